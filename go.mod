@@ -1,0 +1,3 @@
+module lottery
+
+go 1.26.8

@@ -1,0 +1,72 @@
+package models
+
+import (
+	"net/mail"
+	"strings"
+	"time"
+)
+
+// AccountStatus is whether an account's keys are served.
+type AccountStatus string
+
+// The states of an account.
+const (
+	AccountActive    AccountStatus = "active"
+	AccountSuspended AccountStatus = "suspended"
+	AccountClosed    AccountStatus = "closed"
+)
+
+// PlanSource is why an account has its plan.
+type PlanSource string
+
+// Where a plan comes from, strongest last: nothing said, a Stripe subscription, an operator's grant.
+const (
+	SourceDefault  PlanSource = "default"
+	SourceBilling  PlanSource = "billing"
+	SourceOperator PlanSource = "operator"
+)
+
+// Account is a customer.
+type Account struct {
+	ID            string  `gorm:"primaryKey"` // acc_…
+	Email         *string // as given; nil once deleted
+	EmailKey      *string // lower case, unique; nil once deleted
+	Name          string
+	Status        AccountStatus
+	GrantedPlan   *Plan // an operator's grant, or nil
+	BilledPlan    *Plan // what billing says, or nil
+	LimitOverride *int  // requests a UTC day, or nil for the plan's
+	CreatedAt     time.Time
+	DeletedAt     *time.Time // anonymised; kept so that its keys answer "revoked"
+}
+
+// Plan is the plan in force and where it comes from.
+func (a *Account) Plan() (Plan, PlanSource) {
+	switch {
+	case a.GrantedPlan != nil:
+		return *a.GrantedPlan, SourceOperator
+	case a.BilledPlan != nil:
+		return *a.BilledPlan, SourceBilling
+	default:
+		return PlanFree, SourceDefault
+	}
+}
+
+// DailyLimit is the counted requests a UTC day that a may make.
+func (a *Account) DailyLimit(plans Plans) int {
+	if a.LimitOverride != nil {
+		return *a.LimitOverride
+	}
+	plan, _ := a.Plan()
+	return plans[plan].RequestsPerDay
+}
+
+// ParseEmail checks a bare address and gives it back with its comparison key (lower case).
+func ParseEmail(s string) (email, key string, err error) {
+	s = strings.TrimSpace(s)
+	parsed, err := mail.ParseAddress(s)
+	if err != nil || parsed.Address != s || len(s) > 254 || !strings.Contains(s[strings.LastIndexByte(s, '@')+1:], ".") {
+		return "", "", Errorf(CodeInvalid, "%q is not an e-mail address of the form name@example.com", s)
+	}
+	return s, strings.ToLower(s), nil
+}

@@ -1,0 +1,136 @@
+package models
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"time"
+)
+
+// Date is a calendar date without a time zone, as days since 1970-01-01 (proleptic Gregorian).
+// It is stored as YYYY-MM-DD text (SQLite) or DATE (PostgreSQL).
+type Date int32
+
+// The dates that the product accepts. Draws before FirstDate or after LastDate do not exist.
+var (
+	FirstDate = NewDate(1900, time.January, 1)
+	LastDate  = NewDate(2100, time.December, 31)
+)
+
+const (
+	secondsPerDay = 86400
+	isoDate       = "2006-01-02"
+)
+
+// NewDate is the given day; month and day may overflow as in time.Date.
+func NewDate(year int, month time.Month, day int) Date {
+	return Date(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay)
+}
+
+// DateOf is the calendar date of t in t's own location.
+func DateOf(t time.Time) Date { return NewDate(t.Year(), t.Month(), t.Day()) }
+
+// ParseDate reads YYYY-MM-DD and nothing else; the day must exist and lie in [FirstDate, LastDate].
+func ParseDate(s string) (Date, error) {
+	if len(s) != len(isoDate) || s[4] != '-' || s[7] != '-' {
+		return 0, fmt.Errorf("%q is not a date of the form YYYY-MM-DD", s)
+	}
+	year, ok1 := atoi(s[:4])
+	month, ok2 := atoi(s[5:7])
+	day, ok3 := atoi(s[8:])
+	if !ok1 || !ok2 || !ok3 {
+		return 0, fmt.Errorf("%q is not a date of the form YYYY-MM-DD", s)
+	}
+	return CheckedDate(year, month, day)
+}
+
+// CheckedDate is the given day if it exists and lies in [FirstDate, LastDate].
+func CheckedDate(year, month, day int) (Date, error) {
+	d := NewDate(year, time.Month(month), day)
+	y, m, dd := d.Civil()
+	if y != year || int(m) != month || dd != day {
+		return 0, fmt.Errorf("%04d-%02d-%02d is not in the calendar", year, month, day)
+	}
+	if d < FirstDate || d > LastDate {
+		return 0, fmt.Errorf("%04d-%02d-%02d is not between %s and %s", year, month, day, FirstDate, LastDate)
+	}
+	return d, nil
+}
+
+func atoi(s string) (int, bool) {
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n, true
+}
+
+// Civil is the year, month and day of d. The algorithm is Howard Hinnant's civil_from_days.
+func (d Date) Civil() (year int, month time.Month, day int) {
+	z := int(d) + 719468
+	era := z / 146097
+	if z < 0 {
+		era = (z - 146096) / 146097
+	}
+	doe := z - era*146097
+	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
+	doy := doe - (365*yoe + yoe/4 - yoe/100)
+	mp := (5*doy + 2) / 153
+	day = doy - (153*mp+2)/5 + 1
+	m := mp + 3
+	year = yoe + era*400
+	if m > 12 {
+		m -= 12
+		year++
+	}
+	return year, time.Month(m), day
+}
+
+// Time is midnight UTC of d.
+func (d Date) Time() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
+
+// Weekday is d's day of the week.
+func (d Date) Weekday() time.Weekday {
+	return time.Weekday(((int(d)+4)%7 + 7) % 7) // 1970-01-01 was a Thursday
+}
+
+// AppendTo appends d as YYYY-MM-DD.
+func (d Date) AppendTo(b []byte) []byte {
+	y, m, day := d.Civil()
+	return append(b,
+		byte('0'+y/1000%10), byte('0'+y/100%10), byte('0'+y/10%10), byte('0'+y%10), '-',
+		byte('0'+int(m)/10), byte('0'+int(m)%10), '-',
+		byte('0'+day/10), byte('0'+day%10))
+}
+
+func (d Date) String() string { return string(d.AppendTo(make([]byte, 0, len(isoDate)))) }
+
+// MarshalText makes d YYYY-MM-DD in JSON.
+func (d Date) MarshalText() ([]byte, error) { return d.AppendTo(nil), nil }
+
+// UnmarshalText reads YYYY-MM-DD.
+func (d *Date) UnmarshalText(b []byte) error {
+	v, err := ParseDate(string(b))
+	*d = v
+	return err
+}
+
+// Value stores d as YYYY-MM-DD text.
+func (d Date) Value() (driver.Value, error) { return d.String(), nil }
+
+// Scan reads what SQLite (text) and PostgreSQL (DATE) give back.
+func (d *Date) Scan(src any) error {
+	switch v := src.(type) {
+	case string:
+		return d.UnmarshalText([]byte(v[:min(len(v), len(isoDate))]))
+	case []byte:
+		return d.UnmarshalText(v[:min(len(v), len(isoDate))])
+	case time.Time:
+		*d = DateOf(v.UTC())
+		return nil
+	default:
+		return fmt.Errorf("cannot read a date from %T", src)
+	}
+}

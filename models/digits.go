@@ -1,0 +1,49 @@
+package models
+
+import "slices"
+
+// MaxDigits is the longest number a game may draw, and a search may ask for.
+const MaxDigits = 10
+
+// ValidNumber tells whether s is 1…MaxDigits ASCII digits.
+func ValidNumber(s string) bool {
+	if s == "" || len(s) > MaxDigits {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// Normalized is the digits of number in ascending order: what box matching compares. "9315" → "1359".
+func Normalized(number string) string {
+	b := []byte(number)
+	slices.Sort(b)
+	return string(b)
+}
+
+// DigitsSum adds up the digits of number.
+func DigitsSum(number string) int {
+	sum := 0
+	for i := range len(number) {
+		sum += int(number[i] - '0')
+	}
+	return sum
+}
+
+// Pairs2DP lists every two of number's digits at different places, each pair in ascending digit order,
+// distinct, ascending: "86691" → 16 18 19 66 68 69 89; "777" → 77; "10" → 01; "5" → none.
+func Pairs2DP(number string) []string {
+	n := Normalized(number)
+	pairs := make([]string, 0, len(n)*(len(n)-1)/2)
+	for i := range len(n) {
+		for j := i + 1; j < len(n); j++ {
+			pairs = append(pairs, n[i:i+1]+n[j:j+1])
+		}
+	}
+	slices.Sort(pairs)
+	return slices.Compact(pairs)
+}

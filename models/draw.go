@@ -1,0 +1,93 @@
+package models
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"time"
+)
+
+// Draw is one drawn number in one slot, as the database holds it. What follows from the number
+// (normalized, sum, pairs) is computed, never stored.
+type Draw struct {
+	GameID   string `gorm:"primaryKey"`
+	Date     Date   `gorm:"primaryKey"` // in the game's own zone
+	Tod      Tod    `gorm:"primaryKey"`
+	Sequence int    `gorm:"primaryKey"` // 1, or 2… where a lottery honoured several draws in one slot
+	Number   string // drawn order, leading zeros kept
+	Addons   Addons // add-on balls by lower-case name; may be empty
+	Feed     string // the feed that said so last
+	Revision int    // 1, growing with each correction
+	Void     bool   // an operator's word that this slot holds no draw
+	Reason   string // the operator's reason; empty unless Feed is FeedOperator
+	// IngestedAt is when the slot was first filled.
+	IngestedAt time.Time
+}
+
+// MaxSequence is the highest sequence a slot may have.
+const MaxSequence = 99
+
+// Slot identifies a draw.
+type Slot struct {
+	GameID   string
+	Date     Date
+	Tod      Tod
+	Sequence int
+}
+
+// Slot is d's identity.
+func (d *Draw) Slot() Slot { return Slot{d.GameID, d.Date, d.Tod, d.Sequence} }
+
+// DrawRevision keeps what a slot said before it was corrected.
+type DrawRevision struct {
+	ID         int64 `gorm:"primaryKey"`
+	GameID     string
+	Date       Date
+	Tod        Tod
+	Sequence   int
+	Revision   int // the revision that these digits were
+	Number     string
+	Addons     Addons
+	Feed       string
+	Void       bool
+	Reason     string
+	ReplacedAt time.Time
+	ReplacedBy string // the feed that corrected it
+}
+
+// Addons is add-on balls and multipliers by lower-case name: {"fireball":"7"}. Stored as JSON, or "" if empty.
+type Addons map[string]string
+
+// Value stores a as JSON with sorted names.
+func (a Addons) Value() (driver.Value, error) {
+	if len(a) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(map[string]string(a))
+	return string(b), err
+}
+
+// Scan reads what Value wrote.
+func (a *Addons) Scan(src any) error {
+	switch v := src.(type) {
+	case string:
+		if v == "" {
+			return nil
+		}
+	case []byte:
+		if len(v) == 0 {
+			return nil
+		}
+	}
+	return scanJSON(src, (*map[string]string)(a))
+}
+
+// DataVersion names one state of all draws and games. Number grows by one with every change;
+// Token is random for each change, so that a restored backup never repeats a version.
+type DataVersion struct {
+	Number    int64
+	Token     string
+	UpdatedAt time.Time
+}
+
+// String is the opaque name that the API shows.
+func (v DataVersion) String() string { return v.Token }

@@ -1,0 +1,55 @@
+package models
+
+import "time"
+
+// ImportRun records one import of one file.
+type ImportRun struct {
+	ID         int64 `gorm:"primaryKey"`
+	Feed       string
+	Source     string // file name, address or "-"
+	FinishedAt time.Time
+	Summary    ImportSummary `gorm:"serializer:json"`
+}
+
+// Reason is why a draw was rejected.
+type Reason string
+
+// The reasons, in the order in which they are tried: the first that applies is the one.
+const (
+	ReasonMalformed   Reason = "malformed"
+	ReasonBadDate     Reason = "bad_date"
+	ReasonFutureDate  Reason = "future_date"
+	ReasonUnknownGame Reason = "unknown_game"
+	ReasonBadTod      Reason = "bad_tod"
+	ReasonBadDigits   Reason = "bad_digits"
+	ReasonSumMismatch Reason = "sum_mismatch"
+	ReasonConflict    Reason = "conflict"
+)
+
+// Rejection is one draw that was not taken.
+type Rejection struct {
+	File   string
+	Line   int    // 1-based physical line
+	Column string // the column's name, or its 1-based number where the form has no names
+	Value  string // as published
+	Reason Reason
+	Detail string // for a person: what was expected, or what it contradicts
+}
+
+// ImportSummary counts what an import did.
+// Draws = Inserted + Unchanged + Corrected + Duplicate + Overruled + Rejected.
+type ImportSummary struct {
+	Feed       string         `json:"feed"`
+	Files      int            `json:"files"`
+	Lines      int            `json:"lines"`
+	Draws      int            `json:"draws"`
+	Inserted   int            `json:"inserted"`
+	Unchanged  int            `json:"unchanged"`
+	Corrected  int            `json:"corrected"`
+	Duplicate  int            `json:"duplicate"`
+	Overruled  int            `json:"overruled"`
+	Rejected   int            `json:"rejected"`
+	Skipped    int            `json:"skipped"` // lines: titles, headers, blanks, disclaimers
+	Rejections map[Reason]int `json:"rejections"`
+	DurationMS int64          `json:"duration_ms"`
+}

@@ -1,0 +1,37 @@
+package models
+
+// Plan names what an account may do.
+type Plan string
+
+// The two plans.
+const (
+	PlanFree Plan = "free"
+	PlanPro  Plan = "pro"
+)
+
+// PlanTerms is what a plan grants; operators configure it.
+type PlanTerms struct {
+	RequestsPerDay int // counted requests a UTC day
+	MaxKeys        int // live keys
+}
+
+// Plans is the terms of every plan.
+type Plans map[Plan]PlanTerms
+
+// DefaultPlans is the terms that the product ships with.
+func DefaultPlans() Plans {
+	return Plans{
+		PlanFree: {RequestsPerDay: 100, MaxKeys: 2},
+		PlanPro:  {RequestsPerDay: 10_000, MaxKeys: 20},
+	}
+}
+
+// ParsePlan reads free or pro.
+func ParsePlan(s string) (Plan, error) {
+	switch p := Plan(s); p {
+	case PlanFree, PlanPro:
+		return p, nil
+	default:
+		return "", Errorf(CodeInvalid, "%q is not a plan; use free or pro", s)
+	}
+}

@@ -1,0 +1,80 @@
+// Package secret makes and checks the random tokens of the product: API keys, and the ids of things.
+// A token is a prefix, random characters from crypto/rand and a checksum, so that a mistyped one is
+// told apart without a look-up and secret scanners can find leaked ones.
+package secret
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"hash/crc32"
+	"strings"
+)
+
+const (
+	alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+	// KeyPrefix begins every API key.
+	KeyPrefix = "ldk_"
+	// PrefixLength is how much of a key may be shown to tell it from others.
+	PrefixLength = 12
+
+	randomLength   = 32
+	checksumLength = 6
+	keyLength      = len(KeyPrefix) + randomLength + checksumLength
+	idLength       = 20
+)
+
+// NewKey makes an API key: ldk_, 32 random characters of 0-9A-Za-z, and 6 of checksum.
+func NewKey() string {
+	body := KeyPrefix + random(randomLength)
+	return body + checksum(body)
+}
+
+// WellFormed tells whether key has the form and the checksum of an API key.
+func WellFormed(key string) bool {
+	if len(key) != keyLength || !strings.HasPrefix(key, KeyPrefix) {
+		return false
+	}
+	for i := len(KeyPrefix); i < len(key); i++ {
+		c := key[i]
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	body := key[:keyLength-checksumLength]
+	return key[len(body):] == checksum(body)
+}
+
+// Hash is the SHA-256 of a token: the only form in which it is stored. Tokens have more than
+// 190 random bits, so a plain hash cannot be searched and look-ups by hash leak nothing by timing.
+func Hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
+
+// NewID makes an id that cannot be guessed: prefix and 20 random characters.
+func NewID(prefix string) string { return prefix + random(idLength) }
+
+// random is n characters of the alphabet, each equally likely.
+func random(n int) string {
+	out := make([]byte, 0, n)
+	buf := make([]byte, 2*n)
+	for len(out) < n {
+		rand.Read(buf) //nolint:errcheck // never fails since Go 1.24: it ends the program instead
+		for _, b := range buf {
+			// 248 is the largest multiple of 62 in a byte; what is above would favour the first characters.
+			if b < 248 && len(out) < n {
+				out = append(out, alphabet[b%62])
+			}
+		}
+	}
+	return string(out)
+}
+
+// checksum is the CRC-32 (IEEE) of body in base62, zero-padded to 6 characters.
+func checksum(body string) string {
+	sum := crc32.ChecksumIEEE([]byte(body))
+	var out [checksumLength]byte
+	for i := checksumLength - 1; i >= 0; i-- {
+		out[i] = alphabet[sum%62]
+		sum /= 62
+	}
+	return string(out[:])
+}

@@ -1,0 +1,43 @@
+package secret_test
+
+import (
+	"strings"
+	"testing"
+
+	"lottery/models/secret"
+)
+
+func TestNewKeyIsWellFormedAndDistinct(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for range 1000 {
+		key := secret.NewKey()
+		if len(key) != 42 || !strings.HasPrefix(key, "ldk_") || !secret.WellFormed(key) {
+			t.Fatalf("NewKey made %q", key)
+		}
+		if seen[key] {
+			t.Fatalf("NewKey made %q twice", key)
+		}
+		seen[key] = true
+	}
+}
+
+// The checksum was computed by hand with another implementation of CRC-32 (Python's zlib.crc32).
+func TestWellFormed(t *testing.T) {
+	t.Parallel()
+	const good = "ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV" + "0OueG9"
+	for key, want := range map[string]bool{
+		good: true,
+		"":   false,
+		good[:41]:                            false,
+		good + "0":                           false,
+		"LDK_" + good[4:]:                    false,
+		strings.Replace(good, "0", "1", 1):   false,
+		strings.Replace(good, "01", "10", 1): false,
+		good[:10] + "-" + good[11:]:          false,
+	} {
+		if got := secret.WellFormed(key); got != want {
+			t.Errorf("WellFormed(%q) = %v, want %v", key, got, want)
+		}
+	}
+}
