@@ -56,11 +56,11 @@ func (g *Game) Validate() error {
 
 // DrawPeriod is a span of dates in which a game draws on the same weekdays.
 type DrawPeriod struct {
-	From   *Date    `json:"from,omitempty"`   // first day; nil = open
-	To     *Date    `json:"to,omitempty"`     // last day; nil = open
-	Tods   []string `json:"tods,omitempty"`   // which draws; none = all of the game's
-	Days   []string `json:"days,omitempty"`   // weekdays, three letters (Mon); none = every day
-	Except []string `json:"except,omitempty"` // days of the year without a draw, as MM-DD
+	From   *Date    `json:"from,omitempty" yaml:"from"`     // first day; nil = open
+	To     *Date    `json:"to,omitempty" yaml:"to"`         // last day; nil = open
+	Tods   []string `json:"tods,omitempty" yaml:"tods"`     // which draws; none = all of the game's
+	Days   []string `json:"days,omitempty" yaml:"days"`     // weekdays, three letters (Mon); none = every day
+	Except []string `json:"except,omitempty" yaml:"except"` // days of the year without a draw, as MM-DD
 }
 
 // DrawDays is when a game draws. Empty means every tod on every day. It is stored as JSON.

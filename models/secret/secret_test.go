@@ -27,8 +27,8 @@ func TestWellFormed(t *testing.T) {
 	t.Parallel()
 	const good = "ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV" + "0OueG9"
 	for key, want := range map[string]bool{
-		good: true,
-		"":   false,
+		good:                                 true,
+		"":                                   false,
 		good[:41]:                            false,
 		good + "0":                           false,
 		"LDK_" + good[4:]:                    false,

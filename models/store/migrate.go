@@ -1,0 +1,220 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"lottery/configs"
+	"lottery/models"
+	"lottery/models/store/migrations"
+)
+
+// SchemaStatus is how far a database's schema is.
+type SchemaStatus struct {
+	Dialect string
+	Current int64 // number of the newest migration applied; 0 = empty database
+	Newest  int64 // number of the newest migration that this program knows
+	Pending []string
+}
+
+// meta is one thing that the product knows of a database.
+type meta struct {
+	Name  string `gorm:"primaryKey"`
+	Value string
+}
+
+func (meta) TableName() string { return "meta" }
+
+const (
+	metaOldestSchema = "oldest_schema"
+	metaDemo         = "demo"
+)
+
+func (s *Store) provider() (*goose.Provider, error) {
+	pool, err := s.write.DB()
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	dialect := goose.DialectSQLite3
+	opts := []goose.ProviderOption{goose.WithLogger(goose.NopLogger()), goose.WithTableName("schema_migrations")}
+	if s.dialect == Postgres {
+		dialect = goose.DialectPostgres
+		locker, err := lock.NewPostgresSessionLocker()
+		if err != nil {
+			return nil, fmt.Errorf("migrate: %w", err)
+		}
+		opts = append(opts, goose.WithSessionLocker(locker))
+	}
+	p, err := goose.NewProvider(dialect, pool, migrations.For(s.dialect), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	return p, nil
+}
+
+// Status tells how far the schema is.
+func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
+	p, err := s.provider()
+	if err != nil {
+		return SchemaStatus{}, err
+	}
+	st := SchemaStatus{Dialect: s.dialect}
+	all, err := p.Status(ctx)
+	if err != nil {
+		return st, unavailable(err)
+	}
+	for _, m := range all {
+		st.Newest = max(st.Newest, m.Source.Version)
+		if m.State == goose.StatePending {
+			name := m.Source.Path
+			st.Pending = append(st.Pending, name[strings.LastIndexByte(name, '/')+1:])
+		}
+	}
+	if st.Current, err = p.GetDBVersion(ctx); err != nil {
+		return st, unavailable(err)
+	}
+	return st, nil
+}
+
+// Prepare brings the schema up to date (or, with migrate false, refuses one that is not), refuses one that
+// is newer than this program in a way that breaks it, and adds the games that ship with the product.
+func (s *Store) Prepare(ctx context.Context, migrate bool) error {
+	st, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if len(st.Pending) > 0 {
+		if !migrate {
+			return models.Errorf(models.CodeConflict, "the database schema is at %d and this program needs %d: run `lotteryadmin db migrate`, or leave --no-migrate out",
+				st.Current, st.Newest)
+		}
+		if err := s.up(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.checkNotTooNew(ctx, st.Newest); err != nil {
+		return err
+	}
+	return s.seedGames(ctx)
+}
+
+// up applies what is pending. PostgreSQL has a session lock against two programs doing so at once; on SQLite
+// the loser of that race fails on a table that is already there, and finds nothing to do when it tries again.
+func (s *Store) up(ctx context.Context) error {
+	p, err := s.provider()
+	if err != nil {
+		return err
+	}
+	for attempt := 1; ; attempt++ {
+		_, err = p.Up(ctx)
+		if err == nil {
+			return nil
+		}
+		if s.dialect == Postgres || attempt == 10 || ctx.Err() != nil {
+			return fmt.Errorf("migrate the database: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func (s *Store) checkNotTooNew(ctx context.Context, newest int64) error {
+	text, err := s.meta(ctx, metaOldestSchema)
+	if err != nil {
+		return err
+	}
+	oldest, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("meta.%s: %w", metaOldestSchema, err)
+	}
+	if oldest > newest {
+		return models.Errorf(models.CodeConflict, "this database was upgraded by a newer release (it needs a program that knows schema %d; this one knows %d): install the newer release",
+			oldest, newest)
+	}
+	return nil
+}
+
+// seedGames adds the product's games, and brings the built-in ones up to date. It writes only on a difference.
+func (s *Store) seedGames(ctx context.Context) error {
+	shipped, err := configs.Games()
+	if err != nil {
+		return fmt.Errorf("read the product's games: %w", err)
+	}
+	stored, err := s.Games(ctx)
+	if err != nil {
+		return err
+	}
+	have := map[string]models.Game{}
+	for _, g := range stored {
+		have[g.ID] = g
+	}
+	var stale []models.Game
+	for _, g := range shipped {
+		old, ok := have[g.ID]
+		switch {
+		case ok && (!old.Builtin || sameGame(old, g)):
+		case ok:
+			g.CreatedAt = old.CreatedAt
+			stale = append(stale, g)
+		default:
+			g.CreatedAt = s.now()
+			stale = append(stale, g)
+		}
+	}
+	if len(stale) == 0 {
+		return nil
+	}
+	return s.transaction(ctx, func(tx *gorm.DB) error {
+		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&stale).Error; err != nil {
+			return fmt.Errorf("add the product's games: %w", err)
+		}
+		_, err := s.bumpDataVersion(tx)
+		return err
+	})
+}
+
+func sameGame(a, b models.Game) bool {
+	aDays, errA := a.DrawDays.Value()
+	bDays, errB := b.DrawDays.Value()
+	return errA == nil && errB == nil && aDays == bDays && a.Name == b.Name && a.Digits == b.Digits &&
+		a.Tods == b.Tods && a.Jurisdiction == b.Jurisdiction && a.Timezone == b.Timezone
+}
+
+// meta is a value, or "" where there is none.
+func (s *Store) meta(ctx context.Context, name string) (string, error) {
+	var m meta
+	err := s.reader(ctx).Take(&m, "name = ?", name).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", unavailable(err)
+	}
+	return m.Value, nil
+}
+
+// IsDemo tells whether the demo made this database.
+func (s *Store) IsDemo(ctx context.Context) (bool, error) {
+	value, err := s.meta(ctx, metaDemo)
+	return value != "", err
+}
+
+// MarkDemo makes this database the demo's.
+func (s *Store) MarkDemo(ctx context.Context) error {
+	err := s.writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&meta{Name: metaDemo, Value: "1"}).Error
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+// Package store is every SQL and GORM call of the product, on SQLite and on PostgreSQL.
+// Exported methods own their transaction.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"lottery/models"
+)
+
+// The dialects.
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+)
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	dialect string
+	path    string   // of the SQLite file
+	read    *gorm.DB // SQLite: a pool that cannot write, so that readers never wait for the writer
+	write   *gorm.DB // SQLite: one connection whose transactions are BEGIN IMMEDIATE
+	now     func() time.Time
+}
+
+// Options is how to open a Store.
+type Options struct {
+	// Now is the clock of every stored time; nil = time.Now.
+	Now func() time.Time
+}
+
+// Open connects to databaseURL: sqlite:PATH (made if it does not exist) or postgres://….
+// The schema is looked at by Prepare, not here.
+func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error) {
+	now := opts.Now
+	if now == nil {
+		now = time.Now
+	}
+	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }}
+	var err error
+	switch {
+	case strings.HasPrefix(databaseURL, "sqlite:"):
+		err = s.openSQLite(strings.TrimPrefix(databaseURL, "sqlite:"))
+	case strings.HasPrefix(databaseURL, "postgres://"), strings.HasPrefix(databaseURL, "postgresql://"):
+		err = s.openPostgres(ctx, databaseURL)
+	default:
+		err = models.Errorf(models.CodeInvalid, "the database URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Dialect is SQLite or Postgres.
+func (s *Store) Dialect() string { return s.dialect }
+
+func gormConfig() *gorm.Config {
+	return &gorm.Config{
+		Logger:                 logger.Discard, // errors are returned and logged once, by the caller, without values
+		TranslateError:         true,
+		SkipDefaultTransaction: true,
+		PrepareStmt:            false,
+	}
+}
+
+func (s *Store) openSQLite(path string) error {
+	s.dialect = SQLite
+	s.path = strings.TrimPrefix(path, "//")
+	if s.path == "" || strings.HasPrefix(s.path, ":memory:") || strings.ContainsAny(s.path, "?#") {
+		return models.Errorf(models.CodeInvalid, "the database URL sqlite:%s does not name a file; use sqlite:data/lottery.db", path)
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o750); err != nil {
+		return fmt.Errorf("make the folder of the database: %w", err)
+	}
+	// Made here so that it is never readable by others, not even for a moment.
+	file, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	common := url.Values{"_pragma": {
+		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
+	}}
+	readers := url.Values{"_pragma": append([]string{"query_only(1)"}, common["_pragma"]...)}
+	writer := url.Values{"_pragma": common["_pragma"], "_txlock": {"immediate"}}
+	if s.write, err = gorm.Open(sqlite.Open("file:"+s.path+"?"+writer.Encode()), gormConfig()); err != nil {
+		return fmt.Errorf("open %s: %w", s.path, err)
+	}
+	if s.read, err = gorm.Open(sqlite.Open("file:"+s.path+"?"+readers.Encode()), gormConfig()); err != nil {
+		return fmt.Errorf("open %s: %w", s.path, err)
+	}
+	if err := limit(s.write, 1); err != nil {
+		return err
+	}
+	return limit(s.read, 8)
+}
+
+func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
+	s.dialect = Postgres
+	db, err := gorm.Open(postgres.Open(databaseURL), gormConfig())
+	if err != nil {
+		// The driver's text may hold the password; the log gets host and database only.
+		slog.DebugContext(ctx, "connect to PostgreSQL", "error", redact(err.Error(), databaseURL))
+		return &models.Error{
+			Code:    models.CodeUnavailable,
+			Message: "cannot connect to " + redact(databaseURL, databaseURL) + ": " + redact(rootCause(err), databaseURL),
+		}
+	}
+	s.read, s.write = db, db
+	return limit(db, 16)
+}
+
+// limit bounds a pool: idle connections stay, so that a burst does not reconnect.
+func limit(db *gorm.DB, open int) error {
+	pool, err := db.DB()
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	pool.SetMaxOpenConns(open)
+	pool.SetMaxIdleConns(open)
+	return nil
+}
+
+// redact takes the password of databaseURL out of text.
+func redact(text, databaseURL string) string {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return "the configured database"
+	}
+	if text == databaseURL {
+		return u.Redacted()
+	}
+	if password, ok := u.User.Password(); ok && password != "" {
+		text = strings.ReplaceAll(text, password, "xxxxx")
+	}
+	return text
+}
+
+func rootCause(err error) string {
+	text := err.Error()
+	if i := strings.Index(text, ": "); i >= 0 && strings.HasPrefix(text, "failed to connect") {
+		text = text[i+2:]
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// reader is a session for queries that change nothing.
+func (s *Store) reader(ctx context.Context) *gorm.DB { return s.read.WithContext(ctx) }
+
+// writer is a session for changes. On SQLite there is one connection of them: do nothing slow in it.
+func (s *Store) writer(ctx context.Context) *gorm.DB { return s.write.WithContext(ctx) }
+
+// transaction runs fn in one write transaction.
+func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	return s.writer(ctx).Transaction(fn)
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.reader(ctx).Exec("SELECT 1").Error; err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// Close ends all connections. SQLite writes its log back into the file.
+func (s *Store) Close() error {
+	var errs []error
+	for _, db := range []*gorm.DB{s.read, s.write} {
+		if db == nil {
+			continue
+		}
+		var pool *sql.DB
+		pool, err := db.DB()
+		if err == nil {
+			err = pool.Close()
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// unavailable marks an error of the database itself.
+func unavailable(err error) error {
+	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not answer", Err: err}
+}

@@ -1,0 +1,163 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
+)
+
+// InstallHint is the one command that brings what the tests need beside Go.
+const InstallHint = "sudo apt-get install -y postgresql redis-server"
+
+// Missing skips a test whose binary is not installed; with CI=true it fails instead.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("%s is not installed: %s", what, InstallHint)
+	}
+	t.Skipf("%s is not installed: %s", what, InstallHint)
+}
+
+// Server is a private PostgreSQL server in a temporary folder. It listens on a Unix socket only.
+type Server struct {
+	dir  string
+	bin  string
+	proc *process
+}
+
+var (
+	shared     *Server
+	sharedErr  error
+	sharedOnce sync.Once
+	databases  atomic.Int64
+)
+
+// NewPostgres is the address of a fresh, empty database on a server that all tests of the package share.
+// The server ends with the test process.
+func NewPostgres(t testing.TB) string {
+	t.Helper()
+	if pgBin() == "" {
+		Missing(t, "PostgreSQL")
+	}
+	sharedOnce.Do(func() { shared, sharedErr = startPostgres() })
+	if sharedErr != nil {
+		t.Fatalf("start PostgreSQL: %v", sharedErr)
+	}
+	return shared.NewDatabase(t)
+}
+
+// NewPostgresServer is a server of the test's own, which it may stop and start.
+func NewPostgresServer(t testing.TB) *Server {
+	t.Helper()
+	if pgBin() == "" {
+		Missing(t, "PostgreSQL")
+	}
+	s, err := startPostgres()
+	if err != nil {
+		t.Fatalf("start PostgreSQL: %v", err)
+	}
+	t.Cleanup(s.remove)
+	return s
+}
+
+// pgBin is the folder of PostgreSQL's binaries, or "".
+func pgBin() string {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(real)
+		}
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return filepath.Dir(found[len(found)-1])
+}
+
+func startPostgres() (*Server, error) {
+	dir, err := os.MkdirTemp("", "pg") // short: a socket's path may have 107 bytes
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{dir: dir, bin: pgBin()}
+	onExit(s.remove)
+	if err := ownedByUnprivileged(dir); err != nil {
+		return nil, err
+	}
+	initdb := exec.Command(filepath.Join(s.bin, "initdb"), "-D", filepath.Join(dir, "data"),
+		"-U", "lottery", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync", "--no-instructions")
+	initdb.Dir = dir
+	if err := unprivileged(initdb); err != nil {
+		return nil, err
+	}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return s, s.start()
+}
+
+func (s *Server) start() error {
+	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir,
+		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300",
+		"-c", "shared_buffers=64MB", "-c", "max_wal_size=1GB")
+	cmd.Dir = s.dir
+	proc, err := startProcess(cmd)
+	if err != nil {
+		return err
+	}
+	s.proc = proc
+	return waitFor(10*time.Second, func() error {
+		db, err := sql.Open("pgx", s.url("postgres"))
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return db.PingContext(context.Background())
+	})
+}
+
+func (s *Server) url(database string) string {
+	return fmt.Sprintf("postgres://lottery@/%s?host=%s", database, s.dir)
+}
+
+// NewDatabase is the address of a fresh, empty database on s.
+func (s *Server) NewDatabase(t testing.TB) string {
+	t.Helper()
+	db, err := sql.Open("pgx", s.url("postgres"))
+	if err != nil {
+		t.Fatalf("connect to PostgreSQL: %v", err)
+	}
+	defer db.Close()
+	name := fmt.Sprintf("test%d", databases.Add(1))
+	if _, err := db.ExecContext(context.Background(), "CREATE DATABASE "+name); err != nil {
+		t.Fatalf("make a database: %v", err)
+	}
+	return s.url(name)
+}
+
+// Stop ends the server at once, as a crash would; its data stays.
+func (s *Server) Stop() { s.proc.kill() }
+
+// Start starts the server again.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	if err := s.start(); err != nil {
+		t.Fatalf("start PostgreSQL: %v", err)
+	}
+}
+
+func (s *Server) remove() {
+	if s.proc != nil {
+		s.proc.kill()
+	}
+	_ = os.RemoveAll(s.dir)
+}

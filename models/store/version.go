@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// DataVersion is the state of all draws and games now.
+func (s *Store) DataVersion(ctx context.Context) (models.DataVersion, error) {
+	v, err := dataVersion(s.reader(ctx))
+	if err != nil {
+		return v, unavailable(err)
+	}
+	return v, nil
+}
+
+func dataVersion(tx *gorm.DB) (models.DataVersion, error) {
+	var v models.DataVersion
+	err := tx.Table("data_version").Select("number", "token", "updated_at").Where("id = 1").Take(&v).Error
+	v.UpdatedAt = v.UpdatedAt.UTC()
+	return v, err
+}
+
+// bumpDataVersion moves the version within tx. The row stays locked until commit, so versions are
+// numbered in commit order.
+func (s *Store) bumpDataVersion(tx *gorm.DB) (models.DataVersion, error) {
+	var token [8]byte
+	rand.Read(token[:]) //nolint:errcheck // never fails since Go 1.24: it ends the program instead
+	err := tx.Table("data_version").Where("id = 1").Updates(map[string]any{
+		"number": gorm.Expr("number + 1"), "token": hex.EncodeToString(token[:]), "updated_at": s.now(),
+	}).Error
+	if err != nil {
+		return models.DataVersion{}, fmt.Errorf("move the data version: %w", err)
+	}
+	v, err := dataVersion(tx)
+	if err != nil {
+		return v, fmt.Errorf("move the data version: %w", err)
+	}
+	return v, nil
+}
