@@ -1,0 +1,216 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+	"lottery/models/secret"
+)
+
+// accountChange is a row of account_changes: account AccountID changed at Number.
+type accountChange struct {
+	Number    int64 `gorm:"primaryKey"`
+	AccountID string
+	ChangedAt time.Time
+}
+
+// changed notes within tx that an account or its keys changed, so that every node forgets what it knows.
+// The one row of account_version stays locked until commit: numbers are given in commit order.
+func (s *Store) changed(tx *gorm.DB, accountID string) error {
+	if err := tx.Table("account_version").Where("id = 1").Update("number", gorm.Expr("number + 1")).Error; err != nil {
+		return fmt.Errorf("note the account's change: %w", err)
+	}
+	var number int64
+	if err := tx.Table("account_version").Select("number").Where("id = 1").Take(&number).Error; err != nil {
+		return fmt.Errorf("note the account's change: %w", err)
+	}
+	change := accountChange{Number: number, AccountID: accountID, ChangedAt: s.now()}
+	if err := tx.Create(&change).Error; err != nil {
+		return fmt.Errorf("note the account's change: %w", err)
+	}
+	return nil
+}
+
+// AccountChanges is the ids of the accounts that changed after number since, and the newest number.
+func (s *Store) AccountChanges(ctx context.Context, since int64) (ids []string, newest int64, err error) {
+	if err := s.reader(ctx).Table("account_version").Select("number").Where("id = 1").Take(&newest).Error; err != nil {
+		return nil, 0, unavailable(err)
+	}
+	if newest == since {
+		return nil, newest, nil
+	}
+	err = s.reader(ctx).Model(&accountChange{}).Distinct("account_id").
+		Where("number > ? AND number <= ?", since, newest).Pluck("account_id", &ids).Error
+	if err != nil {
+		return nil, 0, unavailable(err)
+	}
+	return ids, newest, nil
+}
+
+// NewAccount is what CreateAccount needs.
+type NewAccount struct {
+	Email string
+	Name  string
+	Grant *models.Plan // an operator's grant, or nil
+}
+
+// CreateAccount adds an account; CodeConflict if the address is taken (compared case-insensitively).
+func (s *Store) CreateAccount(ctx context.Context, in NewAccount) (models.Account, error) {
+	var a models.Account
+	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		var err error
+		a, err = s.createAccount(tx, in)
+		return err
+	})
+	return a, translate(err)
+}
+
+func (s *Store) createAccount(tx *gorm.DB, in NewAccount) (models.Account, error) {
+	email, key, err := models.ParseEmail(in.Email)
+	if err != nil {
+		return models.Account{}, err
+	}
+	if len(in.Name) > 200 {
+		return models.Account{}, models.Errorf(models.CodeInvalid, "an account's name has at most 200 characters")
+	}
+	a := models.Account{
+		ID: secret.NewID("acc_"), Email: &email, EmailKey: &key, Name: in.Name,
+		Status: models.AccountActive, GrantedPlan: in.Grant, CreatedAt: s.now(),
+	}
+	err = tx.Create(&a).Error
+	if errors.Is(err, gorm.ErrDuplicatedKey) {
+		return a, models.Errorf(models.CodeConflict, "there is an account for %s already", email)
+	}
+	return a, err
+}
+
+// Account is one account by id or e-mail address; CodeNotFound if there is none, or it was deleted.
+func (s *Store) Account(ctx context.Context, ref string) (models.Account, error) {
+	a, err := findAccount(s.reader(ctx), ref)
+	return a, translate(err)
+}
+
+func findAccount(tx *gorm.DB, ref string) (models.Account, error) {
+	var a models.Account
+	column, value := "id", ref
+	if strings.Contains(ref, "@") {
+		column, value = "email_key", strings.ToLower(strings.TrimSpace(ref))
+	}
+	err := tx.Where("deleted_at IS NULL").Take(&a, column+" = ?", value).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return a, models.Errorf(models.CodeNotFound, "there is no account %q", ref)
+	}
+	return a, err
+}
+
+// AccountFilter narrows Accounts; zero fields do not.
+type AccountFilter struct {
+	Plan   models.Plan
+	Status models.AccountStatus
+	Search string // part of the id, address or name, case-insensitive
+}
+
+// Accounts lists accounts, oldest first.
+func (s *Store) Accounts(ctx context.Context, f AccountFilter) ([]models.Account, error) {
+	q := s.reader(ctx).Where("deleted_at IS NULL")
+	if f.Plan != "" {
+		q = q.Where("COALESCE(granted_plan, billed_plan, ?) = ?", models.PlanFree, f.Plan)
+	}
+	if f.Status != "" {
+		q = q.Where("status = ?", f.Status)
+	}
+	if f.Search != "" {
+		like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Search)) + "%"
+		q = q.Where(`(lower(id) LIKE ? ESCAPE '\' OR email_key LIKE ? ESCAPE '\' OR lower(name) LIKE ? ESCAPE '\')`, like, like, like)
+	}
+	accounts := []models.Account{}
+	if err := q.Order("created_at, id").Find(&accounts).Error; err != nil {
+		return nil, unavailable(err)
+	}
+	return accounts, nil
+}
+
+// GrantPlan gives an account a plan by the operator's word; nil takes the grant back.
+func (s *Store) GrantPlan(ctx context.Context, ref string, plan *models.Plan) (models.Account, error) {
+	return s.updateAccount(ctx, ref, func(*models.Account) (map[string]any, error) {
+		return map[string]any{"granted_plan": plan}, nil
+	})
+}
+
+// OverrideLimit gives an account its own daily limit; nil means the plan's again.
+func (s *Store) OverrideLimit(ctx context.Context, ref string, limit *int) (models.Account, error) {
+	if limit != nil && *limit < 0 {
+		return models.Account{}, models.Errorf(models.CodeInvalid, "a daily limit cannot be negative")
+	}
+	return s.updateAccount(ctx, ref, func(*models.Account) (map[string]any, error) {
+		return map[string]any{"limit_override": limit}, nil
+	})
+}
+
+// SetAccountStatus suspends or resumes an account. A closed account stays closed.
+func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.AccountStatus) (models.Account, error) {
+	return s.updateAccount(ctx, ref, func(a *models.Account) (map[string]any, error) {
+		if a.Status == models.AccountClosed {
+			return nil, models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
+		}
+		return map[string]any{"status": status}, nil
+	})
+}
+
+// DeleteAccount takes the personal data out of an account and kills its keys. The row stays, so that
+// the keys answer "revoked" and the account's past usage keeps its sum; its address is free again.
+func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, error) {
+	now := s.now()
+	return s.updateAccount(ctx, ref, func(*models.Account) (map[string]any, error) {
+		return map[string]any{
+			"email": nil, "email_key": nil, "name": "", "status": models.AccountClosed, "deleted_at": now,
+		}, nil
+	}, func(tx *gorm.DB, a *models.Account) error {
+		return tx.Model(&models.APIKey{}).Where("account_id = ?", a.ID).
+			Updates(map[string]any{"name": "", "revoked_at": gorm.Expr("COALESCE(revoked_at, ?)", now)}).Error
+	})
+}
+
+// updateAccount changes the columns that change gives, then runs also, in one transaction, and tells the nodes.
+func (s *Store) updateAccount(ctx context.Context, ref string, change func(*models.Account) (map[string]any, error),
+	also ...func(tx *gorm.DB, a *models.Account) error,
+) (models.Account, error) {
+	var a models.Account
+	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		var err error
+		if a, err = findAccount(s.locking(tx), ref); err != nil {
+			return err
+		}
+		columns, err := change(&a)
+		if err != nil {
+			return err
+		}
+		if err := tx.Model(&models.Account{}).Where("id = ?", a.ID).Updates(columns).Error; err != nil {
+			return err
+		}
+		for _, step := range also {
+			if err := step(tx, &a); err != nil {
+				return err
+			}
+		}
+		if err := tx.Take(&a, "id = ?", a.ID).Error; err != nil {
+			return err
+		}
+		return s.changed(tx, a.ID)
+	})
+	return a, translate(err)
+}
+
+// translate passes on what a person can act on, and calls the rest the database's fault.
+func translate(err error) error {
+	if err == nil || models.ErrorCode(err) != "" || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return unavailable(err)
+}

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"lottery/models"
+	"lottery/models/secret"
+)
+
+// NewKey is what CreateKey needs.
+type NewKey struct {
+	Account   string // id or e-mail address
+	Name      string
+	ExpiresAt *time.Time
+	// Create makes the account if there is none; only for an Account that is an e-mail address.
+	Create bool
+	Grant  *models.Plan // for the account made
+}
+
+// Key is a stored key, its account, and the key itself where it was just made.
+type Key struct {
+	models.APIKey
+	Account models.Account
+	Secret  string // the whole key: known at creation only
+}
+
+// CreateKey makes a key; CodeConflict if the plan allows no more live ones.
+func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (Key, error) {
+	if in.ExpiresAt != nil && !in.ExpiresAt.After(s.now()) {
+		return Key{}, models.Errorf(models.CodeInvalid, "a key must expire in the future, not at %s", in.ExpiresAt.Format(time.RFC3339))
+	}
+	var key Key
+	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		account, err := findAccount(s.locking(tx), in.Account)
+		if models.ErrorCode(err) == models.CodeNotFound && in.Create {
+			account, err = s.createAccount(tx, NewAccount{Email: in.Account, Grant: in.Grant})
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.roomForKey(tx, plans, &account); err != nil {
+			return err
+		}
+		key, err = s.insertKey(tx, &account, in.Name, in.ExpiresAt)
+		return err
+	})
+	return key, translate(err)
+}
+
+// locking makes the next row read in tx stay as it is until commit: key limits hold under concurrency.
+func (s *Store) locking(tx *gorm.DB) *gorm.DB {
+	if s.dialect == SQLite {
+		return tx // BEGIN IMMEDIATE: there is no other writer
+	}
+	return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"})
+}
+
+func (s *Store) roomForKey(tx *gorm.DB, plans models.Plans, a *models.Account) error {
+	if a.Status == models.AccountClosed {
+		return models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
+	}
+	var keys []models.APIKey
+	if err := tx.Where("account_id = ? AND revoked_at IS NULL", a.ID).Find(&keys).Error; err != nil {
+		return err
+	}
+	live, now := 0, s.now()
+	for i := range keys {
+		if keys[i].StatusAt(now) == models.KeyActive {
+			live++
+		}
+	}
+	plan, _ := a.Plan()
+	if most := plans[plan].MaxKeys; live >= most {
+		return models.Errorf(models.CodeConflict, "the %s plan allows %d live keys, and account %s has %d: revoke one first", plan, most, a.ID, live)
+	}
+	return nil
+}
+
+func (s *Store) insertKey(tx *gorm.DB, a *models.Account, name string, expires *time.Time) (Key, error) {
+	if len(name) > 100 {
+		return Key{}, models.Errorf(models.CodeInvalid, "a key's name has at most 100 characters")
+	}
+	token := secret.NewKey()
+	hash := secret.Hash(token)
+	k := models.APIKey{
+		ID: secret.NewID("key_"), AccountID: a.ID, Name: name, Prefix: token[:secret.PrefixLength], Hash: hash[:],
+		CreatedAt: s.now(), ExpiresAt: expires,
+	}
+	if err := tx.Create(&k).Error; err != nil {
+		return Key{}, err
+	}
+	return Key{APIKey: k, Account: *a, Secret: token}, s.changed(tx, a.ID)
+}
+
+// RevokeKey kills a key at once. Revoking a revoked key changes nothing.
+func (s *Store) RevokeKey(ctx context.Context, ref string) (models.APIKey, error) {
+	var k models.APIKey
+	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		var err error
+		if k, err = findKey(s.locking(tx), ref); err != nil || k.RevokedAt != nil {
+			return err
+		}
+		now := s.now()
+		k.RevokedAt = &now
+		if err := tx.Model(&models.APIKey{}).Where("id = ?", k.ID).Update("revoked_at", now).Error; err != nil {
+			return err
+		}
+		return s.changed(tx, k.AccountID)
+	})
+	return k, translate(err)
+}
+
+// RotateKey makes a key with the name and expiry of an active one, which lives on for grace (0: not at all).
+// It gives the new key and the old one.
+func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) (Key, models.APIKey, error) {
+	var fresh Key
+	var old models.APIKey
+	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		var err error
+		if old, err = findKey(s.locking(tx), ref); err != nil {
+			return err
+		}
+		now := s.now()
+		if status := old.StatusAt(now); status != models.KeyActive {
+			return models.Errorf(models.CodeConflict, "key %s is %s: only an active key can be rotated; create a new one instead", old.Prefix, status)
+		}
+		account, err := findAccount(tx, old.AccountID)
+		if err != nil {
+			return err
+		}
+		until := now.Add(grace)
+		old.GraceUntil = &until
+		columns := map[string]any{"grace_until": until}
+		if grace <= 0 {
+			old.RevokedAt = &now
+			columns["revoked_at"] = now
+		}
+		if err := tx.Model(&models.APIKey{}).Where("id = ?", old.ID).Updates(columns).Error; err != nil {
+			return err
+		}
+		fresh, err = s.insertKey(tx, &account, old.Name, old.ExpiresAt)
+		return err
+	})
+	return fresh, old, translate(err)
+}
+
+// findKey is a key by id, by its 12-character prefix, or by the whole key.
+func findKey(tx *gorm.DB, ref string) (models.APIKey, error) {
+	var keys []models.APIKey
+	q := tx.Where("id = ?", ref)
+	switch {
+	case secret.WellFormed(ref):
+		hash := secret.Hash(ref)
+		q = tx.Where("hash = ?", hash[:])
+		ref = ref[:secret.PrefixLength]
+	case len(ref) == secret.PrefixLength && ref[:len(secret.KeyPrefix)] == secret.KeyPrefix:
+		q = tx.Where("prefix = ?", ref)
+	}
+	if err := q.Limit(2).Find(&keys).Error; err != nil {
+		return models.APIKey{}, err
+	}
+	switch len(keys) {
+	case 0:
+		return models.APIKey{}, models.Errorf(models.CodeNotFound, "there is no key %q; `lotteryadmin keys list` shows those that exist", ref)
+	case 1:
+		return keys[0], nil
+	default:
+		return models.APIKey{}, models.Errorf(models.CodeConflict, "several keys begin with %q: name one by its id", ref)
+	}
+}
+
+// Keys lists keys, oldest first: of one account, or of all ("").
+func (s *Store) Keys(ctx context.Context, accountID string) ([]models.APIKey, error) {
+	q := s.reader(ctx).Order("created_at, id")
+	if accountID != "" {
+		q = q.Where("account_id = ?", accountID)
+	}
+	keys := []models.APIKey{}
+	if err := q.Find(&keys).Error; err != nil {
+		return nil, unavailable(err)
+	}
+	return keys, nil
+}
+
+// KeyByHash is the key whose SHA-256 is hash, with its account (a deleted one too); CodeNotFound if there is none.
+func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (Key, error) {
+	var k Key
+	err := s.reader(ctx).Take(&k.APIKey, "hash = ?", hash[:]).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return k, models.Errorf(models.CodeNotFound, "no such key")
+	}
+	if err == nil {
+		err = s.reader(ctx).Take(&k.Account, "id = ?", k.AccountID).Error
+	}
+	return k, translate(err)
+}
+
+// TouchKeys notes when keys were last used, to the minute; an older time never replaces a newer one.
+func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error {
+	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		for id, at := range used {
+			at = at.UTC().Truncate(time.Minute)
+			err := tx.Model(&models.APIKey{}).Where("id = ? AND (last_used_at IS NULL OR last_used_at < ?)", id, at).
+				Update("last_used_at", at).Error
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return translate(err)
+}
