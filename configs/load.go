@@ -1,0 +1,131 @@
+package configs
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"lottery/models"
+)
+
+// Load reads the settings. Its error (CodeInvalid) names every problem of every source at once.
+func Load(src Source) (Config, error) {
+	getenv := src.Getenv
+	if getenv == nil {
+		getenv = func(string) string { return "" }
+	}
+	var problems []string
+	options := Options()
+	file, err := readFile(src.File)
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	for key := range file {
+		if !slices.ContainsFunc(options, func(o Option) bool { return o.Key == key || (o.Secret && o.Key+"_file" == key) }) {
+			problems = append(problems, fmt.Sprintf("%s: there is no option %q%s", src.File, key, didYouMean(key, options)))
+		}
+	}
+	cfg := Config{Plans: models.Plans{}}
+	for i := range options {
+		o := &options[i]
+		value, name, err := o.value(file, src.File, getenv, src.Flags)
+		if err == nil {
+			err = o.set(&cfg, value)
+		}
+		if err != nil {
+			problems = append(problems, fmt.Sprintf("%s: %v", name, err))
+		}
+	}
+	if len(problems) > 0 {
+		slices.Sort(problems)
+		return cfg, models.Errorf(models.CodeInvalid, "the configuration has %d problem(s):\n  %s", len(problems), strings.Join(problems, "\n  "))
+	}
+	return cfg, nil
+}
+
+// value is what the strongest source says, and the name under which it says so.
+func (o *Option) value(file map[string]string, path string, getenv func(string) string, flags map[string]string) (value, name string, err error) {
+	if v, ok := flags[o.Key]; ok {
+		return v, "--" + o.Flag(), nil
+	}
+	if v := getenv(o.Env()); v != "" {
+		if o.Secret && getenv(o.Env()+"_FILE") != "" {
+			return "", o.Env(), fmt.Errorf("is set, and %s_FILE too: leave one out", o.Env())
+		}
+		return v, o.Env(), nil
+	}
+	if o.Secret {
+		if p := getenv(o.Env() + "_FILE"); p != "" {
+			v, err := readSecret(p)
+			return v, o.Env() + "_FILE", err
+		}
+	}
+	if v, ok := file[o.Key]; ok {
+		return v, path + ": " + o.Key, nil
+	}
+	if p, ok := file[o.Key+"_file"]; ok && o.Secret {
+		v, err := readSecret(p)
+		return v, path + ": " + o.Key + "_file", err
+	}
+	return o.Default, o.Key, nil
+}
+
+func readSecret(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the secret: %w", err)
+	}
+	v := strings.TrimSpace(string(b))
+	if v == "" {
+		return "", fmt.Errorf("the file %s is empty", path)
+	}
+	return v, nil
+}
+
+// readFile is the flat map of a YAML file; a list becomes its items joined by commas.
+func readFile(path string) (map[string]string, error) {
+	if path == "" {
+		return nil, nil //nolint:nilnil // no file is no settings
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the configuration file: %w", err)
+	}
+	var raw map[string]any
+	if err := yaml.Unmarshal(b, &raw); err != nil {
+		return nil, fmt.Errorf("%s: %s", path, yaml.FormatError(err, false, false))
+	}
+	flat := make(map[string]string, len(raw))
+	for key, value := range raw {
+		switch v := value.(type) {
+		case nil:
+		case map[string]any:
+			return flat, fmt.Errorf("%s: %s: must be one value, not a section", path, key)
+		case []any:
+			items := make([]string, len(v))
+			for i, item := range v {
+				items[i] = fmt.Sprint(item)
+			}
+			flat[key] = strings.Join(items, ",")
+		default:
+			flat[key] = fmt.Sprint(v)
+		}
+	}
+	return flat, nil
+}
+
+// didYouMean names the options nearest to key.
+func didYouMean(key string, options []Option) string {
+	names := make([]string, 0, len(options))
+	for i := range options {
+		names = append(names, options[i].Key)
+	}
+	near := models.Nearest(strings.ReplaceAll(strings.ToLower(key), "-", "_"), names)
+	if len(near) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", near[0])
+}

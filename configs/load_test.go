@@ -1,0 +1,127 @@
+package configs_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/configs"
+	"lottery/models"
+)
+
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lottery.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	cfg, err := configs.Load(configs.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Listen != "127.0.0.1:8080" || cfg.DatabaseURL != "sqlite:data/lottery.db" || cfg.PublicURL.String() != "http://localhost:8080" {
+		t.Errorf("%+v", cfg)
+	}
+	if cfg.Plans[models.PlanFree] != (models.PlanTerms{RequestsPerDay: 100, MaxKeys: 2}) || cfg.Plans[models.PlanPro] != (models.PlanTerms{RequestsPerDay: 10000, MaxKeys: 20}) {
+		t.Errorf("%+v", cfg.Plans)
+	}
+}
+
+func TestFlagsBeatEnvironmentBeatsFile(t *testing.T) {
+	t.Parallel()
+	file := write(t, "listen: 127.0.0.1:1\nlog_level: warn\ndrain_delay: 5s\ntrusted_proxies: [10.0.0.0/8, '::1']\nplan_free_requests_per_day: 50\n")
+	cfg, err := configs.Load(configs.Source{
+		File:   file,
+		Getenv: env("LOTTERY_LISTEN", "127.0.0.1:2", "LOTTERY_LOG_LEVEL", "error"),
+		Flags:  map[string]string{"listen": "127.0.0.1:3"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Listen != "127.0.0.1:3" || cfg.LogLevel.String() != "ERROR" || cfg.DrainDelay != 5*time.Second ||
+		len(cfg.TrustedProxies) != 2 || cfg.Plans[models.PlanFree].RequestsPerDay != 50 {
+		t.Errorf("%+v", cfg)
+	}
+}
+
+func TestAllProblemsAtOnce(t *testing.T) {
+	t.Parallel()
+	file := write(t, "lisen: x\nlisten: x\npublic_url: ftp://x\ndrain_delay: soon\n")
+	_, err := configs.Load(configs.Source{
+		File:   file,
+		Getenv: env("LOTTERY_DATABASE_URL", "mysql://x", "LOTTERY_TRUSTED_PROXIES", "nearby", "LOTTERY_PLAN_PRO_MAX_KEYS", "-1"),
+		Flags:  map[string]string{"log_level": "loud"},
+	})
+	if models.ErrorCode(err) != models.CodeInvalid {
+		t.Fatalf("%v", err)
+	}
+	for _, want := range []string{
+		`there is no option "lisen"; did you mean "listen"?`, "public_url: must be", "drain_delay: must be",
+		"LOTTERY_DATABASE_URL: must be", `LOTTERY_TRUSTED_PROXIES: "nearby"`, "LOTTERY_PLAN_PRO_MAX_KEYS: must be", "--log-level: must be",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in:\n%v", want, err)
+		}
+	}
+}
+
+func TestSecretFromFile(t *testing.T) {
+	t.Parallel()
+	secret := write(t, "postgres://u:p@h/d\n")
+	cfg, err := configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL_FILE", secret)})
+	if err != nil || cfg.DatabaseURL != "postgres://u:p@h/d" {
+		t.Errorf("%q, %v", cfg.DatabaseURL, err)
+	}
+	_, err = configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL_FILE", secret, "LOTTERY_DATABASE_URL", "sqlite:x")})
+	if err == nil {
+		t.Error("both the value and the file were accepted")
+	}
+	_, err = configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL_FILE", secret+".absent")})
+	if err == nil {
+		t.Error("an absent secret file was accepted")
+	}
+}
+
+// The example documents every option, with its default, and loads.
+func TestExampleDocumentsEveryOption(t *testing.T) {
+	t.Parallel()
+	const path = "lottery.example.yaml"
+	cfg, err := configs.Load(configs.Source{File: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := configs.Load(configs.Source{})
+	if err != nil || cfg.Listen != want.Listen || cfg.DatabaseURL != want.DatabaseURL || cfg.DrainDelay != want.DrainDelay {
+		t.Errorf("the example does not say the defaults: %+v, %v", cfg, err)
+	}
+	for _, o := range configs.Options() {
+		if !strings.Contains(string(text), "\n"+o.Key+":") {
+			t.Errorf("%s does not document %s", path, o.Key)
+		}
+		if !strings.Contains(string(text), o.Env()) {
+			t.Errorf("%s does not name %s", path, o.Env())
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package configs
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"lottery/models"
+)
+
+// EnvPrefix begins the name of every environment variable: option database_url is LOTTERY_DATABASE_URL.
+const EnvPrefix = "LOTTERY_"
+
+// Option is one thing that can be set. Its key is the name in the file, EnvPrefix + the upper-case key is the
+// environment variable, the key with hyphens is the flag.
+type Option struct {
+	Key     string
+	Default string
+	Help    string
+	Secret  bool // may come from a file named by KEY_FILE
+	set     func(c *Config, value string) error
+}
+
+// Env is the option's environment variable.
+func (o *Option) Env() string { return EnvPrefix + strings.ToUpper(o.Key) }
+
+// Flag is the option's flag, without the hyphens before it.
+func (o *Option) Flag() string { return strings.ReplaceAll(o.Key, "_", "-") }
+
+// Options is the table of all options: the one place where one is added.
+func Options() []Option {
+	return []Option{
+		{Key: "listen", Default: "127.0.0.1:8080", Help: "address to serve on, host:port", set: func(c *Config, v string) (err error) {
+			c.Listen, err = hostPort(v)
+			return err
+		}},
+		{Key: "public_url", Default: "http://localhost:8080", Help: "how the world reaches this service", set: func(c *Config, v string) (err error) {
+			c.PublicURL, err = origin(v)
+			return err
+		}},
+		{Key: "database_url", Default: "sqlite:data/lottery.db", Secret: true, Help: "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME", set: func(c *Config, v string) error {
+			scheme, rest, _ := strings.Cut(v, ":")
+			if rest == "" || (scheme != "sqlite" && scheme != "postgres" && scheme != "postgresql") {
+				return fmt.Errorf("must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+			}
+			c.DatabaseURL = v
+			return nil
+		}},
+		{Key: "trusted_proxies", Default: "", Help: "addresses or networks, comma-separated, whose X-Forwarded-For is believed", set: func(c *Config, v string) (err error) {
+			c.TrustedProxies, err = prefixes(v)
+			return err
+		}},
+		{Key: "log_level", Default: "info", Help: "debug, info, warn or error", set: func(c *Config, v string) error {
+			if c.LogLevel.UnmarshalText([]byte(v)) != nil {
+				return fmt.Errorf("must be debug, info, warn or error, not %q", v)
+			}
+			return nil
+		}},
+		{Key: "log_format", Default: "", Help: "text or json (text on a terminal, else json)", set: func(c *Config, v string) (err error) {
+			c.LogFormat, err = oneOf(v, "", "text", "json")
+			return err
+		}},
+		{Key: "ops_listen", Default: "", Help: "address of the operator's listener (pprof); keep it private", set: func(c *Config, v string) (err error) {
+			if v != "" {
+				c.OpsListen, err = hostPort(v)
+			}
+			return err
+		}},
+		{Key: "drain_delay", Default: "0s", Help: "how long to go on serving as not ready after SIGTERM, so that balancers notice", set: func(c *Config, v string) (err error) {
+			c.DrainDelay, err = duration(v)
+			return err
+		}},
+		planOption("plan_free_requests_per_day", models.PlanFree, "counted requests a UTC day on the Free plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
+		planOption("plan_free_max_keys", models.PlanFree, "live keys on the Free plan", func(t *models.PlanTerms) *int { return &t.MaxKeys }),
+		planOption("plan_pro_requests_per_day", models.PlanPro, "counted requests a UTC day on the Pro plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
+		planOption("plan_pro_max_keys", models.PlanPro, "live keys on the Pro plan", func(t *models.PlanTerms) *int { return &t.MaxKeys }),
+	}
+}
+
+// planOption is one number of one plan; its default is what the product ships with.
+func planOption(key string, plan models.Plan, help string, field func(*models.PlanTerms) *int) Option {
+	terms := models.DefaultPlans()[plan]
+	return Option{Key: key, Default: strconv.Itoa(*field(&terms)), Help: help, set: func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 0 {
+			return fmt.Errorf("must be a whole number, 0 or more, not %q", v)
+		}
+		t := c.Plans[plan]
+		*field(&t) = n
+		c.Plans[plan] = t
+		return nil
+	}}
+}
+
+func hostPort(v string) (string, error) {
+	_, port, err := net.SplitHostPort(v)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return "", fmt.Errorf("must be host:port, such as 127.0.0.1:8080, not %q", v)
+	}
+	return v, nil
+}
+
+// origin is scheme and host, without a path: every link is made from it.
+func origin(v string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSuffix(v, "/"))
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
+		return nil, fmt.Errorf("must be http:// or https:// and a host, without a path, not %q", v)
+	}
+	return u, nil
+}
+
+func prefixes(v string) ([]netip.Prefix, error) {
+	var list []netip.Prefix
+	for text := range strings.SplitSeq(v, ",") {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		if addr, err := netip.ParseAddr(text); err == nil {
+			list = append(list, netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()))
+			continue
+		}
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", text)
+		}
+		list = append(list, p.Masked())
+	}
+	return list, nil
+}
+
+func oneOf(v string, allowed ...string) (string, error) {
+	for _, a := range allowed {
+		if v == a {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("must be %s, not %q", strings.Join(allowed[1:], " or "), v)
+}
+
+func duration(v string) (time.Duration, error) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("must be a duration such as 5s or 2m, not %q", v)
+	}
+	return d, nil
+}
