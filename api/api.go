@@ -1,0 +1,70 @@
+// Package api is the public HTTP API: routes, handlers, encoders. It answers from the catalog in memory;
+// no request to a draw path touches the database, but for a key that this node has not seen yet.
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"lottery/api/middleware"
+	"lottery/api/problem"
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// Deps is what the API stands on.
+type Deps struct {
+	Catalog   *catalog.Live
+	Keys      *middleware.Keys
+	Ready     func() error // why this node should get no traffic now; nil = it should
+	PublicURL string       // scheme and host of the service, without a final slash
+	Build     models.Build
+	Log       *slog.Logger
+}
+
+// Handler answers every route of the API.
+type Handler struct {
+	deps   Deps
+	build  string
+	memory atomic.Pointer[memory]
+}
+
+// memory is answers that are made once per catalog.
+type memory struct {
+	cat   *catalog.Catalog
+	texts sync.Map // name → []byte
+}
+
+// New is the API as one http.Handler.
+func New(deps Deps) http.Handler {
+	h := &Handler{deps: deps, build: deps.Build.String()}
+	return h.routes()
+}
+
+// fail writes an error: a Problem as it is, everything else as 500. It is the only place that does.
+func (h *Handler) fail(c *gin.Context, err error) {
+	var p *problem.Problem
+	if !errors.As(err, &p) {
+		p = &problem.Problem{
+			Code: problem.Internal, Detail: "an unexpected error was logged; try again, and tell support the request id if it stays", Cause: err,
+		}
+	}
+	if p.Status() >= http.StatusInternalServerError {
+		h.deps.Log.ErrorContext(c.Request.Context(), "request failed", "request_id", middleware.RequestIDOf(c),
+			"method", c.Request.Method, "path", c.Request.URL.Path, "code", p.Code, "error", p.Error())
+	}
+	if c.Writer.Written() {
+		// Half an answer is on its way: only cutting the connection tells the client that it is not whole.
+		panic(http.ErrAbortHandler)
+	}
+	if p.RetryAfter == 0 && p.Status() == http.StatusServiceUnavailable {
+		p.RetryAfter = time.Second
+	}
+	p.Write(c.Writer, h.deps.PublicURL, middleware.RequestIDOf(c))
+}

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"lottery/api/problem"
+	"lottery/models"
+)
+
+// A path's parameters, by name, with the value that leaving one out means. That makes an explicit default and
+// an absent parameter the same request, which cursors rely on.
+type parameter struct {
+	name     string
+	fallback string
+}
+
+// paging parameters may differ between the pages of one walk.
+func (p parameter) paging() bool { return p.name == "limit" || p.name == "count" || p.name == "cursor" }
+
+const maxParameters = 12
+
+// binder reads one request's query string and gathers everything that is wrong with it.
+type binder struct {
+	path     []parameter // what the path knows
+	values   [maxParameters]string
+	given    uint16 // bit i: path[i] was sent
+	problems []problem.Parameter
+	noGame   string // the wrong game id, if that is a problem
+	near     []string
+}
+
+func (b *binder) reset(path []parameter) {
+	*b = binder{path: path, problems: b.problems[:0]}
+}
+
+// fail records a problem; of one parameter only the first counts.
+func (b *binder) fail(name string, code problem.ParameterCode, format string, args ...any) {
+	for i := range b.problems {
+		if b.problems[i].Parameter == name {
+			return
+		}
+	}
+	b.problems = append(b.problems, problem.Parameter{Parameter: name, Code: code, Detail: fmt.Sprintf(format, args...)})
+}
+
+// parse splits a raw query string. It allocates only where something is escaped or wrong.
+func (b *binder) parse(raw string) {
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, errName := unescape(name)
+		value, errValue := unescape(value)
+		i := b.index(name)
+		switch {
+		case errName != nil:
+			b.fail(short(name), problem.Malformed, "the name has a %% that begins no escape")
+		case i < 0:
+			b.fail(short(name), problem.Unknown, "there is no parameter %q here%s", short(name), b.suggestion(name))
+		case b.given&(1<<i) != 0:
+			b.fail(name, problem.Repeated, "%s is given more than once", name)
+		case errValue != nil:
+			b.given |= 1 << i
+			b.fail(name, problem.Malformed, "%s has a %% that begins no escape", name)
+		default:
+			b.given |= 1 << i
+			b.values[i] = value
+		}
+	}
+}
+
+func unescape(s string) (string, error) {
+	if !strings.ContainsAny(s, "%+") {
+		return s, nil
+	}
+	out, err := url.QueryUnescape(s)
+	if err != nil {
+		return s, err
+	}
+	return out, nil
+}
+
+// short keeps what is quoted back readable.
+func short(s string) string {
+	const most = 60
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+func (b *binder) index(name string) int {
+	for i := range b.path {
+		if b.path[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (b *binder) suggestion(name string) string {
+	names := make([]string, len(b.path))
+	for i, p := range b.path {
+		names[i] = p.name
+	}
+	if near := models.Nearest(strings.ToLower(name), names); len(near) > 0 {
+		return fmt.Sprintf("; did you mean %q?", near[0])
+	}
+	if len(names) == 0 {
+		return "; it takes none"
+	}
+	return "; there are " + strings.Join(names, ", ")
+}
+
+// text is a parameter's value. Sent but empty is a problem; not sent is one if it is required.
+func (b *binder) text(name string, required bool) (value string, ok bool) {
+	i := b.index(name)
+	if i < 0 || b.given&(1<<i) == 0 {
+		if required {
+			b.fail(name, problem.Missing, "%s is required", name)
+		}
+		return "", false
+	}
+	if b.values[i] == "" {
+		code := problem.Malformed
+		if required {
+			code = problem.Missing
+		}
+		b.fail(name, code, "%s is empty", name)
+		return "", false
+	}
+	return b.values[i], true
+}
+
+// err is everything that is wrong, as one problem; nil if nothing is.
+func (b *binder) err() error {
+	if len(b.problems) == 0 {
+		return nil
+	}
+	p := &problem.Problem{Code: problem.InvalidParameter, Errors: append([]problem.Parameter(nil), b.problems...)}
+	if len(b.problems) == 1 && b.noGame != "" {
+		p.Code = problem.UnknownGame
+	}
+	details := make([]string, len(b.problems))
+	for i, e := range b.problems {
+		details[i] = e.Detail
+	}
+	p.Detail = strings.Join(details, "; ")
+	return p
+}
+
+// identity names the request in everything but its paging: two requests of one identity may share a cursor.
+func (b *binder) identity(path string) uint64 {
+	h := newHash().text(path)
+	for i, p := range b.path {
+		switch {
+		case p.paging():
+		case b.given&(1<<i) != 0:
+			h = h.text(b.values[i])
+		default:
+			h = h.text(p.fallback)
+		}
+	}
+	return uint64(h)
+}

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"lottery/api/problem"
+	"lottery/models/catalog"
+)
+
+// call is one request to a draw endpoint. It holds one catalog from beginning to end, so that an answer never
+// mixes two data versions, and buffers that are used again.
+type call struct {
+	h     *Handler
+	c     *gin.Context
+	cat   *catalog.Catalog
+	form  form
+	bind  binder
+	refs  []catalog.Ref
+	games [1]*catalog.Game // for queries of one game
+	body  []byte
+	code  bytes.Buffer // the compressed body
+}
+
+var calls = sync.Pool{New: func() any { return new(call) }}
+
+// keep is the largest buffer that goes back to the pool: a few huge answers must not pin memory for ever.
+const keep = 1 << 20
+
+func (x *call) release() {
+	if cap(x.body) > keep || x.code.Cap() > keep || cap(x.refs) > keep/16 {
+		return
+	}
+	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
+	clear(x.refs) // no reference may keep an old catalog alive
+	x.refs, x.body = x.refs[:0], x.body[:0]
+	x.code.Reset()
+	calls.Put(x)
+}
+
+// endpoint is one of the paths that answer from the catalog.
+type endpoint struct {
+	parameters []parameter
+	lists      bool // answers a list of draws: takes format, and CSV and NDJSON
+	answer     func(x *call) error
+}
+
+// serve makes e a handler: the request is read, its form agreed on, answered; failures go to one place.
+func (h *Handler) serve(e endpoint) gin.HandlerFunc {
+	known := form(1)
+	if e.lists {
+		known = forms
+		e.parameters = append(e.parameters, parameter{"format", formNames[formJSON]})
+	}
+	return func(c *gin.Context) {
+		x := calls.Get().(*call) //nolint:forcetypeassert // the pool makes nothing else
+		defer x.release()
+		x.h, x.c, x.cat = h, c, h.deps.Catalog.Load()
+		if err := x.run(&e, known); err != nil {
+			h.fail(c, err)
+		}
+	}
+}
+
+func (x *call) run(e *endpoint, known form) error {
+	if x.cat == nil {
+		return &problem.Problem{Code: problem.Unavailable, Detail: "the draws are still being loaded; try again in a moment", RetryAfter: time.Second}
+	}
+	x.bind.reset(e.parameters)
+	x.bind.parse(x.c.Request.URL.RawQuery)
+	if err := x.chooseForm(e.lists, known); err != nil {
+		return err
+	}
+	return e.answer(x)
+}
+
+// chooseForm agrees on the form: format beats Accept, and a wrong format is a wrong parameter.
+func (x *call) chooseForm(lists bool, known form) error {
+	x.form = formJSON
+	if lists {
+		if i := x.bind.index("format"); x.bind.given&(1<<i) != 0 {
+			name := x.bind.oneOf("format", formNames[:]...)
+			for f, n := range formNames {
+				if n == name {
+					x.form = form(f) //nolint:gosec // a handful
+				}
+			}
+			return nil
+		}
+	}
+	f, ok := acceptedForm(x.c.Request.Header["Accept"], known)
+	if !ok {
+		return problem.New(problem.NotAcceptable, "the Accept header allows none of the forms that this path has: %s", strings.Join(mediaTypes[:known], ", "))
+	}
+	x.form = f
+	return nil
+}
+
+var (
+	cacheControl = []string{"private, no-cache"}
+	vary         = []string{"Accept, Accept-Encoding, Origin, X-API-Key"}
+)
+
+// ready ends the reading of a request: if anything is wrong it is told, and if the client has this answer already
+// it is told so. Only when done is false is there an answer to make.
+func (x *call) ready() (done bool, err error) {
+	if err := x.bind.err(); err != nil {
+		return true, err
+	}
+	tag := x.etag()
+	h := x.c.Writer.Header()
+	h["Etag"] = []string{tag}
+	h["Cache-Control"] = cacheControl
+	h["Vary"] = vary
+	if matches(x.c.Request.Header["If-None-Match"], tag) {
+		x.c.Status(http.StatusNotModified)
+		x.c.Writer.WriteHeaderNow()
+		return true, nil
+	}
+	return false, nil
+}
+
+// etag names what the answer depends on: the data, the program, the request and the form. It is weak, since
+// the coding of the bytes is not part of it.
+func (x *call) etag() string {
+	u := x.c.Request.URL
+	sum := newHash().text(x.cat.Version().Token).text(x.h.build).text(u.Path).text(u.RawQuery).text(formNames[x.form])
+	b := make([]byte, 0, 24)
+	b = append(b, `W/"`...)
+	b = strconv.AppendUint(b, uint64(sum), 36)
+	return string(append(b, '"'))
+}
+
+// matches is the weak comparison of RFC 9110, 13.1.2.
+func matches(header []string, tag string) bool {
+	for _, line := range header {
+		for item := range strings.SplitSeq(line, ",") {
+			item = strings.TrimSpace(item)
+			if item == "*" || strings.TrimPrefix(item, "W/") == strings.TrimPrefix(tag, "W/") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// send writes x.body, compressed where the client wants it and it is worth it.
+func (x *call) send() error {
+	h := x.c.Writer.Header()
+	h["Content-Type"] = contentTypes[x.form]
+	body := x.body
+	if len(body) > minCompressed {
+		if e := acceptedEncoder(x.c.Request.Header["Accept-Encoding"]); e != nil {
+			if err := e.compress(&x.code, body); err != nil {
+				return err
+			}
+			body = x.code.Bytes()
+			h["Content-Encoding"] = e.name
+		}
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	x.c.Status(http.StatusOK)
+	// An error here is a client that has gone away: there is nobody left to tell.
+	_, _ = x.c.Writer.Write(body)
+	return nil
+}
+
+// pageURL is the address of this request's next page.
+func (x *call) pageURL(cursor string) string {
+	u := x.c.Request.URL
+	var kept []string
+	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if pair != "" && name != "cursor" {
+			kept = append(kept, pair)
+		}
+	}
+	kept = append(kept, "cursor="+url.QueryEscape(cursor))
+	return x.h.deps.PublicURL + u.EscapedPath() + "?" + strings.Join(kept, "&")
+}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"bytes"
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// minCompressed is the size from which an answer is worth compressing: below, it fits a packet anyway.
+const minCompressed = 1 << 10
+
+// encoder is one content coding with its pool of writers.
+type encoder struct {
+	name []string // the Content-Encoding value
+	pool sync.Pool
+}
+
+type resetWriter interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
+
+var (
+	gzipEncoder = &encoder{name: []string{"gzip"}, pool: sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}}
+	zstdEncoder = &encoder{name: []string{"zstd"}, pool: sync.Pool{New: func() any {
+		w, err := zstd.NewWriter(io.Discard, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10))
+		if err != nil {
+			panic(err) // only for options that are wrong: a programming error
+		}
+		return w
+	}}}
+)
+
+// compress appends body's coded form to dst.
+func (e *encoder) compress(dst *bytes.Buffer, body []byte) error {
+	w := e.pool.Get().(resetWriter) //nolint:forcetypeassert // the pool makes nothing else
+	defer e.pool.Put(w)
+	w.Reset(dst)
+	if _, err := w.Write(body); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// acceptedEncoder is the coding that the client likes best, zstd before gzip; nil = none.
+func acceptedEncoder(header []string) *encoder {
+	if len(header) == 0 {
+		return nil
+	}
+	z, g := quality(header, "zstd", encodingSpecificity), quality(header, "gzip", encodingSpecificity)
+	switch {
+	case z > 0 && z >= g:
+		return zstdEncoder
+	case g > 0:
+		return gzipEncoder
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,185 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/gin-gonic/gin"
+
+	"lottery/api/openapi"
+)
+
+func loadContract(t testing.TB) (*openapi3.T, routers.Router) {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData(openapi.YAML())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		t.Fatalf("openapi.yaml is not valid: %v", err)
+	}
+	doc.Servers = nil // answers are checked whatever address the test server has
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc, router
+}
+
+// Routes = document: every route is described, and everything described is routed, for GET; HEAD and OPTIONS
+// go with every GET.
+func TestRoutesAreTheDocuments(t *testing.T) {
+	t.Parallel()
+	doc, _ := loadContract(t)
+	s := newServer(t)
+	engine, ok := s.handler.(*gin.Engine)
+	if !ok {
+		t.Fatal("the handler is not the engine")
+	}
+	routed := map[string][]string{}
+	for _, r := range engine.Routes() {
+		path := strings.ReplaceAll(r.Path, ":date", "{date}")
+		routed[path] = append(routed[path], r.Method)
+	}
+	for path, methods := range routed {
+		slices.Sort(methods)
+		if !slices.Equal(methods, []string{"GET", "HEAD", "OPTIONS"}) {
+			t.Errorf("%s answers %v", path, methods)
+		}
+		if doc.Paths.Value(path) == nil {
+			t.Errorf("%s is routed and not in openapi.yaml", path)
+		}
+	}
+	for path := range doc.Paths.Map() {
+		if routed[path] == nil {
+			t.Errorf("%s is in openapi.yaml and not routed", path)
+		}
+	}
+}
+
+// Live answers validate against the document: good and bad, of every endpoint.
+func TestAnswersAreTheDocuments(t *testing.T) {
+	t.Parallel()
+	doc, router := loadContract(t)
+	s := newServer(t)
+	answered := map[string]map[int]bool{} // path → statuses seen
+	for _, c := range []struct {
+		path    string
+		status  int
+		headers map[string]string
+	}{
+		{path: "/v1/games"},
+		{path: "/v1/games?game_type=pick3"},
+		{path: "/v1/games?game_type=pick9", status: 400},
+		{path: "/v1/games?x=1", status: 400},
+		{path: "/v1/games", status: 406, headers: map[string]string{"Accept": "text/csv"}},
+		{path: "/v1/games", status: 401, headers: map[string]string{"X-API-Key": ""}},
+		{path: "/v1/draws/recent?game=ny-win-4"},
+		{path: "/v1/draws/recent?game=ny-win-4&count=2"},
+		{path: "/v1/draws/recent?game=ny-win-4&count=2&format=csv"},
+		{path: "/v1/draws/recent?game=ny-win-4&count=2&format=ndjson"},
+		{path: "/v1/draws/recent?game=ny-win-5", status: 404},
+		{path: "/v1/draws/recent?count=0", status: 400},
+		{path: "/v1/draws/recent?game=ny-win-4", status: 401, headers: map[string]string{"X-API-Key": "ldk_wrong"}},
+		{path: "/v1/draws/recent?game=ny-win-4", status: 406, headers: map[string]string{"Accept": "image/png"}},
+		{path: "/v1/draws/recent?game=ny-win-4&pad=" + strings.Repeat("x", 9000), status: 414},
+		{path: "/v1/draws/recent?game=ny-win-4", status: 431, headers: map[string]string{"X-Pad": strings.Repeat("x", 40000)}},
+		{path: "/v1/draws/date/2024-02-29"},
+		{path: "/v1/draws/date/2024-02-29?game=ny-numbers&order=asc&tod=Evening"},
+		{path: "/v1/draws/date/2023-02-29", status: 400},
+		{path: "/v1/draws/date/2024-02-29?game=x", status: 404},
+		{path: "/v1/draws/search?number=123"},
+		{path: "/v1/draws/search?number=123&match=exact&limit=1"},
+		{path: "/v1/draws/search?number=12a", status: 400},
+		{path: "/v1/draws/search?number=123&game=X!", status: 404},
+		{path: "/v1/draws/by-sum?sum=6&game=ny-numbers"},
+		{path: "/v1/draws/by-sum?sum=91&game=ny-numbers", status: 400},
+		{path: "/v1/draws/by-sum?sum=6&game=nope", status: 404},
+		{path: "/v1/draws/by-pair?pair=12&game=ny-numbers"},
+		{path: "/v1/draws/by-pair?pair=1&game=ny-numbers", status: 400},
+		{path: "/v1/draws/by-pair?pair=12&game=nope", status: 404},
+		{path: "/v1/draws/history?game=ny-numbers&year=2024"},
+		{path: "/v1/draws/history?game=ny-numbers&year=1899", status: 400},
+		{path: "/v1/draws/history?game=nope&year=2024", status: 404},
+		{path: "/v1/stats?game=ny-numbers"},
+		{path: "/v1/stats?game=ny-numbers&from=1990-01-01&to=1990-12-31"},
+		{path: "/v1/stats?game=nope", status: 404},
+		{path: "/v1/stats", status: 400},
+		{path: "/v1/overview"},
+		{path: "/v1/overview?game_type=pick4"},
+		{path: "/v1/overview?game=ny-numbers", status: 400},
+		{path: "/openapi.yaml"},
+		{path: "/openapi.json"},
+		{path: "/healthz"},
+		{path: "/readyz"},
+	} {
+		if c.status == 0 {
+			c.status = http.StatusOK
+		}
+		res := s.get(t, c.path, c.headers)
+		if res.Code != c.status {
+			t.Errorf("%s: %d, want %d: %s", short(c.path), res.Code, c.status, res.Body)
+			continue
+		}
+		path := validate(t, router, c.path, res)
+		if answered[path] == nil {
+			answered[path] = map[int]bool{}
+		}
+		answered[path][c.status] = true
+	}
+	for path := range doc.Paths.Map() {
+		if !answered[path][http.StatusOK] {
+			t.Errorf("no good answer of %s was checked", path)
+		}
+		if strings.HasPrefix(path, "/v1/") && !answered[path][http.StatusBadRequest] {
+			t.Errorf("no bad answer of %s was checked", path)
+		}
+	}
+}
+
+// The examples of the document are themselves valid answers: Validate checks them, if they are there.
+func TestEveryAnswerHasAnExample(t *testing.T) {
+	t.Parallel()
+	doc, _ := loadContract(t)
+	for path, item := range doc.Paths.Map() {
+		for status, response := range item.Get.Responses.Map() {
+			for kind, media := range response.Value.Content {
+				if strings.HasSuffix(kind, "json") && kind != "application/x-ndjson" && path != "/openapi.json" && media.Example == nil {
+					t.Errorf("%s %s %s has no example", path, status, kind)
+				}
+			}
+		}
+	}
+}
+
+// validate checks res against the document and gives the document's path.
+func validate(t *testing.T, router routers.Router, path string, res *httptest.ResponseRecorder) string {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	route, params, err := router.FindRoute(r)
+	if err != nil {
+		t.Fatalf("%s: %v", short(path), err)
+	}
+	openapi3filter.RegisterBodyDecoder("application/x-ndjson", openapi3filter.FileBodyDecoder)
+	input := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route},
+		Status:                 res.Code,
+		Header:                 res.Header(),
+		Options:                &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true},
+	}
+	err = openapi3filter.ValidateResponse(context.Background(), input.SetBodyBytes(res.Body.Bytes()))
+	if err != nil {
+		t.Errorf("%s: %d does not match openapi.yaml: %v\n%s", short(path), res.Code, err, short(res.Body.String()))
+	}
+	return route.Path
+}
+
+func short(s string) string { return s[:min(len(s), 300)] }

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// Limits of the lists that can be cut.
+const (
+	maxLimit     = 1000
+	defaultLimit = 100
+	defaultCount = 10
+)
+
+// The years that a history may be asked for: those of models.FirstDate and models.LastDate.
+const (
+	firstYear = 1900
+	lastYear  = 2100
+)
+
+// recent is /v1/draws/recent: the newest draws of a game.
+func (h *Handler) recent() endpoint {
+	return endpoint{
+		parameters: []parameter{{"game", ""}, {"count", ""}, {"tod", ""}, {"cursor", ""}},
+		lists:      true,
+		answer: func(x *call) error {
+			b := &x.bind
+			g := b.game(x.cat, true)
+			q := catalog.Query{
+				Games: x.only(g), Tod: b.tod(), From: models.FirstDate, To: models.LastDate,
+				Limit: b.number("count", defaultCount, 1, maxLimit, false), After: b.cursor(x.c.Request.URL.Path),
+			}
+			if done, err := x.ready(); done {
+				return err
+			}
+			return x.write(list{page: x.cat.Draws(q, x.refs[:0]), game: g.ID})
+		},
+	}
+}
+
+// byDate is /v1/draws/date/{date}: everything that was drawn on one date.
+func (h *Handler) byDate() endpoint {
+	return endpoint{
+		parameters: []parameter{{"game_type", ""}, {"game", ""}, {"tod", ""}, {"order", "desc"}},
+		lists:      true,
+		answer: func(x *call) error {
+			b := &x.bind
+			date := b.date("date", x.c.Param("date"))
+			games, name := b.games(x.cat)
+			q := catalog.Query{Games: games, From: date, To: date, Tod: b.tod(), Ascending: b.ascending()}
+			if done, err := x.ready(); done {
+				return err
+			}
+			return x.write(list{page: x.cat.Draws(q, x.refs[:0]), game: name})
+		},
+	}
+}
+
+// history is /v1/draws/history: a whole year of a game.
+func (h *Handler) history() endpoint {
+	return endpoint{
+		parameters: []parameter{{"game", ""}, {"year", ""}, {"tod", ""}, {"order", "desc"}},
+		lists:      true,
+		answer: func(x *call) error {
+			b := &x.bind
+			g := b.game(x.cat, true)
+			year := b.number("year", firstYear, firstYear, lastYear, true)
+			q := catalog.Query{
+				Games: x.only(g), From: models.NewDate(year, 1, 1), To: models.NewDate(year, 12, 31), Tod: b.tod(), Ascending: b.ascending(),
+			}
+			if done, err := x.ready(); done {
+				return err
+			}
+			return x.write(list{page: x.cat.Draws(q, x.refs[:0]), game: g.ID})
+		},
+	}
+}
+
+// bySum is /v1/draws/by-sum: draws of a game whose digits add up to sum.
+func (h *Handler) bySum() endpoint {
+	return endpoint{
+		parameters: []parameter{{"sum", ""}, {"game", ""}, {"tod", ""}, {"from", ""}, {"to", ""}, {"limit", ""}, {"order", "desc"}, {"cursor", ""}},
+		lists:      true,
+		answer: func(x *call) error {
+			sum := x.bind.number("sum", 0, 0, 9*models.MaxDigits, true)
+			g, q := x.gameQuery()
+			if done, err := x.ready(); done {
+				return err
+			}
+			return x.write(list{page: x.cat.BySum(q, sum, x.refs[:0]), game: g.ID})
+		},
+	}
+}
+
+// byPair is /v1/draws/by-pair: draws of a game that contain two digits, anywhere or in given places.
+func (h *Handler) byPair() endpoint {
+	positions := map[string]catalog.PairPosition{
+		"any": catalog.PairAny, "front": catalog.PairFront, "back": catalog.PairBack, "split": catalog.PairSplit,
+	}
+	return endpoint{
+		parameters: []parameter{
+			{"pair", ""}, {"game", ""}, {"position", "any"}, {"tod", ""}, {"from", ""}, {"to", ""}, {"limit", ""}, {"order", "desc"}, {"cursor", ""},
+		},
+		lists: true,
+		answer: func(x *call) error {
+			text := x.bind.digits("pair", 2, 2)
+			position := positions[x.bind.oneOf("position", "any", "front", "back", "split")]
+			g, q := x.gameQuery()
+			if done, err := x.ready(); done {
+				return err
+			}
+			pair := catalog.Pair{Position: position, First: text[0] - '0', Second: text[1] - '0'}
+			return x.write(list{page: x.cat.ByPair(q, pair, x.refs[:0]), game: g.ID})
+		},
+	}
+}
+
+// search is /v1/draws/search: a number across all games, in this order of digits or any.
+func (h *Handler) search() endpoint {
+	return endpoint{
+		parameters: []parameter{
+			{"number", ""}, {"match", "any"}, {"game_type", ""}, {"game", ""}, {"tod", ""},
+			{"from", ""}, {"to", ""}, {"limit", ""}, {"order", "desc"}, {"cursor", ""},
+		},
+		lists: true,
+		answer: func(x *call) error {
+			b := &x.bind
+			number := b.digits("number", 1, models.MaxDigits)
+			exactOnly := b.oneOf("match", "any", "exact") == "exact"
+			games, name := b.games(x.cat)
+			q := x.listQuery()
+			q.Games = games
+			if done, err := x.ready(); done {
+				return err
+			}
+			found := x.cat.Search(q, number, exactOnly, x.refs[:0])
+			return x.write(list{page: found.Page, game: name, search: &searchTotals{
+				number: number, normalized: models.Normalized(number), exact: found.ExactTotal, box: found.BoxTotal,
+			}})
+		},
+	}
+}
+
+// gameQuery reads the required game and what listQuery reads.
+func (x *call) gameQuery() (*catalog.Game, catalog.Query) {
+	g := x.bind.game(x.cat, true)
+	q := x.listQuery()
+	q.Games = x.only(g)
+	return g, q
+}
+
+// only is the list of the one game g, without a new list for each request.
+func (x *call) only(g *catalog.Game) []*catalog.Game {
+	x.games[0] = g
+	return x.games[:]
+}
+
+// listQuery reads tod, from, to, order, limit and cursor.
+func (x *call) listQuery() catalog.Query {
+	b := &x.bind
+	q := catalog.Query{Tod: b.tod(), Ascending: b.ascending()}
+	q.From, q.To = b.dates()
+	q.Limit = b.number("limit", defaultLimit, 1, maxLimit, false)
+	q.After = b.cursor(x.c.Request.URL.Path)
+	return q
+}

@@ -1,0 +1,198 @@
+package api
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"lottery/models/catalog"
+)
+
+// digits is a drawn number taken apart: what every form of a record is written from.
+type digits struct {
+	n      int
+	drawn  [10]byte // in drawn order, as ASCII
+	sorted [10]byte // ascending, as ASCII
+	sum    int
+}
+
+func (d *digits) set(number uint64, n int) {
+	var counts [10]byte
+	d.n, d.sum = n, 0
+	for i := n - 1; i >= 0; i-- {
+		digit := byte(number % 10)
+		number /= 10
+		d.drawn[i] = '0' + digit
+		counts[digit]++
+		d.sum += int(digit)
+	}
+	at := 0
+	for digit, count := range counts {
+		for range count {
+			d.sorted[at] = byte('0' + digit)
+			at++
+		}
+	}
+}
+
+// eachPair calls f with the distinct pairs in ascending order. The digits are sorted, so equal ones are neighbours.
+func (d *digits) eachPair(f func(first, second byte)) {
+	for i := range d.n {
+		if i > 0 && d.sorted[i] == d.sorted[i-1] {
+			continue
+		}
+		for j := i + 1; j < d.n; j++ {
+			if j > i+1 && d.sorted[j] == d.sorted[j-1] {
+				continue
+			}
+			f(d.sorted[i], d.sorted[j])
+		}
+	}
+}
+
+// appendRecord appends a draw record as JSON, in the field order of the contract.
+// Search alone adds the eleventh field.
+func appendRecord(b []byte, ref catalog.Ref, search bool) []byte {
+	g := ref.Game()
+	var d digits
+	d.set(ref.Number(), g.Digits)
+	b = append(b, `{"date":"`...)
+	b = ref.Date().AppendTo(b)
+	b = append(b, `","tod":"`...)
+	b = append(b, ref.Tod().String()...)
+	b = append(b, `","numbers":[`...)
+	for i := range d.n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '"', d.drawn[i], '"')
+	}
+	b = append(b, `],"number_str":"`...)
+	b = append(b, d.drawn[:d.n]...)
+	b = append(b, `","normalized":"`...)
+	b = append(b, d.sorted[:d.n]...)
+	b = append(b, `","digits_sum":`...)
+	b = strconv.AppendInt(b, int64(d.sum), 10)
+	b = append(b, `,"game":"`...)
+	b = append(b, g.ID...) // [a-z0-9-]: nothing to escape
+	b = append(b, `","game_name":`...)
+	b = appendJSONString(b, g.Name)
+	b = append(b, `,"game_type":"`...)
+	b = append(b, g.Type...)
+	b = append(b, `","pairs_2dp":[`...)
+	first := true
+	d.eachPair(func(x, y byte) {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(b, '"', x, y, '"')
+	})
+	b = append(b, ']')
+	if search {
+		b = append(b, `,"match":"`...)
+		b = append(b, matchName(ref)...)
+		b = append(b, '"')
+	}
+	return append(b, '}')
+}
+
+func matchName(ref catalog.Ref) string {
+	if ref.Exact() {
+		return "exact"
+	}
+	return "box"
+}
+
+// appendJSONString appends s quoted, as RFC 8259 wants it.
+func appendJSONString(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+			i++
+		case c < 0x20:
+			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+			i++
+		case c < utf8.RuneSelf:
+			b = append(b, c)
+			i++
+		default:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			b = utf8.AppendRune(b, r)
+			i += size
+		}
+	}
+	return append(b, '"')
+}
+
+const (
+	csvHeader       = "date,tod,numbers,number_str,normalized,digits_sum,game,game_name,game_type,pairs_2dp\r\n"
+	csvSearchHeader = "date,tod,numbers,number_str,normalized,digits_sum,game,game_name,game_type,pairs_2dp,match\r\n"
+)
+
+// appendCSVRecord appends a draw record as an RFC 4180 line; list fields are joined by a space.
+func appendCSVRecord(b []byte, ref catalog.Ref, search bool) []byte {
+	g := ref.Game()
+	var d digits
+	d.set(ref.Number(), g.Digits)
+	b = ref.Date().AppendTo(b)
+	b = append(b, ',')
+	b = append(b, ref.Tod().String()...)
+	b = append(b, ',')
+	for i := range d.n {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, d.drawn[i])
+	}
+	b = append(b, ',')
+	b = append(b, d.drawn[:d.n]...)
+	b = append(b, ',')
+	b = append(b, d.sorted[:d.n]...)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, int64(d.sum), 10)
+	b = append(b, ',')
+	b = append(b, g.ID...)
+	b = append(b, ',')
+	b = appendCSVField(b, g.Name)
+	b = append(b, ',')
+	b = append(b, g.Type...)
+	b = append(b, ',')
+	first := true
+	d.eachPair(func(x, y byte) {
+		if !first {
+			b = append(b, ' ')
+		}
+		first = false
+		b = append(b, x, y)
+	})
+	if search {
+		b = append(b, ',')
+		b = append(b, matchName(ref)...)
+	}
+	return append(b, '\r', '\n')
+}
+
+// appendCSVField quotes s where RFC 4180 wants it.
+func appendCSVField(b []byte, s string) []byte {
+	plain := true
+	for i := range len(s) {
+		if c := s[i]; c == ',' || c == '"' || c == '\r' || c == '\n' {
+			plain = false
+		}
+	}
+	if plain {
+		return append(b, s...)
+	}
+	b = append(b, '"')
+	for i := range len(s) {
+		if s[i] == '"' {
+			b = append(b, '"')
+		}
+		b = append(b, s[i])
+	}
+	return append(b, '"')
+}

@@ -1,0 +1,78 @@
+package api
+
+import (
+	"encoding/json"
+
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+var gameTypeOnly = []parameter{{"game_type", ""}}
+
+// gameJSON is a game of /v1/games.
+type gameJSON struct {
+	Game         string            `json:"game"`
+	GameName     string            `json:"game_name"`
+	GameType     string            `json:"game_type"`
+	Jurisdiction string            `json:"jurisdiction"`
+	Digits       int               `json:"digits"`
+	Tods         []models.Tod      `json:"tods"`
+	LatestDraws  []json.RawMessage `json:"latest_draws"` // of each tod, newest first
+}
+
+type gamesJSON struct {
+	Games []gameJSON `json:"games"`
+	Total int        `json:"total"`
+}
+
+// games is /v1/games: every game that has draws, with the newest draw of each tod.
+func (h *Handler) games() endpoint {
+	return endpoint{parameters: gameTypeOnly, answer: func(x *call) error {
+		kind := x.bind.gameType(x.cat)
+		if done, err := x.ready(); done {
+			return err
+		}
+		return x.remembered("games "+kind, func() any {
+			out := gamesJSON{Games: []gameJSON{}}
+			for _, g := range gamesOf(x.cat, kind) {
+				j := gameJSON{
+					Game: g.ID, GameName: g.Name, GameType: g.Type, Jurisdiction: g.Jurisdiction, Digits: g.Digits,
+					Tods: g.Tods().Tods(),
+				}
+				for _, ref := range g.Latest() {
+					j.LatestDraws = append(j.LatestDraws, appendRecord(nil, ref, false))
+				}
+				out.Games = append(out.Games, j)
+			}
+			out.Total = len(out.Games)
+			return out
+		})
+	}}
+}
+
+func gamesOf(cat *catalog.Catalog, kind string) []*catalog.Game {
+	if kind == "" {
+		return cat.Games()
+	}
+	return cat.OfType(kind)
+}
+
+// remembered answers with the JSON of make, which is called once per catalog and name.
+// Names must be few: they are kept as long as their catalog.
+func (x *call) remembered(name string, make func() any) error {
+	m := x.h.memory.Load()
+	if m == nil || m.cat != x.cat {
+		m = &memory{cat: x.cat}
+		x.h.memory.Store(m)
+	}
+	text, ok := m.texts.Load(name)
+	if !ok {
+		b, err := json.Marshal(make())
+		if err != nil {
+			return err
+		}
+		text, _ = m.texts.LoadOrStore(name, append(b, '\n'))
+	}
+	x.body = append(x.body[:0], text.([]byte)...) //nolint:forcetypeassert // the map holds nothing else
+	return x.send()
+}

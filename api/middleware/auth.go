@@ -1,0 +1,42 @@
+package middleware
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"lottery/api/problem"
+)
+
+// RequireKey lets only requests with a live key pass. fail writes the problem.
+func RequireKey(keys *Keys, fail func(*gin.Context, error)) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		sent := c.Request.Header["X-Api-Key"]
+		var p *Principal
+		var err error
+		switch {
+		case len(sent) == 0 || sent[0] == "":
+			err = missingKey(c)
+		case len(sent) > 1:
+			err = problem.New(problem.InvalidAPIKey, "the request has %d X-API-Key headers; send one", len(sent))
+		default:
+			p, err = keys.Authenticate(c.Request.Context(), sent[0])
+		}
+		if err != nil {
+			fail(c, err)
+			c.Abort()
+			return
+		}
+		c.Set(principalKey, p)
+	}
+}
+
+// missingKey tells a client that sends its key in another place where it belongs.
+func missingKey(c *gin.Context) error {
+	switch {
+	case c.GetHeader("Authorization") != "":
+		return problem.New(problem.MissingAPIKey, "send the key in the X-API-Key header; Authorization is not read")
+	case c.Query("api_key") != "" || c.Query("apikey") != "" || c.Query("key") != "":
+		return problem.New(problem.MissingAPIKey, "send the key in the X-API-Key header; a key in the address is not read, since addresses end up in logs")
+	default:
+		return problem.New(problem.MissingAPIKey, "send your API key in the X-API-Key header")
+	}
+}

@@ -1,0 +1,204 @@
+package middleware
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lottery/api/problem"
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+)
+
+// Keys answers which account a key belongs to: from memory for every key it has seen, from the database else.
+// Run keeps the memory true: a change by any process is seen within PollInterval. While the database is away,
+// keys that were seen go on working.
+type Keys struct {
+	store *store.Store
+	plans models.Plans
+	now   func() time.Time
+	log   *slog.Logger
+
+	known sync.Map // [32]byte hash → *knownKey
+
+	mu        sync.Mutex
+	byAccount map[string][]*knownKey
+	written   map[string]int64 // key id → minute of the last use that is in the database; only Run and Flush touch it
+	seen      atomic.Int64     // number of the last account change that Run has worked off
+}
+
+// knownKey is a key in memory.
+type knownKey struct {
+	hash      [32]byte
+	principal atomic.Pointer[Principal]
+	usedAt    atomic.Int64 // minute (Unix) of the last use that was noted
+}
+
+// PollInterval is how often a node asks for changed accounts; well under the 2 seconds that are promised.
+const PollInterval = 500 * time.Millisecond
+
+// NewKeys starts with what the database says now of its own changes.
+func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
+	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string][]*knownKey{}, written: map[string]int64{}}
+	_, newest, err := st.AccountChanges(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	k.seen.Store(newest)
+	return k, nil
+}
+
+// Authenticate gives the principal of a key, or the problem.
+func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error) {
+	if !secret.WellFormed(key) {
+		return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not one of this service: it is mistyped or cut; keys begin with %s", secret.KeyPrefix)
+	}
+	hash := secret.Hash(key)
+	known, ok := k.known.Load(hash)
+	if !ok {
+		var err error
+		if known, err = k.lookUp(ctx, hash); err != nil {
+			return nil, err
+		}
+	}
+	entry := known.(*knownKey) //nolint:forcetypeassert // the map holds nothing else
+	p := entry.principal.Load()
+	now := k.now()
+	if err := p.check(now); err != nil {
+		return p, err
+	}
+	entry.touch(now)
+	return p, nil
+}
+
+// touch notes that the key was used in this minute; Run writes it down.
+func (e *knownKey) touch(now time.Time) {
+	minute := now.Unix() / 60
+	if last := e.usedAt.Load(); minute > last {
+		e.usedAt.CompareAndSwap(last, minute)
+	}
+}
+
+// lookUpTimeout bounds a request's wait for a database that neither answers nor refuses.
+const lookUpTimeout = 2 * time.Second
+
+func (k *Keys) read(ctx context.Context, hash [32]byte) (store.Key, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
+	defer cancel()
+	return k.store.KeyByHash(ctx, hash)
+}
+
+// lookUp reads a key from the database and remembers it.
+func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
+	for {
+		before := k.seen.Load()
+		stored, err := k.read(ctx, hash)
+		switch {
+		case models.ErrorCode(err) == models.CodeNotFound:
+			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not known here")
+		case err != nil:
+			return nil, &problem.Problem{
+				Code: problem.Unavailable, Detail: "keys cannot be looked up at the moment; try again shortly",
+				RetryAfter: 5 * time.Second, Cause: err,
+			}
+		}
+		entry := k.remember(hash, newPrincipal(&stored, k.plans))
+		// A change that Run worked off while we were reading may be newer than what we read.
+		if k.seen.Load() == before {
+			return entry, nil
+		}
+	}
+}
+
+func (k *Keys) remember(hash [32]byte, p *Principal) *knownKey {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if old, ok := k.known.Load(hash); ok {
+		entry := old.(*knownKey) //nolint:forcetypeassert // the map holds nothing else
+		entry.principal.Store(p)
+		return entry
+	}
+	entry := &knownKey{hash: hash}
+	entry.principal.Store(p)
+	if p.key.LastUsedAt != nil {
+		entry.usedAt.Store(p.key.LastUsedAt.Unix() / 60)
+	}
+	k.known.Store(hash, entry)
+	k.byAccount[p.AccountID] = append(k.byAccount[p.AccountID], entry)
+	return entry
+}
+
+// Run works off account changes and writes down last uses until ctx ends.
+func (k *Keys) Run(ctx context.Context) {
+	poll := time.NewTicker(PollInterval)
+	defer poll.Stop()
+	away := false
+	for ticks := 0; ; ticks++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		}
+		err := k.refresh(ctx)
+		if err != nil && !away && ctx.Err() == nil {
+			k.log.Warn("account changes cannot be read; known keys go on working", "error", err)
+		} else if err == nil && away {
+			k.log.Info("account changes can be read again")
+		}
+		away = err != nil
+		if ticks%10 == 0 && err == nil {
+			k.Flush(ctx)
+		}
+	}
+}
+
+// refresh reloads the known keys of the accounts that changed.
+func (k *Keys) refresh(ctx context.Context) error {
+	since := k.seen.Load()
+	ctx, cancel := context.WithTimeout(ctx, 5*lookUpTimeout)
+	defer cancel()
+	ids, newest, err := k.store.AccountChanges(ctx, since)
+	if err != nil || newest == since {
+		return err
+	}
+	for _, id := range ids {
+		k.mu.Lock()
+		entries := append([]*knownKey(nil), k.byAccount[id]...)
+		k.mu.Unlock()
+		for _, entry := range entries {
+			stored, err := k.read(ctx, entry.hash)
+			if err != nil {
+				return err
+			}
+			entry.principal.Store(newPrincipal(&stored, k.plans))
+		}
+	}
+	k.seen.Store(newest)
+	return nil
+}
+
+// Flush writes the last uses that are not written yet. A failure is tried again with the next. Not for use while Run runs.
+func (k *Keys) Flush(ctx context.Context) {
+	due := map[string]time.Time{}
+	k.known.Range(func(_, value any) bool {
+		entry := value.(*knownKey) //nolint:forcetypeassert // the map holds nothing else
+		p, minute := entry.principal.Load(), entry.usedAt.Load()
+		if minute > k.written[p.KeyID] && (p.key.LastUsedAt == nil || minute > p.key.LastUsedAt.Unix()/60) {
+			due[p.KeyID] = time.Unix(minute*60, 0)
+		}
+		return true
+	})
+	if len(due) == 0 {
+		return
+	}
+	if err := k.store.TouchKeys(ctx, due); err != nil {
+		k.log.Warn("last uses of keys cannot be written now", "error", err)
+		return
+	}
+	for id, at := range due {
+		k.written[id] = at.Unix() / 60
+	}
+}

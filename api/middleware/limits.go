@@ -1,0 +1,35 @@
+package middleware
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"lottery/api/problem"
+)
+
+// What a request may be. The server's own hard limit (http.Server.MaxHeaderBytes) must be above these,
+// since past it net/http answers by itself, in plain text.
+const (
+	MaxTargetBytes = 8 << 10
+	MaxHeaderBytes = 32 << 10
+)
+
+// SizeLimits refuses oversized targets and headers. fail writes the problem.
+func SizeLimits(fail func(*gin.Context, error)) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if len(c.Request.RequestURI) > MaxTargetBytes {
+			fail(c, problem.New(problem.URITooLong, "the request's address has %d bytes; at most %d are read", len(c.Request.RequestURI), MaxTargetBytes))
+			c.Abort()
+			return
+		}
+		size := 0
+		for name, values := range c.Request.Header {
+			for _, v := range values {
+				size += len(name) + len(v) + len(": \r\n")
+			}
+		}
+		if size > MaxHeaderBytes {
+			fail(c, problem.New(problem.HeadersTooLarge, "the request's headers have %d bytes; at most %d are read", size, MaxHeaderBytes))
+			c.Abort()
+		}
+	}
+}

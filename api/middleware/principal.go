@@ -1,0 +1,54 @@
+package middleware
+
+import (
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"lottery/api/problem"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Principal is whose request it is. It is immutable.
+type Principal struct {
+	AccountID  string
+	KeyID      string
+	KeyPrefix  string
+	Plan       models.Plan
+	DailyLimit int // counted requests a UTC day
+	status     models.AccountStatus
+	key        models.APIKey // for its state at a moment
+}
+
+func newPrincipal(k *store.Key, plans models.Plans) *Principal {
+	plan, _ := k.Account.Plan()
+	return &Principal{
+		AccountID: k.AccountID, KeyID: k.ID, KeyPrefix: k.Prefix,
+		Plan: plan, DailyLimit: k.Account.DailyLimit(plans),
+		status: k.Account.Status, key: k.APIKey,
+	}
+}
+
+// check refuses a key that is dead at now, and one whose account is not served.
+func (p *Principal) check(now time.Time) error {
+	if p.status == models.AccountClosed {
+		return problem.New(problem.RevokedAPIKey, "the key %s… belongs to an account that was closed", p.KeyPrefix)
+	}
+	switch p.key.StatusAt(now) {
+	case models.KeyRevoked:
+		return problem.New(problem.RevokedAPIKey, "the key %s… was revoked or replaced; use the one that replaced it, or create a new one", p.KeyPrefix)
+	case models.KeyExpired:
+		return problem.New(problem.ExpiredAPIKey, "the key %s… expired at %s; create a new one", p.KeyPrefix, p.key.ExpiresAt.UTC().Format(time.RFC3339))
+	}
+	if p.status == models.AccountSuspended {
+		return problem.New(problem.AccountSuspended, "this account is suspended; write to the support address to have it looked at")
+	}
+	return nil
+}
+
+// PrincipalOf is whose request c is; nil on a path that needs no key.
+func PrincipalOf(c *gin.Context) *Principal {
+	p, _ := c.Value(principalKey).(*Principal)
+	return p
+}

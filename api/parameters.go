@@ -1,0 +1,164 @@
+package api
+
+import (
+	"strconv"
+	"strings"
+
+	"lottery/api/problem"
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// game is the game of that id. One that the catalog does not have is a problem of its own kind: alone it is 404.
+func (b *binder) game(cat *catalog.Catalog, required bool) *catalog.Game {
+	id, ok := b.text("game", required)
+	if !ok {
+		return nil
+	}
+	g, ok := cat.Game(id)
+	if ok {
+		return g
+	}
+	detail := "; /v1/games lists those that exist"
+	if near := cat.Nearest(id); len(near) > 0 {
+		detail = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	b.fail("game", problem.Unknown, "there is no game %q%s", short(id), detail)
+	b.noGame = id
+	return nil
+}
+
+// gameType is a type that some game has, or "".
+func (b *binder) gameType(cat *catalog.Catalog) string {
+	v, ok := b.text("game_type", false)
+	if !ok {
+		return ""
+	}
+	if len(cat.OfType(v)) == 0 {
+		types := "no game has draws yet"
+		if all := cat.Types(); len(all) > 0 {
+			types = "there are " + strings.Join(all, ", ")
+		}
+		b.fail("game_type", problem.Unknown, "no game is of type %q; %s", short(v), types)
+	}
+	return v
+}
+
+// games is what game and game_type leave of the catalog's games.
+func (b *binder) games(cat *catalog.Catalog) (games []*catalog.Game, name string) {
+	g, kind := b.game(cat, false), b.gameType(cat)
+	switch {
+	case g != nil && kind != "" && g.Type != kind:
+		return []*catalog.Game{}, g.ID
+	case g != nil:
+		return []*catalog.Game{g}, g.ID
+	case kind != "":
+		return cat.OfType(kind), allGames
+	default:
+		return nil, allGames
+	}
+}
+
+// allGames stands in the envelope where the answer spans games.
+const allGames = "all"
+
+func (b *binder) tod() models.Tod {
+	v, ok := b.text("tod", false)
+	if !ok {
+		return 0
+	}
+	t, ok := models.ParseTod(v)
+	if !ok {
+		b.fail("tod", problem.Malformed, "tod must be one of Morning, Midday, Day, Afternoon, Evening, Night, spelled so, not %q", short(v))
+	}
+	return t
+}
+
+// number is a whole number in [low, high], or fallback if it was not sent.
+func (b *binder) number(name string, fallback, low, high int, required bool) int {
+	v, ok := b.text(name, required)
+	if !ok {
+		return fallback
+	}
+	digits := strings.TrimPrefix(v, "-")
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		b.fail(name, problem.Malformed, "%s must be a whole number from %d to %d, not %q", name, low, high, short(v))
+		return fallback
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < low || n > high {
+		b.fail(name, problem.OutOfRange, "%s must be from %d to %d, not %s", name, low, high, short(v))
+		return fallback
+	}
+	return n
+}
+
+// oneOf is one of the allowed words; the first is what leaving it out means.
+func (b *binder) oneOf(name string, allowed ...string) string {
+	v, ok := b.text(name, false)
+	if !ok {
+		return allowed[0]
+	}
+	for _, a := range allowed {
+		if v == a {
+			return v
+		}
+	}
+	b.fail(name, problem.Malformed, "%s must be %s, not %q", name, strings.Join(allowed, " or "), short(v))
+	return allowed[0]
+}
+
+func (b *binder) ascending() bool { return b.oneOf("order", "desc", "asc") == "asc" }
+
+// dates are the bounds from and to, inclusive.
+func (b *binder) dates() (from, to models.Date) {
+	from, to = models.FirstDate, models.LastDate
+	if v, ok := b.text("from", false); ok {
+		from = b.date("from", v)
+	}
+	if v, ok := b.text("to", false); ok {
+		to = b.date("to", v)
+	}
+	if from > to {
+		b.fail("from", problem.OutOfRange, "from (%s) is after to (%s)", from, to)
+	}
+	return from, to
+}
+
+func (b *binder) date(name, value string) models.Date {
+	d, err := models.ParseDate(value)
+	if err != nil {
+		b.fail(name, problem.Malformed, "%s: %s", name, shortDate(value, err))
+		return models.FirstDate
+	}
+	return d
+}
+
+// shortDate is ParseDate's word, or one that does not repeat a whole page.
+func shortDate(value string, err error) string {
+	if len(value) <= 40 {
+		return err.Error()
+	}
+	return strconv.Quote(short(value)) + " is not a date of the form YYYY-MM-DD"
+}
+
+// digits is between 1 and most ASCII digits.
+func (b *binder) digits(name string, least, most int) string {
+	v, ok := b.text(name, true)
+	if !ok {
+		return ""
+	}
+	form := strconv.Itoa(least) + " to " + strconv.Itoa(most)
+	if least == most {
+		form = strconv.Itoa(most)
+	}
+	switch {
+	case strings.Trim(v, "0123456789") != "":
+		b.fail(name, problem.Malformed, "%s must be %s digits and nothing else, not %q", name, form, short(v))
+		return ""
+	case len(v) < least || len(v) > most:
+		b.fail(name, problem.OutOfRange, "%s must have %s digits, not %d", name, form, len(v))
+		return ""
+	}
+	return v
+}

@@ -1,0 +1,150 @@
+// Package problem is how the API says no: RFC 9457 problem+json with stable codes.
+package problem
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Code names a kind of failure. Codes are a contract; each is explained at /docs/errors/CODE.
+type Code string
+
+// The codes of the API.
+const (
+	InvalidParameter Code = "invalid_parameter"
+	MissingAPIKey    Code = "missing_api_key"
+	InvalidAPIKey    Code = "invalid_api_key"
+	RevokedAPIKey    Code = "revoked_api_key"
+	ExpiredAPIKey    Code = "expired_api_key"
+	AccountSuspended Code = "account_suspended"
+	UnknownGame      Code = "unknown_game"
+	NotFound         Code = "not_found"
+	MethodNotAllowed Code = "method_not_allowed"
+	NotAcceptable    Code = "not_acceptable"
+	URITooLong       Code = "uri_too_long"
+	HeadersTooLarge  Code = "headers_too_large"
+	Internal         Code = "internal"
+	Unavailable      Code = "unavailable"
+)
+
+// kind is what follows from a code alone.
+type kind struct {
+	status int
+	title  string
+}
+
+var kinds = map[Code]kind{
+	InvalidParameter: {http.StatusBadRequest, "The request has invalid parameters"},
+	MissingAPIKey:    {http.StatusUnauthorized, "The request has no API key"},
+	InvalidAPIKey:    {http.StatusUnauthorized, "The API key is not valid"},
+	RevokedAPIKey:    {http.StatusUnauthorized, "The API key was revoked"},
+	ExpiredAPIKey:    {http.StatusUnauthorized, "The API key has expired"},
+	AccountSuspended: {http.StatusForbidden, "The account is suspended"},
+	UnknownGame:      {http.StatusNotFound, "There is no such game"},
+	NotFound:         {http.StatusNotFound, "There is nothing at this address"},
+	MethodNotAllowed: {http.StatusMethodNotAllowed, "The method is not allowed here"},
+	NotAcceptable:    {http.StatusNotAcceptable, "None of the accepted forms can be given"},
+	URITooLong:       {http.StatusRequestURITooLong, "The request's address is too long"},
+	HeadersTooLarge:  {http.StatusRequestHeaderFieldsTooLarge, "The request's headers are too large"},
+	Internal:         {http.StatusInternalServerError, "Something went wrong here"},
+	Unavailable:      {http.StatusServiceUnavailable, "The service cannot answer this now"},
+}
+
+// Codes lists every code with its status.
+func Codes() map[Code]int {
+	all := make(map[Code]int, len(kinds))
+	for code, k := range kinds {
+		all[code] = k.status
+	}
+	return all
+}
+
+// ParameterCode is what is wrong with one parameter.
+type ParameterCode string
+
+// The codes of a parameter.
+const (
+	Missing    ParameterCode = "missing"
+	Repeated   ParameterCode = "repeated"
+	Malformed  ParameterCode = "malformed"
+	OutOfRange ParameterCode = "out_of_range"
+	Unknown    ParameterCode = "unknown"
+)
+
+// Parameter is one thing wrong with one parameter.
+type Parameter struct {
+	Parameter string        `json:"parameter"`
+	Code      ParameterCode `json:"code"`
+	Detail    string        `json:"detail"`
+}
+
+// Problem is a refusal. Detail and Errors are shown to the client; Cause is for the log only.
+type Problem struct {
+	Code       Code
+	Detail     string
+	Errors     []Parameter
+	RetryAfter time.Duration // rounded up to seconds; 0 = no header
+	Cause      error
+}
+
+// New is a Problem with only a detail.
+func New(code Code, format string, args ...any) *Problem {
+	return &Problem{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+func (p *Problem) Error() string {
+	if p.Cause != nil {
+		return fmt.Sprintf("%s: %v", p.Code, p.Cause)
+	}
+	return fmt.Sprintf("%s: %s", p.Code, p.Detail)
+}
+
+func (p *Problem) Unwrap() error { return p.Cause }
+
+// Status is the HTTP status of p.
+func (p *Problem) Status() int { return kinds[p.Code].status }
+
+// body is the JSON form, in the order of the contract.
+type body struct {
+	Type      string      `json:"type"`
+	Title     string      `json:"title"`
+	Status    int         `json:"status"`
+	Detail    string      `json:"detail"`
+	Code      Code        `json:"code"`
+	RequestID string      `json:"request_id"`
+	Errors    []Parameter `json:"errors,omitempty"`
+}
+
+// Write answers with p. baseURL is the service's own public address, without a final slash.
+func (p *Problem) Write(w http.ResponseWriter, baseURL, requestID string) {
+	k := kinds[p.Code]
+	h := w.Header()
+	h.Del("ETag")
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Cache-Control", "no-store")
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.FormatInt(int64((p.RetryAfter+time.Second-1)/time.Second), 10))
+	}
+	if k.status == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "ApiKey")
+	}
+	text, err := json.Marshal(body{
+		Type: baseURL + "/docs/errors/" + string(p.Code), Title: k.title, Status: k.status,
+		Detail: clean(p.Detail), Code: p.Code, RequestID: requestID, Errors: p.Errors,
+	})
+	if err != nil { // strings and numbers only: cannot happen
+		text = []byte("{}")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(k.status)
+	_, _ = w.Write(text) // a client that has gone away needs no answer
+}
+
+// clean keeps details readable where they quote what the client sent.
+func clean(s string) string {
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"lottery/api/middleware"
+	"lottery/api/problem"
+)
+
+// route is one path of the service. GET also answers HEAD and OPTIONS.
+type route struct {
+	path    string
+	handler gin.HandlerFunc
+}
+
+// draws is the routes that want a key: the nine endpoints of the contract.
+func (h *Handler) draws() []route {
+	return []route{
+		{"/v1/games", h.serve(h.games())},
+		{"/v1/draws/recent", h.serve(h.recent())},
+		{"/v1/draws/date/:date", h.serve(h.byDate())},
+		{"/v1/draws/search", h.serve(h.search())},
+		{"/v1/draws/by-sum", h.serve(h.bySum())},
+		{"/v1/draws/by-pair", h.serve(h.byPair())},
+		{"/v1/draws/history", h.serve(h.history())},
+		{"/v1/stats", h.serve(h.stats())},
+		{"/v1/overview", h.serve(h.overview())},
+	}
+}
+
+// open is the routes that anyone may call, uncounted.
+func (h *Handler) open() []route {
+	return []route{
+		{"/openapi.yaml", h.openAPI("application/yaml", false)},
+		{"/openapi.json", h.openAPI("application/json", true)},
+		{"/healthz", h.health},
+		{"/readyz", h.ready},
+	}
+}
+
+// routes is every route, behind what every request passes.
+func (h *Handler) routes() http.Handler {
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	// A path is what it is: no redirects, a method that a path does not have is 405.
+	e.RedirectTrailingSlash = false
+	e.RedirectFixedPath = false
+	e.HandleMethodNotAllowed = true
+	e.ContextWithFallback = true
+	e.ForwardedByClientIP = false
+	e.Use(middleware.RequestID(), middleware.Recovery(h.fail), middleware.CORS(), middleware.SizeLimits(h.fail))
+	e.NoRoute(func(c *gin.Context) {
+		h.fail(c, problem.New(problem.NotFound, "there is nothing at this address; /openapi.json lists what there is"))
+	})
+	e.NoMethod(func(c *gin.Context) {
+		h.fail(c, problem.New(problem.MethodNotAllowed, "this path answers GET, HEAD and OPTIONS"))
+	})
+	for _, r := range h.open() {
+		answer(e, r)
+	}
+	keyed := e.Group("", middleware.RequireKey(h.deps.Keys, h.fail))
+	for _, r := range h.draws() {
+		answer(keyed, r)
+		e.OPTIONS(r.path, middleware.Preflight)
+	}
+	for _, r := range h.open() {
+		e.OPTIONS(r.path, middleware.Preflight)
+	}
+	return e
+}
+
+func answer(to gin.IRoutes, r route) {
+	to.GET(r.path, r.handler)
+	to.HEAD(r.path, r.handler)
+}

@@ -1,0 +1,31 @@
+package api
+
+import (
+	"encoding/json"
+
+	"lottery/models"
+)
+
+// stats is /v1/stats: how often sums, numbers, boxes and digits came, beside what chance alone gives.
+func (h *Handler) stats() endpoint {
+	return endpoint{
+		parameters: []parameter{{"game", ""}, {"from", ""}, {"to", ""}, {"tod", ""}},
+		answer: func(x *call) error {
+			g := x.bind.game(x.cat, true)
+			from, to := x.bind.dates()
+			tod := x.bind.tod()
+			if done, err := x.ready(); done {
+				return err
+			}
+			if from == models.FirstDate && to == models.LastDate {
+				return x.remembered("stats "+g.ID+" "+tod.String(), func() any { return g.Stats(from, to, tod) })
+			}
+			b, err := json.Marshal(g.Stats(from, to, tod))
+			if err != nil {
+				return err
+			}
+			x.body = append(append(x.body[:0], b...), '\n')
+			return x.send()
+		},
+	}
+}

@@ -1,0 +1,22 @@
+// Command lotteryadmin is the operator's tool: accounts, keys, games, draws and the database.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"lottery/admin"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdin, os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return admin.Run(ctx, args[1:], admin.Env{Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+}

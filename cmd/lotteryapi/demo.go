@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"lottery/configs"
+	"lottery/jobs"
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+)
+
+// demoAccounts is who the demo's keys belong to.
+var demoAccounts = []struct {
+	plan  models.Plan
+	email string
+}{
+	{models.PlanFree, "free@demo.example"},
+	{models.PlanPro, "pro@demo.example"},
+}
+
+// demo serves made-up draws from a database of its own in folder, and prints how to call it.
+func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) error {
+	cfg, err := configs.Load(configs.Source{Flags: map[string]string{
+		"listen": listen, "database_url": "sqlite:" + filepath.Join(folder, "demo.db"), "log_level": "warn",
+	}})
+	if err != nil {
+		return err
+	}
+	keys, err := prepareDemo(ctx, cfg, folder)
+	if err != nil {
+		return err
+	}
+	if cfg.PublicURL, err = demoURL(listen); err != nil {
+		return err
+	}
+	return serve(ctx, cfg, serveOptions{migrate: true, demo: true, log: newLogger(cfg, stderr), started: func(addr string) {
+		base := cfg.PublicURL.String()
+		if _, port, err := net.SplitHostPort(addr); err == nil {
+			base = "http://localhost:" + port
+		}
+		fmt.Fprintf(stdout, `
+  Lottery draws API, demo: three made-up games, ten years of draws, two accounts.
+
+  Free key (100 requests a day):     %s
+  Pro key (10,000 requests a day):   %s
+
+  Try it, in another terminal:
+
+    curl -H 'X-API-Key: %s' '%s/v1/draws/recent?game=sample-pick-3&count=2'
+
+  The whole API:  %s/openapi.yaml
+  Stop with Ctrl-C. The keys stay the same; they are kept in %s.
+
+`, keys[models.PlanFree], keys[models.PlanPro], keys[models.PlanFree], base, base, filepath.Join(folder, "demo-keys"))
+	}})
+}
+
+// demoURL is how a person on this machine reaches listen.
+func demoURL(listen string) (*url.URL, error) {
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil, models.Errorf(models.CodeInvalid, "--listen: %v", err)
+	}
+	return url.Parse("http://localhost:" + port)
+}
+
+// prepareDemo makes the demo's database and accounts, or brings those of an earlier start up to date.
+func prepareDemo(ctx context.Context, cfg configs.Config, folder string) (map[models.Plan]string, error) {
+	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer st.Close() //nolint:errcheck // everything is committed; there is nobody to tell
+	if err := claimDemo(ctx, st, folder); err != nil {
+		return nil, err
+	}
+	if err := st.Prepare(ctx, true); err != nil {
+		return nil, err
+	}
+	if err := jobs.FillSamples(ctx, st, time.Now()); err != nil {
+		return nil, fmt.Errorf("fill the demo: %w", err)
+	}
+	return demoKeys(ctx, st, cfg.Plans, filepath.Join(folder, "demo-keys"))
+}
+
+// claimDemo marks an empty database as the demo's, and refuses one that somebody else made.
+func claimDemo(ctx context.Context, st *store.Store, folder string) error {
+	isDemo, err := st.IsDemo(ctx)
+	if err != nil || isDemo {
+		return err
+	}
+	empty, err := st.Empty(ctx)
+	if err != nil {
+		return err
+	}
+	if !empty {
+		return models.Errorf(models.CodeConflict, "%s was not made by the demo, which will not touch it: move it away, or name another folder with --data", filepath.Join(folder, "demo.db"))
+	}
+	return st.MarkDemo(ctx)
+}
+
+// demoKeys is the keys that file holds, as long as they still work; new ones take the place of those that do not.
+func demoKeys(ctx context.Context, st *store.Store, plans models.Plans, file string) (map[models.Plan]string, error) {
+	kept, err := readDemoKeys(file)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[models.Plan]string{}
+	for _, a := range demoAccounts {
+		if key := kept[a.plan]; works(ctx, st, key, a.email) {
+			keys[a.plan] = key
+			continue
+		}
+		if keys[a.plan], err = newDemoKey(ctx, st, plans, a.plan, a.email); err != nil {
+			return nil, err
+		}
+	}
+	return keys, writeDemoKeys(file, keys)
+}
+
+func works(ctx context.Context, st *store.Store, key, email string) bool {
+	if !secret.WellFormed(key) {
+		return false
+	}
+	k, err := st.KeyByHash(ctx, secret.Hash(key))
+	return err == nil && k.StatusAt(time.Now()) == models.KeyActive && k.Account.Status == models.AccountActive &&
+		k.Account.Email != nil && *k.Account.Email == email
+}
+
+// newDemoKey makes a key for a demo account, whose earlier keys nobody can know any more.
+func newDemoKey(ctx context.Context, st *store.Store, plans models.Plans, plan models.Plan, email string) (string, error) {
+	if account, err := st.Account(ctx, email); err == nil {
+		old, err := st.Keys(ctx, account.ID)
+		if err != nil {
+			return "", err
+		}
+		for i := range old {
+			if old[i].Name != demoKeyName {
+				continue
+			}
+			if _, err := st.RevokeKey(ctx, old[i].ID); err != nil {
+				return "", err
+			}
+		}
+		if account.Status == models.AccountSuspended {
+			if _, err := st.SetAccountStatus(ctx, account.ID, models.AccountActive); err != nil {
+				return "", err
+			}
+		}
+	}
+	grant := plan
+	key, err := st.CreateKey(ctx, plans, store.NewKey{Account: email, Name: demoKeyName, Create: true, Grant: &grant})
+	if err != nil {
+		return "", fmt.Errorf("make the demo's %s key: %w", plan, err)
+	}
+	return key.Secret, nil
+}
+
+const demoKeyName = "demo"
+
+// readDemoKeys reads lines of a plan and a key. What it cannot read counts as no key.
+func readDemoKeys(file string) (map[models.Plan]string, error) {
+	keys := map[models.Plan]string{}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return keys, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the demo's keys: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if plan, key, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			keys[models.Plan(plan)] = key
+		}
+	}
+	return keys, nil
+}
+
+// writeDemoKeys writes the keys so that only this user can read them, and whole or not at all.
+func writeDemoKeys(file string, keys map[models.Plan]string) error {
+	var b strings.Builder
+	for _, a := range demoAccounts {
+		fmt.Fprintf(&b, "%s %s\n", a.plan, keys[a.plan])
+	}
+	part := file + ".part"
+	if err := os.WriteFile(part, []byte(b.String()), 0o600); err != nil {
+		return fmt.Errorf("keep the demo's keys: %w", err)
+	}
+	if err := os.Chmod(part, 0o600); err != nil {
+		return fmt.Errorf("keep the demo's keys: %w", err)
+	}
+	if err := os.Rename(part, file); err != nil {
+		return fmt.Errorf("keep the demo's keys: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,24 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"os"
+
+	"golang.org/x/term"
+
+	"lottery/configs"
+)
+
+// newLogger writes text for a person at a terminal, JSON for a machine.
+func newLogger(cfg configs.Config, w io.Writer) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
+	format := cfg.LogFormat
+	if file, ok := w.(*os.File); format == "" && ok && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a descriptor
+		format = "text"
+	}
+	if format == "text" {
+		return slog.New(slog.NewTextHandler(w, opts))
+	}
+	return slog.New(slog.NewJSONHandler(w, opts))
+}

@@ -1,0 +1,123 @@
+// Command lotteryapi is the server.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/configs"
+	"lottery/models"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes.
+const (
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// run is the program: it ends when ctx does. Tests call it with a port of 0 and read the address off stderr.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	app := &cli.App{
+		Name:            "lotteryapi",
+		Usage:           "historical lottery draws as an API",
+		Version:         models.BuildVersion().String(),
+		Writer:          stdout,
+		ErrWriter:       stderr,
+		HideHelpCommand: true,
+		ExitErrHandler:  func(*cli.Context, error) {},
+		OnUsageError:    usageError,
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("there is no command %q; there are serve and demo", c.Args().First())
+			}
+			if err := cli.ShowAppHelp(c); err != nil {
+				return err
+			}
+			return usagef("name a command: serve or demo")
+		},
+		Commands: []*cli.Command{
+			{
+				Name: "serve", Usage: "serve the API", OnUsageError: usageError,
+				Flags: append(optionFlags(), &cli.BoolFlag{Name: "no-migrate", Usage: "refuse an older database instead of bringing it up to date"}),
+				Action: func(c *cli.Context) error {
+					cfg, err := load(c, getenv)
+					if err != nil {
+						return err
+					}
+					return serve(c.Context, cfg, serveOptions{migrate: !c.Bool("no-migrate"), log: newLogger(cfg, stderr)})
+				},
+			},
+			{
+				Name: "demo", Usage: "serve made-up draws, to try the API: no network, no configuration", OnUsageError: usageError,
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Usage: "address to serve on, host:port"},
+					&cli.StringFlag{Name: "data", Value: "data", Usage: "folder of the demo's database and keys"},
+				},
+				Action: func(c *cli.Context) error {
+					if c.Args().Present() {
+						return usagef("demo takes no arguments")
+					}
+					return demo(c.Context, c.String("listen"), c.String("data"), stdout, stderr)
+				},
+			},
+		},
+	}
+	err := app.RunContext(ctx, args)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(stderr, "lotteryapi: %v\n", err)
+	var usage *usageFault
+	if errors.As(err, &usage) || models.ErrorCode(err) == models.CodeInvalid {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageFault is a command line that cannot be understood.
+type usageFault struct{ text string }
+
+func (e *usageFault) Error() string { return e.text }
+
+func usagef(format string, args ...any) error { return &usageFault{fmt.Sprintf(format, args...)} }
+
+func usageError(_ *cli.Context, err error, _ bool) error {
+	return usagef("%v; see lotteryapi --help", err)
+}
+
+// optionFlags is --config and a flag for every option of configs.
+func optionFlags() []cli.Flag {
+	flags := []cli.Flag{&cli.StringFlag{Name: "config", Usage: "read options from this YAML `FILE`"}}
+	for _, o := range configs.Options() {
+		flags = append(flags, &cli.StringFlag{Name: o.Flag(), Usage: o.Help + " [$" + o.Env() + "]", DefaultText: o.Default})
+	}
+	return flags
+}
+
+func load(c *cli.Context, getenv func(string) string) (configs.Config, error) {
+	if c.Args().Present() {
+		return configs.Config{}, usagef("%s takes no arguments, and here is %q", c.Command.Name, c.Args().First())
+	}
+	src := configs.Source{File: c.String("config"), Getenv: getenv, Flags: map[string]string{}}
+	for _, o := range configs.Options() {
+		if c.IsSet(o.Flag()) {
+			src.Flags[o.Key] = strings.TrimSpace(c.String(o.Flag()))
+		}
+	}
+	return configs.Load(src)
+}

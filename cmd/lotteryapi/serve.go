@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lottery/api"
+	"lottery/api/middleware"
+	"lottery/configs"
+	"lottery/jobs"
+	"lottery/models"
+	"lottery/models/catalog"
+	"lottery/models/store"
+)
+
+// The server's own time limits. Answers are made in memory, so a slow request is a slow client.
+const (
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 30 * time.Second
+	writeTimeout      = 60 * time.Second
+	idleTimeout       = 120 * time.Second
+	shutdownTimeout   = 30 * time.Second
+	// serverHeaderBytes is above middleware.MaxHeaderBytes: up to here the refusal is problem+json.
+	serverHeaderBytes = 64 << 10
+)
+
+// serveOptions is what serve and demo do differently.
+type serveOptions struct {
+	migrate bool
+	demo    bool
+	log     *slog.Logger
+	started func(addr string) // called once the index is loaded; may be nil
+}
+
+// node is one running server.
+type node struct {
+	cfg     configs.Config
+	log     *slog.Logger
+	store   *store.Store
+	live    catalog.Live
+	keys    *middleware.Keys
+	drained atomic.Bool // SIGTERM came
+	work    sync.WaitGroup
+}
+
+// serve runs a server until ctx ends, then lets what is in flight finish.
+func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
+	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{})
+	if err != nil {
+		return err
+	}
+	defer st.Close() //nolint:errcheck // everything is committed; there is nobody to tell
+	isDemo, err := st.IsDemo(ctx)
+	if err != nil {
+		return err
+	}
+	if isDemo && !opts.demo {
+		return models.Errorf(models.CodeConflict, "this database belongs to the demo and holds made-up draws: serve another one (`lotteryapi demo` serves this)")
+	}
+	if err := st.Prepare(ctx, opts.migrate); err != nil {
+		return err
+	}
+	n := &node{cfg: cfg, log: opts.log, store: st}
+	if n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log); err != nil {
+		return err
+	}
+	return n.run(ctx, opts.started)
+}
+
+func (n *node) run(ctx context.Context, started func(addr string)) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
+	if err != nil {
+		return models.Errorf(models.CodeUnavailable, "cannot listen on %s: %v (is another server running? --listen names another address)", n.cfg.Listen, rootError(err))
+	}
+	server := n.server()
+	failed := make(chan error, 2)
+	go func() { failed <- server.Serve(listener) }()
+	ops, err := n.serveOps(ctx, failed)
+	if err != nil {
+		return err
+	}
+	n.log.Info("listening", "addr", listener.Addr().String(), "public_url", n.cfg.PublicURL.String(), "version", models.BuildVersion().String(), "database", n.store.Dialect())
+
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	refresher := &jobs.Catalog{Store: n.store, Live: &n.live, Log: n.log}
+	if err := refresher.Refresh(ctx); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	n.work.Go(func() { refresher.Run(background) })
+	n.work.Go(func() { n.keys.Run(background) })
+	if started != nil {
+		started(listener.Addr().String())
+	}
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	err = n.shutdown(server, ops)
+	stop()
+	n.work.Wait()
+	n.keys.Flush(context.Background())
+	n.log.Info("stopped")
+	return err
+}
+
+// server is the public listener's server.
+func (n *node) server() *http.Server {
+	return &http.Server{
+		Handler: api.New(api.Deps{
+			Catalog: &n.live, Keys: n.keys, Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
+			Build: models.BuildVersion(), Log: n.log,
+		}),
+		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: serverHeaderBytes,
+		ErrorLog:       slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
+	}
+}
+
+// ready tells why this node should get no traffic.
+func (n *node) ready() error {
+	switch {
+	case n.drained.Load():
+		return errors.New("shutting down")
+	case n.live.Load() == nil:
+		return errors.New("the index of draws is being built")
+	default:
+		return nil
+	}
+}
+
+// shutdown lets balancers notice, then waits for what is in flight.
+func (n *node) shutdown(servers ...*http.Server) error {
+	n.drained.Store(true)
+	n.log.Info("shutting down", "drain_delay", n.cfg.DrainDelay)
+	time.Sleep(n.cfg.DrainDelay)
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+	var errs []error
+	for _, s := range servers {
+		if s == nil {
+			continue
+		}
+		if err := s.Shutdown(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("requests were cut off after %s: %w", shutdownTimeout, err), s.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// serveOps serves the operator's own listener, if one is configured.
+func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server, error) {
+	if n.cfg.OpsListen == "" {
+		return nil, nil //nolint:nilnil // no listener is configured
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.OpsListen)
+	if err != nil {
+		return nil, models.Errorf(models.CodeUnavailable, "cannot listen on ops_listen %s: %v", n.cfg.OpsListen, rootError(err))
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
+	go func() { failed <- server.Serve(listener) }()
+	n.log.Info("operator's listener", "addr", listener.Addr().String())
+	return server, nil
+}
+
+// rootError is the innermost cause: "address already in use" rather than the whole chain.
+func rootError(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
