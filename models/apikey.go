@@ -30,10 +30,11 @@ const (
 	KeyRevoked KeyStatus = "revoked"
 )
 
-// StatusAt is k's state at now. The end of a grace period is a revocation.
+// StatusAt is k's state at now. The end of a grace period is a revocation. A revocation holds whatever the
+// clocks say: the node that revoked may be ahead of the one that asks.
 func (k *APIKey) StatusAt(now time.Time) KeyStatus {
 	switch {
-	case k.RevokedAt != nil && !now.Before(*k.RevokedAt), k.GraceUntil != nil && !now.Before(*k.GraceUntil):
+	case k.RevokedAt != nil, k.GraceUntil != nil && !now.Before(*k.GraceUntil):
 		return KeyRevoked
 	case k.ExpiresAt != nil && !now.Before(*k.ExpiresAt):
 		return KeyExpired

@@ -1,0 +1,248 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/api/middleware"
+	"lottery/api/problem"
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// clock is a clock that tests move.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) move(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// node is the keys of one node, refreshing in the background.
+func node(t *testing.T, st *store.Store, c *clock) *middleware.Keys {
+	t.Helper()
+	keys, err := middleware.NewKeys(context.Background(), st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { keys.Run(ctx) })
+	t.Cleanup(func() { cancel(); done.Wait() })
+	return keys
+}
+
+// code is what Authenticate says: "" for a good key.
+func code(t *testing.T, k *middleware.Keys, key string) problem.Code {
+	t.Helper()
+	_, err := k.Authenticate(context.Background(), key)
+	var p *problem.Problem
+	if err != nil && !errors.As(err, &p) {
+		t.Fatalf("not a problem: %v", err)
+	}
+	if p == nil {
+		return ""
+	}
+	return p.Code
+}
+
+// within waits for a change by another process to be seen; two seconds are promised.
+func within(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second) // a loaded machine may be slow; what is promised is measured elsewhere
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s was never seen", what)
+		}
+		time.Sleep(10 * time.Millisecond) // waiting for another goroutine's poll of a real database
+	}
+}
+
+func TestChangesByOthersAreSeen(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		c := &clock{at: time.Now()}
+		keys := node(t, st, c)
+		plans := models.DefaultPlans()
+		if got := code(t, keys, secret.NewKey()); got != problem.InvalidAPIKey {
+			t.Fatalf("an unknown key: %q", got)
+		}
+		first, err := st.CreateKey(ctx, plans, store.NewKey{Account: "a@example.com", Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := code(t, keys, first.Secret); got != "" {
+			t.Fatalf("a new key: %q", got)
+		}
+
+		if _, err := st.SetAccountStatus(ctx, "a@example.com", models.AccountSuspended); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "the suspension", func() bool { return code(t, keys, first.Secret) == problem.AccountSuspended })
+		if _, err := st.SetAccountStatus(ctx, "a@example.com", models.AccountActive); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "the resumption", func() bool { return code(t, keys, first.Secret) == "" })
+
+		limit := 7
+		if _, err := st.OverrideLimit(ctx, "a@example.com", &limit); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "the new limit", func() bool {
+			p, err := keys.Authenticate(ctx, first.Secret)
+			return err == nil && p.DailyLimit == 7
+		})
+
+		second, _, err := st.RotateKey(ctx, first.ID, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := code(t, keys, second.Secret); got != "" {
+			t.Fatalf("the key that replaced: %q", got)
+		}
+		if got := code(t, keys, first.Secret); got != "" {
+			t.Fatalf("the key in its grace period: %q", got)
+		}
+		within(t, "the end of the grace period", func() bool {
+			c.move(2 * time.Hour)
+			return code(t, keys, first.Secret) == problem.RevokedAPIKey
+		})
+
+		if _, err := st.RevokeKey(ctx, second.ID); err != nil {
+			t.Fatal(err)
+		}
+		within(t, "the revocation", func() bool { return code(t, keys, second.Secret) == problem.RevokedAPIKey })
+	})
+}
+
+func TestKeysOfADeletedAccountAreRevoked(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st := storetest.Open(t)
+	keys := node(t, st, &clock{at: time.Now()})
+	k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := code(t, keys, k.Secret); got != "" {
+		t.Fatal(got)
+	}
+	if _, err := st.DeleteAccount(ctx, "a@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the deletion", func() bool { return code(t, keys, k.Secret) == problem.RevokedAPIKey })
+}
+
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t)
+	c := &clock{at: time.Now()}
+	keys := node(t, st, c)
+	until := c.now().Add(time.Hour)
+	k, err := st.CreateKey(context.Background(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true, ExpiresAt: &until})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := code(t, keys, k.Secret); got != "" {
+		t.Fatal(got)
+	}
+	c.move(time.Hour)
+	if got := code(t, keys, k.Secret); got != problem.ExpiredAPIKey {
+		t.Fatal(got)
+	}
+}
+
+// Known keys go on working while the database is away; an unknown one gets 503, not 401; and when the database
+// is back, everything is seen again.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	server := storetest.NewPostgresServer(t)
+	st := storetest.OpenURL(t, server.NewDatabase(t), store.Options{})
+	ctx := context.Background()
+	keys := node(t, st, &clock{at: time.Now()})
+	plans := models.DefaultPlans()
+	seen, err := st.CreateKey(ctx, plans, store.NewKey{Account: "a@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unseen, err := st.CreateKey(ctx, plans, store.NewKey{Account: "b@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := code(t, keys, seen.Secret); got != "" {
+		t.Fatal(got)
+	}
+	server.Stop()
+	if got := code(t, keys, seen.Secret); got != "" {
+		t.Errorf("a known key, database away: %q", got)
+	}
+	if got := code(t, keys, unseen.Secret); got != problem.Unavailable {
+		t.Errorf("an unknown key, database away: %q", got)
+	}
+	if got := code(t, keys, "ldk_nonsense"); got != problem.InvalidAPIKey {
+		t.Errorf("nonsense, database away: %q", got)
+	}
+	server.Start(t)
+	within(t, "the database's return", func() bool { return code(t, keys, unseen.Secret) == "" })
+	if _, err := st.RevokeKey(ctx, seen.ID); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "a revocation after its return", func() bool { return code(t, keys, seen.Secret) == problem.RevokedAPIKey })
+}
+
+func TestLastUseIsWrittenToTheMinute(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st := storetest.Open(t)
+	c := &clock{at: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	keys, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lastUsed := func() string {
+		stored, err := st.Keys(ctx, k.AccountID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored[0].LastUsedAt == nil {
+			return ""
+		}
+		return stored[0].LastUsedAt.UTC().Format(time.RFC3339)
+	}
+	for _, step := range []struct {
+		move time.Duration
+		want string
+	}{{0, "2026-03-04T05:06:00Z"}, {30 * time.Second, "2026-03-04T05:06:00Z"}, {30 * time.Second, "2026-03-04T05:07:00Z"}} {
+		c.move(step.move)
+		if got := code(t, keys, k.Secret); got != "" {
+			t.Fatal(got)
+		}
+		keys.Flush(ctx)
+		if got := lastUsed(); got != step.want {
+			t.Errorf("last used %q, want %q", got, step.want)
+		}
+	}
+}
