@@ -82,11 +82,13 @@ func (p *DrawPeriod) on(d Date, all TodSet) TodSet {
 	if (p.From != nil && d < *p.From) || (p.To != nil && d > *p.To) {
 		return 0
 	}
-	_, month, day := d.Civil()
-	monthDay := fmt.Sprintf("%02d-%02d", int(month), day)
-	for _, off := range p.Except {
-		if off == monthDay {
-			return 0
+	if len(p.Except) > 0 {
+		_, month, day := d.Civil()
+		monthDay := [...]byte{'0' + byte(month)/10, '0' + byte(month)%10, '-', '0' + byte(day/10), '0' + byte(day%10)}
+		for _, off := range p.Except {
+			if off == string(monthDay[:]) { // compared for every date of a game: no formatting
+				return 0
+			}
 		}
 	}
 	held := len(p.Days) == 0

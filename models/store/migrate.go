@@ -34,10 +34,7 @@ type meta struct {
 
 func (meta) TableName() string { return "meta" }
 
-const (
-	metaOldestSchema = "oldest_schema"
-	metaDemo         = "demo"
-)
+const metaOldestSchema = "oldest_schema"
 
 func (s *Store) provider() (*goose.Provider, error) {
 	pool, err := s.write.DB()
@@ -202,19 +199,4 @@ func (s *Store) meta(ctx context.Context, name string) (string, error) {
 		return "", unavailable(err)
 	}
 	return m.Value, nil
-}
-
-// IsDemo tells whether the demo made this database.
-func (s *Store) IsDemo(ctx context.Context) (bool, error) {
-	value, err := s.meta(ctx, metaDemo)
-	return value != "", err
-}
-
-// MarkDemo makes this database the demo's.
-func (s *Store) MarkDemo(ctx context.Context) error {
-	err := s.writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&meta{Name: metaDemo, Value: "1"}).Error
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
 }

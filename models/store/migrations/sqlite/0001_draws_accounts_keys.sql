@@ -1,7 +1,7 @@
 -- The first schema: games and draws, who may read them, and what the product knows of itself.
 -- +goose Up
 
--- What the product knows of this database: demo = made by the demo; oldest_schema = see migrations.go.
+-- What the product knows of this database. oldest_schema: see migrations.go.
 CREATE TABLE meta (
   name  TEXT PRIMARY KEY,
   value TEXT NOT NULL

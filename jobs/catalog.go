@@ -1,0 +1,94 @@
+// Package jobs is what the server does by itself, beside answering requests.
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"lottery/models"
+	"lottery/models/catalog"
+	"lottery/models/store"
+)
+
+// VersionInterval is how often a node asks whether the draws changed. With the time to build the index of
+// 250,000 draws it stays well under the 2 seconds that are promised.
+const VersionInterval = 300 * time.Millisecond
+
+// versionTimeout bounds the wait for a database that neither answers nor refuses.
+const versionTimeout = 5 * time.Second
+
+// Catalog keeps a node's index of draws true to the database.
+type Catalog struct {
+	Store *store.Store
+	Live  *catalog.Live
+	Log   *slog.Logger
+}
+
+// Refresh builds the index anew and swaps it in, if the draws changed since the last one.
+func (j *Catalog) Refresh(ctx context.Context) error {
+	if current := j.Live.Load(); current != nil {
+		asked, cancel := context.WithTimeout(ctx, versionTimeout)
+		defer cancel()
+		v, err := j.Store.DataVersion(asked)
+		if err != nil || v.Token == current.Version().Token {
+			return err
+		}
+	}
+	start := time.Now()
+	next, err := j.build(ctx)
+	if err != nil {
+		return fmt.Errorf("build the index: %w", err)
+	}
+	j.Live.Swap(next)
+	j.Log.Info("index built", "data_version", next.Version().String(), "games", len(next.Games()),
+		"draws", next.TotalDraws(), "took", time.Since(start).Round(time.Millisecond))
+	// What building left behind, and the index before, go back to the system at once rather than in minutes.
+	debug.FreeOSMemory()
+	return nil
+}
+
+// build reads all draws of one moment. A row that cannot be a draw (someone wrote it by hand) is left out and
+// logged: one bad row must not keep a node from starting.
+func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
+	var b *catalog.Builder
+	bad := 0
+	err := j.Store.LoadDraws(ctx, func(v models.DataVersion) { b = catalog.NewBuilder(v) }, func(g models.Game) store.DrawFunc {
+		game := b.Game(g)
+		return func(date models.Date, tod models.Tod, sequence int, number []byte) error {
+			if err := game.AddBytes(date, tod, sequence, number); err != nil {
+				if bad++; bad == 1 {
+					j.Log.Error("a stored draw is impossible and is left out; `lotteryadmin draws verify` lists all such", "game", g.ID, "date", date, "tod", tod, "error", err)
+				}
+			}
+			return nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.Build()
+}
+
+// Run refreshes until ctx ends. While the database is away the index stays as it is.
+func (j *Catalog) Run(ctx context.Context) {
+	tick := time.NewTicker(VersionInterval)
+	defer tick.Stop()
+	away := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := j.Refresh(ctx)
+		if err != nil && !away && ctx.Err() == nil {
+			j.Log.Warn("the draws cannot be checked for changes; answers go on from memory", "error", err)
+		} else if err == nil && away {
+			j.Log.Info("the draws can be checked for changes again")
+		}
+		away = err != nil
+	}
+}

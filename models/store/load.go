@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"lottery/models"
+)
+
+// DrawFunc takes one draw; number is only valid during the call.
+type DrawFunc func(date models.Date, tod models.Tod, sequence int, number []byte) error
+
+// LoadDraws reads every game and every draw of one moment. begin is called first; game is called for each
+// game, by id, and what it gives takes that game's draws, oldest first. Draws that an operator took back are left out.
+func (s *Store) LoadDraws(ctx context.Context, begin func(models.DataVersion), game func(models.Game) DrawFunc) error {
+	// A snapshot: on SQLite any read transaction is one, on PostgreSQL this isolation level.
+	opts := &sql.TxOptions{ReadOnly: true}
+	if s.dialect == Postgres {
+		opts.Isolation = sql.LevelRepeatableRead
+	}
+	tx := s.reader(ctx).Begin(opts)
+	if tx.Error != nil {
+		return unavailable(tx.Error)
+	}
+	defer tx.Rollback()
+
+	version, err := dataVersion(tx)
+	if err != nil {
+		return unavailable(err)
+	}
+	begin(version)
+	var games []models.Game
+	if err := tx.Order("id").Find(&games).Error; err != nil {
+		return unavailable(err)
+	}
+	// Plain columns into reused buffers: a million rows pass here each time that the index is built.
+	date := "date"
+	if s.dialect == Postgres {
+		date = "date::text"
+	}
+	query := "SELECT " + date + ", tod, sequence, number FROM draws WHERE game_id = ? AND NOT void ORDER BY game_id, draws.date, tod, sequence"
+	for _, g := range games {
+		take := game(g)
+		rows, err := tx.Raw(query, g.ID).Rows()
+		if err != nil {
+			return unavailable(err)
+		}
+		if err := eachDraw(rows, take); err != nil {
+			return fmt.Errorf("load %s: %w", g.ID, err)
+		}
+	}
+	return nil
+}
+
+func eachDraw(rows *sql.Rows, take DrawFunc) error {
+	defer rows.Close()
+	var text, number sql.RawBytes
+	var date models.Date
+	var last [10]byte // the text that date was read from: most days have several draws
+	var tod, sequence int
+	for rows.Next() {
+		if err := rows.Scan(&text, &tod, &sequence, &number); err != nil {
+			return err
+		}
+		if len(text) != len(last) || [10]byte(text) != last {
+			var err error
+			if date, err = models.ParseDate(string(text)); err != nil {
+				return err
+			}
+			last = [10]byte(text)
+		}
+		if err := take(date, models.Tod(tod), sequence, number); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
