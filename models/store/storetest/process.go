@@ -122,13 +122,16 @@ func onExit(f func()) {
 	exitFuncs = append(exitFuncs, f)
 }
 
-// Main runs a package's tests and then removes the servers that they shared. Use it as TestMain's body.
-func Main(m *testing.M) {
+// Main runs a package's tests and then ends the servers that they shared. Use it as TestMain's body.
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main without the end of the program.
+func Run(m *testing.M) int {
 	code := m.Run()
 	exitMu.Lock()
+	defer exitMu.Unlock()
 	for _, f := range exitFuncs {
 		f()
 	}
-	exitMu.Unlock()
-	os.Exit(code)
+	return code
 }

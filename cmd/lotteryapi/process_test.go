@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"lottery/models/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	code := storetest.Run(m)
+	if dir, err := binaries(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// binaries is the folder of lotteryapi and lotteryadmin, built once as a newcomer's would be.
+var binaries = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "lottery-bin")
+	if err != nil {
+		return "", err
+	}
+	build := exec.Command("go", "build", "-o", dir, "lottery/cmd/lotteryapi", "lottery/cmd/lotteryadmin")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+func binary(t testing.TB, name string) string {
+	t.Helper()
+	dir, err := binaries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, name)
+}
+
+// process is a running lotteryapi.
+type process struct {
+	cmd    *exec.Cmd
+	base   string // http://127.0.0.1:port
+	stdout *lockedBuffer
+	stderr *lockedBuffer
+	exited chan struct{}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// start runs lotteryapi in a folder of its own and waits until it is ready.
+func start(t testing.TB, dir string, args ...string) *process {
+	t.Helper()
+	p := launch(t, dir, args...)
+	waitUntil(t, "the server to be ready", func() bool {
+		select {
+		case <-p.exited:
+			t.Fatalf("%v ended:\n%s", args, p.stderr)
+		default:
+		}
+		if p.base == "" {
+			p.base = listening(p.stderr.String())
+		}
+		if p.base == "" {
+			return false
+		}
+		res, err := http.Get(p.base + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	return p
+}
+
+func launch(t testing.TB, dir string, args ...string) *process {
+	t.Helper()
+	p := &process{stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, exited: make(chan struct{})}
+	p.cmd = exec.Command(binary(t, "lotteryapi"), args...)
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, p.stdout, p.stderr
+	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.exited)
+	}()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		<-p.exited
+	})
+	return p
+}
+
+// listening is the address that a log says, or "".
+func listening(log string) string {
+	scan := bufio.NewScanner(strings.NewReader(log))
+	for scan.Scan() {
+		var line struct{ Msg, Addr string }
+		if json.Unmarshal(scan.Bytes(), &line) == nil && line.Msg == "listening" {
+			return "http://" + line.Addr
+		}
+	}
+	return ""
+}
+
+// serveArgs is how tests start a server on the database at url, at a free port.
+func serveArgs(url string, more ...string) []string {
+	return append([]string{"serve", "--listen", "127.0.0.1:0", "--database-url", url}, more...)
+}
+
+// stop asks the server to end and gives its exit code.
+func (p *process) stop(t testing.TB) int {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.exited:
+	case <-time.After(40 * time.Second):
+		t.Fatalf("the server did not end on SIGTERM:\n%s", p.stderr)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// get asks the server; the body is read whole.
+func (p *process) get(t testing.TB, path, key string) (int, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, p.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-API-Key", key)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, p.stderr)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, body
+}
+
+// admin runs lotteryadmin and gives its JSON output and exit code.
+func admin(t testing.TB, url string, args ...string) (stdout []byte, code int) {
+	t.Helper()
+	cmd := exec.Command(binary(t, "lotteryadmin"), append([]string{"--database-url", url, "--output", "json"}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		t.Fatalf("lotteryadmin %v: %v", args, err)
+	}
+	if err != nil {
+		t.Logf("lotteryadmin %v: %s", args, &errs)
+	}
+	return out.Bytes(), cmd.ProcessState.ExitCode()
+}
+
+// newKey makes an account with a key.
+func newKey(t testing.TB, url, email string, more ...string) string {
+	t.Helper()
+	out, code := admin(t, url, append([]string{"keys", "create", "--account", email, "--create-account"}, more...)...)
+	var key struct{ Key string }
+	if err := json.Unmarshal(out, &key); err != nil || code != 0 || key.Key == "" {
+		t.Fatalf("keys create: %d %v %s", code, err, out)
+	}
+	return key.Key
+}
+
+func waitUntil(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(20 * time.Millisecond) // another process: there is nothing to be told by
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models/store/storetest"
+)
+
+const twoDraws = "game,date,tod,number\nny-numbers,2024-02-29,Midday,007\nny-numbers,2024-02-29,Evening,321\n"
+
+func writeFile(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "draws.csv")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func total(t testing.TB, p *process, key, query string) int {
+	t.Helper()
+	status, body := p.get(t, query, key)
+	var list struct{ Total int }
+	if status == http.StatusOK {
+		if err := json.Unmarshal(body, &list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list.Total
+}
+
+// An import by another process shows on every node, and the answers survive the database.
+func TestImportShowsOnEveryNode(t *testing.T) {
+	t.Parallel()
+	server := storetest.NewPostgresServer(t)
+	url := server.NewDatabase(t)
+	nodes := []*process{start(t, t.TempDir(), serveArgs(url)...), start(t, t.TempDir(), serveArgs(url)...)}
+	key := newKey(t, url, "dev@example.com")
+	const query = "/v1/draws/recent?game=ny-numbers"
+	for _, n := range nodes {
+		if status, body := n.get(t, query, key); status != http.StatusNotFound {
+			t.Fatalf("before the import: %d %s", status, body)
+		}
+	}
+	if out, code := admin(t, url, "draws", "import", "--feed", "csv", writeFile(t, twoDraws)); code != 0 {
+		t.Fatalf("import: %d %s", code, out)
+	}
+	done := time.Now()
+	for i, n := range nodes {
+		waitUntil(t, "the import to show", func() bool { return total(t, n, key, query) == 2 })
+		t.Logf("node %d: after %s", i, time.Since(done).Round(time.Millisecond))
+	}
+
+	server.Stop()
+	for _, n := range nodes {
+		if got := total(t, n, key, query); got != 2 {
+			t.Errorf("database away: total %d", got)
+		}
+		if status, body := n.get(t, "/readyz", ""); status != http.StatusOK {
+			t.Errorf("database away: /readyz %d %s", status, body)
+		}
+	}
+	server.Start(t)
+	if out, code := admin(t, url, "draws", "import", "--feed", "csv", writeFile(t, twoDraws+"ny-numbers,2024-03-01,Midday,777\n")); code != 0 {
+		t.Fatalf("import after the database's return: %d %s", code, out)
+	}
+	for _, n := range nodes {
+		waitUntil(t, "an import after the database's return", func() bool { return total(t, n, key, query) == 3 })
+	}
+}
+
+func TestShutdown(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	p := start(t, t.TempDir(), serveArgs(url, "--drain-delay", "1s")...)
+	key := newKey(t, url, "dev@example.com")
+	if status, _ := p.get(t, "/v1/games", key); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	ended := make(chan int, 1)
+	go func() { ended <- p.stop(t) }()
+	waitUntil(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
+	if status, body := p.get(t, "/readyz", ""); status != http.StatusServiceUnavailable {
+		t.Errorf("while draining: /readyz %d %s", status, body)
+	}
+	if status, _ := p.get(t, "/v1/games", key); status != http.StatusOK {
+		t.Errorf("while draining: /v1/games %d", status)
+	}
+	if code := <-ended; code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+	out, _ := admin(t, url, "keys", "list")
+	var keys []struct {
+		LastUsedAt *time.Time `json:"last_used_at"`
+	}
+	if err := json.Unmarshal(out, &keys); err != nil || len(keys) != 1 || keys[0].LastUsedAt == nil {
+		t.Errorf("the last use was not written at the end: %s %v", out, err)
+	}
+	if strings.Contains(p.stderr.String(), key) {
+		t.Error("the log holds a key")
+	}
+}
+
+func TestWrongCommandLines(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{}, 2, "serve or demo"},
+		{[]string{"sevre"}, 2, "sevre"},
+		{[]string{"serve", "--lisen", "x"}, 2, "lisen"},
+		{[]string{"serve", "now"}, 2, "takes no arguments"},
+		{[]string{"serve", "--listen", "nowhere", "--log-level", "loud"}, 2, "2 problem(s)"},
+		{[]string{"serve", "--database-url", "mysql://x"}, 2, "sqlite:PATH"},
+		{[]string{"serve", "--config", "absent.yaml"}, 2, "absent.yaml"},
+		{[]string{"serve", "--database-url", "postgres://user:s3cret@127.0.0.1:1/none"}, 1, "cannot connect"},
+		{[]string{"serve", "--database-url", "sqlite:empty.db", "--no-migrate"}, 1, "db migrate"},
+		{[]string{"serve", "--listen", "203.0.113.1:1"}, 1, "cannot listen"},
+	} {
+		p := launch(t, t.TempDir(), c.args...)
+		select {
+		case <-p.exited:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%v went on", c.args)
+		}
+		log := p.stderr.String()
+		if code := p.cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(log, c.want) {
+			t.Errorf("%v: exit code %d, want %d; %q", c.args, code, c.code, log)
+		}
+		if strings.Contains(log, "s3cret") {
+			t.Errorf("%v: the password is shown: %q", c.args, log)
+		}
+	}
+}
