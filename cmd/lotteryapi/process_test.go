@@ -21,6 +21,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if ran, err := yardstick(); ran {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := storetest.Run(m)
 	if dir, err := binaries(); err == nil {
 		_ = os.RemoveAll(dir)
