@@ -10,6 +10,12 @@ export CGO_ENABLED ?= 0
 GOTESTSUM     := go run gotest.tools/gotestsum@v1.13.0
 GOLANGCI_LINT := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+# The folder of the lotteries' published files, for the tests that want real draws. Tests run in their package's
+# folder, so it is made absolute.
+ifdef LOTTERY_REAL_DRAWS
+export LOTTERY_REAL_DRAWS := $(abspath $(LOTTERY_REAL_DRAWS))
+endif
+
 # RACE=-race make test: with the race detector (needs gcc).
 RACE ?=
 TESTFLAGS ?=
