@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	"sync"
+
+	"lottery/models"
+)
+
+// A box is what box matching compares: digits in ascending order. The boxes of n digits are numbered in
+// ascending order of those digits; there are few of them (220 of three digits, 92,378 of ten), so that the
+// number of a box can index a table.
+
+// boxesFrom is how many boxes have length digits, none of them below lowest: C(length+9-lowest, length).
+func boxesFrom(length, lowest int) uint32 {
+	ways := 1
+	for i := 1; i <= length; i++ {
+		ways = ways * (9 - lowest + i) / i
+	}
+	return uint32(ways)
+}
+
+// boxCount is how many boxes of that many digits there are.
+func boxCount(digits int) int { return int(boxesFrom(digits, 0)) }
+
+// boxesBelow counts, by length and digit, the boxes of that length that start with a lower digit.
+var boxesBelow = func() (below [models.MaxDigits][11]uint32) {
+	for length := range below {
+		for digit := range 10 {
+			below[length][digit+1] = below[length][digit] + boxesFrom(length, digit)
+		}
+	}
+	return below
+}()
+
+// boxOf is the box of a number of that many digits.
+func boxOf(number uint64, digits int) uint32 {
+	var count [10]uint8
+	for range digits {
+		count[number%10]++
+		number /= 10
+	}
+	rank, left, previous := uint32(0), digits, 0
+	for digit := range 10 {
+		for range count[digit] {
+			left--
+			rank += boxesBelow[left][digit] - boxesBelow[left][previous]
+			previous = digit
+		}
+	}
+	return rank
+}
+
+// boxNumber is the digits of a box in ascending order, as a decimal number: the inverse of boxOf.
+func boxNumber(box uint32, digits int) uint64 {
+	number, digit := uint64(0), 0
+	for left := digits - 1; left >= 0; left-- {
+		base := boxesBelow[left][digit]
+		for boxesBelow[left][digit+1]-base <= box {
+			digit++
+		}
+		box -= boxesBelow[left][digit] - base
+		number = number*10 + uint64(digit)
+	}
+	return number
+}
+
+// tableDigits is the most digits for which numbers index tables: boxTable, and counts of every number.
+const tableDigits = 5
+
+var boxTables [tableDigits + 1]struct {
+	once  sync.Once
+	boxes []uint16
+}
+
+// boxTable is boxOf of every number of up to tableDigits digits; nil for more. It is made when first needed.
+func boxTable(digits int) []uint16 {
+	if digits > tableDigits {
+		return nil
+	}
+	t := &boxTables[digits]
+	t.once.Do(func() {
+		t.boxes = make([]uint16, powerOf10(digits))
+		for number := range t.boxes {
+			t.boxes[number] = uint16(boxOf(uint64(number), digits))
+		}
+	})
+	return t.boxes
+}
+
+// powerOf10 is 10^n, for n up to models.MaxDigits.
+func powerOf10(n int) uint64 {
+	power := uint64(1)
+	for range n {
+		power *= 10
+	}
+	return power
+}

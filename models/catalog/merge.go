@@ -1,0 +1,179 @@
+package catalog
+
+import (
+	"math"
+	"slices"
+	"sync"
+)
+
+// merge gathers runs of draws, each in list order, and lists them as one.
+type merge struct {
+	number uint64 // draws of it are exact; notSearched where nothing is searched for
+	total  int    // draws of all runs, without regard to cursor and limit
+	left   int    // draws after the cursor
+	runs   []run
+	heap   []head
+}
+
+const notSearched = math.MaxUint64 // no number has so many digits
+
+var merges = sync.Pool{New: func() any { return new(merge) }}
+
+func newMerge(number uint64) *merge {
+	m := merges.Get().(*merge)
+	m.number = number
+	return m
+}
+
+// release gives m back, without references that would keep an old catalog in memory.
+func (m *merge) release() {
+	clear(m.runs)
+	*m = merge{runs: m.runs[:0], heap: m.heap[:0]}
+	merges.Put(m)
+}
+
+// addAll adds every draw of g that q allows.
+func (m *merge) addAll(g *Game, q *Query) {
+	w := g.window(q)
+	for i := range g.tods {
+		if s := &g.sections[i]; s.wanted(q) {
+			p := s.span(g.draws, &w)
+			m.push(p, run{game: g, draws: g.draws, left: p.restHigh - p.restLow})
+		}
+	}
+}
+
+// addPostings adds the draws of a key that q allows.
+func (m *merge) addPostings(g *Game, q *Query, postings *postings[uint32], key int) {
+	w := g.window(q)
+	for i := range g.tods {
+		if s := &g.sections[i]; s.wanted(q) {
+			list := postings.group(key*g.tods + i)
+			p := s.spanOf(&w, func(at slot) int { return s.below(list, s.before(g.draws, at)) })
+			m.push(p, run{game: g, draws: g.draws, list: list, left: p.restHigh - p.restLow})
+		}
+	}
+}
+
+// addLists adds the draws in lists that q allows.
+func (m *merge) addLists(g *Game, q *Query, lists *keyLists) {
+	w := g.window(q)
+	for i := range g.tods {
+		if s := &g.sections[i]; s.wanted(q) {
+			p := s.spanOf(&w, func(at slot) int { return s.among(lists[i], at) })
+			m.push(p, run{game: g, draws: lists[i], left: p.restHigh - p.restLow})
+		}
+	}
+}
+
+// countLists is what addLists would add to the total.
+func countLists(g *Game, q *Query, lists *keyLists) int {
+	w := g.window(&Query{From: q.From, To: q.To})
+	count := 0
+	for i := range g.tods {
+		if s := &g.sections[i]; s.wanted(q) {
+			count += s.among(lists[i], w.to) - s.among(lists[i], w.from)
+		}
+	}
+	return count
+}
+
+// addSet adds the draws whose positions the set holds and that q allows.
+func (m *merge) addSet(g *Game, q *Query, set *bitset) {
+	w := g.window(q)
+	for i := range g.tods {
+		if s := &g.sections[i]; s.wanted(q) {
+			p := s.span(g.draws, &w)
+			low, high := set.before(p.low), set.before(p.high)
+			m.total += high - low
+			if p.restLow != p.low {
+				low = set.before(p.restLow)
+			}
+			if p.restHigh != p.high {
+				high = set.before(p.restHigh)
+			}
+			p.low, p.high = 0, 0 // counted
+			m.push(p, run{game: g, draws: g.draws, set: set, left: high - low})
+		}
+	}
+}
+
+// push adds a run of what p has left.
+func (m *merge) push(p span, r run) {
+	m.total += p.high - p.low
+	if r.left > 0 {
+		r.low, r.high = p.restLow, p.restHigh
+		m.left += r.left
+		m.runs = append(m.runs, r)
+	}
+}
+
+// page lists the draws after the cursor, up to the limit.
+func (m *merge) page(q *Query, dst []Ref) Page {
+	count := m.left
+	if q.Limit > 0 {
+		count = min(count, q.Limit)
+	}
+	dst = slices.Grow(dst, count)
+	if len(m.runs) == 1 {
+		r := &m.runs[0]
+		for range count {
+			r.take(q.Ascending)
+			dst = append(dst, m.ref(r))
+		}
+	} else if count > 0 {
+		dst = m.merged(q.Ascending, count, dst)
+	}
+	return Page{Refs: dst, Total: m.total, More: m.left > count}
+}
+
+func (m *merge) merged(ascending bool, count int, dst []Ref) []Ref {
+	for i := range m.runs {
+		r := &m.runs[i]
+		r.take(ascending)
+		m.heap = append(m.heap, head{r.key(ascending), int32(i)})
+	}
+	for i := len(m.heap)/2 - 1; i >= 0; i-- {
+		m.sink(i)
+	}
+	for range count {
+		r := &m.runs[m.heap[0].run]
+		dst = append(dst, m.ref(r))
+		if r.left > 0 {
+			r.take(ascending)
+			m.heap[0].key = r.key(ascending)
+		} else {
+			last := len(m.heap) - 1
+			m.heap[0] = m.heap[last]
+			m.heap = m.heap[:last]
+		}
+		m.sink(0)
+	}
+	return dst
+}
+
+// sink restores the heap below i.
+func (m *merge) sink(i int) {
+	h := m.heap
+	for {
+		least := 2*i + 1
+		if least >= len(h) {
+			return
+		}
+		if right := least + 1; right < len(h) && h[right].key < h[least].key {
+			least = right
+		}
+		if h[i].key <= h[least].key {
+			return
+		}
+		h[i], h[least] = h[least], h[i]
+		i = least
+	}
+}
+
+func (m *merge) ref(r *run) Ref {
+	if r.draw.number() == m.number {
+		return Ref{r.game, r.draw | exactFlag}
+	}
+	return Ref{r.game, r.draw}
+}

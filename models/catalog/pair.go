@@ -1,0 +1,110 @@
+package catalog
+
+import "lottery/models"
+
+// PairPosition is where in the number a pair of digits must stand.
+type PairPosition uint8
+
+// The positions of pairs.
+const (
+	PairAny   PairPosition = iota // any two places, the digits in either order: what pairs_2dp lists
+	PairFront                     // the first two places, in this order
+	PairBack                      // the last two places, in this order
+	PairSplit                     // the first and the last place, in this order
+)
+
+// Pair is two digits (0…9) and where they stand. Games of one digit have no pairs.
+type Pair struct {
+	Position      PairPosition
+	First, Second byte
+}
+
+func (p Pair) valid() bool {
+	return p.First <= 9 && p.Second <= 9 && p.Position <= PairSplit
+}
+
+// key is the place of the two digits, in this order, among the hundred that there are.
+func (p Pair) key() int { return int(p.First)*10 + int(p.Second) }
+
+// pairIndex finds the draws of a game that hold a pair.
+type pairIndex struct {
+	front, back, split postings[uint32] // by the pair's key
+	any                pairSets
+}
+
+func newPairIndex(g *Game, s *scratch) (x pairIndex) {
+	if g.Digits < 2 {
+		return x
+	}
+	top := powerOf10(g.Digits - 1)
+	x.any = newPairSets(g.draws, g.Digits)
+	x.back = tabled[uint32](g, s, 100, func(number uint64) uint64 { return number % 100 })
+	if g.Digits == 2 { // the only two places are first and last, front and back
+		x.front, x.split = x.back, x.back
+		return x
+	}
+	x.front = tabled[uint32](g, s, 100, func(number uint64) uint64 { return number / (top / 10) })
+	x.split = tabled[uint32](g, s, 100, func(number uint64) uint64 { return number/top*10 + number%10 })
+	return x
+}
+
+// ordered is the postings of a position that has an order of digits, or nil.
+func (x *pairIndex) ordered(position PairPosition) *postings[uint32] {
+	switch position {
+	case PairFront:
+		return &x.front
+	case PairBack:
+		return &x.back
+	case PairSplit:
+		return &x.split
+	default:
+		return nil
+	}
+}
+
+// unorderedPairs is how many pairs there are when their order does not matter.
+const unorderedPairs = 55
+
+// pairSlot numbers the pairs without regard to order; both orders have the same number.
+var pairSlot = func() (index [10][10]uint8) {
+	next := uint8(0)
+	for a := range 10 {
+		for b := a; b < 10; b++ {
+			index[a][b], index[b][a] = next, next
+			next++
+		}
+	}
+	return index
+}()
+
+// pairSets tells for each unordered pair which draws hold it, as sets of positions. They take 7.4 bytes a draw
+// for any number of digits; postings would take 12 bytes for three digits, 24 for four, 40 for five, 180 for ten.
+type pairSets [unorderedPairs]bitset
+
+func newPairSets(draws []draw, digits int) (sets pairSets) {
+	words := (len(draws) + 63) / 64
+	for i := range sets {
+		sets[i].words = make([]uint64, words)
+	}
+	var digit [models.MaxDigits]uint8
+	for word := range words {
+		var found [unorderedPairs]uint64
+		for bit, d := range draws[word*64 : min(word*64+64, len(draws))] {
+			number := d.number()
+			for i := range digits {
+				digit[i] = uint8(number % 10)
+				number /= 10
+				for _, other := range digit[:i] {
+					found[pairSlot[digit[i]][other]] |= 1 << bit
+				}
+			}
+		}
+		for i, w := range found {
+			sets[i].words[word] = w
+		}
+	}
+	for i := range sets {
+		sets[i].rank()
+	}
+	return sets
+}

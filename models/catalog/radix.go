@@ -1,0 +1,30 @@
+package catalog
+
+const (
+	radixBits = 11 // 2048 counters stay in the first-level cache
+	radixSize = 1 << radixBits
+)
+
+// radixSort sorts keys ascending by their bits low…high-1 and leaves equal ones in their order (a stable
+// least-significant-digit radix sort). It uses spare, which must be as long as keys; the result is in one of
+// the two, the other holds rubbish.
+func radixSort[K ~uint64](keys, spare []K, low, high int) (sorted, rest []K) {
+	for shift := low; shift < high; shift += radixBits {
+		mask := K(1)<<min(radixBits, high-shift) - 1
+		var next [radixSize]uint32
+		for _, k := range keys {
+			next[k>>shift&mask]++
+		}
+		start := uint32(0)
+		for digit := range next {
+			next[digit], start = start, start+next[digit]
+		}
+		for _, k := range keys {
+			digit := k >> shift & mask
+			spare[next[digit]] = k
+			next[digit]++
+		}
+		keys, spare = spare, keys
+	}
+	return keys, spare
+}

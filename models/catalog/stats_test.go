@@ -1,0 +1,104 @@
+package catalog_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"lottery/models"
+)
+
+// Counted by hand from the draws 007, 700, 070 (2024-01-01) and 123 (2024-01-02).
+const statsOfPick3 = `{"game":"aa-pick-3","game_name":"Name of aa-pick-3","game_type":"pick3","total_draws":4,
+"date_range":{"first":"2024-01-01","last":"2024-01-02"},
+"top_sums":[{"sum":7,"count":3,"share":0.75,"expected_share":0.036},{"sum":6,"count":1,"share":0.25,"expected_share":0.028}],
+"hot_numbers":[
+ {"number":"007","count":1,"share":0.25,"expected_share":0.001,"last_date":"2024-01-01"},
+ {"number":"070","count":1,"share":0.25,"expected_share":0.001,"last_date":"2024-01-01"},
+ {"number":"123","count":1,"share":0.25,"expected_share":0.001,"last_date":"2024-01-02"},
+ {"number":"700","count":1,"share":0.25,"expected_share":0.001,"last_date":"2024-01-01"}],
+"hot_boxes":[
+ {"normalized":"007","count":3,"share":0.75,"expected_share":0.003,"last_date":"2024-01-01"},
+ {"normalized":"123","count":1,"share":0.25,"expected_share":0.006,"last_date":"2024-01-02"}],
+"hot_digits":[
+ {"digit":"0","count":6,"share":0.5,"expected_share":0.1,"by_position":[2,2,2]},
+ {"digit":"7","count":3,"share":0.25,"expected_share":0.1,"by_position":[1,1,1]},
+ {"digit":"1","count":1,"share":0.08333333333333333,"expected_share":0.1,"by_position":[1,0,0]},
+ {"digit":"2","count":1,"share":0.08333333333333333,"expected_share":0.1,"by_position":[0,1,0]},
+ {"digit":"3","count":1,"share":0.08333333333333333,"expected_share":0.1,"by_position":[0,0,1]},
+ {"digit":"4","count":0,"share":0,"expected_share":0.1,"by_position":[0,0,0]},
+ {"digit":"5","count":0,"share":0,"expected_share":0.1,"by_position":[0,0,0]},
+ {"digit":"6","count":0,"share":0,"expected_share":0.1,"by_position":[0,0,0]},
+ {"digit":"8","count":0,"share":0,"expected_share":0.1,"by_position":[0,0,0]},
+ {"digit":"9","count":0,"share":0,"expected_share":0.1,"by_position":[0,0,0]}],
+"overdue_digits":[
+ {"digit":"4","draws_since":null,"last_date":null},{"digit":"5","draws_since":null,"last_date":null},
+ {"digit":"6","draws_since":null,"last_date":null},{"digit":"8","draws_since":null,"last_date":null},
+ {"digit":"9","draws_since":null,"last_date":null},
+ {"digit":"0","draws_since":1,"last_date":"2024-01-01"},{"digit":"7","draws_since":1,"last_date":"2024-01-01"},
+ {"digit":"1","draws_since":0,"last_date":"2024-01-02"},{"digit":"2","draws_since":0,"last_date":"2024-01-02"},
+ {"digit":"3","draws_since":0,"last_date":"2024-01-02"}]}`
+
+const statsOfNothing = `{"game":"dd-pick-1","game_name":"Name of dd-pick-1","game_type":"pick1","total_draws":0,
+"date_range":{"first":null,"last":null},"top_sums":[],"hot_numbers":[],"hot_boxes":[],
+"hot_digits":[
+ {"digit":"0","count":0,"share":0,"expected_share":0.1,"by_position":[0]},{"digit":"1","count":0,"share":0,"expected_share":0.1,"by_position":[0]},
+ {"digit":"2","count":0,"share":0,"expected_share":0.1,"by_position":[0]},{"digit":"3","count":0,"share":0,"expected_share":0.1,"by_position":[0]},
+ {"digit":"4","count":0,"share":0,"expected_share":0.1,"by_position":[0]},{"digit":"5","count":0,"share":0,"expected_share":0.1,"by_position":[0]},
+ {"digit":"6","count":0,"share":0,"expected_share":0.1,"by_position":[0]},{"digit":"7","count":0,"share":0,"expected_share":0.1,"by_position":[0]},
+ {"digit":"8","count":0,"share":0,"expected_share":0.1,"by_position":[0]},{"digit":"9","count":0,"share":0,"expected_share":0.1,"by_position":[0]}],
+"overdue_digits":[
+ {"digit":"0","draws_since":null,"last_date":null},{"digit":"1","draws_since":null,"last_date":null},
+ {"digit":"2","draws_since":null,"last_date":null},{"digit":"3","draws_since":null,"last_date":null},
+ {"digit":"4","draws_since":null,"last_date":null},{"digit":"5","draws_since":null,"last_date":null},
+ {"digit":"6","draws_since":null,"last_date":null},{"digit":"7","draws_since":null,"last_date":null},
+ {"digit":"8","draws_since":null,"last_date":null},{"digit":"9","draws_since":null,"last_date":null}]}`
+
+func TestStatsGolden(t *testing.T) {
+	c, rows, _ := goldenCatalog(t)
+	for _, test := range []struct {
+		game     string
+		from, to models.Date
+		tod      models.Tod
+		want     string
+	}{
+		{game: "aa-pick-3", from: models.FirstDate, to: models.LastDate, want: statsOfPick3},
+		{game: "aa-pick-3", from: date(t, "2024-01-01"), to: date(t, "2024-01-02"), want: statsOfPick3},
+		{game: "dd-pick-1", from: date(t, "2024-01-03"), to: models.LastDate, want: statsOfNothing},
+		{game: "dd-pick-1", from: models.FirstDate, to: date(t, "2024-01-01"), want: statsOfNothing},
+		{game: "dd-pick-1", from: models.LastDate, to: models.FirstDate, want: statsOfNothing},
+		{game: "dd-pick-1", from: models.FirstDate, to: models.LastDate, tod: models.Night, want: statsOfNothing},
+		{game: "dd-pick-1", from: models.FirstDate, to: models.LastDate, tod: 7, want: statsOfNothing},
+	} {
+		g, _ := c.Game(test.game)
+		got, err := json.Marshal(g.Stats(test.from, test.to, test.tod))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want bytes.Buffer
+		if err := json.Compact(&want, []byte(test.want)); err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want.String() {
+			t.Errorf("%s %s to %s:\ngot  %s\nwant %s", test.game, test.from, test.to, got, want.String())
+		}
+	}
+	for _, g := range c.Games() {
+		for tod := range models.Night + 1 {
+			for from := range models.Date(4) {
+				for to := range models.Date(4) {
+					compareStats(t, c, rows, g.ID, date(t, "2024-01-01")+from, date(t, "2024-01-01")+to, tod)
+				}
+			}
+			compareStats(t, c, rows, g.ID, models.FirstDate, models.LastDate, tod)
+		}
+	}
+}
+
+func TestStatsOfAllDatesAreMadeOnce(t *testing.T) {
+	c, _, _ := goldenCatalog(t)
+	g, _ := c.Game("aa-pick-3")
+	if g.Stats(models.FirstDate, models.LastDate, 0) != g.Stats(g.First(), g.Last(), 0) {
+		t.Error("made twice")
+	}
+}

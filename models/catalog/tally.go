@@ -1,0 +1,173 @@
+package catalog
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"lottery/models"
+)
+
+// tally is what a selection of draws adds up to.
+type tally struct {
+	digits  int
+	sums    [9*models.MaxDigits + 1]int
+	places  [models.MaxDigits][10]int // by place from the left and digit
+	boxes   []uint32                  // by box
+	numbers top
+	scratch [2][]uint64
+	counts  []uint32
+}
+
+var tallies = sync.Pool{New: func() any { return new(tally) }}
+
+// newTally adds up a selection. The caller gives it back with release.
+func newTally(s *selection) *tally {
+	t := tallies.Get().(*tally)
+	*t = tally{
+		digits:  s.game.Digits,
+		boxes:   zeroed(t.boxes, boxCount(s.game.Digits)),
+		scratch: t.scratch,
+		counts:  t.counts,
+	}
+	switch width := int(powerOf10(t.digits)); {
+	case s.total == 0:
+	case t.digits <= tableDigits && width/8 <= s.total:
+		t.counts = zeroed(t.counts, width)
+		s.count(t.counts)
+		t.addTable(t.counts)
+	default:
+		t.addSorted(s)
+	}
+	return t
+}
+
+func (t *tally) release() { tallies.Put(t) }
+
+// addTable adds what counts tells by number. Only the last three digits of each number are looked at one by
+// one; those before them once for a thousand numbers.
+func (t *tally) addTable(counts []uint32) {
+	boxes := boxTable(t.digits)
+	low := min(t.digits, 3)
+	width := int(powerOf10(low))
+	var columns [1000]int
+	for first := 0; first < len(counts); first += width {
+		row, rowBoxes := counts[first:first+width], boxes[first:first+width]
+		sums := t.sums[digitSum(uint64(first)):]
+		rowTotal := 0
+		for i, n := range row {
+			if n == 0 {
+				continue
+			}
+			count := int(n)
+			rowTotal += count
+			columns[i] += count
+			sums[smallSums[i]] += count
+			t.boxes[rowBoxes[i]] += n
+			t.numbers.offer(uint64(first+i), count)
+		}
+		t.addPlaces(uint64(first/width), 0, t.digits-low, rowTotal)
+	}
+	for i, count := range columns[:width] {
+		t.addPlaces(uint64(i), t.digits-low, t.digits, count)
+	}
+}
+
+// smallSums is the sum of the digits of the numbers below 1000.
+var smallSums = func() (sums [1000]uint8) {
+	for number := range sums {
+		sums[number] = uint8(digitSum(uint64(number)))
+	}
+	return sums
+}()
+
+// addPlaces adds count draws that have the digits of number at places from…to-1.
+func (t *tally) addPlaces(number uint64, from, to, count int) {
+	for place := to - 1; place >= from; place-- {
+		t.places[place][number%10] += count
+		number /= 10
+	}
+}
+
+// addSorted adds a selection that is small beside all the numbers that there are.
+func (t *tally) addSorted(s *selection) {
+	for i := range t.scratch {
+		t.scratch[i] = slices.Grow(t.scratch[i][:0], s.total)[:s.total]
+	}
+	s.collect(t.scratch[0])
+	sorted, _ := radixSort(t.scratch[0], t.scratch[1], 0, bits.Len64(powerOf10(t.digits)-1))
+	box := boxKey(t.digits)
+	for i := 0; i < len(sorted); {
+		number, start := sorted[i], i
+		for i < len(sorted) && sorted[i] == number {
+			i++
+		}
+		count := i - start
+		t.sums[digitSum(number)] += count
+		t.boxes[box(number)] += uint32(count)
+		t.addPlaces(number, 0, t.digits, count)
+		t.numbers.offer(number, count)
+	}
+}
+
+// digit is how often a digit was drawn in all places.
+func (t *tally) digit(d int) int {
+	count := 0
+	for _, place := range t.places[:t.digits] {
+		count += place[d]
+	}
+	return count
+}
+
+// topSums is the most frequent sums.
+func (t *tally) topSums() top {
+	var sums top
+	for sum, count := range t.sums {
+		sums.offer(uint64(sum), count)
+	}
+	return sums
+}
+
+// topBoxes is the most frequent boxes.
+func (t *tally) topBoxes() top {
+	var boxes top
+	for box, count := range t.boxes {
+		boxes.offer(uint64(box), int(count))
+	}
+	return boxes
+}
+
+// top is the keys with the highest counts, highest first, ties by the smaller key. Keys are offered in
+// ascending order.
+type top struct {
+	entries [topCount]topEntry
+	used    int
+}
+
+type topEntry struct {
+	key   uint64
+	count int
+}
+
+func (t *top) list() []topEntry { return t.entries[:t.used] }
+
+func (t *top) offer(key uint64, count int) {
+	if count == 0 || (t.used == topCount && count <= t.entries[topCount-1].count) {
+		return
+	}
+	if t.used < topCount {
+		t.used++
+	}
+	i := t.used - 1
+	for ; i > 0 && t.entries[i-1].count < count; i-- {
+		t.entries[i] = t.entries[i-1]
+	}
+	t.entries[i] = topEntry{key, count}
+}
+
+// zeroed is n zeros, in list if it has room.
+func zeroed(list []uint32, n int) []uint32 {
+	list = slices.Grow(list[:0], n)[:n]
+	clear(list)
+	return list
+}
