@@ -1,0 +1,45 @@
+package feed
+
+import (
+	"strings"
+
+	"lottery/models"
+)
+
+// ParseUSDate reads M/D/YYYY or MM/DD/YYYY, spaces around it aside. The year must have four digits:
+// of a shorter one the century could only be guessed.
+func ParseUSDate(s string) (models.Date, bool) {
+	month, rest, ok1 := strings.Cut(strings.TrimSpace(s), "/")
+	day, year, ok2 := strings.Cut(rest, "/")
+	if !ok1 || !ok2 {
+		return 0, false
+	}
+	return CivilDate(month, day, year)
+}
+
+// CivilDate reads month and day of one or two digits and a year of four.
+func CivilDate(month, day, year string) (models.Date, bool) {
+	m, ok1 := number(month, 1, 2)
+	d, ok2 := number(day, 1, 2)
+	y, ok3 := number(year, 4, 4)
+	if !ok1 || !ok2 || !ok3 {
+		return 0, false
+	}
+	date, err := models.CheckedDate(y, m, d)
+	return date, err == nil
+}
+
+// number reads from lo to hi ASCII digits.
+func number(s string, lo, hi int) (int, bool) {
+	if len(s) < lo || len(s) > hi {
+		return 0, false
+	}
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(s[i]-'0')
+	}
+	return n, true
+}

@@ -1,0 +1,156 @@
+package feed_test
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+func TestSplitFields(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		line string
+		want []string // nil = the quotes do not pair up
+	}{
+		{``, []string{""}},
+		{`a,b,c`, []string{"a", "b", "c"}},
+		{`a,,`, []string{"a", "", ""}},
+		{`"a","b, c","d ""e"" f"`, []string{"a", "b, c", `d "e" f`}},
+		{`"","x"`, []string{"", "x"}},
+		{`""`, []string{""}},
+		{`""""`, []string{`"`}},
+		{`"a",`, []string{"a", ""}},
+		{`a, "b" ,c`, []string{"a", "b", "c"}},
+		{`a, b ,c`, []string{"a", " b ", "c"}},
+		{`"a`, nil},
+		{`"a"b,c`, nil},
+		{`a"b,c`, nil},
+		{`a,"b""`, nil},
+		{`a,"`, nil},
+	} {
+		got, ok := feed.SplitFields(nil, tc.line)
+		if ok != (tc.want != nil) || (ok && !slices.Equal(got, tc.want)) {
+			t.Errorf("%s: %q, %v", tc.line, got, ok)
+		}
+	}
+}
+
+func TestParseUSDate(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"9/7/2024": "2024-09-07", "09/07/2024": "2024-09-07", " 12/31/1999 ": "1999-12-31", "2/29/2024": "2024-02-29",
+		"2/29/2023": "", "13/1/2024": "", "0/1/2024": "", "1/0/2024": "", "9/7/24": "", "9/7/02024": "", "9/7": "", "9/7/2024/1": "",
+		"2024-09-07": "", "": "", "1/1/1899": "", "1/1/2101": "", "+1/1/2024": "", "1 /1/2024": "", "009/7/2024": "", "９/7/2024": "",
+	} {
+		date, ok := feed.ParseUSDate(text)
+		if ok != (want != "") || (ok && date.String() != want) {
+			t.Errorf("%q: %v, %v; want %q", text, date, ok, want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", feed.MaxLine)
+	for _, tc := range []struct {
+		name, text string
+		want       []string // "!" before one that is too long
+	}{
+		{"nothing", "", nil},
+		{"last line without newline", "a\nb", []string{"a", "b"}},
+		{"last line with newline", "a\nb\n", []string{"a", "b"}},
+		{"CRLF and LF", "a\r\nb\n\r\nc\r\n", []string{"a", "b", "", "c"}},
+		{"the longest", long + "\nb", []string{long, "b"}},
+		{"the longest with CRLF", long + "\r\nb", []string{long, "b"}},
+		{"one byte too long", long + "x\nb", []string{"!" + long[:1024], "b"}},
+		{"one byte too long with CRLF", long + "x\r\nb", []string{"!" + long[:1024], "b"}},
+		{"much too long", long + long + long + "\nb", []string{"!" + long[:1024], "b"}},
+		{"too long at the end", "a\n" + long + long, []string{"a", "!" + long[:1024]}},
+	} {
+		lines := feed.NewLines(bufio.NewReaderSize(strings.NewReader(tc.text), feed.MaxLine+2))
+		var got []string
+		for {
+			line, err := lines.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line.Number != len(got)+1 {
+				t.Errorf("%s: line %d is numbered %d", tc.name, len(got)+1, line.Number)
+			}
+			text := line.Text
+			if line.TooLong {
+				text = "!" + text
+			}
+			got = append(got, text)
+		}
+		if !slices.Equal(got, tc.want) || lines.Count() != len(tc.want) {
+			t.Errorf("%s: %d lines, want %d", tc.name, lines.Count(), len(tc.want))
+		}
+	}
+}
+
+func TestSniff(t *testing.T) {
+	t.Parallel()
+	parsed := false
+	form := feed.Form{Expected: "the expected form", Parse: func(_ feed.Form, r *bufio.Reader, _ func(*feed.Candidate) error) (int, error) {
+		parsed = true
+		if rest, err := io.ReadAll(r); err != nil || string(rest) != "data" {
+			t.Errorf("the parser got %q, %v", rest, err)
+		}
+		return 1, nil
+	}}
+	for _, tc := range []struct{ text, want string }{
+		{"", "the file is empty"},
+		{" \r\n\t\n", "the file is empty"},
+		{"\ufeff", "the file is empty"},
+		{"<!DOCTYPE html><html>", "web page"},
+		{"\r\n  <html lang=en>", "web page"},
+		{"\ufeff<?xml version='1.0'?>", "web page"},
+		{"\xff\xfed\x00a\x00", "UTF-16"},
+		{"\x1f\x8b\x08", "gzip"},
+		{"PK\x03\x04", "zip"},
+		{"data", ""},
+		{"\ufeffdata", ""},
+	} {
+		parsed = false
+		_, _, err := form.ReadAll(strings.NewReader(tc.text))
+		if tc.want == "" {
+			if err != nil || !parsed {
+				t.Errorf("%q: %v", tc.text, err)
+			}
+			continue
+		}
+		if parsed || models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "expected the expected form") {
+			t.Errorf("%q: %v", tc.text, err)
+		}
+	}
+}
+
+func TestShown(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"short": "short", strings.Repeat("é", 201): strings.Repeat("é", 200), "a\xffb": "a\ufffdb", "": "",
+	} {
+		if got := feed.Shown(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+func TestKebab(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"Pick 3": "pick-3", " Daily  4 ": "daily-4", "Cash Five!": "cash-five", "": "", "Mega-Millions": "mega-millions"} {
+		if got := feed.Kebab(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// Package feedtest holds what the tests of the parsers share: tables of texts and candidates, and the property
+// that their fuzz targets check.
+package feedtest
+
+import (
+	"strings"
+	"testing"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// Case is a text in a published form and its candidates, as feed.Candidate.String writes them.
+type Case struct {
+	Name string
+	Text string
+	Want []string
+}
+
+// Run parses each case.
+func Run(t *testing.T, form feed.Form, cases []Case) {
+	t.Helper()
+	for _, tc := range cases {
+		t.Run(tc.Name, func(t *testing.T) {
+			t.Parallel()
+			candidates, lines, err := form.ReadAll(strings.NewReader(tc.Text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := countLines(tc.Text); lines != want {
+				t.Errorf("%d lines, want %d", lines, want)
+			}
+			got := make([]string, len(candidates))
+			for i := range candidates {
+				got[i] = candidates[i].String()
+			}
+			if strings.Join(got, "\n") != strings.Join(tc.Want, "\n") {
+				t.Errorf("\n got %s\nwant %s", strings.Join(got, "\n     "), strings.Join(tc.Want, "\n     "))
+			}
+		})
+	}
+}
+
+// Unusable parses texts that are no files of the form; each error is for the operator and contains what is wanted.
+func Unusable(t *testing.T, form feed.Form, cases map[string]string) {
+	t.Helper()
+	for text, want := range cases {
+		_, _, err := form.ReadAll(strings.NewReader(text))
+		if models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Fuzz seeds f with the cases and checks of any text that parsing it does not panic, fails only with an error for
+// the operator, counts its lines, keeps candidates in order and inside the file, marks as read only what was read,
+// and that every line of which data tells that it must be a draw gave a candidate. data gets the lines that
+// follow the first candidate, or all where it needs no header.
+func Fuzz(f *testing.F, form feed.Form, cases []Case, data func(line string) bool) {
+	f.Helper()
+	for _, tc := range cases {
+		if len(tc.Text) < feed.MaxLine { // the fuzzer would spend its time on making the long ones shorter
+			f.Add([]byte(tc.Text))
+		}
+	}
+	f.Add([]byte("<html>"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		candidates, lines, err := form.ReadAll(strings.NewReader(string(text)))
+		if err != nil {
+			if models.ErrorCode(err) != models.CodeInvalid {
+				t.Fatalf("an error that is not for the operator: %v", err)
+			}
+			return
+		}
+		content := strings.TrimPrefix(string(text), "\ufeff")
+		if want := countLines(content); lines != want {
+			t.Fatalf("%d lines, want %d", lines, want)
+		}
+		given := map[int]bool{}
+		last := 1
+		for i := range candidates {
+			c := &candidates[i]
+			if c.Line < last || c.Line > lines {
+				t.Fatalf("candidate on line %d of %d, after one on line %d", c.Line, lines, last)
+			}
+			last, given[c.Line] = c.Line, true
+			check(t, c)
+		}
+		if len(candidates) == 0 {
+			return
+		}
+		for i, line := range strings.Split(content, "\n") {
+			if number := i + 1; number > candidates[0].Line && data(strings.TrimSuffix(line, "\r")) && !given[number] {
+				t.Fatalf("line %d disappeared: %q", number, line)
+			}
+		}
+	})
+}
+
+// HasDigit tells whether line holds an ASCII digit.
+func HasDigit(line string) bool { return strings.ContainsAny(line, "0123456789") }
+
+// check is what every candidate must keep.
+func check(t *testing.T, c *feed.Candidate) {
+	t.Helper()
+	switch {
+	case c.Malformed != "":
+		return
+	case c.Sequence < 1 || c.Sequence > models.MaxSequence:
+		t.Fatalf("sequence %d: %s", c.Sequence, c)
+	case c.DateOK && (c.Date < models.FirstDate || c.Date > models.LastDate):
+		t.Fatalf("date %s: %s", c.Date, c)
+	case c.Tod > models.Night:
+		t.Fatalf("tod %d: %s", c.Tod, c)
+	case c.Balls && strings.Trim(c.Number, "0123456789") != "":
+		t.Fatalf("balls %q: %s", c.Number, c)
+	case c.GameUntold && c.DateOK && c.Tod != 0 && c.Number != "":
+		t.Fatalf("a good draw of no game: %s", c)
+	}
+}
+
+// countLines is how many physical lines text has.
+func countLines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,104 @@
+package feed
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The longest name and value of an add-on, in bytes.
+const (
+	MaxAddonName  = 64
+	MaxAddonValue = 200
+)
+
+// ValidAddonName tells whether s can name an add-on: plain text, not empty, at most MaxAddonName bytes.
+func ValidAddonName(s string) bool { return s != "" && len(s) <= MaxAddonName && printable(s) }
+
+// Kebab is the words of s in lower case, joined by hyphens, as game ids are made: "Pick 3" → pick-3.
+// Whatever is no ASCII letter or digit separates words.
+func Kebab(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return strings.Join(words, "-")
+}
+
+// SplitFields appends the comma-separated fields of line to fields. Fields may be quoted, with doubled quotes
+// inside (RFC 4180), and spaces may stand around the quotes. ok is false where the quotes do not pair up.
+func SplitFields(fields []string, line string) (_ []string, ok bool) {
+	if strings.IndexByte(line, '"') < 0 {
+		for {
+			field, rest, more := strings.Cut(line, ",")
+			fields = append(fields, field)
+			if !more {
+				return fields, true
+			}
+			line = rest
+		}
+	}
+	for {
+		field, rest, more, ok := nextField(line)
+		if !ok {
+			return fields, false
+		}
+		fields = append(fields, field)
+		if !more {
+			return fields, true
+		}
+		line = rest
+	}
+}
+
+// nextField is the first field of line; more tells whether a comma, and so another field, follows.
+func nextField(line string) (field, rest string, more, ok bool) {
+	opened := strings.TrimLeft(line, " \t")
+	if !strings.HasPrefix(opened, `"`) {
+		field, rest, more = strings.Cut(line, ",")
+		return field, rest, more, !strings.Contains(field, `"`)
+	}
+	opened = opened[1:]
+	for from := 0; ; {
+		end := strings.IndexByte(opened[from:], '"')
+		if end < 0 {
+			return "", "", false, false
+		}
+		end += from
+		if strings.HasPrefix(opened[end+1:], `"`) {
+			from = end + 2
+			continue
+		}
+		after, rest, more := strings.Cut(opened[end+1:], ",")
+		return strings.ReplaceAll(opened[:end], `""`, `"`), rest, more, strings.Trim(after, " \t") == ""
+	}
+}
+
+// AllBlank tells whether the fields hold nothing but spaces: a blank line as spreadsheets write it.
+func AllBlank(fields []string) bool {
+	for _, f := range fields {
+		if strings.TrimSpace(f) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// BeginsWithDigit tells whether the first character of s, spaces and quotes aside, is a digit:
+// so begin the rows that begin with a date.
+func BeginsWithDigit(s string) bool {
+	s = strings.TrimLeft(s, " \t\"")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
+// OneDigit tells whether s is exactly one ASCII digit.
+func OneDigit(s string) bool { return len(s) == 1 && s[0] >= '0' && s[0] <= '9' }
+
+// printable tells whether s is valid UTF-8 without control characters.
+func printable(s string) bool {
+	for _, r := range s {
+		if r == utf8.RuneError || unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
+}

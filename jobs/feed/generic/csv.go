@@ -1,0 +1,134 @@
+// Package generic parses the product's own form, which `lotteryadmin draws export` writes: CSV with a header
+// that holds game,date,tod,number and, in any order, sequence and any add-on columns.
+package generic
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// Form is the feed "csv".
+//
+// Column names are compared in lower case; a name that stands twice, or none, is an error. Dates are
+// YYYY-MM-DD, tods capitalised (models.ParseTod), numbers exactly the game's digits. A blank sequence is 1.
+// Every further column is an add-on; a blank value is none. A row with another number of fields than the
+// header is malformed. Only blank lines are skipped: this form has no titles below its header.
+var Form = feed.Form{
+	Feed:     models.FeedCSV,
+	Expected: "CSV with the header game,date,tod,number (and, where wanted, sequence and add-on columns)",
+	Parse:    parse,
+}
+
+// columns is where the header put what; sequence may be -1.
+type columns struct {
+	game, date, tod, number, sequence int
+	addons                            []addonColumn
+}
+
+type addonColumn struct {
+	name  string
+	index int
+}
+
+func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
+	lines := feed.NewLines(r)
+	header, err := f.ReadHeader(lines, strings.ToLower)
+	if err != nil {
+		return lines.Count(), err
+	}
+	cols, err := findColumns(f, header)
+	if err != nil {
+		return lines.Count(), err
+	}
+	var (
+		c      feed.Candidate
+		fields []string
+	)
+	for {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return lines.Count(), nil
+		}
+		if err != nil {
+			return lines.Count(), err
+		}
+		var fault string
+		fields, fault = header.Split(fields[:0], line)
+		if !line.TooLong && len(fields) > 0 && feed.AllBlank(fields) {
+			continue
+		}
+		c.Reset(line.Number, line.Text)
+		if fault != "" {
+			c.Fail("", fault)
+		} else {
+			cols.read(&c, header, fields)
+		}
+		if err := yield(&c); err != nil {
+			return lines.Count(), err
+		}
+	}
+}
+
+func findColumns(f feed.Form, h *feed.Header) (columns, error) {
+	cols := columns{
+		game: h.Column("game"), date: h.Column("date"), tod: h.Column("tod"),
+		number: h.Column("number"), sequence: h.Column("sequence"),
+	}
+	if min(cols.game, cols.date, cols.tod, cols.number) < 0 {
+		return cols, f.NoHeader(strings.Join(h.Names, ","))
+	}
+	for i, name := range h.Names {
+		switch i {
+		case cols.game, cols.date, cols.tod, cols.number, cols.sequence:
+			continue
+		}
+		if !feed.ValidAddonName(name) {
+			return cols, models.Errorf(models.CodeInvalid,
+				"column %d of the header, %q, cannot name an add-on: give it a name of plain text, at most %d bytes, or remove it",
+				i+1, feed.Shown(name), feed.MaxAddonName)
+		}
+		cols.addons = append(cols.addons, addonColumn{strings.ToLower(name), i})
+	}
+	return cols, nil
+}
+
+// read fills c from the fields of one whole row.
+func (cols *columns) read(c *feed.Candidate, h *feed.Header, fields []string) {
+	c.GameCell = h.Cell(fields, cols.game)
+	c.GameID = strings.TrimSpace(c.GameCell.Value)
+
+	c.DateCell = h.Cell(fields, cols.date)
+	date, err := models.ParseDate(strings.TrimSpace(c.DateCell.Value))
+	c.Date, c.DateOK = date, err == nil
+
+	c.TodCell = h.Cell(fields, cols.tod)
+	c.Tod, _ = models.ParseTod(strings.TrimSpace(c.TodCell.Value))
+
+	c.NumberCell = h.Cell(fields, cols.number)
+	c.Number = strings.TrimSpace(c.NumberCell.Value)
+
+	if cell := h.Cell(fields, cols.sequence); !cell.Blank() {
+		sequence, ok := parseSequence(cell.Value)
+		if !ok {
+			c.Fail(cell.Column, fmt.Sprintf("a sequence is a number from 1 to %d, or blank for 1", models.MaxSequence))
+		}
+		c.Sequence = sequence
+	}
+	for _, col := range cols.addons {
+		c.AddAddon(col.name, feed.Cell{Column: h.Names[col.index], Value: fields[col.index]})
+	}
+}
+
+// parseSequence reads 1…models.MaxSequence in plain digits.
+func parseSequence(s string) (int, bool) {
+	s = strings.TrimSpace(s)
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 1 && n <= models.MaxSequence && models.ValidNumber(s)
+}

@@ -1,0 +1,126 @@
+package generic_test
+
+import (
+	"strings"
+	"testing"
+
+	"lottery/jobs/feed"
+	"lottery/jobs/feed/feedtest"
+	"lottery/jobs/feed/generic"
+)
+
+var cases = []feedtest.Case{
+	{
+		Name: "as exported",
+		Text: "game,date,tod,sequence,number,fireball\nny-win-4,2024-01-02,Evening,1,0123,\nnc-pick-3,2024-01-02,Day,2,007,5\n",
+		Want: []string{"2: ny-win-4 2024-01-02 Evening 0123", "3: nc-pick-3 2024-01-02 Day #2 007 fireball=5"},
+	},
+	{
+		Name: "columns in any order and case, a byte order mark, CRLF, no newline at the end",
+		Text: "\ufeffNumber, TOD ,Game,DATE\r\n 12 , Midday , a-b , 2024-01-02 \r\n\"34\",\"Night\",\"c\",\"2024-01-03\"",
+		Want: []string{"2: a-b 2024-01-02 Midday 12", "3: c 2024-01-03 Night 34"},
+	},
+	{
+		Name: "blank lines above and between",
+		Text: "\n\ngame,date,tod,number\n\n  \n,,,\ng,2024-01-02,Day,1\n,\n",
+		Want: []string{"7: g 2024-01-02 Day 1"},
+	},
+	{
+		Name: "add-ons: any further column, blank is absent, spaces go",
+		Text: "game,date,tod,number,Kicker, Extra Ball\ng,2024-01-02,Day,1, x y ,\ng,2024-01-03,Day,1,\"a,\"\"b\"\"\",7\n",
+		Want: []string{"2: g 2024-01-02 Day 1 kicker=x y", `3: g 2024-01-03 Day 1 kicker=a,"b" extra ball=7`},
+	},
+	{
+		Name: "bad fields stay as they are",
+		Text: "game,date,tod,number\ng,1/2/2024,Day,1\ng,24-01-02,Day,1\ng,2024-02-30,Day,1\ng,2024-01-02,day,1\ng,2024-01-02,,1\ng,2024-01-02,Day,\ng,2024-01-02,Day,1x\n",
+		Want: []string{
+			`2: g ?date="1/2/2024" Day 1`, `3: g ?date="24-01-02" Day 1`, `4: g ?date="2024-02-30" Day 1`,
+			`5: g 2024-01-02 ?tod="day" 1`, `6: g 2024-01-02 ?tod="" 1`, `7: g 2024-01-02 Day ?number=""`, `8: g 2024-01-02 Day 1x`,
+		},
+	},
+	{
+		Name: "sequence",
+		Text: "game,date,tod,number,sequence\ng,2024-01-02,Day,1,\ng,2024-01-02,Day,1, 99 \ng,2024-01-02,Day,1,0\ng,2024-01-02,Day,1,100\ng,2024-01-02,Day,1,x\ng,2024-01-02,Day,1,+2\n",
+		Want: []string{
+			"2: g 2024-01-02 Day 1", "3: g 2024-01-02 Day #99 1",
+			"4: malformed[sequence] a sequence is a number from 1 to 99, or blank for 1",
+			"5: malformed[sequence] a sequence is a number from 1 to 99, or blank for 1",
+			"6: malformed[sequence] a sequence is a number from 1 to 99, or blank for 1",
+			"7: malformed[sequence] a sequence is a number from 1 to 99, or blank for 1",
+		},
+	},
+	{
+		Name: "a broken quote costs one row",
+		Text: "game,date,tod,number\ng,2024-01-02,Day,\"1\ng,2024-01-03,Day,2\ng,2024-01-04,Day,3\"\ng,2024-01-05,Day,4\n",
+		Want: []string{
+			"2: malformed[] the quotes do not pair up", "3: g 2024-01-03 Day 2",
+			"4: malformed[] the quotes do not pair up", "5: g 2024-01-05 Day 4",
+		},
+	},
+	{
+		Name: "wrong field counts; this form has no notices",
+		Text: "game,date,tod,number\ng,2024-01-02,Day\ng,2024-01-02,Day,1,2\nThe end.\n",
+		Want: []string{
+			"2: malformed[] the row has 3 fields, the header has 4", "3: malformed[] the row has 5 fields, the header has 4",
+			"4: malformed[] the row has 1 fields, the header has 4",
+		},
+	},
+	{
+		Name: "a line that is too long",
+		Text: "game,date,tod,number\n" + strings.Repeat("g", feed.MaxLine+1) + "\ng,2024-01-05,Day,4\n",
+		Want: []string{"2: malformed[] the line is longer than 64 KiB", "3: g 2024-01-05 Day 4"},
+	},
+	{
+		Name: "add-on values that cannot be kept",
+		Text: "game,date,tod,number,fireball,x\ng,2024-01-02,Day,1,10,\ng,2024-01-02,Day,1,,a\x00b\ng,2024-01-02,Day,1,,\xff\ng,2024-01-02,Day,1,," + strings.Repeat("x", 201) + "\n",
+		Want: []string{
+			"2: malformed[fireball] a Fireball is one digit or blank",
+			"3: malformed[x] an add-on is plain text of at most 200 bytes", "4: malformed[x] an add-on is plain text of at most 200 bytes",
+			"5: malformed[x] an add-on is plain text of at most 200 bytes",
+		},
+	},
+	{Name: "a header alone", Text: "game,date,tod,number\n", Want: nil},
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	feedtest.Run(t, generic.Form, cases)
+}
+
+func FuzzParse(f *testing.F) {
+	feedtest.Fuzz(f, generic.Form, cases, feedtest.HasDigit)
+}
+
+func TestUnusableFiles(t *testing.T) {
+	t.Parallel()
+	feedtest.Unusable(t, generic.Form, map[string]string{
+		"":                                   "the file is empty",
+		"<html>":                             "web page",
+		"game,date,tod\ng,2024-01-02,Day\n":  `"game,date,tod" is not the header: expected CSV with the header game,date,tod,number`,
+		"ny-win-4,2024-01-02,Evening,0123\n": `"ny-win-4,2024-01-02,Evening,0123" is not the header`,
+		"game;date;tod;number\ng;2024-01-02;Day;1\n": `"game;date;tod;number" is not the header`,
+		"game,date,tod,number,Game\n":                `names the column "Game" twice`,
+		"game,date,tod,number,\n":                    "column 5 of the header",
+		"\"game,date\n":                              "is not the header",
+	})
+}
+
+func TestColumnsOfRejections(t *testing.T) {
+	t.Parallel()
+	candidates, _, err := generic.Form.ReadAll(strings.NewReader("Number,Date,ToD,Game\n 12 ,d,t,g\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := candidates[0]
+	for _, tc := range []struct{ got, want feed.Cell }{
+		{c.NumberCell, feed.Cell{Column: "Number", Value: " 12 "}}, {c.DateCell, feed.Cell{Column: "Date", Value: "d"}},
+		{c.TodCell, feed.Cell{Column: "ToD", Value: "t"}}, {c.GameCell, feed.Cell{Column: "Game", Value: "g"}},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("got %v, want %v", tc.got, tc.want)
+		}
+	}
+	if c.Raw != " 12 ,d,t,g" {
+		t.Errorf("raw line %q", c.Raw)
+	}
+}

@@ -1,0 +1,66 @@
+package feed
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+)
+
+// MaxLine is the longest line, in bytes without its end, that is read as data.
+const MaxLine = 64 << 10
+
+// Line is one physical line without its end (LF or CRLF).
+type Line struct {
+	Number  int // from 1
+	Text    string
+	TooLong bool // over MaxLine; Text is its beginning
+}
+
+// Blank tells whether l holds nothing but spaces.
+func (l Line) Blank() bool { return strings.TrimSpace(l.Text) == "" }
+
+// Lines reads a text line by line. A line is a row in every form: a broken quote costs one row, never the rest
+// of the file, and the memory needed does not grow with the file.
+type Lines struct {
+	r    *bufio.Reader
+	read int
+}
+
+// NewLines reads r, whose buffer must hold MaxLine+2 bytes or more (as Form.Read sees to).
+func NewLines(r *bufio.Reader) *Lines { return &Lines{r: r} }
+
+// Count is how many lines were read so far.
+func (l *Lines) Count() int { return l.read }
+
+// Next is the next line, or io.EOF after the last.
+func (l *Lines) Next() (Line, error) {
+	b, err := l.r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return l.skipRest(string(b[:shown]))
+	}
+	if err != nil && (!errors.Is(err, io.EOF) || len(b) == 0) {
+		return Line{}, err
+	}
+	l.read++
+	text := strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
+	if len(text) > MaxLine {
+		return Line{l.read, text[:shown], true}, nil
+	}
+	return Line{Number: l.read, Text: text}, nil
+}
+
+const shown = 1024 // bytes kept of a line that is too long
+
+func (l *Lines) skipRest(beginning string) (Line, error) {
+	for {
+		_, err := l.r.ReadSlice('\n')
+		if err == nil || errors.Is(err, io.EOF) {
+			l.read++
+			return Line{l.read, beginning, true}, nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return Line{}, err
+		}
+	}
+}

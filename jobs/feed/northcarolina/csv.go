@@ -1,0 +1,129 @@
+// Package northcarolina parses the downloads of the North Carolina Education Lottery: CSV, every field quoted,
+// CRLF, a file a game, with a blank line and a disclaimer at the end.
+package northcarolina
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// Form is the feed "nc-lottery".
+//
+// The game is nc-pick-N, N being how many columns "Ball 1", "Ball 2", … the header has. Day/Eve is D or E; a
+// blank one is never inferred. DoubleDraw* D is the second honoured draw of its slot (sequence 2); blank, W
+// (Whiteball) and R (Redball) are the first. Fireball and GreenBall are add-ons, kept as published. A row has
+// exactly the header's fields; a row of one field that does not begin with a digit is a notice and skipped.
+var Form = feed.Form{
+	Feed:     models.FeedNC,
+	Expected: `CSV with the header "Date","Day/Eve","Ball 1","Ball 2","Ball 3","Fireball" (as many balls as the game has)`,
+	Parse:    parse,
+}
+
+// columns is where the header put what; the last three may be -1.
+type columns struct {
+	date, dayEve                    int
+	balls                           []int
+	game                            string
+	fireball, greenBall, doubleDraw int
+}
+
+func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
+	lines := feed.NewLines(r)
+	header, err := f.ReadHeader(lines, feed.FoldName)
+	if err != nil {
+		return lines.Count(), err
+	}
+	cols, err := findColumns(f, header)
+	if err != nil {
+		return lines.Count(), err
+	}
+	var (
+		c      feed.Candidate
+		fields []string
+	)
+	for {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return lines.Count(), nil
+		}
+		if err != nil {
+			return lines.Count(), err
+		}
+		var fault string
+		fields, fault = header.Split(fields[:0], line)
+		if header.Skipped(line, fields, fault) {
+			continue
+		}
+		c.Reset(line.Number, line.Text)
+		if fault != "" {
+			c.Fail("", fault)
+		} else {
+			cols.read(&c, header, fields)
+		}
+		if err := yield(&c); err != nil {
+			return lines.Count(), err
+		}
+	}
+}
+
+func findColumns(f feed.Form, h *feed.Header) (columns, error) {
+	cols := columns{
+		date: h.Column("date"), dayEve: h.Column("day/eve"),
+		fireball: h.Column("fireball"), greenBall: h.Column("greenball"), doubleDraw: h.Column("doubledraw"),
+	}
+	numbered := 0
+	for _, name := range h.Names {
+		if strings.HasPrefix(feed.FoldName(name), "ball") {
+			numbered++
+		}
+	}
+	for i := 1; i <= numbered; i++ {
+		if at := h.Column(fmt.Sprintf("ball%d", i)); at >= 0 {
+			cols.balls = append(cols.balls, at)
+		}
+	}
+	if min(cols.date, cols.dayEve) < 0 || numbered == 0 || len(cols.balls) != numbered {
+		return cols, f.NoHeader(strings.Join(h.Names, ","))
+	}
+	cols.game = fmt.Sprintf("nc-pick-%d", numbered)
+	return cols, nil
+}
+
+// read fills c from the fields of one whole row.
+func (cols *columns) read(c *feed.Candidate, h *feed.Header, fields []string) {
+	c.GameCell, c.GameID = feed.Cell{Value: cols.game}, cols.game
+
+	c.DateCell = h.Cell(fields, cols.date)
+	c.Date, c.DateOK = feed.ParseUSDate(c.DateCell.Value)
+
+	c.TodCell = h.Cell(fields, cols.dayEve)
+	switch strings.TrimSpace(c.TodCell.Value) {
+	case "D":
+		c.Tod = models.Day
+	case "E":
+		c.Tod = models.Evening
+	}
+
+	balls := make([]feed.Cell, len(cols.balls))
+	for i, at := range cols.balls {
+		balls[i] = h.Cell(fields, at)
+	}
+	c.SetBalls(balls)
+
+	c.AddAddon(feed.Fireball, h.Cell(fields, cols.fireball))
+	c.AddAddon(feed.GreenBall, h.Cell(fields, cols.greenBall))
+	doubleDraw := h.Cell(fields, cols.doubleDraw)
+	switch strings.TrimSpace(doubleDraw.Value) {
+	case "", "W", "R":
+	case "D":
+		c.Sequence = 2
+	default:
+		c.Fail(doubleDraw.Column, "DoubleDraw is W (Whiteball), R (Redball), D (DoubleDraw) or blank")
+	}
+}

@@ -1,0 +1,88 @@
+package northcarolina_test
+
+import (
+	"strings"
+	"testing"
+
+	"lottery/jobs/feed"
+	"lottery/jobs/feed/feedtest"
+	"lottery/jobs/feed/northcarolina"
+)
+
+const (
+	pick3 = `"Date","Day/Eve","Ball 1","Ball 2","Ball 3","Fireball","GreenBall","DoubleDraw*"` + "\r\n"
+	pick4 = `"Date","Day/Eve","Ball 1","Ball 2","Ball 3","Ball 4","Fireball"` + "\r\n"
+)
+
+var cases = []feedtest.Case{
+	{
+		Name: "Pick 3 as published, with its disclaimer",
+		Text: pick3 + `"06/21/2025","D","4","2","7","7","",""` + "\r\n" + `"06/21/2025","E","0","0","0","","True",""` + "\r\n" + `"6/2/2025","E","1","2","3","","False","W"` + "\r\n\r\n" +
+			`"*DoubleDraw Key: W=Whiteball, R=Redball. Every effort ""has"" been made. "` + "\r\n",
+		Want: []string{
+			"2: nc-pick-3 2025-06-21 Day 427 fireball=7", "3: nc-pick-3 2025-06-21 Evening 000 greenball=True", "4: nc-pick-3 2025-06-02 Evening 123 greenball=False",
+		},
+	},
+	{
+		Name: "Pick 4, LF, no newline at the end",
+		Text: "Title of the download\n" + strings.TrimSuffix(pick4, "\r\n") + "\n" + `06/21/2025,D,4,0,1,2,` + "\n" + `"06/21/2025","E","4","5","4","5","4"`,
+		Want: []string{"3: nc-pick-4 2025-06-21 Day 4012", "4: nc-pick-4 2025-06-21 Evening 4545 fireball=4"},
+	},
+	{
+		Name: "columns by name, in any order",
+		Text: "Ball 2,DOUBLEDRAW,Date,Ball 1,day/eve\n2,D,06/21/2025,1,E\n",
+		Want: []string{"2: nc-pick-2 2025-06-21 Evening #2 12"},
+	},
+	{
+		Name: "double draws",
+		Text: pick3 + `"09/26/2024","E","0","7","8","7","","R"` + "\n" + `"09/26/2024","E","0","6","0","2","","D"` + "\n" + `"09/26/2024","","0","6","0","2","","D"` + "\n" + `"09/26/2024","E","0","6","0","2","","X"` + "\n",
+		Want: []string{
+			"2: nc-pick-3 2024-09-26 Evening 078 fireball=7", "3: nc-pick-3 2024-09-26 Evening #2 060 fireball=2", `4: nc-pick-3 2024-09-26 ?Day/Eve="" #2 060 fireball=2`,
+			"5: malformed[DoubleDraw*] DoubleDraw is W (Whiteball), R (Redball), D (DoubleDraw) or blank",
+		},
+	},
+	{
+		Name: "fields that are none",
+		Text: pick3 + `"13/01/2024","D","1","2","3","","",""` + "\n" + `"09/26/24","D","1","2","3","","",""` + "\n" + `"","D","1","2","3","","",""` + "\n" + `"09/26/2024","d","1","2","3","","",""` + "\n" +
+			`"09/26/2024","N","1","2","3","","",""` + "\n" + `"09/26/2024","D","1","12","3","","",""` + "\n" + `"09/26/2024","D","1","2","","","",""` + "\n" + `"09/26/2024","D","1","2","3","12","",""` + "\n",
+		Want: []string{
+			`2: nc-pick-3 ?Date="13/01/2024" Day 123`, `3: nc-pick-3 ?Date="09/26/24" Day 123`, `4: nc-pick-3 ?Date="" Day 123`,
+			`5: nc-pick-3 2024-09-26 ?Day/Eve="d" 123`, `6: nc-pick-3 2024-09-26 ?Day/Eve="N" 123`,
+			`7: nc-pick-3 2024-09-26 Day ?Ball 2="12"`, `8: nc-pick-3 2024-09-26 Day ?Ball 3=""`, "9: malformed[Fireball] a Fireball is one digit or blank",
+		},
+	},
+	{
+		Name: "rows that are none: counts, quotes, length; notices of one field",
+		Text: pick4 + `"09/26/2024","D","1","2","3","4"` + "\n" + `"09/26/2024"` + "\n" + `"Not official"` + "\n" + `"*","*"` + "\n" + `"09/26/2024,"D","1","2","3","4",""` + "\n" +
+			`Date "of", "the, draws` + "\n" + `"x","D,"1","2","3","4",""` + "\n" + strings.Repeat("x", feed.MaxLine+1) + "\n" + `"","","","","","",""` + "\n" + `"09/26/2024","D","1","2","3","4",""` + "\n",
+		Want: []string{
+			"2: malformed[] the row has 6 fields, the header has 7", "3: malformed[] the row has 1 fields, the header has 7", "5: malformed[] the row has 2 fields, the header has 7",
+			"6: malformed[] the quotes do not pair up", "8: malformed[] the quotes do not pair up", "9: malformed[] the line is longer than 64 KiB", "11: nc-pick-4 2024-09-26 Day 1234",
+		},
+	},
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	feedtest.Run(t, northcarolina.Form, cases)
+}
+
+func TestUnusableFiles(t *testing.T) {
+	t.Parallel()
+	feedtest.Unusable(t, northcarolina.Form, map[string]string{
+		"":                               "the file is empty",
+		"<html>":                         "web page",
+		"Down for maintenance\n":         `"Down for maintenance" is not the header: expected CSV with the header "Date","Day/Eve","Ball 1"`,
+		"Date,Day/Eve,Ball 1,Ball 3\n":   "is not the header",
+		"Date,Day/Eve,Fireball\n":        "is not the header",
+		"Date,Ball 1,Ball 2\n":           "is not the header",
+		"Date,Day/Eve,Ball 1,Ball 1\n":   `names the column "Ball 1" twice`,
+		"Date,Day/Eve,Ball 1,Ball 2a\n":  "is not the header",
+		"06/21/2025,D,4,2,7\n":           `"06/21/2025,D,4,2,7" is not the header`,
+		"\"Date\",\"Day/Eve,Ball 1\n1\n": "is not the header",
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	feedtest.Fuzz(f, northcarolina.Form, cases, feed.BeginsWithDigit)
+}

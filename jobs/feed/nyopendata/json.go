@@ -1,0 +1,182 @@
+package nyopendata
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// parseJSON reads a SODA answer: an array of records, streamed token by token. A record's line is that of its
+// opening brace. Text after a broken token cannot be trusted, so JSON that breaks off makes the file unusable.
+func parseJSON(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
+	in := &positions{r: r}
+	dec := json.NewDecoder(in)
+	dec.UseNumber()
+	p := jsonParser{form: f, dec: dec, in: in, yield: yield}
+	if err := p.document(); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return in.count(), models.Errorf(models.CodeInvalid, "the JSON is broken or breaks off at line %d: fetch the file again", in.lineBefore(dec.InputOffset()))
+		}
+		return in.count(), err
+	}
+	return in.count(), nil
+}
+
+type jsonParser struct {
+	form  feed.Form
+	dec   *json.Decoder
+	in    *positions
+	yield func(*feed.Candidate) error
+	c     feed.Candidate
+}
+
+func (p *jsonParser) document() error {
+	first, err := p.dec.Token()
+	if err != nil {
+		return err
+	}
+	if first == json.Delim('{') {
+		return p.refusal()
+	}
+	for p.dec.More() {
+		if err := p.element(); err != nil {
+			return err
+		}
+	}
+	if _, err := p.dec.Token(); err != nil { // the closing bracket
+		return err
+	}
+	var syntax *json.SyntaxError
+	switch _, err := p.dec.Token(); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err == nil, errors.As(err, &syntax):
+		return models.Errorf(models.CodeInvalid, "something follows the end of the JSON array: expected %s", p.form.Expected)
+	default:
+		return err
+	}
+}
+
+// refusal is the error for the object that Socrata sends instead of records.
+func (p *jsonParser) refusal() error {
+	said, err := p.object()
+	if err != nil {
+		return err
+	}
+	if message := said["message"]; message.text != "" {
+		return models.Errorf(models.CodeInvalid, "data.ny.gov answered %q instead of records", feed.Shown(message.text))
+	}
+	return models.Errorf(models.CodeInvalid, "it is a JSON object, not an array: expected %s", p.form.Expected)
+}
+
+// element reads one element of the array.
+func (p *jsonParser) element() error {
+	token, err := p.dec.Token()
+	if err != nil {
+		return err
+	}
+	line := p.in.lineBefore(p.dec.InputOffset())
+	if token != json.Delim('{') {
+		shown := fmt.Sprint(token)
+		if err := p.skip(token); err != nil {
+			return err
+		}
+		p.c.Reset(line, shown)
+		p.c.Fail("", "an element of the array is not a record")
+		return p.yield(&p.c)
+	}
+	record, err := p.object()
+	if err != nil {
+		return err
+	}
+	date := record[dateColumn].cell(dateColumnJSON)
+	row := make([]cells, 0, len(slots))
+	for i, s := range slots {
+		number := record[s.column]
+		row = append(row, cells{
+			slot: s, place: i, fault: cmp.Or(number.fault, record[s.column+"booster"].fault),
+			number: number.cell(slotKeys[i]), sum: record[s.column+"sum"].cell(slotKeys[i] + "_sum"), booster: record[s.column+"booster"].cell(slotKeys[i] + "_booster"),
+		})
+	}
+	return yieldRow(&p.c, line, raw(date, row), date, row, p.yield)
+}
+
+// value is one value of a record as text.
+type value struct {
+	text  string
+	fault string // set where it is no text, number or null
+}
+
+// The keys under which SODA publishes the columns, for reports.
+const dateColumnJSON = "draw_date"
+
+var slotKeys = [len(slots)]string{"midday_daily", "evening_daily", "midday_win_4", "evening_win_4"}
+
+func (v value) cell(column string) feed.Cell { return feed.Cell{Column: column, Value: v.text} }
+
+// object reads the members that follow an opening brace, by folded key. null is blank.
+func (p *jsonParser) object() (map[string]value, error) {
+	members := make(map[string]value, 16)
+	for p.dec.More() {
+		key, err := p.dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		token, err := p.dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var v value
+		switch t := token.(type) {
+		case string:
+			v.text = t
+		case json.Number:
+			v.text = t.String()
+		case nil:
+		default:
+			v = value{fmt.Sprint(t), "the value is neither text nor a number"}
+			if err := p.skip(token); err != nil {
+				return nil, err
+			}
+		}
+		name, _ := key.(string)
+		members[feed.FoldName(name)] = v
+	}
+	_, err := p.dec.Token() // the closing brace
+	return members, err
+}
+
+// skip reads on to the end of the array or object that token opens.
+func (p *jsonParser) skip(token json.Token) error {
+	for depth := 0; ; {
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+		var err error
+		if token, err = p.dec.Token(); err != nil {
+			return err
+		}
+	}
+}
+
+// raw shows a record in a report as the fields that count.
+func raw(date feed.Cell, row []cells) string {
+	text := date.Value
+	for _, at := range row {
+		text += "," + at.number.Value
+	}
+	return text
+}

@@ -1,0 +1,101 @@
+// Package nyopendata parses New York's dataset hsys-3def (New York Numbers and Win 4) as data.ny.gov publishes
+// it: the CSV export, and the JSON of the Socrata Open Data API (SODA).
+package nyopendata
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// Form is the feed "ny-open-data".
+//
+// A row holds the four draws of one date, two games at two tods, each with an optional Sum and Booster (kept as
+// the add-on "booster"). A blank number, spaces included, is no draw; beside a given Sum it is a draw without
+// its digits (bad_digits). Leading zeros are lost in parts of the dataset, so that shorter numbers are to be
+// padded; the Sum, where given, guards against padding what was cut. Columns are found by name, in any order,
+// in the spelling of either form ("Midday Win 4 #", midday_win_4); Sum and Booster columns may be missing and
+// further columns and keys are ignored. Dates are M/D/YYYY or the midnight timestamps of SODA.
+var Form = feed.Form{
+	Feed:     models.FeedNYOpenData,
+	Expected: "the dataset hsys-3def of data.ny.gov: CSV with the header Draw Date,Midday Daily #,Evening Daily #,Midday Win 4 #,Evening Win 4 #, or a JSON array of records",
+	Parse:    parse,
+}
+
+func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
+	head, err := r.Peek(feed.Sniffed)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	if head = bytes.TrimSpace(head); len(head) > 0 && (head[0] == '[' || head[0] == '{') {
+		return parseJSON(f, r, yield)
+	}
+	return parseCSV(f, r, yield)
+}
+
+const dateColumn = "drawdate" // folded, as the columns below
+
+// slot is one of the four draws of a row.
+type slot struct {
+	game   string
+	tod    models.Tod
+	column string // folded name of the number's column; its sum and booster are column + "sum" and + "booster"
+}
+
+var slots = [...]slot{
+	{"ny-numbers", models.Midday, "middaydaily"},
+	{"ny-numbers", models.Evening, "eveningdaily"},
+	{"ny-win-4", models.Midday, "middaywin4"},
+	{"ny-win-4", models.Evening, "eveningwin4"},
+}
+
+// cells are a row's fields of one slot.
+type cells struct {
+	slot                 slot
+	place                int // orders the slots of a row as published
+	number, sum, booster feed.Cell
+	fault                string // why the number's field cannot be read; "" = it can
+}
+
+// yieldRow hands out the draws of one row, in the order of place.
+func yieldRow(c *feed.Candidate, line int, raw string, date feed.Cell, row []cells, yield func(*feed.Candidate) error) error {
+	slices.SortStableFunc(row, func(a, b cells) int { return cmp.Compare(a.place, b.place) })
+	for i := range row {
+		at := &row[i]
+		if at.number.Blank() && at.sum.Blank() && at.fault == "" {
+			continue
+		}
+		c.Reset(line, raw)
+		c.DateCell = date
+		c.Date, c.DateOK = parseDate(date.Value)
+		c.GameCell, c.GameID = feed.Cell{Column: at.number.Column, Value: at.slot.game}, at.slot.game
+		c.TodCell, c.Tod = feed.Cell{Column: at.number.Column, Value: at.slot.tod.String()}, at.slot.tod
+		c.NumberCell, c.Number, c.Padded = at.number, strings.TrimSpace(at.number.Value), true
+		c.SumCell = at.sum
+		c.AddAddon(feed.Booster, at.booster)
+		if at.fault != "" {
+			c.Fail(at.number.Column, at.fault)
+		}
+		if err := yield(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parseDate reads M/D/YYYY, or a SODA timestamp, which must be midnight: 2020-09-24T00:00:00.000.
+func parseDate(s string) (models.Date, bool) {
+	s = strings.TrimSpace(s)
+	if day, clock, ok := strings.Cut(s, "T"); ok {
+		date, err := models.ParseDate(day)
+		return date, err == nil && (clock == "00:00:00.000" || clock == "00:00:00")
+	}
+	return feed.ParseUSDate(s)
+}

@@ -1,0 +1,43 @@
+package feed
+
+import (
+	"fmt"
+	"strings"
+)
+
+// String is c on one line, for tests and debugging: `3: tx-pick-3 2013-09-09 Morning 398 fireball=5`.
+// What could not be read stands as it was published, with its column and a question mark.
+func (c *Candidate) String() string {
+	if c.Malformed != "" {
+		return fmt.Sprintf("%d: malformed[%s] %s", c.Line, c.MalformedColumn, c.Malformed)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d: %s", c.Line, c.GameID)
+	if c.DateOK {
+		fmt.Fprintf(&b, " %s", c.Date)
+	} else {
+		b.WriteString(unread(c.DateCell))
+	}
+	if c.Tod != 0 {
+		fmt.Fprintf(&b, " %s", c.Tod)
+	} else {
+		b.WriteString(unread(c.TodCell))
+	}
+	if c.Sequence != 1 {
+		fmt.Fprintf(&b, " #%d", c.Sequence)
+	}
+	if c.Number != "" {
+		fmt.Fprintf(&b, " %s", c.Number)
+	} else {
+		b.WriteString(unread(c.NumberCell))
+	}
+	if !c.SumCell.Blank() {
+		fmt.Fprintf(&b, " sum=%s", c.SumCell.Value)
+	}
+	for _, a := range c.Addons {
+		fmt.Fprintf(&b, " %s=%s", a.Name, a.Value)
+	}
+	return b.String()
+}
+
+func unread(cell Cell) string { return fmt.Sprintf(" ?%s=%q", cell.Column, cell.Value) }

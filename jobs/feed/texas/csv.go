@@ -1,0 +1,145 @@
+// Package texas parses the winning numbers of the Texas Lottery: CSV without a header, a file a game and tod,
+// `Pick 3 Morning,M,D,YYYY,d1,d2,d3,sum,fireball`, where the last columns may be blank or absent.
+package texas
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// Form is the feed "tx-lottery".
+//
+// The game is tx- and the words of the first field before the tod (Pick 3 Morning → tx-pick-3); the number in
+// them is how many balls follow the date. What stands behind the balls counts by its place: first the sum,
+// which is not checked, then the Fireball; anything further must be blank. A line is data if it has seven fields or more
+// or begins with the name of a game; every other line is a title and skipped. Rejections name columns by number.
+var Form = feed.Form{
+	Feed:     models.FeedTexas,
+	Expected: "lines such as Pick 3 Morning,9,30,2024,1,2,3,6,4",
+	Parse:    parse,
+}
+
+const (
+	dateFields = 4 // the name, month, day, year
+	dataFields = 7 // a line with as many is data, whatever it begins with
+)
+
+// knownGame is how the digit games' names begin: the game's own words, the count of its balls, and the rest.
+var knownGame = regexp.MustCompile(`(?i)^\s*((?:pick|daily)\s+(\d{1,2}))(?:\s+(.*))?$`)
+
+func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
+	var (
+		lines  = feed.NewLines(r)
+		c      feed.Candidate
+		fields []string
+	)
+	for {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return lines.Count(), nil
+		}
+		if err != nil {
+			return lines.Count(), err
+		}
+		var paired bool
+		fields, paired = feed.SplitFields(fields[:0], line.Text)
+		if !line.TooLong && !looksLikeData(line.Text, fields, paired) {
+			continue
+		}
+		c.Reset(line.Number, line.Text)
+		switch {
+		case line.TooLong:
+			c.Fail("", "the line is longer than 64 KiB")
+		case !paired:
+			c.Fail("", "the quotes do not pair up")
+		default:
+			read(&c, fields)
+		}
+		if err := yield(&c); err != nil {
+			return lines.Count(), err
+		}
+	}
+}
+
+func looksLikeData(text string, fields []string, paired bool) bool {
+	if !paired {
+		first, _, _ := strings.Cut(text, ",")
+		return strings.Count(text, ",")+1 >= dataFields || knownGame.MatchString(strings.Trim(first, `" `))
+	}
+	if feed.AllBlank(fields) {
+		return false
+	}
+	return len(fields) >= dataFields || knownGame.MatchString(fields[0])
+}
+
+// read fills c from the fields of a line that looks like data.
+func read(c *feed.Candidate, fields []string) {
+	game, tod, balls := splitName(fields[0])
+	known := balls > 0
+	if !known { // the importer will say that there is no such game; all further fields are then taken for balls
+		balls = max(0, len(fields)-dateFields)
+	}
+	if need := dateFields + balls; len(fields) < need {
+		c.Fail("", fmt.Sprintf("the line has %d fields; the game's name, month, day, year and the balls make %d", len(fields), need))
+		return
+	}
+	c.GameCell, c.GameID = cell(fields, 0), game
+	c.TodCell, c.Tod = cell(fields, 0), tod
+
+	month, day, year := strings.TrimSpace(fields[1]), strings.TrimSpace(fields[2]), strings.TrimSpace(fields[3])
+	c.DateCell = feed.Cell{Column: "2", Value: strings.Join(fields[1:dateFields], ",")}
+	c.Date, c.DateOK = feed.CivilDate(month, day, year)
+
+	cells := make([]feed.Cell, balls)
+	for i := range cells {
+		cells[i] = cell(fields, dateFields+i)
+	}
+	c.SetBalls(cells)
+	if known {
+		readRest(c, fields, dateFields+balls)
+	}
+}
+
+// readRest reads what stands behind the balls: the sum, the Fireball, and nothing more.
+func readRest(c *feed.Candidate, fields []string, sum int) {
+	for i := sum + 1; i < len(fields); i++ {
+		switch at := cell(fields, i); {
+		case i == sum+1:
+			c.AddAddon(feed.Fireball, at)
+		case !at.Blank():
+			c.Fail(at.Column, "nothing is known to follow the Fireball")
+		}
+	}
+}
+
+// cell is field i (from 0) under its column number (from 1).
+func cell(fields []string, i int) feed.Cell {
+	return feed.Cell{Column: strconv.Itoa(i + 1), Value: fields[i]}
+}
+
+// splitName takes a first field apart: "Daily 4 Night" → tx-daily-4, Night, 4. tod is 0 where none or an
+// unknown one is named, balls is 0 where the game is no digit game known here.
+func splitName(name string) (game string, tod models.Tod, balls int) {
+	if m := knownGame.FindStringSubmatch(name); m != nil {
+		tod, _ = models.ParseTod(strings.TrimSpace(m[3]))
+		if balls, _ = strconv.Atoi(m[2]); balls > models.MaxDigits {
+			balls = 0
+		}
+		return "tx-" + feed.Kebab(m[1]), tod, balls
+	}
+	words := strings.Fields(name)
+	if last := len(words) - 1; last > 0 {
+		if tod, ok := models.ParseTod(words[last]); ok {
+			return "tx-" + feed.Kebab(strings.Join(words[:last], " ")), tod, 0
+		}
+	}
+	return "tx-" + feed.Kebab(name), 0, 0
+}

@@ -1,0 +1,86 @@
+package texas_test
+
+import (
+	"strings"
+	"testing"
+
+	"lottery/jobs/feed"
+	"lottery/jobs/feed/feedtest"
+	"lottery/jobs/feed/texas"
+)
+
+var cases = []feedtest.Case{
+	{
+		Name: "sum, sum and blank Fireball, blank sum and Fireball, both, neither",
+		Text: "Pick 3 Morning,9,9,2013,3,9,8,20\nPick 3 Day,12,11,2015,6,5,5,16,\nPick 3 Evening,10,2,2023,1,1,5,,1\n" +
+			"Pick 3 Night,10,2,2023,0,0,0,0,7\nPick 3 Night,10,3,2023,1,2,3",
+		Want: []string{
+			"1: tx-pick-3 2013-09-09 Morning 398", "2: tx-pick-3 2015-12-11 Day 655", "3: tx-pick-3 2023-10-02 Evening 115 fireball=1",
+			"4: tx-pick-3 2023-10-02 Night 000 fireball=7", "5: tx-pick-3 2023-10-03 Night 123",
+		},
+	},
+	{
+		Name: "Daily 4, trailing commas, spaces, CRLF, a wrong sum",
+		Text: "Daily 4 Morning,11,1,2023,3,3,9,4,,8\r\n Daily 4  Night , 5 ,16, 2012, 9 ,6,8,9,1,,,\r\nDaily 4 Day,5,16,2012,9,6,8,9\r\n",
+		Want: []string{
+			"1: tx-daily-4 2023-11-01 Morning 3394 fireball=8", "2: tx-daily-4 2012-05-16 Night 9689", "3: tx-daily-4 2012-05-16 Day 9689",
+		},
+	},
+	{
+		Name: "tods that are none; a title of a known game counts as data",
+		Text: "Pick 3,9,9,2013,3,9,8,20\nPick 3 Noon,9,9,2013,3,9,8,20\nPick 3 morning,9,9,2013,3,9,8,20\nPick 3 Past Winning Numbers\n",
+		Want: []string{
+			`1: tx-pick-3 2013-09-09 ?1="Pick 3" 398`, `2: tx-pick-3 2013-09-09 ?1="Pick 3 Noon" 398`, `3: tx-pick-3 2013-09-09 ?1="Pick 3 morning" 398`,
+			"4: malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 7",
+		},
+	},
+	{
+		Name: "other games are named for what they are",
+		Text: "Powerball,1,2,2020,5,10,15,20,25,3,2\nCash Five,1,2,2020,1,2,3,4,5\nPick 5 Night,1,2,2020,1,2,3,4,5\nAll or Nothing Morning,1,2,2020,1,2,3,4,5,6,7,8,9,10,11,12\nDaily 44 Day,1,2,2020,1,2\n",
+		Want: []string{
+			`1: tx-powerball 2020-01-02 ?1="Powerball" ?6="10"`, `2: tx-cash-five 2020-01-02 ?1="Cash Five" 12345`,
+			"3: tx-pick-5 2020-01-02 Night 12345", `4: tx-all-or-nothing 2020-01-02 Morning ?14="10"`,
+			"5: tx-daily-44 2020-01-02 Day 12",
+		},
+	},
+	{
+		Name: "dates and balls that are none",
+		Text: "Pick 3 Day,13,9,2013,3,9,8,20\nPick 3 Day,2,30,2013,3,9,8,20\nPick 3 Day,9,9,13,3,9,8,20\nPick 3 Day,,,,3,9,8,20\nPick 3 Day,9,9,2013,3,19,8,20\nPick 3 Day,9,9,2013,3,,8,20\nPick 3 Day,9,9,2013,3,9,x,20\n",
+		Want: []string{
+			`1: tx-pick-3 ?2="13,9,2013" Day 398`, `2: tx-pick-3 ?2="2,30,2013" Day 398`, `3: tx-pick-3 ?2="9,9,13" Day 398`, `4: tx-pick-3 ?2=",," Day 398`,
+			`5: tx-pick-3 2013-09-09 Day ?6="19"`, `6: tx-pick-3 2013-09-09 Day ?6=""`, `7: tx-pick-3 2013-09-09 Day ?7="x"`,
+		},
+	},
+	{
+		Name: "malformed: fields missing, a Fireball that is none, something behind it, quotes",
+		Text: "Daily 4 Day,9,9,2013,3,9,8\nPick 3 Day,9,9\nPick 3 Day,9,9,2013,3,9,8,20,20\nPick 3 Day,9,9,2013,3,9,8,20,2,1\n\"Pick 3 Day,9,9,2013,3,9,8\n\"Pick 3 Day\",\"9\",9,2013,3,9,8\n",
+		Want: []string{
+			"1: malformed[] the line has 7 fields; the game's name, month, day, year and the balls make 8",
+			"2: malformed[] the line has 3 fields; the game's name, month, day, year and the balls make 7",
+			"3: malformed[9] a Fireball is one digit or blank", "4: malformed[10] nothing is known to follow the Fireball",
+			"5: malformed[] the quotes do not pair up", "6: tx-pick-3 2013-09-09 Day 398",
+		},
+	},
+	{
+		Name: "titles, blank lines and notices are skipped, a line that is too long is not",
+		Text: "Texas Lottery\n\n  \nWinning numbers, as published\n,,,,,,,\nNote the \"quotes\n" + strings.Repeat("x", feed.MaxLine+1) + "\nPick 3 Day,9,9,2013,3,9,8",
+		Want: []string{"7: malformed[] the line is longer than 64 KiB", "8: tx-pick-3 2013-09-09 Day 398"},
+	},
+	{Name: "nothing of use", Text: "Service unavailable, try later\n", Want: nil},
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	feedtest.Run(t, texas.Form, cases)
+}
+
+func TestUnusableFiles(t *testing.T) {
+	t.Parallel()
+	feedtest.Unusable(t, texas.Form, map[string]string{"": "expected lines such as Pick 3 Morning", "<!doctype html>": "web page"})
+}
+
+func FuzzParse(f *testing.F) {
+	feedtest.Fuzz(f, texas.Form, cases, func(line string) bool {
+		return strings.HasPrefix(line, "Pick 3 ") || (strings.Count(line, ",") >= 6 && feedtest.HasDigit(line) && !strings.Contains(line, `"`))
+	})
+}

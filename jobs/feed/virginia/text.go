@@ -1,0 +1,185 @@
+// Package virginia parses the downloads of the Virginia Lottery: a title, lines such as
+// `M/D/YYYY; Day: 0,3,4; Fireball: 5; Night: 2,8,4; Fireball: 2`, and a disclaimer.
+package virginia
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// Form is the feed "va-lottery".
+//
+// The game is what the title "Results for Pick N" says: va-pick-N, from there to the next title. Above any
+// title it is told by how many digits the first well-formed draw of the file has. A Fireball belongs to the
+// draw before it. A line is data if a segment after the first reads `name: digits`, or if it begins with a
+// digit and has any segment with a colon after the first; another line that begins with a digit is malformed,
+// and every other line is a notice and skipped. Rejections name a draw by its segment's name, and segments
+// without a known name by their number.
+var Form = feed.Form{
+	Feed:     models.FeedVirginia,
+	Expected: `the title "Results for Pick 3" (or 4) and lines such as 9/30/2024; Day: 0,3,4; Fireball: 5; Night: 2,8,4`,
+	Parse:    parse,
+}
+
+const titlePrefix = "results for "
+
+type parser struct {
+	title string // the title line in force; "" = none yet
+	game  string // "" = not told yet
+	c     feed.Candidate
+	open  bool // c is filled and may still get its Fireball
+	yield func(*feed.Candidate) error
+}
+
+func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
+	lines := feed.NewLines(r)
+	p := parser{yield: yield}
+	for {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return lines.Count(), nil
+		}
+		if err != nil {
+			return lines.Count(), err
+		}
+		if err := p.line(line); err != nil {
+			return lines.Count(), err
+		}
+	}
+}
+
+func (p *parser) line(line feed.Line) error {
+	text := strings.TrimSpace(line.Text)
+	if line.TooLong {
+		return p.malformed(line, "", "the line is longer than 64 KiB")
+	}
+	if len(text) > len(titlePrefix) && strings.EqualFold(text[:len(titlePrefix)], titlePrefix) {
+		p.title, p.game = text, "va-"+feed.Kebab(text[len(titlePrefix):])
+		return nil
+	}
+	segments := strings.Split(text, ";")
+	switch {
+	case hasDraws(segments):
+		return p.draws(line, segments)
+	case feed.BeginsWithDigit(text):
+		return p.malformed(line, "", "no draw such as Day: 0,3,4 follows the date")
+	default:
+		return nil
+	}
+}
+
+// hasDraws tells data from notices: see Form.
+func hasDraws(segments []string) bool {
+	dated := feed.BeginsWithDigit(segments[0])
+	for _, s := range segments[1:] {
+		name, value, ok := strings.Cut(s, ":")
+		if ok && strings.TrimSpace(name) != "" && (dated || digitsOnly(value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// digitsOnly tells whether s is digits, commas and spaces, with a digit among them.
+func digitsOnly(s string) bool {
+	return strings.Trim(s, "0123456789, \t") == "" && strings.ContainsAny(s, "0123456789")
+}
+
+// draws reads a line of data: a date and its draws.
+func (p *parser) draws(line feed.Line, segments []string) error {
+	for i, segment := range segments[1:] {
+		if strings.TrimSpace(segment) == "" {
+			continue
+		}
+		number := strconv.Itoa(i + 2)
+		name, value, named := strings.Cut(segment, ":")
+		name = strings.TrimSpace(name)
+		switch {
+		case !named:
+			if err := p.malformed(line, number, fmt.Sprintf("%q is not a draw such as Day: 0,3,4", feed.Shown(strings.TrimSpace(segment)))); err != nil {
+				return err
+			}
+		case strings.EqualFold(name, feed.Fireball):
+			if err := p.fireball(line, number, value); err != nil {
+				return err
+			}
+		default:
+			if err := p.close(); err != nil {
+				return err
+			}
+			p.draw(line, feed.Cell{Column: "1", Value: segments[0]}, feed.Cell{Column: number, Value: name}, value)
+		}
+	}
+	return p.close()
+}
+
+// draw opens a candidate, which waits for its Fireball.
+func (p *parser) draw(line feed.Line, date, name feed.Cell, balls string) {
+	c := &p.c
+	c.Reset(line.Number, line.Text)
+	c.DateCell = date
+	c.Date, c.DateOK = feed.ParseUSDate(date.Value)
+	c.TodCell = name
+	switch name.Value {
+	case "Day":
+		c.Tod = models.Day
+	case "Night":
+		c.Tod = models.Night
+	}
+	split := strings.Split(balls, ",")
+	cells := make([]feed.Cell, len(split))
+	for i, ball := range split {
+		cells[i] = feed.Cell{Column: name.Value, Value: ball}
+	}
+	c.SetBalls(cells)
+	if c.Number == "" {
+		c.NumberCell.Value = balls // a segment is one field: all of it is what cannot be read
+	}
+	if p.game == "" && c.DateOK && c.Tod != 0 && c.Number != "" {
+		p.game = fmt.Sprintf("va-pick-%d", len(c.Number))
+	}
+	c.GameCell, c.GameID, c.GameUntold = feed.Cell{Value: p.title}, p.game, p.game == ""
+	p.open = true
+}
+
+// fireball gives the open draw its Fireball.
+func (p *parser) fireball(line feed.Line, column, value string) error {
+	if !p.open {
+		return p.malformed(line, column, "a Fireball stands before any draw")
+	}
+	for _, a := range p.c.Addons {
+		if a.Name == feed.Fireball {
+			p.c.Fail(column, "a second Fireball follows one draw")
+			return nil
+		}
+	}
+	p.c.AddAddon(feed.Fireball, feed.Cell{Column: column, Value: value})
+	return nil
+}
+
+// close hands out the open draw.
+func (p *parser) close() error {
+	if !p.open {
+		return nil
+	}
+	p.open = false
+	return p.yield(&p.c)
+}
+
+// malformed hands out the open draw and then a candidate that cannot be read.
+func (p *parser) malformed(line feed.Line, column, detail string) error {
+	if err := p.close(); err != nil {
+		return err
+	}
+	c := &p.c
+	c.Reset(line.Number, line.Text)
+	c.Fail(column, detail)
+	return p.yield(c)
+}

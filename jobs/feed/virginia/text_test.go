@@ -1,0 +1,77 @@
+package virginia_test
+
+import (
+	"strings"
+	"testing"
+
+	"lottery/jobs/feed"
+	"lottery/jobs/feed/feedtest"
+	"lottery/jobs/feed/virginia"
+)
+
+var cases = []feedtest.Case{
+	{
+		Name: "as published, old and new",
+		Text: "Results for Pick 3 \n8/30/2015; Day: 0,3,4; Night: 2,8,4 \n8/29/2015; Day: 0,6,8; Fireball: 5; Night: 9,1,7; Fireball: 2\n5/23/1989; Night: 5,2,2\n\n" +
+			"All information is entered manually, and is subject to human error. \nTherefore, we can not guarantee it; sorry: 1-800-555.",
+		Want: []string{
+			"2: va-pick-3 2015-08-30 Day 034", "2: va-pick-3 2015-08-30 Night 284",
+			"3: va-pick-3 2015-08-29 Day 068 fireball=5", "3: va-pick-3 2015-08-29 Night 917 fireball=2", "4: va-pick-3 1989-05-23 Night 522",
+		},
+	},
+	{
+		Name: "the title names the game, from there on",
+		Text: "results FOR Pick 4\r\n8/30/2015;Day:0,3,4\r\nResults for Pick 5\r\n8/30/2015; Night: 1,2,3,4,5;\r\nResults for Cash 5\r\n8/30/2015; Night: 1,2,3,4,5\r\n",
+		Want: []string{"2: va-pick-4 2015-08-30 Day 034", "4: va-pick-5 2015-08-30 Night 12345", "6: va-cash-5 2015-08-30 Night 12345"},
+	},
+	{
+		Name: "without a title the first well-formed draw tells the game",
+		Text: "8/31/2015; Dusk: 1,2; Day: 1,2,33\n13/30/2015; Day: 1,2,3,4,5\n8/30/2015; Day: 0,3,4,5; Night: 1,2,3\n",
+		Want: []string{
+			`1:  2015-08-31 ?2="Dusk" 12`, `1:  2015-08-31 Day ?Day=" 1,2,33"`, `2:  ?1="13/30/2015" Day 12345`,
+			"3: va-pick-4 2015-08-30 Day 0345", "3: va-pick-4 2015-08-30 Night 123",
+		},
+	},
+	{
+		Name: "names, dates and balls that are none",
+		Text: "Results for Pick 3\n8/30/15; Day: 0,3,4\n8/30/2015; day: 0,3,4; Midday: 1,2,3; Fireball: 7; : 1,2,3\n8/30/2015; Day: 034\n8/30/2015; Day: 0,3,\n8/30/2015; Day: ; Night: 0-3-4\nYesterday; Night: 1,2,3\n",
+		Want: []string{
+			`2: va-pick-3 ?1="8/30/15" Day 034`,
+			`3: va-pick-3 2015-08-30 ?2="day" 034`, `3: va-pick-3 2015-08-30 ?3="Midday" 123 fireball=7`, `3: va-pick-3 2015-08-30 ?5="" 123`,
+			`4: va-pick-3 2015-08-30 Day ?Day=" 034"`, `5: va-pick-3 2015-08-30 Day ?Day=" 0,3,"`, `6: va-pick-3 2015-08-30 Day ?Day=" "`, `6: va-pick-3 2015-08-30 Night ?Night=" 0-3-4"`,
+			`7: va-pick-3 ?1="Yesterday" Night 123`,
+		},
+	},
+	{
+		Name: "Fireballs: blank, wrong, twice, of no draw; pieces that are no draw",
+		Text: "Results for Pick 3\n8/30/2015; Day: 0,3,4; Fireball: ; Night: 1,2,3; fireball: 12\n8/29/2015; Fireball: 1; Day: 0,3,4; Fireball: 1; Fireball: 2\n8/28/2015; Day: 0,3,4; huh; Night: 1,2,3\n",
+		Want: []string{
+			"2: va-pick-3 2015-08-30 Day 034", "2: malformed[5] a Fireball is one digit or blank",
+			"3: malformed[2] a Fireball stands before any draw", "3: malformed[5] a second Fireball follows one draw",
+			"4: va-pick-3 2015-08-28 Day 034", `4: malformed[3] "huh" is not a draw such as Day: 0,3,4`, "4: va-pick-3 2015-08-28 Night 123",
+		},
+	},
+	{
+		Name: "lines that begin as data does",
+		Text: "Results for Pick 3\n8/30/2015\n8/30/2015; Day 0,3,4\n8/30/2015, Day: 0,3,4\n" + strings.Repeat("x", feed.MaxLine+1) + "\n8/30/2015; Day: 0,3,4\n",
+		Want: []string{
+			"2: malformed[] no draw such as Day: 0,3,4 follows the date", "3: malformed[] no draw such as Day: 0,3,4 follows the date",
+			"4: malformed[] no draw such as Day: 0,3,4 follows the date", "5: malformed[] the line is longer than 64 KiB", "6: va-pick-3 2015-08-30 Day 034",
+		},
+	},
+	{Name: "nothing of use", Text: "Results for Pick 3\n\nPlease; try: later\n", Want: nil},
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	feedtest.Run(t, virginia.Form, cases)
+}
+
+func TestUnusableFiles(t *testing.T) {
+	t.Parallel()
+	feedtest.Unusable(t, virginia.Form, map[string]string{"": `expected the title "Results for Pick 3"`, "<HTML>": "web page"})
+}
+
+func FuzzParse(f *testing.F) {
+	feedtest.Fuzz(f, virginia.Form, cases, feed.BeginsWithDigit)
+}

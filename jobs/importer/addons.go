@@ -1,0 +1,139 @@
+package importer
+
+import (
+	"slices"
+	"strings"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// addonTable holds each set of add-ons that occurs once. Set 0 is empty. A set is kept as one string of
+// name NUL value NUL …, names ascending: add-ons hold no control characters (feed.Candidate.AddAddon).
+type addonTable struct {
+	sets  []string
+	index map[string]uint32
+	buf   []byte
+	texts map[uint32]string // database texts of recent sets
+}
+
+func newAddonTable() *addonTable {
+	return &addonTable{sets: []string{""}, index: map[string]uint32{"": 0}, texts: map[uint32]string{}}
+}
+
+// number finds or adds a set; it may reorder list.
+func (t *addonTable) number(list []feed.Addon) uint32 {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.SortFunc(list, func(a, b feed.Addon) int { return strings.Compare(a.Name, b.Name) })
+	t.buf = t.buf[:0]
+	for _, a := range list {
+		t.buf = append(append(t.buf, a.Name...), 0)
+		t.buf = append(append(t.buf, a.Value...), 0)
+	}
+	if i, ok := t.index[string(t.buf)]; ok {
+		return i
+	}
+	i := uint32(len(t.sets))
+	set := string(t.buf)
+	t.sets = append(t.sets, set)
+	t.index[set] = i
+	return i
+}
+
+// each calls f for every add-on of set i.
+func (t *addonTable) each(i uint32, f func(name, value string)) {
+	for rest := t.sets[i]; rest != ""; {
+		var name, value string
+		name, rest, _ = strings.Cut(rest, "\x00")
+		value, rest, _ = strings.Cut(rest, "\x00")
+		f(name, value)
+	}
+}
+
+// union is both sets together; ok is false where they give one name different values.
+func (t *addonTable) union(a, b uint32) (_ uint32, ok bool) {
+	switch {
+	case a == b || b == 0:
+		return a, true
+	case a == 0:
+		return b, true
+	}
+	values := map[string]string{}
+	var list []feed.Addon
+	t.each(a, func(name, value string) {
+		values[name] = value
+		list = append(list, feed.Addon{Name: name, Value: value})
+	})
+	ok = true
+	t.each(b, func(name, value string) {
+		if known, found := values[name]; !found {
+			list = append(list, feed.Addon{Name: name, Value: value})
+		} else if known != value {
+			ok = false
+		}
+	})
+	if !ok {
+		return a, false
+	}
+	return t.number(list), true
+}
+
+// brings tells whether set i has an add-on that stored lacks or has another value of.
+func (t *addonTable) brings(i uint32, stored models.Addons) bool {
+	news := false
+	t.each(i, func(name, value string) {
+		known, found := stored[name]
+		news = news || !found || known != value
+	})
+	return news
+}
+
+// over is stored with set i laid over it.
+func (t *addonTable) over(stored models.Addons, i uint32) uint32 {
+	if len(stored) == 0 {
+		return i
+	}
+	list := make([]feed.Addon, 0, len(stored)+1)
+	t.each(i, func(name, value string) { list = append(list, feed.Addon{Name: name, Value: value}) })
+	fresh := len(list)
+	for name, value := range stored {
+		if !slices.ContainsFunc(list[:fresh], func(a feed.Addon) bool { return a.Name == name }) {
+			list = append(list, feed.Addon{Name: name, Value: value})
+		}
+	}
+	return t.number(list)
+}
+
+// addons is set i as the model has it.
+func (t *addonTable) addons(i uint32) models.Addons {
+	if i == 0 {
+		return nil
+	}
+	a := models.Addons{}
+	t.each(i, func(name, value string) { a[name] = value })
+	return a
+}
+
+const maxTexts = 4096
+
+// text is set i as the database has it.
+func (t *addonTable) text(i uint32) string {
+	if i == 0 {
+		return ""
+	}
+	if text, ok := t.texts[i]; ok {
+		return text
+	}
+	value, err := t.addons(i).Value()
+	if err != nil {
+		panic(err) // a map of strings always becomes JSON
+	}
+	text, _ := value.(string)
+	if len(t.texts) >= maxTexts {
+		clear(t.texts)
+	}
+	t.texts[i] = text
+	return text
+}

@@ -1,0 +1,106 @@
+package importer
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// knownGame is a game and what checks need of it.
+type knownGame struct {
+	models.Game
+	tomorrow models.Date // in the game's zone: the last date a draw may have
+}
+
+// gameTable is the games of the database as they were when the command began.
+type gameTable struct {
+	games       []knownGame
+	index       map[string]int
+	tomorrowUTC models.Date
+}
+
+func newGameTable(games []models.Game, now time.Time) *gameTable {
+	t := &gameTable{index: make(map[string]int, len(games)), tomorrowUTC: models.DateOf(now.UTC()) + 1}
+	for _, g := range games {
+		known := knownGame{g, t.tomorrowUTC}
+		if loc, err := g.Location(); err == nil {
+			known.tomorrow = models.DateOf(now.In(loc)) + 1
+		}
+		t.index[g.ID] = len(t.games)
+		t.games = append(t.games, known)
+	}
+	return t
+}
+
+// fault is why a candidate is rejected.
+type fault struct {
+	reason models.Reason
+	cell   feed.Cell
+	detail string
+}
+
+// check is the place of c's game and its packed number, or the first reason that applies, in the order of the
+// reasons. The last of them, conflict, only the plan can tell.
+func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault) {
+	if c.Malformed != "" {
+		return 0, 0, &fault{models.ReasonMalformed, feed.Cell{Column: c.MalformedColumn, Value: c.Raw}, c.Malformed}
+	}
+	if !c.DateOK {
+		return 0, 0, &fault{models.ReasonBadDate, c.DateCell, fmt.Sprintf("not a day of the calendar between %s and %s in this feed's form, with four digits of the year",
+			models.FirstDate, models.LastDate)}
+	}
+	game, known := t.index[c.GameID]
+	last := t.tomorrowUTC
+	if known {
+		last = t.games[game].tomorrow
+	}
+	if c.Date > last {
+		return 0, 0, &fault{models.ReasonFutureDate, c.DateCell, fmt.Sprintf("the last date that can have been drawn is %s", last)}
+	}
+	switch {
+	case c.GameUntold && c.Tod == 0:
+		return 0, 0, &fault{models.ReasonBadTod, c.TodCell, "not a time of day of this feed"}
+	case c.GameUntold:
+		return 0, 0, &fault{models.ReasonBadDigits, c.NumberCell, "each ball is one digit"}
+	case !known:
+		return 0, 0, &fault{models.ReasonUnknownGame, c.GameCell, fmt.Sprintf("this database has no game %q: check the spelling, or add it with `lotteryadmin games add`",
+			feed.Shown(c.GameID))}
+	}
+	g := &t.games[game]
+	if c.Tod == 0 || !g.Tods.Has(c.Tod) {
+		return 0, 0, &fault{models.ReasonBadTod, c.TodCell, fmt.Sprintf("not one of the times of day of %s: %s", g.Name, g.Tods)}
+	}
+	digits := c.Number
+	if c.Padded && digits != "" && len(digits) < g.Digits {
+		digits = strings.Repeat("0", g.Digits-len(digits)) + digits
+	}
+	number, ok := packNumber(digits, g.Digits)
+	if !ok {
+		return 0, 0, &fault{models.ReasonBadDigits, c.NumberCell, fmt.Sprintf("%s draws %d digits", g.Name, g.Digits)}
+	}
+	if !c.SumCell.Blank() && !sumIs(c.SumCell.Value, models.DigitsSum(digits)) {
+		return 0, 0, &fault{models.ReasonSumMismatch, c.SumCell, fmt.Sprintf("the digits %s add up to %d", digits, models.DigitsSum(digits))}
+	}
+	return game, number, nil
+}
+
+// sumIs tells whether text is sum in plain digits.
+func sumIs(text string, sum int) bool {
+	text = strings.TrimSpace(text)
+	packed, ok := packNumber(text, len(text))
+	return ok && packed == uint64(sum)
+}
+
+// readable tells whether a rejected candidate was a draw all the same: a file of such candidates only is not a
+// file in which nothing parses.
+func readable(reason models.Reason) bool {
+	switch reason {
+	case models.ReasonFutureDate, models.ReasonSumMismatch, models.ReasonConflict:
+		return true
+	default:
+		return false
+	}
+}

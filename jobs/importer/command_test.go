@@ -1,0 +1,299 @@
+package importer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"lottery/jobs/importer"
+	"lottery/models"
+)
+
+var (
+	clean   = text("clean", texas("123", "")+texas("123", "4"))
+	dirty   = text("dirty", "Pick 3 Day,5,3,2024,4,5,6\nPick 3 Day,5,4,2024,4,5,66\n")
+	changed = text("changed", texas("124", "")+"Pick 3 Night,5,2,2024,7,8,9\n")
+	page    = text("page", "<!DOCTYPE html><title>Maintenance</title>")
+)
+
+const (
+	cleanDraw   = "tx-pick-3 2024-05-02 Day #1 123 fireball=4 tx-lottery r1"
+	changedDraw = "tx-pick-3 2024-05-02 Day #1 124 fireball=4 tx-lottery r2"
+	dirtyDraw   = "tx-pick-3 2024-05-03 Day #1 456 tx-lottery r1"
+	nightDraw   = "tx-pick-3 2024-05-02 Night #1 789 tx-lottery r1"
+)
+
+// TestSeveralFiles: what lands, by options.
+func TestSeveralFiles(t *testing.T) {
+	onEach(t, func(b *bench) {
+		for _, tc := range []struct {
+			name    string
+			opts    importer.Options
+			sources []importer.Source
+			counts  string
+			refused bool
+			failed  []string // names of files
+			draws   []string
+			runs    []string // what import_runs holds
+			moved   int64    // data versions
+		}{
+			{
+				"each file by itself, the later against the earlier", importer.Options{}, []importer.Source{clean, dirty, changed},
+				"lines 6 draws 6 inserted 3 corrected 1 duplicate 1 rejected 1", false, nil, []string{changedDraw, nightDraw, dirtyDraw},
+				[]string{"tx-lottery clean", "tx-lottery dirty", "tx-lottery changed"}, 3,
+			},
+			{
+				"a file that is none leaves the others", importer.Options{}, []importer.Source{page, clean},
+				"lines 2 draws 2 inserted 1 duplicate 1", false, []string{"page"}, []string{cleanDraw}, []string{"tx-lottery clean"}, 1,
+			},
+			{
+				"dry run", importer.Options{DryRun: true}, []importer.Source{clean, page, changed, dirty},
+				"lines 6 draws 6 inserted 3 corrected 1 duplicate 1 rejected 1", false, []string{"page"}, nil, nil, 0,
+			},
+			{
+				"strict and clean: one transaction", importer.Options{Strict: true}, []importer.Source{clean, changed, clean},
+				"lines 6 draws 6 inserted 2 corrected 2 duplicate 2", false, nil,
+				[]string{"tx-pick-3 2024-05-02 Day #1 123 fireball=4 tx-lottery r3", nightDraw}, []string{"tx-lottery clean", "tx-lottery changed", "tx-lottery clean"}, 1,
+			},
+			{
+				"strict with a rejection", importer.Options{Strict: true}, []importer.Source{clean, dirty, changed},
+				"lines 6 draws 6 inserted 3 corrected 1 duplicate 1 rejected 1", true, nil, nil, nil, 0,
+			},
+			{
+				"strict with a file that is none", importer.Options{Strict: true}, []importer.Source{clean, page},
+				"lines 2 draws 2 inserted 1 duplicate 1", true, []string{"page"}, nil, nil, 0,
+			},
+			{
+				"strict and nothing else", importer.Options{Strict: true}, []importer.Source{page}, "", true, []string{"page"}, nil, nil, 0,
+			},
+			{
+				"strict dry run", importer.Options{Strict: true, DryRun: true}, []importer.Source{clean, changed},
+				"lines 4 draws 4 inserted 2 corrected 1 duplicate 1", false, nil, nil, nil, 0,
+			},
+			{"no files", importer.Options{}, nil, "", false, nil, nil, nil, 0},
+		} {
+			b.query("DELETE FROM draws")
+			b.query("DELETE FROM draw_revisions")
+			b.query("DELETE FROM import_runs")
+			before := b.version()
+			tc.opts.Feed = models.FeedTexas
+			result, _ := b.run(tc.opts, tc.sources...)
+			var failed []string
+			for _, f := range result.FileErrors {
+				failed = append(failed, f.File)
+			}
+			if got := counts(result.Summary); got != tc.counts || result.Refused != tc.refused || !slices.Equal(failed, tc.failed) ||
+				result.Summary.Files != len(tc.sources) || result.Summary.Feed != models.FeedTexas {
+				b.Errorf("%s: %s, %+v", tc.name, got, result)
+			}
+			wantLines(b, tc.name+": draws", b.draws(), tc.draws...)
+			wantLines(b, tc.name+": runs", b.query("SELECT feed, source FROM import_runs ORDER BY id"), tc.runs...)
+			if moved := b.version().Number - before.Number; moved != tc.moved {
+				b.Errorf("%s: the version moved by %d, want %d", tc.name, moved, tc.moved)
+			}
+			if tc.opts.DryRun || result.Refused {
+				continue
+			}
+			// Once more: what was inserted or corrected last is unchanged now, the version stands where nothing changes.
+			version := b.version()
+			again, _ := b.run(tc.opts, tc.sources...)
+			if len(tc.sources) < 3 && (again.Summary.Inserted+again.Summary.Corrected > 0 || b.version() != version) {
+				b.Errorf("%s: the second time: %s", tc.name, counts(again.Summary))
+			}
+		}
+	})
+}
+
+// TestRunIsRecorded: the summary of each file stands in import_runs.
+func TestRunIsRecorded(t *testing.T) {
+	onEach(t, func(b *bench) {
+		b.run(importer.Options{Feed: models.FeedTexas}, dirty)
+		wantLines(b, "runs", b.query("SELECT summary FROM import_runs"),
+			`{"feed":"tx-lottery","files":1,"lines":2,"draws":2,"inserted":1,"unchanged":0,"corrected":0,"duplicate":0,"overruled":0,"rejected":1,"skipped":0,"rejections":{"bad_digits":1},"duration_ms":0}`)
+	})
+}
+
+// TestFilesThatAreNone: each is an error that says what was found, and changes nothing.
+func TestFilesThatAreNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	broken := errors.New("connection reset")
+	missing := importer.Source{Name: "missing", Size: -1, Open: func(context.Context) (io.ReadCloser, error) { return nil, fs.ErrNotExist }}
+	cut := importer.Source{Name: "cut", Size: -1, Open: func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader(csvText("tx-pick-3,2024-05-02,Day,123,", "tx-pick-3,2024-05-02,Day,1234,")), iotest.ErrReader(broken))), nil
+	}}
+	result, rejections := b.run(importer.Options{Feed: models.FeedCSV}, missing, cut, text("empty", ""), page,
+		text("header", csvText()), text("other", "a,b\nc,d\n"),
+		text("nothing", csvText("tx-pick-3,2024-05-02,Dusk,123,", "x,2024-05-02,Day,123,", "tx-pick-3,2024-05-02,Day,12,", "huh")),
+	)
+	want := []struct {
+		file, text string
+		is         error
+	}{
+		{"missing", "file does not exist", fs.ErrNotExist},
+		{"cut", "connection reset", broken},
+		{"empty", "the file is empty: expected CSV with the header game,date,tod,number", nil},
+		{"page", "it is a web page (HTML), not data", nil},
+		{"header", "of 2 lines, there is no line that could be a draw: expected CSV", importer.ErrNoDraws},
+		{"other", `"a,b" is not the header`, nil},
+		{"nothing", "of 5 lines, every line that could be a draw is rejected (malformed 1, unknown_game 1, bad_tod 1, bad_digits 1): expected CSV", importer.ErrNoDraws},
+	}
+	if len(result.FileErrors) != len(want) {
+		t.Fatalf("%v", result.FileErrors)
+	}
+	for i, w := range want {
+		got := result.FileErrors[i]
+		if got.File != w.file || !strings.Contains(got.Error(), w.text) || (w.is != nil && !errors.Is(got, w.is)) {
+			t.Errorf("%s: %v, want %q", w.file, got, w.text)
+		}
+	}
+	// A file that was read to its end and held no draw is counted, and its rejections are told.
+	if got := counts(result.Summary); got != "lines 7 draws 4 rejected 4 skipped 3" || len(rejections) != 4 {
+		t.Errorf("%s, %q", got, rejections)
+	}
+	if draws := b.draws(); len(draws) > 0 {
+		t.Errorf("%q", draws)
+	}
+	// Draws that are only too early, contradicted or in conflict were read: no error of the file.
+	result, _ = b.run(importer.Options{Feed: models.FeedCSV}, text("future", csvText("tx-pick-3,2024-07-02,Day,123,")),
+		text("conflict", csvText("tx-pick-3,2024-05-02,Day,123,", "tx-pick-3,2024-05-02,Day,124,")))
+	if len(result.FileErrors) > 0 || result.Summary.Rejected != 3 {
+		t.Errorf("%+v", result)
+	}
+	_, err := importer.Run(context.Background(), b.st, nil, importer.Options{Feed: "ny-lottery"})
+	if models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), "use one of ny-open-data, tx-lottery, nc-lottery, va-lottery, csv") {
+		t.Error(err)
+	}
+}
+
+// TestOrderOfRejections: by line, conflicts among the others, also where they are too many to be kept in memory.
+func TestOrderOfRejections(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	const rows = 20_000
+	var csv strings.Builder
+	csv.WriteString("game,date,tod,number\n")
+	for i := range rows {
+		switch i % 4 {
+		case 0, 3: // contradict each other in pairs
+			fmt.Fprintf(&csv, "tx-pick-3,%s,Day,%03d\n", noonDate-models.Date(i/4), i%4)
+		case 1:
+			fmt.Fprintf(&csv, "tx-pick-3,%s,Dusk,%s\n", noonDate, strings.Repeat("x", 30))
+		case 2:
+			fmt.Fprintf(&csv, "%s\n", strings.Repeat("é", 300))
+		}
+	}
+	last, reasons := 1, map[models.Reason]int{}
+	result, err := importer.Run(context.Background(), b.st, []importer.Source{text("f", csv.String())}, importer.Options{Feed: models.FeedCSV, OnRejection: func(r models.Rejection) error {
+		if r.Line != last+1 {
+			t.Fatalf("line %d after line %d", r.Line, last)
+		}
+		if r.Reason == models.ReasonMalformed && r.Value != strings.Repeat("é", 200) {
+			t.Fatalf("value %q", r.Value)
+		}
+		last = r.Line
+		reasons[r.Reason]++
+		return nil
+	}})
+	if err != nil || result.Summary.Rejected != rows || reasons[models.ReasonConflict] != rows/2 {
+		t.Fatalf("%+v, %v, %v", result, reasons, err)
+	}
+	// An error of the report ends the command.
+	full := errors.New("disk full")
+	_, err = importer.Run(context.Background(), b.st, []importer.Source{dirty, clean}, importer.Options{Feed: models.FeedTexas, OnRejection: func(models.Rejection) error { return full }})
+	if !errors.Is(err, full) {
+		t.Error(err)
+	}
+}
+
+var noonDate = models.DateOf(noon)
+
+// TestStalePlan: draws that change between the plan and the merge make the plan again, not for ever.
+func TestStalePlan(t *testing.T) {
+	onEach(t, func(b *bench) {
+		games := 0
+		move := func(times int) func(importer.Progress) {
+			return func(p importer.Progress) {
+				if p.Phase != importer.PhaseWriting || times == 0 {
+					return
+				}
+				times--
+				games++
+				if _, err := b.st.AddGame(context.Background(), models.Game{
+					ID: fmt.Sprintf("game-%d", games), Name: "Game", Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "ZZ", Timezone: "UTC",
+				}); err != nil {
+					b.Error(err)
+				}
+			}
+		}
+		result, _ := b.run(importer.Options{Feed: models.FeedTexas, Progress: move(2)}, clean)
+		if got := counts(result.Summary); got != "lines 2 draws 2 inserted 1 duplicate 1" {
+			b.Error(got)
+		}
+		// In the meantime an operator has spoken: the second plan respects it.
+		once := true
+		result, _ = b.run(importer.Options{Feed: models.FeedTexas, Progress: func(p importer.Progress) {
+			if p.Phase == importer.PhaseWriting && once {
+				once = false
+				if _, err := b.st.SetDraw(context.Background(), storeDraw("555")); err != nil {
+					b.Error(err)
+				}
+			}
+		}}, changed)
+		if got := counts(result.Summary); got != "lines 2 draws 2 inserted 1 overruled 1" {
+			b.Error(got)
+		}
+		wantLines(b, "draws", b.draws(), "tx-pick-3 2024-05-02 Day #1 555 fireball=4 operator r2", nightDraw)
+
+		for _, strict := range []bool{false, true} {
+			before := b.draws()
+			_, err := importer.Run(context.Background(), b.st, []importer.Source{text("f", "Pick 3 Day,1,2,2024,1,2,3\n")}, importer.Options{
+				Feed: models.FeedTexas, Strict: strict, Progress: move(100),
+			})
+			if models.ErrorCode(err) != models.CodeUnavailable {
+				b.Errorf("strict %v: %v", strict, err)
+			}
+			wantLines(b, "draws", b.draws(), before...)
+		}
+	})
+}
+
+// TestCancelled: an import that is called off leaves nothing.
+func TestCancelled(t *testing.T) {
+	onEach(t, func(b *bench) {
+		for _, phase := range []string{importer.PhaseReading, importer.PhaseComparing, importer.PhaseWriting} {
+			ctx, cancel := context.WithCancel(context.Background())
+			_, err := importer.Run(ctx, b.st, []importer.Source{clean}, importer.Options{Feed: models.FeedTexas, Progress: func(p importer.Progress) {
+				if p.Phase == phase {
+					cancel()
+				}
+			}})
+			cancel()
+			if !errors.Is(err, context.Canceled) {
+				b.Errorf("%s: %v", phase, err)
+			}
+			if draws := b.draws(); len(draws) > 0 {
+				b.Errorf("%s: %q", phase, draws)
+			}
+		}
+	})
+}
+
+// TestProgress: the phases come in order, with their totals.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var told []string
+	b.run(importer.Options{Feed: models.FeedTexas, Progress: func(p importer.Progress) {
+		if len(told) == 0 || !strings.HasPrefix(told[len(told)-1], p.Phase) {
+			told = append(told, fmt.Sprintf("%s %s of %d", p.Phase, p.File, p.Total))
+		}
+	}}, clean)
+	wantLines(t, "progress", told, fmt.Sprintf("reading clean of %d", clean.Size), "comparing clean of 2", "writing clean of 1")
+}

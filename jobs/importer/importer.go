@@ -1,0 +1,137 @@
+// Package importer takes a feed's files into the database: rows → checked against their game → planned against
+// what is stored → one transaction a file → summary.
+//
+// The rules, the same for all feeds:
+//   - Rejection is per draw. The reasons are tried in the order of models.ReasonMalformed … ReasonConflict and the
+//     first that applies is told; a draw rejected for another reason takes no part in conflicts.
+//   - Within one file, repeats of a draw (same slot, same number, add-ons equal or absent) are duplicates; two
+//     numbers, or two values of one add-on, in one slot reject all lines of that slot.
+//   - Against the stored draw: nothing there → inserted; a slot that an operator unset, or other digits than an
+//     operator's → overruled; same digits → unchanged; other digits → corrected where the stored draw came from
+//     the same feed or a lower one (models.FeedRank), else a conflict. Where the feed may correct, an add-on that
+//     is new or different is a correction too; an absent one never erases.
+//   - A file that cannot be read, or in which nothing is a draw, is a FileError: it changes nothing, the others stand.
+//   - Strict: any rejection or FileError, in any file → no file is imported. Strict imports are one transaction.
+package importer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"lottery/jobs/feed"
+	"lottery/jobs/feed/generic"
+	"lottery/jobs/feed/northcarolina"
+	"lottery/jobs/feed/nyopendata"
+	"lottery/jobs/feed/texas"
+	"lottery/jobs/feed/virginia"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Source is one file to import.
+type Source struct {
+	Name string // a file name, an address, or "-"
+	Size int64  // bytes, -1 = unknown; only for Progress
+	Open func(ctx context.Context) (io.ReadCloser, error)
+}
+
+// Options says how to import.
+type Options struct {
+	Feed   string // one of Feeds
+	DryRun bool   // plan and report, write nothing
+	Strict bool   // all files without a rejection, or none
+	Now    func() time.Time
+
+	// Progress, if not nil, is called at most four times a second, and never at the same time as OnRejection.
+	Progress func(Progress)
+	// OnRejection, if not nil, gets every rejection: by file, then line, then column, once the file is done with.
+	// Its error stops the command; files already imported stay.
+	OnRejection func(models.Rejection) error
+}
+
+// FileError is a file that could not be used. It changed nothing.
+type FileError struct {
+	File string
+	Err  error
+}
+
+func (e FileError) Error() string { return e.File + ": " + e.Err.Error() }
+
+// Unwrap is the cause; errors.Is(e, ErrNoDraws) tells a file that could be read but held no draw.
+func (e FileError) Unwrap() error { return e.Err }
+
+// Result is what a command did, or would have done.
+type Result struct {
+	Summary    models.ImportSummary // over all files
+	FileErrors []FileError
+	Refused    bool // Strict, and there was a rejection or a FileError: nothing was imported
+}
+
+// ErrNoDraws marks the error of a file in which nothing is a draw, such as an empty answer of an API.
+var ErrNoDraws = errors.New("no draws")
+
+// noDraws is such an error with its text for the operator.
+type noDraws struct{ error }
+
+func (noDraws) Is(target error) bool { return target == ErrNoDraws }
+func (e noDraws) Unwrap() error      { return e.error }
+
+var forms = []feed.Form{nyopendata.Form, texas.Form, northcarolina.Form, virginia.Form, generic.Form}
+
+// Feeds lists the ids of the known feeds.
+func Feeds() []string {
+	ids := make([]string, len(forms))
+	for i, f := range forms {
+		ids[i] = f.Feed
+	}
+	return ids
+}
+
+func formOf(id string) (feed.Form, error) {
+	for _, f := range forms {
+		if f.Feed == id {
+			return f, nil
+		}
+	}
+	return feed.Form{}, models.Errorf(models.CodeInvalid, "%q is not a feed; use one of %s", id, strings.Join(Feeds(), ", "))
+}
+
+// Run imports sources, in their order. Its error is what stops the whole command (an unknown feed, the database
+// away, ctx ended, OnRejection failing); what is wrong with one file is in the Result.
+func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (Result, error) {
+	form, err := formOf(opts.Feed)
+	if err != nil {
+		return Result{Summary: newSummary(opts.Feed, len(sources))}, err
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	started := opts.Now()
+	games, err := st.Games(ctx)
+	if err != nil {
+		return Result{Summary: newSummary(opts.Feed, len(sources))}, err
+	}
+	r := &run{
+		store: st, form: form, opts: opts, started: started,
+		games: newGameTable(games, started), columns: newNameTable(), feeds: newNameTable(), addons: newAddonTable(),
+		progress: newMeter(opts.Progress),
+		result:   Result{Summary: newSummary(opts.Feed, len(sources))},
+	}
+	if opts.Strict || opts.DryRun {
+		err = r.together(ctx, sources)
+	} else {
+		err = r.oneByOne(ctx, sources)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // whatever the database makes of it
+	}
+	r.result.Summary.DurationMS = opts.Now().Sub(started).Milliseconds()
+	return r.result, err
+}
+
+func newSummary(feedID string, files int) models.ImportSummary {
+	return models.ImportSummary{Feed: feedID, Files: files, Rejections: map[models.Reason]int{}}
+}

@@ -1,0 +1,139 @@
+package importer
+
+import (
+	"context"
+
+	"lottery/models"
+)
+
+// stored is what a slot holds before a file is imported. nil = nothing.
+type stored struct {
+	number uint64
+	odd    bool // the stored digits are not the game's: no number equals them
+	addons models.Addons
+	feed   string
+	void   bool
+}
+
+// plan decides the outcome of every row of f against the database overlaid with before. It can be made again.
+func (r *run) plan(ctx context.Context, f *file, before overlay) error {
+	f.counts, f.conflicts = [outcomes]int{}, f.conflicts[:0]
+	p := planner{run: r, file: f, before: before}
+	for start := 0; start < len(f.rows); {
+		end := start
+		for end < len(f.rows) && f.rows[end].key.game() == f.rows[start].key.game() {
+			end++
+		}
+		if err := p.game(ctx, start, end); err != nil {
+			return err
+		}
+		start = end
+	}
+	for i := range f.rows {
+		f.counts[f.rows[i].outcome]++
+	}
+	return nil
+}
+
+// planner walks a file's rows, the overlay and the stored draws side by side: all three are sorted by slot.
+type planner struct {
+	run    *run
+	file   *file
+	before overlay // what is left of it
+	next   int     // the first row not yet decided
+}
+
+// game decides the rows from start to end, which are those of one game.
+func (p *planner) game(ctx context.Context, start, end int) error {
+	rows := p.file.rows
+	game := rows[start].key.game()
+	g := &p.run.games.games[game]
+	p.next = start
+	err := p.run.store.StoredDraws(ctx, g.ID, rows[start].key.date(), rows[end-1].key.date(), func(d *models.Draw) error {
+		at := newKey(game, d.Date, d.Tod, d.Sequence)
+		for p.next < end && rows[p.next].key < at {
+			p.slot(nil)
+		}
+		if p.next < end && rows[p.next].key == at {
+			number, ok := packNumber(d.Number, g.Digits)
+			p.slot(&stored{number: number, odd: !ok, addons: d.Addons, feed: d.Feed, void: d.Void})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for p.next < end {
+		p.slot(nil)
+	}
+	return nil
+}
+
+// slot decides all rows of the next slot, of which the database holds found.
+func (p *planner) slot(found *stored) {
+	rows, start := p.file.rows, p.next
+	end := start + 1
+	for end < len(rows) && rows[end].key == rows[start].key {
+		end++
+	}
+	p.next = end
+	p.run.progress.at(Progress{p.file.name, PhaseComparing, int64(end), int64(len(rows))})
+
+	addons, other := p.agree(start, end)
+	if other > start {
+		for i := start; i < end; i++ {
+			rows[i].outcome = conflicting
+			p.file.conflicts = append(p.file.conflicts, conflict{row: uint32(i), start: uint32(start), other: uint32(other)})
+		}
+		return
+	}
+	for i := start + 1; i < end; i++ {
+		rows[i].outcome = duplicate
+	}
+	if laid := p.before.take(rows[start].key); laid != nil {
+		found = &stored{number: laid.number, addons: p.run.addons.addons(laid.addons), feed: p.run.form.Feed}
+	}
+	p.decide(start, addons, found)
+}
+
+// agree is the add-ons of all rows of a slot together, and the first row that contradicts the rows before it:
+// start where none does.
+func (p *planner) agree(start, end int) (addons uint32, other int) {
+	rows := p.file.rows
+	addons = rows[start].addons
+	for i := start + 1; i < end; i++ {
+		both, ok := p.run.addons.union(addons, rows[i].addons)
+		if !ok || rows[i].number != rows[start].number {
+			return addons, i
+		}
+		addons = both
+	}
+	return addons, start
+}
+
+// decide is the rule of what a file's word does to what is stored.
+func (p *planner) decide(i int, addons uint32, found *stored) {
+	r, table := &p.file.rows[i], p.run.addons
+	if found == nil {
+		r.outcome, r.merged = inserted, addons
+		return
+	}
+	feedID := p.run.form.Feed
+	same := !found.odd && found.number == r.number
+	mayCorrect := !found.void && (found.feed == feedID || models.FeedRank(found.feed) <= models.FeedRank(feedID))
+	switch {
+	case found.void:
+		r.outcome = overruled
+	case same && !(mayCorrect && table.brings(addons, found.addons)):
+		r.outcome = unchanged
+	case mayCorrect:
+		r.outcome, r.merged = corrected, table.over(found.addons, addons)
+	case found.feed == models.FeedOperator:
+		r.outcome = overruled
+	default:
+		r.outcome = conflicting
+		p.file.conflicts = append(p.file.conflicts, conflict{
+			row: uint32(i), start: uint32(i), other: uint32(i), feed: p.run.feeds.number(found.feed), stored: found.number, odd: found.odd,
+		})
+	}
+}

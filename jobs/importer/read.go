@@ -1,0 +1,154 @@
+package importer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// file is one source, read and checked.
+type file struct {
+	name       string
+	failed     error // why it cannot be used; then rows is empty
+	lines      int
+	skipped    int   // lines without a candidate
+	rows       []row // the acceptable draws, by key, then as they stood in the file
+	rejections rejections
+	rejected   map[models.Reason]int // before the plan, which adds conflicts
+	counts     [outcomes]int         // by the plan
+	conflicts  []conflict            // by the plan
+}
+
+// reading is the state while a file is read.
+type reading struct {
+	run      *run
+	file     *file
+	index    uint32 // of the next candidate
+	lastLine int    // line of the latest candidate
+	covered  int    // lines that gave a candidate
+	draws    int    // candidates that were draws, though some were rejected
+	broken   error  // an error of the importer itself, not of the file
+}
+
+// read reads and checks one source. What is wrong with the file is in file.failed; the error is anything else.
+func (r *run) read(ctx context.Context, source Source) (*file, error) {
+	f := &file{name: source.Name, rejected: map[models.Reason]int{}}
+	f.rejections.wanted = r.opts.OnRejection != nil
+	s := &reading{run: r, file: f}
+	lines, err := s.parse(ctx, source)
+	switch {
+	case ctx.Err() != nil:
+		return f, errors.Join(ctx.Err(), f.rejections.close())
+	case s.broken != nil:
+		return f, errors.Join(s.broken, f.rejections.close())
+	case err != nil:
+		closed := f.rejections.close()
+		*f = file{name: source.Name, failed: err}
+		return f, closed
+	}
+	f.lines, f.skipped = lines, lines-s.covered
+	if s.draws == 0 {
+		f.failed = s.nothing()
+		return f, nil
+	}
+	slices.SortFunc(f.rows, func(a, b row) int {
+		if c := cmp.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.index, b.index)
+	})
+	return f, nil
+}
+
+func (s *reading) parse(ctx context.Context, source Source) (lines int, err error) {
+	in, err := source.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if closed := in.Close(); err == nil && closed != nil {
+			err = fmt.Errorf("read %s: %w", source.Name, closed)
+		}
+	}()
+	counted := &countedReader{ctx: ctx, r: in, at: func(n int64) {
+		s.run.progress.at(Progress{source.Name, PhaseReading, n, source.Size})
+	}}
+	return s.run.form.Read(counted, s.take)
+}
+
+// take checks one candidate and keeps it as a row or as a rejection.
+func (s *reading) take(c *feed.Candidate) error {
+	f, r := s.file, s.run
+	index := s.index
+	if index == math.MaxUint32 {
+		return models.Errorf(models.CodeInvalid, "the file has over %d draws: split it", math.MaxUint32)
+	}
+	s.index++
+	if c.Line != s.lastLine {
+		s.lastLine = c.Line
+		s.covered++
+	}
+	game, number, fault := r.games.check(c)
+	if fault != nil {
+		f.rejected[fault.reason]++
+		if readable(fault.reason) {
+			s.draws++
+		}
+		s.broken = f.rejections.add(index, models.Rejection{
+			File: f.name, Line: c.Line, Column: feed.Shown(fault.cell.Column), Value: feed.Shown(fault.cell.Value),
+			Reason: fault.reason, Detail: fault.detail,
+		})
+		return s.broken
+	}
+	s.draws++
+	written := uint8(len(c.Number))
+	if c.Balls {
+		written |= withCommas
+	}
+	f.rows = append(f.rows, row{
+		key: newKey(game, c.Date, c.Tod, c.Sequence), number: number, line: uint32(c.Line), index: index,
+		addons: r.addons.number(c.Addons), column: r.columns.number(c.NumberCell.Column), written: written,
+	})
+	return nil
+}
+
+// nothing is the error of a file in which no candidate is a draw.
+func (s *reading) nothing() error {
+	found := "there is no line that could be a draw"
+	if s.index > 0 {
+		var counts []string
+		for _, reason := range []models.Reason{models.ReasonMalformed, models.ReasonBadDate, models.ReasonUnknownGame, models.ReasonBadTod, models.ReasonBadDigits} {
+			if n := s.file.rejected[reason]; n > 0 {
+				counts = append(counts, fmt.Sprintf("%s %d", reason, n))
+			}
+		}
+		found = "every line that could be a draw is rejected (" + strings.Join(counts, ", ") + ")"
+	}
+	return noDraws{models.Errorf(models.CodeInvalid, "of %d lines, %s: expected %s", s.file.lines, found, s.run.form.Expected)}
+}
+
+// countedReader tells how much was read, and ends with ctx.
+type countedReader struct {
+	ctx  context.Context
+	r    io.Reader
+	read int64
+	at   func(read int64)
+}
+
+func (c *countedReader) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.r.Read(b)
+	c.read += int64(n)
+	c.at(c.read)
+	return n, err
+}

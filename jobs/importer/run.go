@@ -1,0 +1,181 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// run is one command.
+type run struct {
+	store    *store.Store
+	form     feed.Form
+	opts     Options
+	started  time.Time
+	games    *gameTable
+	columns  *nameTable
+	feeds    *nameTable
+	addons   *addonTable
+	progress *meter
+	result   Result
+}
+
+// maxPlans is how often a plan is made again because others changed the draws in the meantime.
+const maxPlans = 5
+
+var errBusy = models.Errorf(models.CodeUnavailable, "other imports kept changing the draws meanwhile; run it again")
+
+// oneByOne imports each file in a transaction of its own.
+func (r *run) oneByOne(ctx context.Context, sources []Source) error {
+	for _, source := range sources {
+		f, err := r.read(ctx, source)
+		if err != nil {
+			return err
+		}
+		if f.failed == nil {
+			err = r.planAndMerge(ctx, []*file{f})
+		}
+		if err == nil {
+			err = r.report(f)
+		}
+		if closed := f.rejections.close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// together plans all files, each against the database as the ones before it would leave it, before it writes
+// any: then, where that is asked for and nothing was rejected, all in one transaction.
+func (r *run) together(ctx context.Context, sources []Source) (err error) {
+	var files, usable []*file
+	defer func() {
+		for _, f := range files {
+			if closed := f.rejections.close(); err == nil {
+				err = closed
+			}
+		}
+	}()
+	for _, source := range sources {
+		f, err := r.read(ctx, source)
+		if err != nil {
+			return err
+		}
+		files = append(files, f)
+		if f.failed == nil {
+			usable = append(usable, f)
+		}
+	}
+	if err := r.planAndMerge(ctx, usable); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := r.report(f); err != nil {
+			return err
+		}
+	}
+	r.result.Refused = r.opts.Strict && (r.result.Summary.Rejected > 0 || len(r.result.FileErrors) > 0)
+	return nil
+}
+
+// planAndMerge plans the files and writes them, unless that is not to be. A plan that is stale by the time of
+// writing is made again.
+func (r *run) planAndMerge(ctx context.Context, files []*file) error {
+	if len(files) == 0 {
+		return nil
+	}
+	for range maxPlans {
+		version, err := r.store.DataVersion(ctx)
+		if err != nil {
+			return err
+		}
+		var before overlay
+		for i, f := range files {
+			if err := r.plan(ctx, f, before); err != nil {
+				return err
+			}
+			if i < len(files)-1 {
+				before = before.with(f)
+			}
+		}
+		if r.opts.DryRun || (r.opts.Strict && r.wouldRefuse(files)) {
+			return nil
+		}
+		err = r.merge(ctx, version.Number, files)
+		if !errors.Is(err, store.ErrStale) {
+			return err
+		}
+	}
+	return errBusy
+}
+
+func (r *run) wouldRefuse(files []*file) bool {
+	rejected := r.result.Summary.Files != len(files) // some could not be read
+	for _, f := range files {
+		rejected = rejected || f.summary().Rejected > 0
+	}
+	return rejected
+}
+
+// merge writes the planned files in one transaction.
+func (r *run) merge(ctx context.Context, basis int64, files []*file) error {
+	total := 0
+	for _, f := range files {
+		total += f.changes()
+	}
+	done := 0
+	merges := make([]store.Merge, len(files))
+	for i, f := range files {
+		summary := f.summary()
+		summary.Feed, summary.Files = r.form.Feed, 1
+		summary.DurationMS = r.opts.Now().Sub(r.started).Milliseconds()
+		merges[i] = store.Merge{
+			Run: models.ImportRun{Feed: r.form.Feed, Source: f.name, FinishedAt: r.opts.Now().UTC(), Summary: summary},
+			Changes: func(yield func(store.DrawChange) bool) {
+				for c := range r.drawChanges(f) {
+					done++
+					r.progress.at(Progress{f.name, PhaseWriting, int64(done), int64(total)})
+					if !yield(c) {
+						return
+					}
+				}
+			},
+		}
+	}
+	if _, err := r.store.MergeDraws(ctx, basis, merges, r.opts.Now()); err != nil {
+		return fmt.Errorf("import %s: %w", files[0].name, err)
+	}
+	return nil
+}
+
+// report adds what became of f to the result and hands out its rejections.
+func (r *run) report(f *file) error {
+	if f.failed != nil {
+		r.result.FileErrors = append(r.result.FileErrors, FileError{f.name, f.failed})
+	}
+	s, add := &r.result.Summary, f.summary()
+	s.Lines += add.Lines
+	s.Draws += add.Draws
+	s.Inserted += add.Inserted
+	s.Unchanged += add.Unchanged
+	s.Corrected += add.Corrected
+	s.Duplicate += add.Duplicate
+	s.Overruled += add.Overruled
+	s.Rejected += add.Rejected
+	s.Skipped += add.Skipped
+	for reason, n := range add.Rejections {
+		s.Rejections[reason] += n
+	}
+	if r.opts.OnRejection == nil {
+		return nil
+	}
+	return r.eachRejection(f, r.opts.OnRejection)
+}

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// ErrStale says that the draws have changed since a merge was planned: compare again, then merge again.
+var ErrStale = errors.New("the draws have changed since they were compared")
+
+// DrawChange is one slot that an import fills or corrects.
+type DrawChange struct {
+	Slot    models.Slot
+	Number  string
+	Addons  string // the slot's add-ons from now on, as models.Addons.Value writes them
+	Correct bool   // the slot holds other digits or add-ons, which become a revision; false: the slot is empty
+}
+
+// Merge is what one file changes.
+type Merge struct {
+	Run     models.ImportRun
+	Changes iter.Seq[DrawChange] // each slot once, ascending; read once
+}
+
+// MergeDraws applies the merges, in their order, in one transaction: the earlier words of corrected slots go to
+// draw_revisions, the slots change, each merge leaves its import run, and the data version moves if any slot did.
+//
+// basis is the number of the data version that the changes were planned at. If it has moved since, or a slot is
+// not as the plan has it, nothing changes and the error is ErrStale. now is when slots are first filled and
+// revisions replaced. All rows are staged before the write lock is taken; what holds it is only the transaction
+// that copies them.
+func (s *Store) MergeDraws(ctx context.Context, basis int64, merges []Merge, now time.Time) (models.DataVersion, error) {
+	merge := s.mergeSQLite
+	if s.dialect == Postgres {
+		merge = s.mergePostgres
+	}
+	version, err := merge(ctx, basis, merges, now.UTC().Truncate(time.Microsecond))
+	switch {
+	case errors.Is(err, gorm.ErrDuplicatedKey), errors.Is(err, ErrStale):
+		return version, ErrStale
+	case err == nil, ctx.Err() != nil:
+		return version, err
+	default:
+		return version, unavailable(err)
+	}
+}
+
+// The temporary table that holds the changes of all merges; the types are read by both databases.
+const (
+	stageTable   = "import_stage"
+	stageColumns = "merge, correct, game_id, date, tod, sequence, number, addons"
+	createStage  = "CREATE TEMPORARY TABLE " + stageTable +
+		" (merge INTEGER, correct BOOLEAN, game_id TEXT, date %s, tod SMALLINT, sequence SMALLINT, number TEXT, addons TEXT)"
+)
+
+// staged counts the changes of one merge.
+type staged struct{ inserts, corrections int64 }
+
+func (n *staged) add(c *DrawChange) {
+	if c.Correct {
+		n.corrections++
+	} else {
+		n.inserts++
+	}
+}
+
+// applyMerges is the transaction proper, on the connection that holds the stage.
+func (s *Store) applyMerges(tx *gorm.DB, basis int64, merges []Merge, counts []staged, now time.Time) (models.DataVersion, error) {
+	version, err := s.lockVersion(tx)
+	if err != nil {
+		return version, err
+	}
+	if version.Number != basis {
+		return version, ErrStale
+	}
+	changed := false
+	for i := range merges {
+		if err := s.applyMerge(tx, i, &merges[i].Run, counts[i], now); err != nil {
+			return version, err
+		}
+		changed = changed || counts[i] != staged{}
+	}
+	if !changed {
+		return version, nil
+	}
+	return s.bumpDataVersion(tx)
+}
+
+// lockVersion reads the data version and keeps others from moving it until tx ends: whoever changes draws locks
+// it first. On SQLite, tx holds the only write lock already.
+func (s *Store) lockVersion(tx *gorm.DB) (models.DataVersion, error) {
+	if s.dialect == Postgres {
+		if err := tx.Exec("SELECT number FROM data_version WHERE id = 1 FOR UPDATE").Error; err != nil {
+			return models.DataVersion{}, fmt.Errorf("lock the data version: %w", err)
+		}
+	}
+	version, err := dataVersion(tx)
+	if err != nil {
+		return version, fmt.Errorf("read the data version: %w", err)
+	}
+	return version, nil
+}
+
+func (s *Store) applyMerge(tx *gorm.DB, merge int, run *models.ImportRun, n staged, now time.Time) error {
+	feed, at := "?", "?"
+	if s.dialect == Postgres {
+		feed, at = "CAST(? AS TEXT)", "CAST(? AS TIMESTAMPTZ)"
+	}
+	for _, step := range []struct {
+		what string
+		rows int64
+		sql  string
+		args []any
+	}{
+		{
+			"insert draws", n.inserts,
+			"INSERT INTO draws (game_id, date, tod, sequence, number, addons, feed, revision, void, reason, ingested_at)" +
+				" SELECT game_id, date, tod, sequence, number, addons, " + feed + ", 1, FALSE, '', " + at +
+				" FROM " + stageTable + " WHERE merge = ? AND NOT correct",
+			[]any{run.Feed, now, merge},
+		},
+		{
+			"keep revisions", n.corrections,
+			"INSERT INTO draw_revisions (game_id, date, tod, sequence, revision, number, addons, feed, void, reason, replaced_at, replaced_by)" +
+				" SELECT d.game_id, d.date, d.tod, d.sequence, d.revision, d.number, d.addons, d.feed, d.void, d.reason, " + at + ", " + feed +
+				" FROM " + stageTable + " s JOIN draws d ON d.game_id = s.game_id AND d.date = s.date AND d.tod = s.tod AND d.sequence = s.sequence" +
+				" WHERE s.merge = ? AND s.correct",
+			[]any{now, run.Feed, merge},
+		},
+		{
+			// An upsert, since UPDATE … FROM a million rows takes a quarter longer. It inserts nothing: that all
+			// these slots hold draws, the step before has shown.
+			"correct draws", n.corrections,
+			"INSERT INTO draws AS d (game_id, date, tod, sequence, number, addons, feed, revision, void, reason, ingested_at)" +
+				" SELECT game_id, date, tod, sequence, number, addons, " + feed + ", 1, FALSE, '', " + at +
+				" FROM " + stageTable + " WHERE merge = ? AND correct" +
+				" ON CONFLICT (game_id, date, tod, sequence) DO UPDATE SET number = excluded.number, addons = excluded.addons," +
+				" feed = excluded.feed, revision = d.revision + 1, void = FALSE, reason = ''",
+			[]any{run.Feed, now, merge},
+		},
+	} {
+		if step.rows == 0 {
+			continue
+		}
+		done := tx.Exec(step.sql, step.args...)
+		if done.Error != nil {
+			return fmt.Errorf("%s: %w", step.what, done.Error)
+		}
+		if done.RowsAffected != step.rows {
+			return ErrStale
+		}
+	}
+	run.ID = 0
+	if err := tx.Create(run).Error; err != nil {
+		return fmt.Errorf("record the import: %w", err)
+	}
+	return nil
+}

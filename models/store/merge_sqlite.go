@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// mergeSQLite merges on a connection of its own: temporary tables belong to a connection, and staging on the
+// store's one writing connection would keep counters and keys waiting although it locks nothing.
+func (s *Store) mergeSQLite(ctx context.Context, basis int64, merges []Merge, now time.Time) (version models.DataVersion, err error) {
+	db, err := s.openMerger()
+	if err != nil {
+		return version, err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return version, err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	pool.SetMaxOpenConns(1)
+
+	counts, err := stageSQLite(db.WithContext(ctx), merges)
+	if err != nil {
+		return version, fmt.Errorf("stage the draws: %w", err)
+	}
+	err = db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+		version, err = s.applyMerges(tx, basis, merges, counts, now)
+		return err
+	})
+	return version, err
+}
+
+// openMerger opens the database for one merge. It waits longer for the lock than requests may: an import has time.
+func (s *Store) openMerger() (*gorm.DB, error) {
+	settings := url.Values{
+		"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)"},
+		"_txlock": {"immediate"},
+	}
+	db, err := gorm.Open(sqlite.Open("file:"+s.path+"?"+settings.Encode()), gormConfig())
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", s.path, err)
+	}
+	return db, nil
+}
+
+// stageRows is how many rows one INSERT stages. Measured with this driver on a million rows: 1 row 5.5 s,
+// 20 rows 3.5 s, 100 rows 4.8 s, 500 rows 12 s.
+const stageRows = 20
+
+// stageSQLite fills the stage in one transaction, which touches the temporary file only and so locks nothing.
+func stageSQLite(db *gorm.DB, merges []Merge) (counts []staged, err error) {
+	counts = make([]staged, len(merges))
+	if err := db.Exec(fmt.Sprintf(createStage, "TEXT")).Error; err != nil {
+		return nil, err
+	}
+	if err := db.Exec("BEGIN DEFERRED").Error; err != nil {
+		return nil, err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, err
+	}
+	ctx := db.Statement.Context
+	one := "(" + strings.TrimSuffix(strings.Repeat("?,", strings.Count(stageColumns, ",")+1), ",") + ")"
+	insert := "INSERT INTO " + stageTable + " (" + stageColumns + ") VALUES " + one
+	full, err := pool.PrepareContext(ctx, insert+strings.Repeat(","+one, stageRows-1))
+	if err != nil {
+		return nil, err
+	}
+	defer full.Close()
+
+	var args []any
+	for i := range merges {
+		if merges[i].Changes == nil {
+			continue
+		}
+		for change := range merges[i].Changes {
+			counts[i].add(&change)
+			args = append(args, i, change.Correct, change.Slot.GameID, change.Slot.Date.String(), int(change.Slot.Tod), change.Slot.Sequence,
+				change.Number, change.Addons)
+			if strings.Count(one, "?")*stageRows > len(args) {
+				continue
+			}
+			if _, err := full.ExecContext(ctx, args...); err != nil {
+				return nil, err
+			}
+			args = args[:0]
+		}
+	}
+	if rest := len(args) / strings.Count(one, "?"); rest > 0 {
+		if _, err := pool.ExecContext(ctx, insert+strings.Repeat(","+one, rest-1), args...); err != nil {
+			return nil, err
+		}
+	}
+	return counts, db.Exec("COMMIT").Error
+}

@@ -1,0 +1,99 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// TestMergeDraws: a merge lands whole or not at all, and only on the draws that it was planned for.
+func TestMergeDraws(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		day := models.NewDate(2024, time.May, 2)
+		change := func(date models.Date, number string, correct bool) store.DrawChange {
+			return store.DrawChange{
+				Slot:   models.Slot{GameID: "va-pick-3", Date: date, Tod: models.Night, Sequence: 1},
+				Number: number, Addons: `{"fireball":"` + number[:1] + `"}`, Correct: correct,
+			}
+		}
+		merge := func(feed string, changes ...store.DrawChange) store.Merge {
+			return store.Merge{Run: models.ImportRun{Feed: feed, Source: "test", FinishedAt: time.Now()}, Changes: slices.Values(changes)}
+		}
+		held := func() string {
+			var lines []string
+			err := st.StoredDraws(ctx, "va-pick-3", day, day+100, func(d *models.Draw) error {
+				lines = append(lines, fmt.Sprintf("%s %s %s %s r%d", d.Date, d.Number, d.Addons["fireball"], d.Feed, d.Revision))
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(lines, "\n")
+		}
+		basis := func() int64 {
+			v, err := st.DataVersion(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v.Number
+		}
+		must := func(merges ...store.Merge) models.DataVersion {
+			t.Helper()
+			before := basis()
+			v, err := st.MergeDraws(ctx, before, merges, time.Now())
+			if err != nil || v.Number != before+1 {
+				t.Fatalf("version %d after %d, %v", v.Number, before, err)
+			}
+			return v
+		}
+
+		// More rows than one statement stages, and not a multiple of them.
+		var many []store.DrawChange
+		for i := range 45 {
+			many = append(many, change(day+models.Date(i), fmt.Sprintf("%03d", i), false))
+		}
+		v := must(merge(models.FeedCSV, many...))
+		all := held()
+		if strings.Count(all, "\n") != 44 || !strings.HasPrefix(all, "2024-05-02 000 0 csv r1\n") || !strings.HasSuffix(all, "\n2024-06-15 044 0 csv r1") {
+			t.Fatalf("held:\n%s", all)
+		}
+
+		for name, merges := range map[string][]store.Merge{
+			"inserts what is there":                {merge(models.FeedCSV, change(day+50, "555", false)), merge(models.FeedCSV, change(day, "555", false))},
+			"corrects what is not there":           {merge(models.FeedCSV, change(day+50, "555", false)), merge(models.FeedCSV, change(day+51, "555", true))},
+			"corrects one that is, one that isn't": {merge(models.FeedCSV, change(day, "555", true), change(day+51, "555", true))},
+		} {
+			if _, err := st.MergeDraws(ctx, v.Number, merges, time.Now()); !errors.Is(err, store.ErrStale) || held() != all || basis() != v.Number {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := st.MergeDraws(ctx, v.Number-1, []store.Merge{merge(models.FeedCSV, change(day+50, "555", false))}, time.Now()); !errors.Is(err, store.ErrStale) || held() != all {
+			t.Errorf("planned at an older version: %v", err)
+		}
+
+		// A later merge sees the earlier ones of the same call; one that changes nothing does not move the version.
+		must(merge(models.FeedCSV, change(day+50, "555", false)), merge(models.FeedVirginia, change(day, "666", true), change(day+50, "666", true)))
+		if got := held(); !strings.HasPrefix(got, "2024-05-02 666 6 va-lottery r2\n") || !strings.HasSuffix(got, "\n2024-06-21 666 6 va-lottery r2") {
+			t.Errorf("held:\n%s", got)
+		}
+		before := basis()
+		if v, err := st.MergeDraws(ctx, before, []store.Merge{merge(models.FeedCSV)}, time.Now()); err != nil || v.Number != before {
+			t.Errorf("nothing merged: version %d after %d, %v", v.Number, before, err)
+		}
+
+		stop := errors.New("enough")
+		if err := st.StoredDraws(ctx, "va-pick-3", day, day+1, func(*models.Draw) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("StoredDraws ended with %v", err)
+		}
+	})
+}
