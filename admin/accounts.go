@@ -1,0 +1,218 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+func (t *tool) accounts() *cli.Command {
+	return &cli.Command{Name: "accounts", Usage: "customers, their plans and limits", Subcommands: []*cli.Command{
+		{
+			Name: "create", Usage: "make an account",
+			Description: "An account without --plan is on the plan that billing says, free to begin with. --plan is a grant:\n" +
+				"it stands, whatever billing says, until `accounts set-plan ACCOUNT billing` takes it back.\n\n" +
+				"Example:\n  lotteryadmin accounts create --email ada@example.com --plan pro --name \"Ada Lovelace\"",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "email", Required: true, Usage: "the account's `E-MAIL` address, which no other account has"},
+				&cli.StringFlag{Name: "plan", Usage: "grant the plan `free|pro`"},
+				&cli.StringFlag{Name: "name", Usage: "the customer's `NAME`"},
+			},
+			Action: t.stored(accountsCreate),
+		},
+		{
+			Name: "list", Usage: "list accounts, oldest first",
+			Description: "Example:\n  lotteryadmin accounts list --plan pro --search example.com",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "plan", Usage: "only those on the plan `free|pro`"},
+				&cli.StringFlag{Name: "status", Usage: "only those that are `active|suspended|closed`"},
+				&cli.StringFlag{Name: "search", Usage: "only those with `TEXT` in their id, address or name"},
+			},
+			Action: t.stored(accountsList),
+		},
+		{
+			Name: "show", Usage: "show an account and its keys", ArgsUsage: "ACCOUNT",
+			Description: "ACCOUNT is an id or an e-mail address.\n\nExample:\n  lotteryadmin accounts show ada@example.com",
+			Action:      t.stored(accountsShow),
+		},
+		{
+			Name: "set-plan", Usage: "grant a plan, or take the grant back", ArgsUsage: "ACCOUNT free|pro|billing",
+			Description: "free and pro are grants: they stand, whatever billing says. billing takes the grant back.\n" +
+				"It takes effect within 2 seconds, and for the running day.\n\n" +
+				"Example:\n  lotteryadmin accounts set-plan ada@example.com pro",
+			Action: t.stored(accountsSetPlan),
+		},
+		{
+			Name: "set-limit", Usage: "give an account its own daily limit", ArgsUsage: "ACCOUNT N|default",
+			Description: "N is the counted requests a UTC day; default is the plan's again.\n\n" +
+				"Example:\n  lotteryadmin accounts set-limit ada@example.com 25000",
+			Action: t.stored(accountsSetLimit),
+		},
+		{
+			Name: "suspend", Usage: "stop serving an account's keys", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
+			Description: "Its requests are answered 403 within 2 seconds, until `accounts resume`.\n\n" +
+				"Example:\n  lotteryadmin accounts suspend ada@example.com --yes",
+			Action: t.stored(accountsSuspend),
+		},
+		{
+			Name: "resume", Usage: "serve a suspended account again", ArgsUsage: "ACCOUNT",
+			Description: "Example:\n  lotteryadmin accounts resume ada@example.com",
+			Action:      t.stored(accountsResume),
+		},
+		{
+			Name: "delete", Usage: "delete an account for good", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
+			Description: "Its personal data goes, its keys stop working, its address is free for a new account.\n" +
+				"This cannot be undone.\n\nExample:\n  lotteryadmin accounts delete ada@example.com --yes",
+			Action: t.stored(accountsDelete),
+		},
+	}}
+}
+
+// yesFlag is the flag of the commands that ask before they go on.
+func yesFlag() []cli.Flag {
+	return []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask"}}
+}
+
+// account is the account object.
+type account struct {
+	ID         string            `json:"id"`
+	Email      *string           `json:"email"`
+	Name       string            `json:"name"`
+	Plan       models.Plan       `json:"plan"`
+	PlanSource models.PlanSource `json:"plan_source"`
+	Status     string            `json:"status"`
+	DailyLimit int               `json:"daily_limit"`
+	CreatedAt  string            `json:"created_at"`
+}
+
+func (c *call) accountOf(a *models.Account) account {
+	plan, source := a.Plan()
+	return account{
+		ID: a.ID, Email: a.Email, Name: a.Name, Plan: plan, PlanSource: source, Status: string(a.Status),
+		DailyLimit: a.DailyLimit(c.cfg.Plans), CreatedAt: stamp(a.CreatedAt),
+	}
+}
+
+// accountDetails is what `accounts show` prints.
+type accountDetails struct {
+	account
+	Keys    []key     `json:"keys"`
+	Billing *struct{} `json:"billing"` // null until the product knows billing
+}
+
+// accountResult prints the account that a store method gave, if it did.
+func (c *call) accountResult(a models.Account, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.result(c.accountOf(&a))
+}
+
+func accountsCreate(ctx context.Context, c *call) error {
+	plan, err := c.plan()
+	if err != nil {
+		return err
+	}
+	return c.accountResult(c.store.CreateAccount(ctx, store.NewAccount{Email: c.String("email"), Name: c.String("name"), Grant: plan}))
+}
+
+func accountsList(ctx context.Context, c *call) error {
+	filter := store.AccountFilter{Search: c.String("search")}
+	plan, err := c.plan()
+	if err != nil {
+		return err
+	}
+	if plan != nil {
+		filter.Plan = *plan
+	}
+	if c.IsSet("status") {
+		status, err := oneOf("--status", c.String("status"),
+			string(models.AccountActive), string(models.AccountSuspended), string(models.AccountClosed))
+		if err != nil {
+			return err
+		}
+		filter.Status = models.AccountStatus(status)
+	}
+	found, err := c.store.Accounts(ctx, filter)
+	if err != nil {
+		return err
+	}
+	list := make([]account, 0, len(found))
+	for i := range found {
+		list = append(list, c.accountOf(&found[i]))
+	}
+	return c.result(list)
+}
+
+func accountsShow(ctx context.Context, c *call) error {
+	a, err := c.store.Account(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	keys, err := c.store.Keys(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	return c.result(accountDetails{account: c.accountOf(&a), Keys: c.keysOf(keys)})
+}
+
+func accountsSetPlan(ctx context.Context, c *call) error {
+	word, err := oneOf("the plan", c.arg(1), string(models.PlanFree), string(models.PlanPro), "billing")
+	if err != nil {
+		return err
+	}
+	var grant *models.Plan
+	if plan := models.Plan(word); word != "billing" {
+		grant = &plan
+	}
+	return c.accountResult(c.store.GrantPlan(ctx, c.arg(0), grant))
+}
+
+const maxDailyLimit = 1_000_000_000 // what both databases store, and more than a node can serve
+
+func accountsSetLimit(ctx context.Context, c *call) error {
+	var limit *int
+	if text := c.arg(1); text != "default" {
+		n, err := wholeNumber("the limit (or default)", text, 0, maxDailyLimit)
+		if err != nil {
+			return err
+		}
+		limit = &n
+	}
+	return c.accountResult(c.store.OverrideLimit(ctx, c.arg(0), limit))
+}
+
+func accountsSuspend(ctx context.Context, c *call) error {
+	err := c.confirmAccount(ctx, "Suspend %s? Its keys are refused until you resume it.")
+	if err != nil {
+		return err
+	}
+	return c.accountResult(c.store.SetAccountStatus(ctx, c.arg(0), models.AccountSuspended))
+}
+
+func accountsResume(ctx context.Context, c *call) error {
+	return c.accountResult(c.store.SetAccountStatus(ctx, c.arg(0), models.AccountActive))
+}
+
+func accountsDelete(ctx context.Context, c *call) error {
+	err := c.confirmAccount(ctx, "Delete %s? Its personal data and its keys are gone for good.")
+	if err != nil {
+		return err
+	}
+	return c.accountResult(c.store.DeleteAccount(ctx, c.arg(0)))
+}
+
+// confirmAccount asks a question about the account that the argument names.
+func (c *call) confirmAccount(ctx context.Context, question string) error {
+	return c.confirm(func() (string, error) {
+		a, err := c.store.Account(ctx, c.arg(0))
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf(question, fmt.Sprintf("account %s (%s)", a.ID, *a.Email)), nil
+	})
+}

@@ -1,0 +1,217 @@
+// Package admin is lotteryadmin, the operator's tool: its commands, one file a noun.
+//
+// A command gets its flags and arguments in urfave/cli's context, calls the store, and prints the object that it
+// showed or changed. Results go to stdout, everything else to stderr.
+package admin
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/configs"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Env is the world outside, as the tool sees it.
+type Env struct {
+	Getenv func(string) string
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Now is the clock; nil = time.Now.
+	Now func() time.Time
+	// IsTerminal tells whether one of the three streams is a terminal; nil = ask the operating system.
+	IsTerminal func(stream any) bool
+	// HTTP fetches the URLs of `draws import`; nil = a client with time-outs.
+	HTTP *http.Client
+}
+
+// The exit codes.
+const (
+	exitDone     = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitRejected = 3
+	exitNotFound = 4
+	exitConflict = 5
+)
+
+// rejectedError says that an import was done without some of the rows.
+type rejectedError struct{ text string }
+
+func (e rejectedError) Error() string { return e.text }
+
+// Run carries out one command line (args without the program's name) and gives the exit code: 0 done, 1 failed,
+// 2 usage, 3 done but some rows rejected, 4 not found, 5 conflict.
+func Run(ctx context.Context, args []string, env Env) int {
+	t := newTool(ctx, env)
+	err := t.run(ctx, args)
+	if err != nil && !errors.Is(err, errHelpShown) {
+		fmt.Fprintf(t.env.Stderr, "lotteryadmin: %s\n", explain(ctx, err))
+	}
+	return exitCode(err)
+}
+
+// exitCode is the one mapping of errors to exit codes.
+func exitCode(err error) int {
+	var rejected rejectedError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &rejected):
+		return exitRejected
+	}
+	switch models.ErrorCode(err) {
+	case models.CodeInvalid:
+		return exitUsage
+	case models.CodeNotFound:
+		return exitNotFound
+	case models.CodeConflict:
+		return exitConflict
+	default:
+		return exitFailed
+	}
+}
+
+var (
+	keyForm      = regexp.MustCompile(`ldk_[0-9A-Za-z]{8}[0-9A-Za-z]+`)
+	passwordForm = regexp.MustCompile(`(://[^:/@\s]*:)[^\s]*@`)
+)
+
+// explain is err for a person. Whatever way a key or a password got into it, it does not get out.
+func explain(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		return "interrupted" // whatever the database or a reader made of it
+	}
+	text := keyForm.ReplaceAllStringFunc(clean(err.Error()), func(key string) string { return key[:12] + "…" })
+	return passwordForm.ReplaceAllString(text, "${1}xxxxx@")
+}
+
+// tool is one run.
+type tool struct {
+	env   Env
+	stdin *bufio.Reader
+	form  string // of the result: table, json or csv
+	quiet bool
+}
+
+func newTool(ctx context.Context, env Env) *tool {
+	if env.Now == nil {
+		env.Now = time.Now
+	}
+	if env.IsTerminal == nil {
+		env.IsTerminal = isTerminal
+	}
+	return &tool{env: env, stdin: bufio.NewReader(&interruptible{ctx, env.Stdin}), form: formTable}
+}
+
+func (t *tool) run(ctx context.Context, args []string) error {
+	app := t.app()
+	l, err := parse(app, args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case l.help:
+		return writeHelp(t.env.Stdout, app, &l)
+	case !l.complete():
+		if err := writeHelp(t.env.Stderr, app, &l); err != nil {
+			return err
+		}
+		return errHelpShown
+	}
+	if form, ok := l.globals["output"]; ok {
+		if t.form, err = oneOf("--output", form, formTable, formJSON, formCSV); err != nil {
+			return err
+		}
+	}
+	t.quiet = l.globals["quiet"] == "true"
+	return app.RunContext(ctx, l.forCLI(app.Name))
+}
+
+// errHelpShown ends a run that named no command: its help is on stderr already.
+var errHelpShown = models.Errorf(models.CodeInvalid, "no command was given")
+
+func (t *tool) app() *cli.App {
+	nouns := []*cli.Command{
+		t.accounts(), t.keys(), t.games(), t.draws(), t.db(), t.version(), t.completion(),
+	}
+	for _, noun := range nouns {
+		noun.HideHelp = true
+		for _, verb := range noun.Subcommands {
+			verb.HideHelp = true
+		}
+	}
+	return &cli.App{
+		Name:  "lotteryadmin",
+		Usage: "the operator's tool of the lottery draw API",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "config", Usage: "read the settings of `FILE` (YAML)"},
+			&cli.StringFlag{Name: "database-url", Usage: "use the database at `URL`: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "print results as `table|json|csv`"},
+			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no messages, only results and errors"},
+			&cli.BoolFlag{Name: "no-migrate", Usage: "refuse a database whose schema is not up to date instead of bringing it there"},
+		},
+		Commands: nouns,
+		HideHelp: true, HideVersion: true,
+		Reader: t.env.Stdin, Writer: t.env.Stderr, ErrWriter: t.env.Stderr,
+		ExitErrHandler: func(*cli.Context, error) {}, // Run alone decides how the program ends
+	}
+}
+
+// call is one command being carried out.
+type call struct {
+	*cli.Context
+	*tool
+	cfg   configs.Config
+	store *store.Store // nil unless the command is stored
+}
+
+// arg is the i-th argument, from 0.
+func (c *call) arg(i int) string { return c.Args().Get(i) }
+
+// configured gives run the settings.
+func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc {
+	return func(cc *cli.Context) error {
+		flags := map[string]string{}
+		if cc.IsSet("database-url") {
+			flags["database_url"] = cc.String("database-url")
+		}
+		cfg, err := configs.Load(configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Flags: flags})
+		if err != nil {
+			return err
+		}
+		return run(cc.Context, &call{Context: cc, tool: t, cfg: cfg})
+	}
+}
+
+// stored gives run the settings and an open database whose schema is up to date.
+func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
+	return t.configured(func(ctx context.Context, c *call) (err error) {
+		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: t.env.Now})
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, c.store.Close()) }()
+		if err := c.store.Prepare(ctx, !c.Bool("no-migrate")); err != nil {
+			return err
+		}
+		return run(ctx, c)
+	})
+}
+
+// say writes a message, which is no result, to stderr.
+func (t *tool) say(format string, args ...any) {
+	if !t.quiet {
+		fmt.Fprintf(t.env.Stderr, format+"\n", args...)
+	}
+}

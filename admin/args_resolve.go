@@ -1,0 +1,185 @@
+package admin
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/models"
+)
+
+// resolve finds the command that the words name; what follows it is arguments.
+func (s *scanner) resolve(app *cli.App) (line, error) {
+	l := line{help: s.help, globals: map[string]string{}, flags: map[string]string{}}
+	words, commands, within := s.words, app.Commands, ""
+	for len(words) > 0 && commands != nil {
+		word := words[0]
+		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.Name == word })
+		switch {
+		case i >= 0:
+			l.path = append(l.path, commands[i])
+			commands, within = commands[i].Subcommands, word
+		case word == "help" && !l.help:
+			l.help = true
+		default:
+			return l, unknownCommand(within, word, commands)
+		}
+		words = words[1:]
+	}
+	l.args = append([]string{}, words...)
+	return l, nil
+}
+
+func unknownCommand(within, word string, commands []*cli.Command) error {
+	names := make([]string, 0, len(commands))
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	help := strings.TrimSpace(within + " --help")
+	if near := models.Nearest(word, names); len(near) > 0 {
+		return models.Errorf(models.CodeInvalid, "there is no command %q; did you mean %s?",
+			strings.TrimSpace(within+" "+word), strings.Join(near, " or "))
+	}
+	return models.Errorf(models.CodeInvalid, "there is no command %q; `lotteryadmin %s` lists those that exist",
+		strings.TrimSpace(within+" "+word), help)
+}
+
+// unknownFlag is the error for the first flag that the command does not have.
+func (s *scanner) unknownFlag(app *cli.App, l *line) error {
+	known := flagNames(app.Flags)
+	if l.complete() {
+		known = append(known, flagNames(l.command().Flags)...)
+	} else {
+		for _, kind := range s.kinds {
+			known = append(known, kind.name)
+		}
+		slices.Sort(known)
+		known = slices.Compact(known)
+	}
+	for _, g := range s.flags {
+		if g.name != "" && slices.Contains(known, g.name) {
+			continue
+		}
+		fault := "there is no flag " + g.typed
+		if len(l.path) > 0 {
+			fault = l.name() + " has no flag " + g.typed
+		}
+		if near := models.Nearest(strings.TrimLeft(g.typed, "-"), known); len(near) > 0 {
+			return models.Errorf(models.CodeInvalid, "%s; did you mean --%s?", fault, strings.Join(near, " or --"))
+		}
+		return models.Errorf(models.CodeInvalid, "%s; `%s` lists those it has", fault, strings.Join(strings.Fields("lotteryadmin "+l.name()+" --help"), " "))
+	}
+	return nil
+}
+
+func flagNames(flags []cli.Flag) []string {
+	names := make([]string, 0, len(flags))
+	for _, f := range flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}
+
+// name is the command as one types it: accounts create.
+func (l *line) name() string {
+	names := make([]string, 0, len(l.path))
+	for _, c := range l.path {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// sort puts the flags where they belong; one given twice is an error, since either value might be meant.
+func (s *scanner) sort(app *cli.App, l *line) error {
+	globals := flagNames(app.Flags)
+	for _, g := range s.flags {
+		into := l.flags
+		if slices.Contains(globals, g.name) {
+			into = l.globals
+		}
+		if _, twice := into[g.name]; twice {
+			return models.Errorf(models.CodeInvalid, "--%s is given twice: give it once", g.name)
+		}
+		if g.value == "" && !s.kinds[g.name].text {
+			return models.Errorf(models.CodeInvalid, "--%s is given an empty value: leave it out, or say what it is to be", g.name)
+		}
+		into[g.name] = g.value
+	}
+	return nil
+}
+
+// check tells what is missing, or too much.
+func (l *line) check() error {
+	for _, f := range l.command().Flags {
+		if required(f) && strings.TrimSpace(l.flags[f.Names()[0]]) == "" {
+			return models.Errorf(models.CodeInvalid, "%s needs %s; usage: %s", l.name(), flagUsage(f), l.usage())
+		}
+	}
+	want := strings.Fields(l.command().ArgsUsage)
+	if len(l.args) < len(want) {
+		return models.Errorf(models.CodeInvalid, "%s needs %s; usage: %s", l.name(), strings.TrimSuffix(want[len(l.args)], "…"), l.usage())
+	}
+	many := len(want) > 0 && strings.HasSuffix(want[len(want)-1], "…")
+	if len(l.args) > len(want) && !many {
+		return models.Errorf(models.CodeInvalid, "%q is one argument too many; usage: %s", l.args[len(want)], l.usage())
+	}
+	return nil
+}
+
+// usage is the command's form in one line: required flags, arguments, optional flags in brackets.
+func (l *line) usage() string {
+	cmd := l.command()
+	if cmd == nil {
+		return "lotteryadmin COMMAND"
+	}
+	parts := []string{"lotteryadmin", l.name()}
+	if len(cmd.Subcommands) > 0 {
+		parts = append(parts, "COMMAND")
+	}
+	var optional []string
+	for _, f := range cmd.Flags {
+		if required(f) {
+			parts = append(parts, flagUsage(f))
+		} else {
+			optional = append(optional, "["+flagUsage(f)+"]")
+		}
+	}
+	if cmd.ArgsUsage != "" {
+		parts = append(parts, cmd.ArgsUsage)
+	}
+	return strings.Join(append(parts, optional...), " ")
+}
+
+func required(f cli.Flag) bool {
+	r, ok := f.(cli.RequiredFlag)
+	return ok && r.IsRequired()
+}
+
+// flagUsage is a flag with its placeholder: --plan free|pro.
+func flagUsage(f cli.Flag) string {
+	text := "--" + f.Names()[0]
+	if placeholder, _ := describe(f); placeholder != "" {
+		text += " " + placeholder
+	}
+	return text
+}
+
+// describe splits a flag's text into its placeholder, which stands in backquotes, and the text without them.
+func describe(f cli.Flag) (placeholder, text string) {
+	doc, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return "", ""
+	}
+	text = doc.GetUsage()
+	before, rest, ok1 := strings.Cut(text, "`")
+	placeholder, after, ok2 := strings.Cut(rest, "`")
+	switch {
+	case ok1 && ok2:
+		return placeholder, before + placeholder + after
+	case takesValue(f):
+		return "VALUE", text
+	default:
+		return "", text
+	}
+}

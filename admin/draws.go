@@ -1,0 +1,144 @@
+package admin
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"lottery/jobs/importer"
+	"lottery/models"
+)
+
+func (t *tool) draws() *cli.Command {
+	return &cli.Command{Name: "draws", Usage: "historical draws", Subcommands: []*cli.Command{
+		{
+			Name: "import", Usage: "import files as a lottery publishes them", ArgsUsage: "FILE|URL…",
+			Description: "Each file is imported whole or not at all, and importing it again changes nothing. - is stdin.\n" +
+				"Rows that contradict their game, their file or what is stored are rejected: then the exit code is 3.\n" +
+				"A file that cannot be used leaves the others as they are: then it is 1.\n\n" +
+				"Example:\n  lotteryadmin draws import --feed ny-open-data numbers-win4.csv --report rejected.csv\n" +
+				"  lotteryadmin draws export | lotteryadmin draws import --feed csv - --database-url sqlite:copy.db",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "feed", Required: true, Usage: "whose form it is: the feed `ID`, one of " + orList(importer.Feeds())},
+				&cli.BoolFlag{Name: "dry-run", Usage: "tell what would happen, and write nothing"},
+				&cli.BoolFlag{Name: "strict", Usage: "import all files without any rejection, or none of them"},
+				&cli.StringFlag{Name: "report", Usage: "write every rejection to `FILE`, as CSV"},
+			},
+			Action: t.stored(drawsImport),
+		},
+		{
+			Name: "set", Usage: "say what was drawn, by your own word",
+			Description: "Settles a conflict or enters an official correction. No feed corrects it afterwards; the digits\n" +
+				"that stood there are kept as a revision, and the add-ons stay.\n\n" +
+				"Example:\n  lotteryadmin draws set --game ny-win-4 --date 2007-06-10 --tod Midday --number 0008 \\\n" +
+				"    --reason \"the lottery's own archive says 0008\"",
+			Flags: append(slotFlags(), &cli.StringFlag{Name: "number", Required: true, Usage: "the `DIGITS` in drawn order, leading zeros included"},
+				reasonFlag()),
+			Action: t.stored(drawsSet),
+		},
+		{
+			Name: "unset", Usage: "say that a slot holds no draw, by your own word",
+			Description: "What stood there is kept as a revision. Imports that bring the draw again are overruled;\n" +
+				"`draws set` brings it back.\n\n" +
+				"Example:\n  lotteryadmin draws unset --game nc-pick-3 --date 2025-06-01 --tod Day --sequence 2 \\\n" +
+				"    --reason \"published by mistake\" --yes",
+			Flags:  append(append(slotFlags(), reasonFlag()), yesFlag()...),
+			Action: t.stored(drawsUnset),
+		},
+		{
+			Name: "verify", Usage: "look for gaps and impossible draws",
+			Description: "A gap is a run of dates on which the game should have drawn and no draw is held. A problem is a row\n" +
+				"that cannot be: then the exit code is 1. Gaps alone are no failure.\n\n" +
+				"Example:\n  lotteryadmin draws verify --game tx-pick-3",
+			Flags:  []cli.Flag{gameFlag(false)},
+			Action: t.stored(drawsVerify),
+		},
+		{
+			Name: "export", Usage: "write draws to stdout, oldest first",
+			Description: "Writes what `draws import --feed csv` reads back; --output does not matter here. Draws that were\n" +
+				"taken back are left out.\n\n" +
+				"Example:\n  lotteryadmin draws export --game va-pick-4 --from 2010-01-01 > va-pick-4.csv",
+			Flags: []cli.Flag{
+				gameFlag(false),
+				&cli.StringFlag{Name: "from", Usage: "from this `DATE` on"},
+				&cli.StringFlag{Name: "to", Usage: "up to this `DATE`, included"},
+				&cli.StringFlag{Name: "format", Usage: "write `csv|ndjson`; csv if left out"},
+			},
+			Action: t.stored(drawsExport),
+		},
+	}}
+}
+
+func gameFlag(required bool) cli.Flag {
+	usage := "only the game `ID`"
+	if required {
+		usage = "the game's `ID`"
+	}
+	return &cli.StringFlag{Name: "game", Required: required, Usage: usage}
+}
+
+// slotFlags name one draw.
+func slotFlags() []cli.Flag {
+	return []cli.Flag{
+		gameFlag(true),
+		&cli.StringFlag{Name: "date", Required: true, Usage: "the `DATE` of the draw in the game's own zone"},
+		&cli.StringFlag{Name: "tod", Required: true, Usage: "the `TIME` of day, such as Midday"},
+		&cli.StringFlag{Name: "sequence", Usage: "which `N` of several draws in one slot; 1 if left out"},
+	}
+}
+
+func reasonFlag() cli.Flag {
+	return &cli.StringFlag{Name: "reason", Required: true, Usage: "a `TEXT` that says why; it is kept with the draw"}
+}
+
+// slot reads the slot flags.
+func (c *call) slot() (models.Slot, error) {
+	slot := models.Slot{GameID: c.String("game"), Sequence: 1}
+	date, err := models.ParseDate(c.String("date"))
+	if err != nil {
+		return slot, models.Errorf(models.CodeInvalid, "--date: %v", err)
+	}
+	slot.Date = date
+	var ok bool
+	if slot.Tod, ok = models.ParseTod(c.String("tod")); !ok {
+		return slot, models.Errorf(models.CodeInvalid, "--tod must be %s, not %q", orList(allTods()), c.String("tod"))
+	}
+	if c.IsSet("sequence") {
+		slot.Sequence, err = wholeNumber("--sequence", c.String("sequence"), 1, models.MaxSequence)
+	}
+	return slot, err
+}
+
+func allTods() []string {
+	return todNames(models.NewTodSet(models.Morning, models.Midday, models.Day, models.Afternoon, models.Evening, models.Night))
+}
+
+// draw is the draw object.
+type draw struct {
+	Game       string        `json:"game"`
+	Date       models.Date   `json:"date"`
+	Tod        string        `json:"tod"`
+	Sequence   int           `json:"sequence"`
+	Number     *string       `json:"number"` // null where the slot holds no draw
+	Addons     models.Addons `json:"addons"`
+	Feed       string        `json:"feed"`
+	Revision   int           `json:"revision"`
+	Void       bool          `json:"void"`
+	Reason     *string       `json:"reason"`
+	IngestedAt string        `json:"ingested_at"`
+}
+
+func drawOf(d *models.Draw) draw {
+	out := draw{
+		Game: d.GameID, Date: d.Date, Tod: d.Tod.String(), Sequence: d.Sequence, Addons: d.Addons, Feed: d.Feed,
+		Revision: d.Revision, Void: d.Void, IngestedAt: stamp(d.IngestedAt),
+	}
+	if out.Addons == nil {
+		out.Addons = models.Addons{}
+	}
+	if d.Number != "" && !d.Void {
+		out.Number = &d.Number
+	}
+	if d.Reason != "" {
+		out.Reason = &d.Reason
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package admin
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// exporter writes draws one by one.
+type exporter interface {
+	begin(addons []string) error
+	draw(d *models.Draw) error
+	end() error
+}
+
+func drawsExport(ctx context.Context, c *call) error {
+	filter := store.DrawFilter{GameID: c.String("game")}
+	var err error
+	if filter.From, err = c.date("from"); err != nil {
+		return err
+	}
+	if filter.To, err = c.date("to"); err != nil {
+		return err
+	}
+	if filter.From != nil && filter.To != nil && *filter.From > *filter.To {
+		return models.Errorf(models.CodeInvalid, "--from %s is after --to %s", filter.From, filter.To)
+	}
+	out := exporter(newCSVExporter(c.env.Stdout))
+	if c.IsSet("format") {
+		format, err := oneOf("--format", c.String("format"), "csv", "ndjson")
+		if err != nil {
+			return err
+		}
+		if format == "ndjson" {
+			out = newNDJSONExporter(c.env.Stdout)
+		}
+	}
+	if filter.GameID != "" {
+		if _, err := c.store.Game(ctx, filter.GameID); err != nil {
+			return err
+		}
+	}
+	if err := c.store.Export(ctx, filter, out.begin, out.draw); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	if err := out.end(); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}
+
+const exportBuffer = 1 << 16
+
+// csvExporter writes what the feed csv reads: LF line ends, quotes only where needed.
+type csvExporter struct {
+	w      *csv.Writer
+	buffer *bufio.Writer
+	addons []string
+	row    []string
+}
+
+func newCSVExporter(w io.Writer) *csvExporter {
+	buffer := bufio.NewWriterSize(w, exportBuffer)
+	return &csvExporter{w: csv.NewWriter(buffer), buffer: buffer}
+}
+
+func (e *csvExporter) begin(addons []string) error {
+	e.addons = addons
+	return e.w.Write(append([]string{"game", "date", "tod", "sequence", "number"}, addons...))
+}
+
+func (e *csvExporter) draw(d *models.Draw) error {
+	e.row = append(e.row[:0], d.GameID, d.Date.String(), d.Tod.String(), strconv.Itoa(d.Sequence), d.Number)
+	for _, name := range e.addons {
+		e.row = append(e.row, d.Addons[name])
+	}
+	return e.w.Write(e.row)
+}
+
+func (e *csvExporter) end() error {
+	e.w.Flush()
+	if err := e.w.Error(); err != nil {
+		return err
+	}
+	return e.buffer.Flush()
+}
+
+// ndjsonExporter writes an object a line.
+type ndjsonExporter struct {
+	buffer *bufio.Writer
+	json   *json.Encoder
+}
+
+func newNDJSONExporter(w io.Writer) *ndjsonExporter {
+	buffer := bufio.NewWriterSize(w, exportBuffer)
+	e := json.NewEncoder(buffer)
+	e.SetEscapeHTML(false)
+	return &ndjsonExporter{buffer, e}
+}
+
+// exportedDraw is one line.
+type exportedDraw struct {
+	Game     string        `json:"game"`
+	Date     models.Date   `json:"date"`
+	Tod      models.Tod    `json:"tod"`
+	Sequence int           `json:"sequence"`
+	Number   string        `json:"number"`
+	Addons   models.Addons `json:"addons"`
+}
+
+func (e *ndjsonExporter) begin([]string) error { return nil }
+
+func (e *ndjsonExporter) draw(d *models.Draw) error {
+	line := exportedDraw{d.GameID, d.Date, d.Tod, d.Sequence, d.Number, d.Addons}
+	if line.Addons == nil {
+		line.Addons = models.Addons{}
+	}
+	return e.json.Encode(line)
+}
+
+func (e *ndjsonExporter) end() error { return e.buffer.Flush() }

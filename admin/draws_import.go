@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lottery/jobs/importer"
+	"lottery/models"
+)
+
+const shownRejections = 20 // without --report
+
+func drawsImport(ctx context.Context, c *call) (err error) {
+	feed := c.String("feed")
+	if !slices.Contains(importer.Feeds(), feed) {
+		return models.Errorf(models.CodeInvalid, "%q is not a feed; use %s", feed, orList(importer.Feeds()))
+	}
+	sources, err := c.sources(c.Args().Slice())
+	if err != nil {
+		return err
+	}
+	report, err := c.newReport()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, report.discard()) }()
+
+	bar := c.newProgress()
+	result, err := importer.Run(ctx, c.store, sources, importer.Options{
+		Feed: feed, DryRun: c.Bool("dry-run"), Strict: c.Bool("strict"), Now: c.env.Now,
+		Progress: bar.at, OnRejection: report.add,
+	})
+	bar.end()
+	if err == nil {
+		err = report.publish()
+	}
+	if err != nil {
+		return errors.Join(err, c.result(result.Summary)) // files that were done with stand: say what was done
+	}
+	report.show(result.Summary.Rejected)
+	if err := c.result(result.Summary); err != nil {
+		return err
+	}
+	return importOutcome(&result, c.Bool("dry-run"))
+}
+
+// importOutcome is what went wrong, the worst of it.
+func importOutcome(result *importer.Result, dryRun bool) error {
+	would := ""
+	if dryRun {
+		would = "would be "
+	}
+	rejected := fmt.Sprintf("%d of %d draws %srejected", result.Summary.Rejected, result.Summary.Draws, would)
+	var faults []string
+	for _, f := range result.FileErrors {
+		faults = append(faults, f.Error())
+	}
+	if result.Refused {
+		if result.Summary.Rejected > 0 {
+			faults = append(faults, rejected)
+		}
+		faults = append(faults, "nothing was imported: --strict takes all files without a rejection, or none")
+	}
+	switch {
+	case len(faults) > 0:
+		return errors.New(strings.Join(faults, "\nlotteryadmin: "))
+	case result.Summary.Rejected > 0:
+		return rejectedError{rejected}
+	default:
+		return nil
+	}
+}

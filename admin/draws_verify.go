@@ -1,0 +1,141 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// verification is what `draws verify` finds of one game.
+type verification struct {
+	Game        string       `json:"game"`
+	Draws       int          `json:"draws"`
+	First       *models.Date `json:"first"`
+	Last        *models.Date `json:"last"`
+	MissingDays int          `json:"missing_days"` // dates without a draw on which there should be one
+	Gaps        []gap        `json:"gaps"`
+	Problems    []problem    `json:"problems"`
+}
+
+// gap is a run of missing days: none between them has a draw.
+type gap struct {
+	From models.Date `json:"from"`
+	To   models.Date `json:"to"`
+	Days int         `json:"days"`
+}
+
+// problem is a row that cannot be.
+type problem struct {
+	Date     string `json:"date"`
+	Tod      string `json:"tod"`
+	Sequence int    `json:"sequence"`
+	Problem  string `json:"problem"`
+}
+
+func drawsVerify(ctx context.Context, c *call) error {
+	var games []models.Game
+	var err error
+	if id := c.String("game"); id != "" {
+		games = make([]models.Game, 1)
+		games[0], err = c.store.Game(ctx, id)
+	} else {
+		games, err = c.store.Games(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	found := make(map[string]*verifier, len(games))
+	for i := range games {
+		if found[games[i].ID], err = c.newVerifier(&games[i]); err != nil {
+			return err
+		}
+	}
+	err = c.store.InspectDraws(ctx, c.String("game"), func(d *store.StoredDraw) error {
+		if v := found[d.GameID]; v != nil { // else the game is newer than our look at the games
+			v.take(d)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	problems, list := 0, make([]verification, 0, len(games))
+	for i := range games {
+		v := found[games[i].ID].verification
+		problems += len(v.Problems)
+		list = append(list, v)
+	}
+	if err := c.result(list); err != nil {
+		return err
+	}
+	if problems > 0 {
+		return fmt.Errorf("%d of the stored draws cannot be: correct them with `lotteryadmin draws set`, or take them back with `draws unset`", problems)
+	}
+	return nil
+}
+
+// verifier looks at one game's rows as they come, oldest first.
+type verifier struct {
+	verification
+	game   *models.Game
+	latest models.Date // the last on which a draw may be held: tomorrow in the game's zone
+}
+
+func (c *call) newVerifier(g *models.Game) (*verifier, error) {
+	loc, err := g.Location()
+	if err != nil {
+		return nil, err
+	}
+	return &verifier{
+		verification: verification{Game: g.ID, Gaps: []gap{}, Problems: []problem{}},
+		game:         g, latest: models.DateOf(c.env.Now().In(loc)) + 1,
+	}, nil
+}
+
+func (v *verifier) take(d *store.StoredDraw) {
+	v.Draws++
+	date, err := models.ParseDate(d.Date)
+	switch {
+	case err != nil:
+		v.problem(d, fmt.Sprintf("date: %v", err))
+	case date > v.latest:
+		v.problem(d, "date is after tomorrow")
+	default:
+		v.reach(date)
+	}
+	if !models.ValidNumber(d.Number) || len(d.Number) != v.game.Digits {
+		v.problem(d, fmt.Sprintf("number %q does not have %d digits", d.Number, v.game.Digits))
+	}
+	if !v.game.Tods.Has(d.Tod) {
+		v.problem(d, fmt.Sprintf("the game does not draw at %s (but %s)", d.Tod, v.game.Tods))
+	}
+}
+
+func (v *verifier) problem(d *store.StoredDraw, text string) {
+	v.Problems = append(v.Problems, problem{d.Date, d.Tod.String(), d.Sequence, text})
+}
+
+// reach notes a date that has a draw, and the days missing since the one before.
+func (v *verifier) reach(date models.Date) {
+	if v.First == nil {
+		v.First, v.Last = &date, &date
+		return
+	}
+	var g gap
+	for day := *v.Last + 1; day < date; day++ {
+		if v.game.DrawDays.On(day, v.game.Tods) == 0 {
+			continue
+		}
+		if g.Days == 0 {
+			g.From = day
+		}
+		g.To, g.Days = day, g.Days+1
+	}
+	if g.Days > 0 {
+		v.Gaps = append(v.Gaps, g)
+		v.MissingDays += g.Days
+	}
+	v.Last = &date
+}

@@ -1,0 +1,114 @@
+package admin
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+const helpWidth = 100 // columns
+
+// writeHelp explains the command that l names, or the whole tool.
+func writeHelp(w io.Writer, app *cli.App, l *line) error {
+	var b strings.Builder
+	cmd := l.command()
+	switch {
+	case cmd == nil:
+		fmt.Fprintf(&b, "lotteryadmin is %s.\n\nUsage:\n  lotteryadmin COMMAND [flags] [arguments]\n", app.Usage)
+		b.WriteString("  Flags may stand anywhere. `lotteryadmin COMMAND --help` explains a command and gives an example.\n")
+		b.WriteString("\nCommands:\n")
+		helpList(&b, commandLines(app.Commands))
+	case len(cmd.Subcommands) > 0:
+		fmt.Fprintf(&b, "lotteryadmin %s: %s\n\nUsage:\n  %s\n\nCommands:\n", cmd.Name, cmd.Usage, l.usage())
+		helpList(&b, commandLines([]*cli.Command{cmd}))
+	default:
+		fmt.Fprintf(&b, "lotteryadmin %s: %s\n\nUsage:\n", l.name(), cmd.Usage)
+		wrap(&b, l.usage(), 2, 6)
+		b.WriteByte('\n')
+		b.WriteString(cmd.Description + "\n")
+		if len(cmd.Flags) > 0 {
+			b.WriteString("\nFlags:\n")
+			helpList(&b, flagLines(cmd.Flags))
+		}
+	}
+	b.WriteString("\nGlobal flags:\n")
+	helpList(&b, append(flagLines(app.Flags), [2]string{"-h, --help", "explain the command"}))
+	if cmd == nil {
+		b.WriteString("\nExit codes:\n")
+		b.WriteString("  0 done, 1 failed, 2 usage, 3 done but some rows rejected, 4 not found, 5 conflict\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// commandLines lists what can be carried out, with a line of text each.
+func commandLines(nouns []*cli.Command) [][2]string {
+	var lines [][2]string
+	for _, noun := range nouns {
+		if len(noun.Subcommands) == 0 {
+			lines = append(lines, [2]string{strings.TrimSpace(noun.Name + " " + noun.ArgsUsage), noun.Usage})
+		}
+		for _, verb := range noun.Subcommands {
+			lines = append(lines, [2]string{strings.TrimSpace(noun.Name + " " + verb.Name + " " + verb.ArgsUsage), verb.Usage})
+		}
+	}
+	return lines
+}
+
+func flagLines(flags []cli.Flag) [][2]string {
+	var lines [][2]string
+	for _, f := range flags {
+		name := flagUsage(f)
+		for _, alias := range f.Names()[1:] {
+			name = "-" + alias + ", " + name
+		}
+		_, text := describe(f)
+		lines = append(lines, [2]string{name, text})
+	}
+	return lines
+}
+
+// helpList writes names and texts in two columns.
+func helpList(b *strings.Builder, lines [][2]string) {
+	width := 0
+	for _, l := range lines {
+		width = max(width, len([]rune(l[0])))
+	}
+	for _, l := range lines {
+		fmt.Fprintf(b, "  %-*s   %s\n", width, l[0], l[1])
+	}
+}
+
+// wrap writes text in lines of helpWidth, the first indented by first, the others by rest.
+func wrap(b *strings.Builder, text string, first, rest int) {
+	column := first
+	b.WriteString(strings.Repeat(" ", first))
+	for i, part := range usageParts(text) {
+		if i > 0 && column+1+len([]rune(part)) > helpWidth {
+			b.WriteString("\n" + strings.Repeat(" ", rest))
+			column = rest
+		} else if i > 0 {
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(part)
+		column += len([]rune(part))
+	}
+	b.WriteByte('\n')
+}
+
+// usageParts keeps a flag and its placeholder together.
+func usageParts(text string) []string {
+	var parts []string
+	for _, word := range strings.Fields(text) {
+		if n := len(parts); n > 0 && strings.HasPrefix(strings.TrimPrefix(parts[n-1], "["), "--") &&
+			!strings.Contains(parts[n-1], " ") && !strings.HasSuffix(parts[n-1], "]") && !strings.HasPrefix(strings.TrimPrefix(word, "["), "--") {
+			parts[n-1] += " " + word
+			continue
+		}
+		parts = append(parts, word)
+	}
+	return parts
+}

@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"lottery/models"
+)
+
+// report takes the rejections of an import: all of them into the file of --report, or else the first few to show.
+type report struct {
+	call  *call
+	path  string // "" without --report
+	temp  *os.File
+	out   *bufio.Writer
+	csv   *csv.Writer
+	first []models.Rejection
+}
+
+// newReport opens the report before anything is imported. It stands beside its final name until it is whole.
+func (c *call) newReport() (*report, error) {
+	r := &report{call: c, path: c.String("report")}
+	if !c.IsSet("report") {
+		return r, nil
+	}
+	if r.path == "" || r.path == "-" {
+		return nil, models.Errorf(models.CodeInvalid, "--report needs the name of a file; stdout is for the summary")
+	}
+	temp, err := os.CreateTemp(filepath.Dir(r.path), "."+filepath.Base(r.path)+".*")
+	if err != nil {
+		return nil, fmt.Errorf("make the report: %w", err)
+	}
+	r.temp, r.out = temp, bufio.NewWriter(temp)
+	r.csv = csv.NewWriter(r.out)
+	if err := r.csv.Write([]string{"file", "line", "column", "value", "reason", "detail"}); err != nil {
+		return nil, errors.Join(fmt.Errorf("write the report: %w", err), r.discard())
+	}
+	return r, nil
+}
+
+// add takes one rejection.
+func (r *report) add(rejection models.Rejection) error {
+	if r.temp == nil {
+		if len(r.first) < shownRejections {
+			r.first = append(r.first, rejection)
+		}
+		return nil
+	}
+	err := r.csv.Write([]string{
+		rejection.File, strconv.Itoa(rejection.Line), rejection.Column, rejection.Value, string(rejection.Reason), rejection.Detail,
+	})
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+const reportMode = 0o644 // what is in it was published
+
+// publish gives the report its name; an older report of that name is replaced.
+func (r *report) publish() error {
+	if r.temp == nil {
+		return nil
+	}
+	r.csv.Flush()
+	err := errors.Join(r.csv.Error(), r.out.Flush(), r.temp.Chmod(reportMode))
+	if err == nil {
+		err = os.Rename(r.temp.Name(), r.path)
+	}
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// discard ends a report, and removes one that was not published.
+func (r *report) discard() error {
+	if r.temp == nil {
+		return nil
+	}
+	err := r.temp.Close()
+	if removed := os.Remove(r.temp.Name()); !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
+}
+
+// show tells people about the rejections, where no file does.
+func (r *report) show(rejected int) {
+	for _, x := range r.first {
+		where := fmt.Sprintf("%s:%d", x.File, x.Line)
+		if x.Column != "" {
+			where += ": " + x.Column
+		}
+		r.call.say("%s", clean(fmt.Sprintf("%s: %s %q: %s", where, x.Reason, x.Value, x.Detail)))
+	}
+	if more := rejected - len(r.first); r.temp == nil && more > 0 {
+		r.call.say("… and %d more; use --report FILE", more)
+	}
+}

@@ -1,0 +1,130 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"lottery/jobs/importer"
+	"lottery/models"
+)
+
+const (
+	fetchTimeout = 30 * time.Second // to connect; to get the headers; between two pieces of the body
+	maxFetched   = 256 << 20        // bytes of one address
+)
+
+// sources are the files to import: paths, http(s) addresses, and - for stdin, once.
+func (c *call) sources(args []string) ([]importer.Source, error) {
+	var list []importer.Source
+	stdin := false
+	for _, arg := range args {
+		switch {
+		case arg == "-" && stdin:
+			return nil, models.Errorf(models.CodeInvalid, "stdin (-) can only be read once")
+		case arg == "-":
+			stdin = true
+			list = append(list, importer.Source{Name: "-", Size: -1, Open: func(context.Context) (io.ReadCloser, error) {
+				return io.NopCloser(c.stdin), nil
+			}})
+		case strings.HasPrefix(arg, "http://"), strings.HasPrefix(arg, "https://"):
+			u, err := url.Parse(arg)
+			if err != nil || u.Host == "" {
+				return nil, models.Errorf(models.CodeInvalid, "%q is not an address that can be fetched", arg)
+			}
+			list = append(list, importer.Source{Name: u.Redacted(), Size: -1, Open: func(ctx context.Context) (io.ReadCloser, error) {
+				return c.fetch(ctx, arg)
+			}})
+		default:
+			list = append(list, fileSource(arg))
+		}
+	}
+	return list, nil
+}
+
+func fileSource(path string) importer.Source {
+	size := int64(-1)
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		size = info.Size()
+	}
+	return importer.Source{Name: path, Size: size, Open: func(context.Context) (io.ReadCloser, error) {
+		f, err := os.Open(path)
+		var fault *os.PathError
+		if errors.As(err, &fault) {
+			return nil, fault.Err // the file is named already
+		}
+		return f, err
+	}}
+}
+
+// fetch opens an address. It gives up where the other side says nothing for fetchTimeout.
+func (c *call) fetch(ctx context.Context, address string) (io.ReadCloser, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		cancel(nil)
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	request.Header.Set("User-Agent", "lotteryadmin/"+models.BuildVersion().Version)
+	client := c.env.HTTP
+	if client == nil {
+		client = newHTTPClient()
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		cancel(nil)
+		var fault *url.Error
+		if errors.As(err, &fault) {
+			err = fault.Err // the address is named already
+		}
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		cancel(nil)
+		return nil, errors.Join(fmt.Errorf("the server answered %s", response.Status), response.Body.Close())
+	}
+	stall := time.AfterFunc(fetchTimeout, func() { cancel(fmt.Errorf("the server sent nothing for %s", fetchTimeout)) })
+	return &fetched{ctx: ctx, body: response.Body, left: maxFetched, stall: stall, cancel: cancel}, nil
+}
+
+func newHTTPClient() *http.Client {
+	dialer := &net.Dialer{Timeout: fetchTimeout}
+	return &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchTimeout,
+		ResponseHeaderTimeout: fetchTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+	}}
+}
+
+// fetched is a body that neither stalls nor goes on for ever.
+type fetched struct {
+	ctx    context.Context
+	body   io.ReadCloser
+	left   int64
+	stall  *time.Timer
+	cancel context.CancelCauseFunc
+}
+
+func (f *fetched) Read(p []byte) (int, error) {
+	n, err := f.body.Read(p)
+	f.stall.Reset(fetchTimeout)
+	if f.left -= int64(n); f.left < 0 {
+		return 0, fmt.Errorf("the answer is larger than %d MiB: fetch it to a file and import that", maxFetched>>20)
+	}
+	if cause := context.Cause(f.ctx); cause != nil && err != nil {
+		err = cause
+	}
+	return n, err
+}
+
+func (f *fetched) Close() error {
+	f.stall.Stop()
+	f.cancel(nil)
+	return f.body.Close()
+}

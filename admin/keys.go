@@ -1,0 +1,219 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+)
+
+func (t *tool) keys() *cli.Command {
+	const keyIs = "KEY is an id, a key's first 12 characters, or - with the whole key on stdin.\n"
+	return &cli.Command{Name: "keys", Usage: "API keys", Subcommands: []*cli.Command{
+		{
+			Name: "create", Usage: "make an API key and show it, this once",
+			Description: "A plan allows so many live keys; those that are expired, revoked or in grace do not count.\n" +
+				"A date means the end of that day in UTC.\n\n" +
+				"Example:\n  lotteryadmin keys create --account ada@example.com --name laptop --expires 90d\n" +
+				"  lotteryadmin keys create --account bob@example.com --create-account --plan pro",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "account", Required: true, Usage: "the key's `ACCOUNT`: an id or an e-mail address"},
+				&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell the key from others"},
+				&cli.StringFlag{Name: "expires", Usage: "when the key stops working: `90d|DATE`, also 2w or 36h"},
+				&cli.BoolFlag{Name: "create-account", Usage: "make the account if there is none; --account must be an e-mail address"},
+				&cli.StringFlag{Name: "plan", Usage: "grant the account that is made the plan `free|pro`"},
+			},
+			Action: t.stored(keysCreate),
+		},
+		{
+			Name: "list", Usage: "list keys, oldest first",
+			Description: "Keys that are expired or revoked are only listed with --all.\n\n" +
+				"Example:\n  lotteryadmin keys list --account ada@example.com --all",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "account", Usage: "only those of `ACCOUNT`"},
+				&cli.BoolFlag{Name: "all", Usage: "those that no longer work, too"},
+			},
+			Action: t.stored(keysList),
+		},
+		{
+			Name: "revoke", Usage: "kill a key", ArgsUsage: "KEY", Flags: yesFlag(),
+			Description: keyIs + "Its requests are answered 401 within 2 seconds. This cannot be undone.\n\n" +
+				"Example:\n  lotteryadmin keys revoke ldk_3fG7aB9x --yes\n  lotteryadmin keys revoke - --yes < leaked-key.txt",
+			Action: t.stored(keysRevoke),
+		},
+		{
+			Name: "rotate", Usage: "replace a key by a new one and show it, this once", ArgsUsage: "KEY",
+			Description: keyIs + "The new key has the name and the expiry of the old one, which works on for the grace period\n" +
+				"and does not count against the plan meanwhile.\n\n" +
+				"Example:\n  lotteryadmin keys rotate ldk_3fG7aB9x --grace 2d",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "grace", Usage: "how long the old key works on: `24h` if left out, or 2d; 0 kills it at once"},
+			},
+			Action: t.stored(keysRotate),
+		},
+	}}
+}
+
+// key is the key object.
+type key struct {
+	ID         string           `json:"id"`
+	AccountID  string           `json:"account_id"`
+	Name       string           `json:"name"`
+	Prefix     string           `json:"prefix"`
+	Status     models.KeyStatus `json:"status"`
+	CreatedAt  string           `json:"created_at"`
+	ExpiresAt  *string          `json:"expires_at"` // of a rotated key, the end of its grace period
+	LastUsedAt *string          `json:"last_used_at"`
+	RevokedAt  *string          `json:"revoked_at"`
+}
+
+func (c *call) keyOf(k *models.APIKey) key {
+	return key{
+		ID: k.ID, AccountID: k.AccountID, Name: k.Name, Prefix: k.Prefix, Status: k.StatusAt(c.env.Now()),
+		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOf(k.EndsAt()), LastUsedAt: stampOf(k.LastUsedAt), RevokedAt: stampOf(k.RevokedAt),
+	}
+}
+
+func (c *call) keysOf(keys []models.APIKey) []key {
+	list := make([]key, 0, len(keys))
+	for i := range keys {
+		list = append(list, c.keyOf(&keys[i]))
+	}
+	return list
+}
+
+// newKey is a key object with the key itself: the one time that it is shown.
+type newKey struct {
+	key
+	Key string `json:"key"`
+}
+
+// rotatedKey is a new key and the one that it replaces.
+type rotatedKey struct {
+	newKey
+	Replaces replacedKey `json:"replaces"`
+}
+
+type replacedKey struct {
+	ID        string  `json:"id"`
+	ExpiresAt *string `json:"expires_at"`
+}
+
+// keyResult prints a new key. In a table the key stands alone on its line, where it is easily copied.
+func (c *call) keyResult(secret string, object any) error {
+	c.say("This is the only time that the key is shown: keep it now.")
+	if c.form == formTable {
+		if _, err := fmt.Fprintf(c.env.Stdout, "\n    %s\n\n", secret); err != nil {
+			return fmt.Errorf("print the key: %w", err)
+		}
+	}
+	return c.result(object)
+}
+
+func keysCreate(ctx context.Context, c *call) error {
+	plan, err := c.plan()
+	if err != nil {
+		return err
+	}
+	if plan != nil && !c.Bool("create-account") {
+		return models.Errorf(models.CodeInvalid, "--plan is for the account that --create-account makes; for one that exists use `lotteryadmin accounts set-plan`")
+	}
+	in := store.NewKey{Account: c.String("account"), Name: c.String("name"), Create: c.Bool("create-account"), Grant: plan}
+	if c.IsSet("expires") {
+		at, err := parseExpiry(c.String("expires"), c.env.Now())
+		if err != nil {
+			return err
+		}
+		in.ExpiresAt = &at
+	}
+	k, err := c.store.CreateKey(ctx, c.cfg.Plans, in)
+	if err != nil {
+		return err
+	}
+	if has, _ := k.Account.Plan(); plan != nil && (k.Account.GrantedPlan == nil || has != *plan) {
+		c.say("The account was there already and keeps its plan (%s); `lotteryadmin accounts set-plan` changes it.", has)
+	}
+	object := newKey{c.keyOf(&k.APIKey), k.Secret}
+	if c.form == formTable {
+		return c.keyResult(k.Secret, object.key)
+	}
+	return c.keyResult(k.Secret, object)
+}
+
+func keysList(ctx context.Context, c *call) error {
+	account := ""
+	if c.IsSet("account") {
+		a, err := c.store.Account(ctx, c.String("account"))
+		if err != nil {
+			return err
+		}
+		account = a.ID
+	}
+	found, err := c.store.Keys(ctx, account)
+	if err != nil {
+		return err
+	}
+	list := make([]key, 0, len(found))
+	for _, k := range c.keysOf(found) {
+		if c.Bool("all") || k.Status == models.KeyActive || k.Status == models.KeyGrace {
+			list = append(list, k)
+		}
+	}
+	return c.result(list)
+}
+
+func keysRevoke(ctx context.Context, c *call) error {
+	ref, err := c.keyRef(c.arg(0))
+	if err != nil {
+		return err
+	}
+	err = c.confirm(func() (string, error) {
+		return fmt.Sprintf("Revoke key %s? It stops working for good.", shownKey(ref)), nil
+	})
+	if err != nil {
+		return err
+	}
+	k, err := c.store.RevokeKey(ctx, ref)
+	if err != nil {
+		return err
+	}
+	return c.result(c.keyOf(&k))
+}
+
+// shownKey is a key's reference without what is secret of a whole key.
+func shownKey(ref string) string {
+	if secret.WellFormed(ref) {
+		return ref[:secret.PrefixLength] + "…"
+	}
+	return ref
+}
+
+func keysRotate(ctx context.Context, c *call) error {
+	grace := day
+	if c.IsSet("grace") {
+		var err error
+		if grace, err = parseSpan("--grace", c.String("grace")); err != nil {
+			return err
+		}
+	}
+	ref, err := c.keyRef(c.arg(0))
+	if err != nil {
+		return err
+	}
+	fresh, old, err := c.store.RotateKey(ctx, ref, grace)
+	if err != nil {
+		return err
+	}
+	object := rotatedKey{newKey{c.keyOf(&fresh.APIKey), fresh.Secret}, replacedKey{old.ID, stampOf(old.EndsAt())}}
+	if c.form == formTable {
+		return c.keyResult(fresh.Secret, struct {
+			key
+			Replaces replacedKey `json:"replaces"`
+		}{object.key, object.Replaces})
+	}
+	return c.keyResult(fresh.Secret, object)
+}

@@ -1,0 +1,183 @@
+package admin
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// The forms of a result.
+const (
+	formTable = "table"
+	formJSON  = "json"
+	formCSV   = "csv"
+)
+
+// result prints the one result of a command: a struct, or a slice of structs. Its fields hold text, numbers,
+// truth values, pointers to them (nil = absent), lists of text, further structs and slices of them; the JSON tags
+// name them in all three forms.
+func (t *tool) result(v any) error {
+	var err error
+	switch t.form {
+	case formJSON:
+		err = writeJSON(t.env.Stdout, v)
+	case formCSV:
+		err = writeCSV(t.env.Stdout, v)
+	default:
+		err = writeTable(t.env.Stdout, v)
+	}
+	if err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// writeCSV writes RFC 4180 with LF: a header of the JSON keys, and a row for each object. Lists of text are joined
+// by commas; what has no flat form is JSON in its cell.
+func writeCSV(w io.Writer, v any) error {
+	rows, keys := rowsOf(v)
+	out := csv.NewWriter(w)
+	if err := out.Write(keys); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, f := range row {
+			cells[i] = f.text("")
+			if f.nested() && !f.absent() {
+				b, err := json.Marshal(f.value.Interface())
+				if err != nil {
+					return err
+				}
+				cells[i] = string(b)
+			}
+		}
+		if err := out.Write(cells); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// field is one field of an object.
+type field struct {
+	key   string
+	value reflect.Value
+}
+
+// rowsOf takes a struct or a slice of structs apart. keys are there even if no row is.
+func rowsOf(v any) (rows [][]field, keys []string) {
+	value := reflect.Indirect(reflect.ValueOf(v))
+	if value.Kind() == reflect.Struct {
+		rows = [][]field{fieldsOf(value)}
+	} else {
+		for i := range value.Len() {
+			rows = append(rows, fieldsOf(value.Index(i)))
+		}
+		value = reflect.Zero(value.Type().Elem())
+	}
+	for _, f := range fieldsOf(value) {
+		keys = append(keys, f.key)
+	}
+	return rows, keys
+}
+
+// fieldsOf lists a struct's fields as encoding/json does: embedded ones in their place.
+func fieldsOf(value reflect.Value) []field {
+	var list []field
+	for i := range value.NumField() {
+		f := value.Type().Field(i)
+		if f.Anonymous {
+			list = append(list, fieldsOf(value.Field(i))...)
+			continue
+		}
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		list = append(list, field{key, value.Field(i)})
+	}
+	return list
+}
+
+// nested tells whether f has no flat form: it holds objects.
+func (f field) nested() bool {
+	t := f.value.Type()
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map
+}
+
+// absent tells whether f has no value.
+func (f field) absent() bool { return f.value.Kind() == reflect.Pointer && f.value.IsNil() }
+
+// text is f's flat form; absent stands for nil.
+func (f field) text(absent string) string {
+	if f.absent() {
+		return absent
+	}
+	v := reflect.Indirect(f.value)
+	switch v.Kind() {
+	case reflect.Slice:
+		parts := make([]string, v.Len())
+		for i := range parts {
+			parts[i] = fmt.Sprint(v.Index(i).Interface())
+		}
+		return strings.Join(parts, ",")
+	case reflect.Map:
+		parts := make([]string, 0, v.Len())
+		for _, key := range v.MapKeys() {
+			parts = append(parts, fmt.Sprintf("%v %v", key, v.MapIndex(key)))
+		}
+		sort.Strings(parts)
+		return strings.Join(parts, ", ")
+	default:
+		return fmt.Sprint(v.Interface())
+	}
+}
+
+// stamp is a time as JSON shows it: RFC 3339 in UTC, whole seconds.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// stampOf is stamp of a time that may be absent.
+func stampOf(t *time.Time) *string {
+	if t == nil {
+		return nil
+	}
+	s := stamp(*t)
+	return &s
+}
+
+// clean makes text safe to show: what would steer a terminal is shown as an escape instead. Newlines stay.
+func clean(text string) string {
+	if strings.IndexFunc(text, steers) < 0 {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if steers(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// steers tells whether a terminal would act on r: control characters, and those that reorder text.
+func steers(r rune) bool {
+	return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
+}

@@ -1,0 +1,134 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"lottery/models"
+)
+
+type leaf struct {
+	Name string `json:"name"`
+	N    *int   `json:"n"`
+}
+
+type tree struct {
+	leaf
+	Words  []string       `json:"words"`
+	Counts map[string]int `json:"counts"`
+	Leaf   leaf           `json:"a_leaf"`
+	Leaves []leaf         `json:"leaves"`
+	None   *struct{}      `json:"none"`
+}
+
+func TestResultForms(t *testing.T) {
+	t.Parallel()
+	one := 1
+	v := tree{
+		leaf{"a\nb, \"c\" \x1b[2J \u202e<x>", nil},
+		[]string{"x", "y"},
+		map[string]int{"b": 2, "a": 1},
+		leaf{"l", &one},
+		[]leaf{{"m", &one}, {"", nil}}, nil,
+	}
+	for _, c := range []struct {
+		form  string
+		value any
+		want  string
+	}{
+		{formTable, v, `NAME          a b, "c" \x1b[2J \u202e<x>
+N             -
+WORDS         x,y
+COUNTS        a 1, b 2
+A LEAF NAME   l
+A LEAF N      1
+LEAVES        2
+NONE          -
+
+LEAVES
+NAME   N
+m      1
+-      -
+`},
+		{formTable, []tree{v}, `NAME                              N   WORDS   COUNTS     A LEAF    LEAVES   NONE
+a b, "c" \x1b[2J \u202e<x>        -   x,y     a 1, b 2   {l 1}     2        -
+`},
+		{formTable, []leaf{}, "NAME   N\n"},
+		{formCSV, []leaf{}, "name,n\n"},
+		{formCSV, v, "name,n,words,counts,a_leaf,leaves,none\n" +
+			"\"a\nb, \"\"c\"\" \x1b[2J \u202e<x>\",,\"x,y\",\"{\"\"a\"\":1,\"\"b\"\":2}\",\"{\"\"name\"\":\"\"l\"\",\"\"n\"\":1}\"," +
+			"\"[{\"\"name\"\":\"\"m\"\",\"\"n\"\":1},{\"\"name\"\":\"\"\"\",\"\"n\"\":null}]\",\n"},
+		{formJSON, []leaf{}, "[]\n"},
+		{formJSON, leaf{"<x>", nil}, "{\n  \"name\": \"<x>\",\n  \"n\": null\n}\n"},
+	} {
+		var b strings.Builder
+		tool := newTool(context.Background(), Env{Stdout: &b})
+		tool.form = c.form
+		if err := tool.result(c.value); err != nil {
+			t.Fatal(err)
+		}
+		if list, ok := c.value.([]tree); ok && c.form == formTable {
+			// Only that a list of trees has a row each, and the leaves below.
+			if got := b.String(); !strings.Contains(got, "\nLEAVES\nNAME") || strings.Count(got, "\n") != 1+len(list)+2+3 {
+				t.Errorf("a list as a table:\n%s", got)
+			}
+			continue
+		}
+		if got := b.String(); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.form, got, c.want)
+		}
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestResultThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{formTable, formJSON, formCSV} {
+		tool := newTool(context.Background(), Env{Stdout: brokenPipe{}})
+		tool.form = form
+		if err := tool.result([]leaf{{"x", nil}}); exitCode(err) != exitFailed {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("x"), 1},
+		{models.Errorf(models.CodeUnavailable, "x"), 1},
+		{models.Errorf(models.CodeInvalid, "x"), 2},
+		{fmt.Errorf("y: %w", rejectedError{"x"}), 3},
+		{fmt.Errorf("y: %w", models.Errorf(models.CodeNotFound, "x")), 4},
+		{models.Errorf(models.CodeConflict, "x"), 5},
+		{errUnchanged, 1},
+		{errHelpShown, 2},
+	} {
+		if got := exitCode(c.err); got != c.want {
+			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+func TestExplainHidesSecrets(t *testing.T) {
+	t.Parallel()
+	const key = "ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV0OueG9"
+	err := fmt.Errorf("key %q at postgres://lottery:hun/ter@2@db/x \x1b[2J", key)
+	got := explain(context.Background(), err)
+	if strings.Contains(got, key) || strings.Contains(got, "89ABC") || strings.Contains(got, "ter@2") || strings.Contains(got, "\x1b") {
+		t.Fatal(got)
+	}
+	if want := `key "ldk_01234567…" at postgres://lottery:xxxxx@db/x \x1b[2J`; got != want {
+		t.Fatalf("%s\nwant %s", got, want)
+	}
+}

@@ -1,0 +1,269 @@
+package admin_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite", to write what no program of ours would
+
+	"lottery/admin"
+)
+
+// desk is an operator's desk: a database, a clock, and maybe a terminal.
+type desk struct {
+	t        *testing.T
+	dir      string
+	now      time.Time
+	terminal bool
+	stdin    string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	return &desk{t: t, dir: t.TempDir(), now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+}
+
+func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
+	return admin.Env{
+		Getenv: func(name string) string {
+			return map[string]string{"LOTTERY_DATABASE_URL": "sqlite:" + filepath.Join(d.dir, "lottery.db")}[name]
+		},
+		Stdin: stdin, Stdout: stdout, Stderr: stderr,
+		Now:        func() time.Time { return d.now },
+		IsTerminal: func(any) bool { return d.terminal },
+	}
+}
+
+// run carries out one command line and wants its exit code.
+func (d *desk) run(code int, args ...string) (stdout, stderr string) {
+	d.t.Helper()
+	var out, messages bytes.Buffer
+	got := admin.Run(context.Background(), args, d.env(strings.NewReader(d.stdin), &out, &messages))
+	if got != code {
+		d.t.Fatalf("%q: exit code %d, want %d\n%s%s", args, got, code, &out, &messages)
+	}
+	return out.String(), messages.String()
+}
+
+// object is run's result.
+func (d *desk) object(args ...string) map[string]any {
+	d.t.Helper()
+	out, _ := d.run(0, append(args, "--output=json")...)
+	var v map[string]any
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		d.t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	return v
+}
+
+func TestConfirmation(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.object("accounts", "create", "--email", "ada@example.com")
+	d.terminal = true
+	for _, answer := range []string{"", "\n", "n\n", "no\n", "yesterday\n"} {
+		d.stdin = answer
+		out, messages := d.run(1, "accounts", "suspend", "ada@example.com")
+		if out != "" || !strings.Contains(messages, "Suspend account acc_") || !strings.Contains(messages, "(ada@example.com)? ") ||
+			!strings.Contains(messages, "[y/N] ") || !strings.HasSuffix(messages, "lotteryadmin: not confirmed: nothing was changed\n") {
+			t.Errorf("%q: %q %q", answer, out, messages)
+		}
+	}
+	if got := d.object("accounts", "show", "ada@example.com"); got["status"] != "active" {
+		t.Fatalf("a no suspended the account: %v", got)
+	}
+	d.run(4, "accounts", "suspend", "nobody@example.com") // there is nothing to ask about
+	d.stdin = "Yes\n"
+	d.run(0, "accounts", "suspend", "ada@example.com")
+	d.stdin = ""
+	d.run(0, "accounts", "delete", "ada@example.com", "--yes")
+}
+
+func TestRevokeOnATerminal(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	made := d.object("keys", "create", "--account", "ada@example.com", "--create-account")
+	key, ok := made["key"].(string)
+	if !ok {
+		t.Fatal(made)
+	}
+	d.terminal, d.stdin = true, key+"\ny\n" // the key and the answer come from the same stdin
+	out, messages := d.run(0, "keys", "revoke", "-")
+	if !strings.Contains(out, "revoked") || strings.Contains(out+messages, key) || !strings.Contains(messages, "Revoke key "+key[:12]+"…?") {
+		t.Fatalf("%s%s", out, messages)
+	}
+}
+
+func TestGraceAndExpiryPass(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	old := d.object("keys", "create", "--account", "ada@example.com", "--create-account", "--expires", "3d")
+	fresh := d.object("keys", "rotate", old["prefix"].(string), "--grace", "2d")
+	if fresh["expires_at"] != "2026-03-07T05:06:07Z" {
+		t.Errorf("the new key expires at %v", fresh["expires_at"])
+	}
+	if got := fresh["replaces"].(map[string]any); got["id"] != old["id"] || got["expires_at"] != "2026-03-06T05:06:07Z" {
+		t.Errorf("replaces %v", got)
+	}
+	status := func() string {
+		out, _ := d.run(0, "keys", "list", "--all", "-o", "csv")
+		var list []string
+		for _, line := range strings.Split(strings.TrimSpace(out), "\n")[1:] {
+			list = append(list, strings.Split(line, ",")[4])
+		}
+		return strings.Join(list, " ")
+	}
+	for _, step := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{0, "grace active"},
+		{48*time.Hour - time.Second, "grace active"},
+		{48 * time.Hour, "revoked active"},
+		{72*time.Hour - time.Second, "revoked active"},
+		{72 * time.Hour, "revoked expired"},
+	} {
+		d.now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC).Add(step.after)
+		if got := status(); got != step.want {
+			t.Errorf("after %s: %s, want %s", step.after, got, step.want)
+		}
+	}
+	if out, _ := d.run(0, "keys", "list"); strings.Contains(out, "key_") {
+		t.Errorf("dead keys are listed:\n%s", out)
+	}
+	d.run(5, "keys", "rotate", fresh["id"].(string)) // expired
+	d.run(0, "keys", "create", "--account", "ada@example.com")
+	d.run(0, "keys", "create", "--account", "ada@example.com") // neither counts against the two
+	d.run(5, "keys", "create", "--account", "ada@example.com")
+}
+
+// Ctrl-C ends a command that waits for a person or a pipe.
+func TestInterruptedWhileWaiting(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"keys", "revoke", "-", "--yes"},
+		{"draws", "import", "--feed", "csv", "-"},
+	} {
+		d := newDesk(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		stdin, feed := io.Pipe()
+		var out, messages bytes.Buffer
+		done := make(chan int)
+		go func() { done <- admin.Run(ctx, args, d.env(stdin, &out, &messages)) }()
+		if _, err := feed.Write([]byte("g")); err != nil { // returns when the command reads
+			t.Fatal(err)
+		}
+		cancel()
+		if code := <-done; code != 1 || messages.String() != "lotteryadmin: interrupted\n" {
+			t.Errorf("%q: exit code %d, %q", args, code, &messages)
+		}
+	}
+}
+
+func TestProgressBarOnlyOnATerminal(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	file := filepath.Join(d.dir, "draws.csv")
+	write(t, file, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")
+	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file); messages != "" {
+		t.Errorf("without a terminal: %q", messages)
+	}
+	d.terminal = true
+	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file); !strings.Contains(messages, "reading draws.csv") {
+		t.Errorf("on a terminal: %q", messages)
+	}
+	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file, "-q"); messages != "" {
+		t.Errorf("on a terminal with --quiet: %q", messages)
+	}
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFetchSaysWhoItIs(t *testing.T) {
+	t.Parallel()
+	agents := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		agents <- r.UserAgent()
+		_, _ = io.WriteString(w, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")
+	}))
+	t.Cleanup(server.Close)
+	d := newDesk(t)
+	if got := d.object("draws", "import", "--feed", "csv", server.URL); got["inserted"] != 1.0 {
+		t.Errorf("%v", got)
+	}
+	if agent := <-agents; !strings.HasPrefix(agent, "lotteryadmin/") {
+		t.Errorf("User-Agent: %s", agent)
+	}
+}
+
+// What stands in the database and cannot be is told, and can be taken back.
+func TestVerifyFindsWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.run(0, "db", "migrate")
+	db, err := sql.Open("sqlite", filepath.Join(d.dir, "lottery.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	_, err = db.Exec(`INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES
+		('va-pick-3', '2020-05-04', 3, 1, '007', 'csv', '2020-05-05'),
+		('va-pick-3', '2020-05-04', 6, 1, '07', 'csv', '2020-05-05'),
+		('va-pick-3', '2020-05-05', 1, 1, '00a', 'csv', '2020-05-05'),
+		('va-pick-3', '2020-13-45', 3, 1, '007', 'csv', '2020-05-05'),
+		('va-pick-3', '2026-03-05', 3, 1, '007', 'csv', '2020-05-05'),
+		('va-pick-3', '2026-03-06', 3, 1, '007', 'csv', '2020-05-05')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, messages := d.run(1, "draws", "verify", "--game", "va-pick-3", "-o", "json")
+	var list []struct {
+		Draws    int    `json:"draws"`
+		Last     string `json:"last"`
+		Problems []struct {
+			Date, Tod, Problem string
+			Sequence           int
+		} `json:"problems"`
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var got []string
+	for _, p := range list[0].Problems {
+		got = append(got, p.Date+" "+p.Tod+": "+p.Problem)
+	}
+	want := []string{
+		`2020-05-04 Night: number "07" does not have 3 digits`,
+		`2020-05-05 Morning: number "00a" does not have 3 digits`,
+		`2020-05-05 Morning: the game does not draw at Morning (but Day,Night)`,
+		`2020-13-45 Day: date: 2020-13-45 is not in the calendar`,
+		`2026-03-06 Day: date is after tomorrow`, // it is 2026-03-04 in Virginia
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") || list[0].Draws != 6 || list[0].Last != "2026-03-05" {
+		t.Errorf("%s\nwant\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), out)
+	}
+	if !strings.Contains(messages, "5 of the stored draws cannot be") {
+		t.Error(messages)
+	}
+	d.run(0, "draws", "unset", "--game", "va-pick-3", "--date", "2020-05-05", "--tod", "Morning", "--reason", "impossible", "--yes")
+	d.run(0, "draws", "set", "--game", "va-pick-3", "--date", "2020-05-04", "--tod", "Night", "--number", "070", "--reason", "typing mistake")
+	_, messages = d.run(1, "draws", "verify")
+	if !strings.Contains(messages, "2 of the stored draws cannot be") {
+		t.Error(messages)
+	}
+}

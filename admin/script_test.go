@@ -1,0 +1,143 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"lottery/models/store/storetest"
+)
+
+var update = flag.Bool("update", false, "write what commands print to the golden files of the scripts")
+
+// TestScripts runs testdata/script on SQLite, and testdata/sqlite, which holds what only SQLite has.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"script", "sqlite"} {
+		runScripts(t, dir, func() string { return "sqlite:lottery.db" })
+	}
+}
+
+// TestScriptsOnPostgres runs testdata/script, each script on a database of its own, and testdata/postgres.
+func TestScriptsOnPostgres(t *testing.T) {
+	t.Parallel()
+	server := storetest.NewPostgresServer(t)
+	t.Run("postgres", func(t *testing.T) { // returns when the scripts are done, before the server ends
+		for _, dir := range []string{"script", "postgres"} {
+			runScripts(t, dir, func() string { return server.NewDatabase(t) })
+		}
+	})
+}
+
+func runScripts(t *testing.T, dir string, database func() string) {
+	t.Helper()
+	testscript.Run(t, testscript.Params{
+		Dir:           filepath.Join("testdata", dir),
+		UpdateScripts: *update,
+		Setup: func(e *testscript.Env) error {
+			server := httptest.NewServer(http.FileServer(http.Dir(e.WorkDir)))
+			e.Defer(server.Close)
+			e.Setenv("SERVER", server.URL)
+			e.Setenv("LOTTERY_DATABASE_URL", database())
+			e.Setenv("EVIL", "red\x1b[31m")
+			e.Setenv("LONG", strings.Repeat("x", 101))
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "get": get, "masked": masked, "same": same,
+		},
+	})
+}
+
+// exits runs a command and wants its exit code: exits 4 lotteryadmin accounts show nobody.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND…")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// get takes values out of the JSON on stdout into variables: get ID id OLD replaces.id N rejections.conflict.
+// The path of a list's item is its index.
+func get(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args)%2 != 0 {
+		ts.Fatalf("usage: get NAME PATH…")
+	}
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+	for i := 0; i < len(args); i += 2 {
+		at := v
+		for step := range strings.SplitSeq(args[i+1], ".") {
+			switch here := at.(type) {
+			case map[string]any:
+				var ok bool
+				if at, ok = here[step]; !ok {
+					ts.Fatalf("no %q in %v", step, here)
+				}
+			case []any:
+				n, err := strconv.Atoi(step)
+				ts.Check(err)
+				if n >= len(here) {
+					ts.Fatalf("no item %d in %v", n, here)
+				}
+				at = here[n]
+			default:
+				ts.Fatalf("no %q in %v", step, here)
+			}
+		}
+		ts.Setenv(args[i], fmt.Sprint(at))
+	}
+}
+
+// same wants two words to be equal, leaving stdout and stderr for the next command: same $A $B.
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: [!] same A B")
+	}
+	if (args[0] == args[1]) == neg {
+		ts.Fatalf("%q and %q", args[0], args[1])
+	}
+}
+
+// masked writes the last stdout to a file, with all that differs from run to run replaced by as many letters.
+func masked(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: masked FILE")
+	}
+	text := ts.ReadFile("stdout")
+	for pattern, with := range map[string]string{
+		`acc_[0-9A-Za-z]{20}`:                   "acc_" + strings.Repeat("x", 20),
+		`key_[0-9A-Za-z]{20}`:                   "key_" + strings.Repeat("x", 20),
+		`ldk_[0-9A-Za-z]{38}`:                   "ldk_" + strings.Repeat("x", 38),
+		`ldk_[0-9A-Za-z]{8}\b`:                  "ldk_" + strings.Repeat("x", 8),
+		`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`:       "2026-01-02T03:04:05Z",
+		`("duration_ms": |DURATION MS +)[0-9]+`: "${1}0",
+	} {
+		text = regexp.MustCompile(pattern).ReplaceAllString(text, with)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}

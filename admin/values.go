@@ -1,0 +1,112 @@
+package admin
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"lottery/models"
+)
+
+// oneOf is value if it is among allowed.
+func oneOf(what, value string, allowed ...string) (string, error) {
+	for _, a := range allowed {
+		if value == a {
+			return value, nil
+		}
+	}
+	return "", models.Errorf(models.CodeInvalid, "%s must be %s, not %q", what, orList(allowed), value)
+}
+
+// orList is "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// wholeNumber reads a decimal number from low to high.
+func wholeNumber(what, text string, low, high int) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, models.Errorf(models.CodeInvalid, "%s must be a whole number from %d to %d, not %q", what, low, high, text)
+	}
+	return n, nil
+}
+
+// date reads a flag's date; nil where the flag was not given.
+func (c *call) date(flag string) (*models.Date, error) {
+	if !c.IsSet(flag) {
+		return nil, nil //nolint:nilnil // no date asked for is no date
+	}
+	d, err := models.ParseDate(c.String(flag))
+	if err != nil {
+		return nil, models.Errorf(models.CodeInvalid, "--%s: %v", flag, err)
+	}
+	return &d, nil
+}
+
+// plan reads --plan; nil where it was not given.
+func (c *call) plan() (*models.Plan, error) {
+	if !c.IsSet("plan") {
+		return nil, nil //nolint:nilnil // no plan asked for is no plan
+	}
+	p, err := models.ParsePlan(c.String("plan"))
+	if err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+const (
+	day  = 24 * time.Hour
+	week = 7 * day
+
+	maxSpan = 36500 * day // about what time.Duration holds
+)
+
+// parseSpan reads Nd, Nw, or a Go duration such as 36h or 90m; 0 or more.
+func parseSpan(what, text string) (time.Duration, error) {
+	fault := models.Errorf(models.CodeInvalid, "%s must be a time such as 90d, 2w or 36h, at most 100 years, not %q", what, text)
+	unit := time.Duration(0)
+	switch {
+	case strings.HasSuffix(text, "d"):
+		unit = day
+	case strings.HasSuffix(text, "w"):
+		unit = week
+	}
+	if unit == 0 {
+		span, err := time.ParseDuration(text)
+		if err != nil || span < 0 || span > maxSpan {
+			return 0, fault
+		}
+		return span, nil
+	}
+	n, err := strconv.ParseUint(text[:len(text)-1], 10, 31)
+	if err != nil || time.Duration(n) > maxSpan/unit {
+		return 0, fault
+	}
+	return time.Duration(n) * unit, nil
+}
+
+// parseExpiry reads a span from now, or a date: the end of that UTC day. It must lie after now.
+func parseExpiry(text string, now time.Time) (time.Time, error) {
+	var at time.Time
+	if date, err := models.ParseDate(text); err == nil {
+		at = (date + 1).Time().Add(-time.Microsecond) // what both databases can store
+	} else {
+		if strings.Count(text, "-") == 2 { // meant as a date: say what is wrong with that
+			return at, models.Errorf(models.CodeInvalid, "--expires: %v", err)
+		}
+		span, err := parseSpan("--expires", text)
+		if err != nil {
+			return at, models.Errorf(models.CodeInvalid, "--expires must be a time such as 90d, 2w or 36h, or a date such as 2027-12-31, not %q", text)
+		}
+		at = now.Add(span)
+	}
+	if !at.After(now) {
+		return at, models.Errorf(models.CodeInvalid, "--expires %s is not in the future", text)
+	}
+	return at.UTC(), nil
+}

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// Exists tells whether databaseURL names a database that can be there without being made: a SQLite file that
+// exists, or any PostgreSQL (which only a connection can tell).
+func Exists(databaseURL string) bool {
+	path, ok := sqlitePath(databaseURL)
+	if !ok {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// sqlitePath is the file of a sqlite: address.
+func sqlitePath(databaseURL string) (string, bool) {
+	path, ok := strings.CutPrefix(databaseURL, "sqlite:")
+	return strings.TrimPrefix(path, "//"), ok
+}
+
+// DialectOf is the dialect of a database URL.
+func DialectOf(databaseURL string) string {
+	if _, ok := sqlitePath(databaseURL); ok {
+		return SQLite
+	}
+	return Postgres
+}
+
+// Backup writes the database as of one moment to a new file (mode 0600), while servers go on using it, and
+// gives the file's size. On SQLite the file is a database, on PostgreSQL an archive for pg_restore. The file is
+// there whole or not at all. CodeConflict: file exists already; CodeNotFound: there is no database.
+func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err error) {
+	if !Exists(databaseURL) {
+		return 0, models.Errorf(models.CodeNotFound, "there is no database at %s", databaseURL)
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return 0, fileExists(file)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*") // mode 0600
+	if err != nil {
+		return 0, fmt.Errorf("make the backup's file: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, temp.Close())
+		if removed := os.Remove(temp.Name()); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+	}()
+	if path, ok := sqlitePath(databaseURL); ok {
+		err = backupSQLite(ctx, path, temp.Name())
+	} else {
+		err = backupPostgres(ctx, databaseURL, temp)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return publish(temp, file)
+}
+
+// publish gives temp its name, unless another file has it by now.
+func publish(temp *os.File, file string) (int64, error) {
+	if err := temp.Sync(); err != nil {
+		return 0, fmt.Errorf("write the backup: %w", err)
+	}
+	info, err := temp.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("write the backup: %w", err)
+	}
+	// A link, unlike a rename, never replaces a file; some file systems have none.
+	switch err := os.Link(temp.Name(), file); {
+	case errors.Is(err, fs.ErrExist):
+		return 0, fileExists(file)
+	case err != nil:
+		if err := os.Rename(temp.Name(), file); err != nil {
+			return 0, fmt.Errorf("name the backup: %w", err)
+		}
+	}
+	return info.Size(), nil
+}
+
+func fileExists(file string) error {
+	return models.Errorf(models.CodeConflict, "%s exists already: name a new file", file)
+}
+
+// backupSQLite fills the empty file target from a connection of its own: it only reads, so writers do not wait.
+func backupSQLite(ctx context.Context, path, target string) error {
+	options := url.Values{"_pragma": {"busy_timeout(5000)"}, "mode": {"rw"}} // rw: never makes a database
+	db, err := gorm.Open(sqlite.Open("file:"+path+"?"+options.Encode()), gormConfig())
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	err = db.WithContext(ctx).Exec("VACUUM INTO ?", target).Error
+	if err = errors.Join(err, pool.Close()); err != nil {
+		return fmt.Errorf("copy %s: %w", path, err)
+	}
+	return nil
+}
+
+// backupPostgres runs pg_dump, which takes its own snapshot.
+func backupPostgres(ctx context.Context, databaseURL string, target *os.File) error {
+	pgDump, err := exec.LookPath("pg_dump")
+	if err != nil {
+		return errors.New("backing up PostgreSQL needs pg_dump, which is not installed here: install PostgreSQL's client programs, of the server's version or newer")
+	}
+	address, password, err := libpqURL(databaseURL)
+	if err != nil {
+		return err
+	}
+	var complaints bytes.Buffer
+	cmd := exec.CommandContext(ctx, pgDump, "--format=custom", "--no-password", "--dbname="+address)
+	cmd.Env = os.Environ()
+	if password != "" {
+		cmd.Env = append(cmd.Env, "PGPASSWORD="+password) // argv is for everybody to see
+	}
+	cmd.Stdout, cmd.Stderr = target, &complaints
+	if err := cmd.Run(); err != nil {
+		text := strings.Join(strings.Fields(redact(complaints.String(), databaseURL)), " ")
+		return fmt.Errorf("pg_dump failed: %s: %w", text, err)
+	}
+	return nil
+}
+
+// libpqURL is databaseURL for PostgreSQL's own programs: without the password, which it gives apart, and
+// without the parameters that only the Go driver knows.
+func libpqURL(databaseURL string) (address, password string, err error) {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return "", "", models.Errorf(models.CodeInvalid, "the database URL cannot be read")
+	}
+	password, _ = u.User.Password()
+	if u.User != nil {
+		u.User = url.User(u.User.Username())
+	}
+	query := u.Query()
+	if p := query.Get("password"); p != "" {
+		password = p
+	}
+	for name := range query {
+		switch name {
+		case "host", "hostaddr", "port", "user", "dbname", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslsni",
+			"sslnegotiation", "passfile", "service", "connect_timeout", "target_session_attrs", "channel_binding",
+			"require_auth", "options", "application_name", "krbsrvname":
+		default:
+			query.Del(name)
+		}
+	}
+	// libpq takes + for itself, not for a space.
+	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	return u.String(), password, nil
+}

@@ -1,0 +1,164 @@
+package store_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// A backup taken while accounts are made holds whole accounts, and as many as there were at one moment.
+func TestBackupOfSQLiteInUse(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	manyDraws(t, st)
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: strings.Repeat("x", n+1) + "@example.com", Create: true})
+			if err != nil {
+				t.Errorf("write during the backup: %v", err)
+				return
+			}
+			if n == 50 {
+				return
+			}
+		}
+	})
+	file := filepath.Join(t.TempDir(), "copy.db")
+	size, err := store.Backup(ctx, url, file)
+	close(stop)
+	writer.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() != size || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v %v, size %d", info, err, size)
+	}
+	restored := storetest.OpenURL(t, "sqlite:"+file, store.Options{})
+	if err := restored.Prepare(ctx, false); err != nil {
+		t.Fatal(err)
+	}
+	accounts, err := restored.Accounts(ctx, store.AccountFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := restored.Keys(ctx, "")
+	if err != nil || len(keys) != len(accounts) {
+		t.Errorf("%d keys of %d accounts, %v", len(keys), len(accounts), err)
+	}
+	if _, want := exportedLines(t, st, store.DrawFilter{}, nil); want == "" {
+		t.Error("nothing was there to be backed up")
+	} else if _, got := exportedLines(t, restored, store.DrawFilter{}, nil); got != want {
+		t.Errorf("the draws differ:\n%s", got)
+	}
+}
+
+func TestBackupRefuses(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "copy.db")
+	if _, err := store.Backup(ctx, "sqlite:"+filepath.Join(dir, "none.db"), file); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("no database: %v", err)
+	}
+	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := storetest.URL(t)
+	storetest.OpenURL(t, url, store.Options{})
+	if _, err := store.Backup(ctx, url, file); models.ErrorCode(err) != models.CodeConflict {
+		t.Errorf("an existing file: %v", err)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "precious" {
+		t.Errorf("the existing file is now %q, %v", text, err)
+	}
+	garbage := filepath.Join(dir, "garbage.db")
+	if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Backup(ctx, "sqlite:"+garbage, filepath.Join(dir, "other.db")); err == nil {
+		t.Error("garbage was backed up")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+func TestBackupOfPostgres(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	if _, err := exec.LookPath("pg_dump"); err != nil {
+		storetest.Missing(t, "pg_dump")
+	}
+	ctx := context.Background()
+	st := storetest.OpenURL(t, url, store.Options{})
+	manyDraws(t, st)
+	file := filepath.Join(t.TempDir(), "copy.dump")
+	size, err := store.Backup(ctx, url, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() != size || info.Mode().Perm() != 0o600 {
+		t.Fatalf("%v %v, size %d", info, err, size)
+	}
+	empty := storetest.NewPostgres(t)
+	if out, err := exec.Command("pg_restore", "--no-owner", "--dbname="+empty, file).CombinedOutput(); err != nil {
+		t.Fatalf("pg_restore: %v\n%s", err, out)
+	}
+	restored := storetest.OpenURL(t, empty, store.Options{})
+	_, want := exportedLines(t, st, store.DrawFilter{}, nil)
+	if _, got := exportedLines(t, restored, store.DrawFilter{}, nil); got != want || want == "" {
+		t.Errorf("the draws differ:\n%s", got)
+	}
+	if _, err := store.Backup(ctx, url, file); models.ErrorCode(err) != models.CodeConflict {
+		t.Errorf("an existing file: %v", err)
+	}
+}
+
+func TestOverviewChangesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		st, err := store.Open(ctx, url, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { st.Close() })
+		for range 2 {
+			o, err := st.Overview(ctx)
+			if err != nil || o.Current != 0 || o.Newest == 0 || len(o.Pending) != int(o.Newest) || o.DataVersion != nil || o.Draws != nil || o.Accounts != nil {
+				t.Fatalf("of an empty database: %+v, %v", o, err)
+			}
+		}
+		if err := st.Prepare(ctx, true); err != nil {
+			t.Fatal(err)
+		}
+		manyDraws(t, st)
+		if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "ada@example.com"}); err != nil {
+			t.Fatal(err)
+		}
+		o, err := st.Overview(ctx)
+		if err != nil || o.Current != o.Newest || len(o.Pending) != 0 || o.DataVersion == nil || *o.Draws != 8 || *o.Accounts != 1 || o.Demo {
+			t.Fatalf("%+v, %v", o, err)
+		}
+	})
+}

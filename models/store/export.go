@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// DrawFilter narrows Export; zero fields do not.
+type DrawFilter struct {
+	GameID   string
+	From, To *models.Date // inclusive
+}
+
+// Export streams the draws of one moment, oldest first: by date, tod, game id, sequence. Void slots are left
+// out. begin is called first, with the sorted names of the add-ons that occur in the selection. The draw that
+// yield gets is only valid during the call, and has no more than its slot, number and add-ons.
+func (s *Store) Export(ctx context.Context, f DrawFilter, begin func(addons []string) error, yield func(*models.Draw) error) error {
+	tx := s.snapshot(ctx)
+	if tx.Error != nil {
+		return translate(tx.Error)
+	}
+	defer tx.Rollback()
+
+	where, args := f.where()
+	names, err := s.addonNames(tx, where, args)
+	if err != nil {
+		return translate(err)
+	}
+	if err := begin(names); err != nil {
+		return err
+	}
+	rows, err := tx.Raw("SELECT "+s.dateText()+", tod, game_id, sequence, number, addons FROM draws"+where+
+		" ORDER BY draws.date, tod, "+s.byteOrder("game_id")+", sequence", args...).Rows()
+	if err != nil {
+		return translate(err)
+	}
+	return exportRows(rows, yield)
+}
+
+// snapshot is a read transaction that sees one moment: on SQLite any does, on PostgreSQL this isolation level.
+func (s *Store) snapshot(ctx context.Context) *gorm.DB {
+	opts := &sql.TxOptions{ReadOnly: true}
+	if s.dialect == Postgres {
+		opts.Isolation = sql.LevelRepeatableRead
+	}
+	return s.reader(ctx).Begin(opts)
+}
+
+// dateText is the draws' date column as YYYY-MM-DD.
+func (s *Store) dateText() string {
+	if s.dialect == Postgres {
+		return "to_char(date, 'YYYY-MM-DD')" // not date::text, whose form the server's DateStyle decides
+	}
+	return "date"
+}
+
+// byteOrder orders a text column by its bytes, whatever the database's collation.
+func (s *Store) byteOrder(column string) string {
+	if s.dialect == Postgres {
+		return column + ` COLLATE "C"`
+	}
+	return column
+}
+
+func (f DrawFilter) where() (clause string, args []any) {
+	clause = " WHERE NOT void"
+	if f.GameID != "" {
+		clause, args = clause+" AND game_id = ?", append(args, f.GameID)
+	}
+	if f.From != nil {
+		clause, args = clause+" AND date >= ?", append(args, *f.From)
+	}
+	if f.To != nil {
+		clause, args = clause+" AND date <= ?", append(args, *f.To)
+	}
+	return clause, args
+}
+
+// addonNames is the sorted names of the add-ons that occur. The subqueries end in OFFSET so that the planner
+// leaves them whole, and never reads the empty text of a draw without add-ons as JSON.
+func (s *Store) addonNames(tx *gorm.DB, where string, args []any) ([]string, error) {
+	withAddons := "(SELECT addons FROM draws" + where + " AND addons <> ''"
+	query := "SELECT DISTINCT key FROM " + withAddons + " LIMIT -1 OFFSET 0) AS d, json_each(d.addons)"
+	if s.dialect == Postgres {
+		query = "SELECT DISTINCT json_object_keys(addons::json) FROM " + withAddons + " OFFSET 0) AS d"
+	}
+	var names []string
+	if err := tx.Raw(query, args...).Scan(&names).Error; err != nil {
+		return nil, fmt.Errorf("list the add-ons: %w", err)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func exportRows(rows *sql.Rows, yield func(*models.Draw) error) error {
+	defer rows.Close()
+	var d models.Draw
+	var date, game, number, addons sql.RawBytes
+	for rows.Next() {
+		if err := rows.Scan(&date, &d.Tod, &game, &d.Sequence, &number, &addons); err != nil {
+			return translate(err)
+		}
+		if err := d.Date.UnmarshalText(date); err != nil {
+			return fmt.Errorf("the database holds a draw of %s on an impossible date (`lotteryadmin draws verify` tells more): %w", game, err)
+		}
+		if d.GameID != string(game) {
+			d.GameID = string(game)
+		}
+		d.Number, d.Addons = string(number), nil
+		if len(addons) > 0 {
+			if err := json.Unmarshal(addons, (*map[string]string)(&d.Addons)); err != nil {
+				return fmt.Errorf("the add-ons of %s on %s %s: %w", d.GameID, d.Date, d.Tod, err)
+			}
+		}
+		if err := yield(&d); err != nil {
+			return err
+		}
+	}
+	return translate(rows.Err())
+}

@@ -1,0 +1,43 @@
+package store
+
+import (
+	"context"
+
+	"lottery/models"
+)
+
+// StoredDraw is a row of draws as it stands, unchecked: what a broken program or hand may have written.
+type StoredDraw struct {
+	GameID   string
+	Date     string
+	Tod      models.Tod
+	Sequence int
+	Number   string
+}
+
+// InspectDraws streams the rows of one game, or of all (""), a game's rows together and oldest first, from one
+// moment. Void slots are left out. The row that yield gets is only valid during the call.
+func (s *Store) InspectDraws(ctx context.Context, gameID string, yield func(*StoredDraw) error) error {
+	tx := s.snapshot(ctx)
+	if tx.Error != nil {
+		return translate(tx.Error)
+	}
+	defer tx.Rollback()
+	where, args := DrawFilter{GameID: gameID}.where()
+	rows, err := tx.Raw("SELECT game_id, COALESCE("+s.dateText()+", ''), tod, sequence, number FROM draws"+where+
+		" ORDER BY game_id, draws.date, tod, sequence", args...).Rows()
+	if err != nil {
+		return translate(err)
+	}
+	defer rows.Close()
+	var d StoredDraw
+	for rows.Next() {
+		if err := rows.Scan(&d.GameID, &d.Date, &d.Tod, &d.Sequence, &d.Number); err != nil {
+			return translate(err)
+		}
+		if err := yield(&d); err != nil {
+			return err
+		}
+	}
+	return translate(rows.Err())
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// MaxReason is the longest reason an operator may give, in characters.
+const MaxReason = 500
+
+// OperatorDraw is an operator's word on what a slot holds.
+type OperatorDraw struct {
+	models.Slot
+	Number string
+	Reason string // why the operator says so; kept with the draw
+}
+
+// SetDraw makes a slot hold the given number by the operator's word, which no feed corrects afterwards.
+// Other digits, or a slot that was void, count as a correction: what stood there is kept as a revision, its
+// add-ons stay. The same digits only take the operator's authority over, and then the data version's token stays.
+// CodeNotFound: no such game; CodeInvalid: the game cannot have drawn that there.
+func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, error) {
+	var d models.Draw
+	reason, err := checkReason(in.Reason)
+	if err != nil {
+		return d, err
+	}
+	game, err := s.Game(ctx, in.GameID)
+	if err != nil {
+		return d, err
+	}
+	if err := s.checkOperatorDraw(&game, in); err != nil {
+		return d, err
+	}
+	in.Reason = reason
+	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		d, err = s.setDraw(tx, in)
+		return err
+	})
+	return d, translate(err)
+}
+
+func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (models.Draw, error) {
+	d, err := s.lockDraw(tx, in.Slot)
+	switch {
+	case errors.Is(err, gorm.ErrRecordNotFound):
+		d = models.Draw{
+			GameID: in.GameID, Date: in.Date, Tod: in.Tod, Sequence: in.Sequence, Number: in.Number,
+			Feed: models.FeedOperator, Revision: 1, Reason: in.Reason, IngestedAt: s.now(),
+		}
+		if err := tx.Create(&d).Error; err != nil {
+			return d, err
+		}
+		_, err = s.bumpDataVersion(tx)
+		return d, err
+	case err != nil:
+		return d, err
+	case d.Void || d.Number != in.Number:
+		return d, s.correctDraw(tx, &d, in.Number, false, in.Reason)
+	case d.Feed == models.FeedOperator && d.Reason == in.Reason:
+		return d, nil
+	}
+	d.Feed, d.Reason = models.FeedOperator, in.Reason
+	err = slotOf(tx.Model(&models.Draw{}), in.Slot).Updates(map[string]any{"feed": d.Feed, "reason": d.Reason}).Error
+	if err != nil {
+		return d, err
+	}
+	return d, recompare(tx)
+}
+
+// UnsetDraw says by the operator's word that a slot holds no draw. What stood there is kept as a revision, and
+// later imports of the slot are overruled. CodeNotFound: the slot holds no draw.
+// Nothing but the reason is checked, so that an impossible row can be taken back too.
+func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
+	var d models.Draw
+	reason, err := checkReason(reason)
+	if err != nil {
+		return d, err
+	}
+	if _, err := s.Game(ctx, slot.GameID); err != nil {
+		return d, err
+	}
+	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		d, err = s.lockDraw(tx, slot)
+		if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && d.Void) {
+			return models.Errorf(models.CodeNotFound, "%s holds no draw on %s %s (sequence %d)", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
+		}
+		if err != nil {
+			return err
+		}
+		return s.correctDraw(tx, &d, "", true, reason)
+	})
+	return d, translate(err)
+}
+
+// correctDraw keeps what d says as a revision and makes it say something else.
+func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, number string, void bool, reason string) error {
+	old := models.DrawRevision{
+		GameID: d.GameID, Date: d.Date, Tod: d.Tod, Sequence: d.Sequence,
+		Revision: d.Revision, Number: d.Number, Addons: d.Addons, Feed: d.Feed, Void: d.Void, Reason: d.Reason,
+		ReplacedAt: s.now(), ReplacedBy: models.FeedOperator,
+	}
+	if err := tx.Create(&old).Error; err != nil {
+		return fmt.Errorf("keep the old digits: %w", err)
+	}
+	d.Number, d.Void, d.Feed, d.Reason, d.Revision = number, void, models.FeedOperator, reason, d.Revision+1
+	err := slotOf(tx.Model(&models.Draw{}), d.Slot()).Updates(map[string]any{
+		"number": d.Number, "void": d.Void, "feed": d.Feed, "reason": d.Reason, "revision": d.Revision,
+	}).Error
+	if err != nil {
+		return err
+	}
+	_, err = s.bumpDataVersion(tx)
+	return err
+}
+
+// lockDraw is the row of a slot, void or not; gorm.ErrRecordNotFound if there is none. Until tx ends no other
+// program changes draws: whoever does locks the data version first, as imports do.
+func (s *Store) lockDraw(tx *gorm.DB, slot models.Slot) (models.Draw, error) {
+	var d models.Draw
+	if _, err := s.lockVersion(tx); err != nil {
+		return d, err
+	}
+	err := slotOf(tx, slot).Take(&d).Error
+	d.IngestedAt = d.IngestedAt.UTC()
+	return d, err
+}
+
+// recompare makes imports that were planned before tx compare anew, since authority over a slot changed. The
+// token, which is what readers know the version by, stays: they see no difference.
+func recompare(tx *gorm.DB) error {
+	if err := tx.Table("data_version").Where("id = 1").Update("number", gorm.Expr("number + 1")).Error; err != nil {
+		return fmt.Errorf("move the data version's number: %w", err)
+	}
+	return nil
+}
+
+func slotOf(tx *gorm.DB, slot models.Slot) *gorm.DB {
+	return tx.Where("game_id = ? AND date = ? AND tod = ? AND sequence = ?", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
+}
+
+func (s *Store) checkOperatorDraw(game *models.Game, in OperatorDraw) error {
+	if !models.ValidNumber(in.Number) || len(in.Number) != game.Digits {
+		return models.Errorf(models.CodeInvalid, "%q is not a number of %s: it draws %d digits, leading zeros included", in.Number, game.ID, game.Digits)
+	}
+	if !game.Tods.Has(in.Tod) {
+		return models.Errorf(models.CodeInvalid, "%s does not draw at %s; its times of day are %s", game.ID, in.Tod, game.Tods)
+	}
+	if in.Sequence < 1 || in.Sequence > models.MaxSequence {
+		return models.Errorf(models.CodeInvalid, "a sequence is 1 to %d, not %d", models.MaxSequence, in.Sequence)
+	}
+	loc, err := game.Location()
+	if err != nil {
+		return err
+	}
+	if in.Date > models.DateOf(s.now().In(loc))+1 {
+		return models.Errorf(models.CodeInvalid, "%s is after tomorrow in the game's zone (%s)", in.Date, game.Timezone)
+	}
+	return nil
+}
+
+func checkReason(reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if reason == "" || utf8.RuneCountInString(reason) > MaxReason {
+		return "", models.Errorf(models.CodeInvalid, "give a reason of 1 to %d characters: it is kept with the draw", MaxReason)
+	}
+	return reason, nil
+}

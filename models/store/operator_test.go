@@ -1,0 +1,234 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+var operatorNow = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func mustDate(t testing.TB, text string) models.Date {
+	t.Helper()
+	d, err := models.ParseDate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func slotAt(t testing.TB, game, day string, tod models.Tod) models.Slot {
+	t.Helper()
+	return models.Slot{GameID: game, Date: mustDate(t, day), Tod: tod, Sequence: 1}
+}
+
+// importedDraw puts a draw with a Fireball into a slot, as the feed csv would.
+func importedDraw(t testing.TB, st *store.Store, at models.Slot, number string) {
+	t.Helper()
+	ctx := context.Background()
+	version, err := st.DataVersion(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = st.MergeDraws(ctx, version.Number, []store.Merge{fireballMerge(at, number, false)}, operatorNow)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fireballMerge(at models.Slot, number string, correct bool) store.Merge {
+	return store.Merge{
+		Run: models.ImportRun{Feed: models.FeedCSV, Source: "test.csv", FinishedAt: operatorNow},
+		Changes: func(yield func(store.DrawChange) bool) {
+			yield(store.DrawChange{Slot: at, Number: number, Addons: `{"fireball":"4"}`, Correct: correct})
+		},
+	}
+}
+
+// rawDB is a connection past the store, for what it has no method for.
+func rawDB(t testing.TB, url string) *sql.DB {
+	t.Helper()
+	driver, address := "pgx", url
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		driver, address = "sqlite", path
+	}
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// revisions is the revision table in short.
+func revisions(t testing.TB, db *sql.DB) string {
+	t.Helper()
+	rows, err := db.Query("SELECT revision, number, addons, feed, void, reason, replaced_by FROM draw_revisions ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var revision int
+		var number, addons, feed, reason, by string
+		var void bool
+		if err := rows.Scan(&revision, &number, &addons, &feed, &void, &reason, &by); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, fmt.Sprintf("%d %q %s %s %v %q %s", revision, number, addons, feed, void, reason, by))
+	}
+	return strings.Join(list, "\n")
+}
+
+func TestSetAndUnsetDraw(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return operatorNow }})
+		at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
+		importedDraw(t, st, at, "123")
+
+		// moved tells what an operation did to the version that readers know.
+		last, err := st.DataVersion(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved := func() bool {
+			v, err := st.DataVersion(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := last
+			last = v
+			return v.Token != before.Token
+		}
+		set := func(number, reason string) models.Draw {
+			d, err := st.SetDraw(ctx, store.OperatorDraw{Slot: at, Number: number, Reason: reason})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		check := func(d models.Draw, number string, revision int, void bool, reason string) {
+			t.Helper()
+			if d.Number != number || d.Revision != revision || d.Void != void || d.Reason != reason || d.Feed != models.FeedOperator ||
+				d.Addons["fireball"] != "4" || !d.IngestedAt.Equal(operatorNow) {
+				t.Fatalf("%+v", d)
+			}
+			var stored models.Draw
+			err := st.StoredDraws(ctx, at.GameID, at.Date, at.Date, func(s *models.Draw) error {
+				stored = *s
+				return nil
+			})
+			if err != nil || stored.Number != number || stored.Revision != revision || stored.Void != void || stored.Reason != reason ||
+				stored.Feed != models.FeedOperator {
+				t.Fatalf("stored %+v, %v", stored, err)
+			}
+		}
+
+		check(set("123", "as in the archive"), "123", 1, false, "as in the archive")
+		if moved() {
+			t.Error("taking over the same digits moved the data version")
+		}
+		check(set("321", " typing mistake "), "321", 2, false, "typing mistake")
+		if !moved() {
+			t.Error("a correction did not move the data version")
+		}
+		number := last.Number
+		check(set("321", "typing mistake"), "321", 2, false, "typing mistake")
+		if moved() || last.Number != number {
+			t.Error("saying the same again changed something")
+		}
+		d, err := st.UnsetDraw(ctx, at, "never drawn")
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(d, "", 3, true, "never drawn")
+		if !moved() {
+			t.Error("taking a draw back did not move the data version")
+		}
+		if _, err := st.UnsetDraw(ctx, at, "again"); models.ErrorCode(err) != models.CodeNotFound {
+			t.Errorf("taking back what is void: %v", err)
+		}
+		check(set("321", "drawn after all"), "321", 4, false, "drawn after all")
+		if !moved() {
+			t.Error("bringing a draw back did not move the data version")
+		}
+		const want = `1 "123" {"fireball":"4"} operator false "as in the archive" operator
+2 "321" {"fireball":"4"} operator false "typing mistake" operator
+3 "" {"fireball":"4"} operator true "never drawn" operator`
+		if got := revisions(t, rawDB(t, url)); got != want {
+			t.Errorf("revisions:\n%s\nwant\n%s", got, want)
+		}
+
+		fresh := store.OperatorDraw{Slot: slotAt(t, "nc-pick-3", "2026-03-04", models.Evening), Number: "007", Reason: "new"} // tomorrow in North Carolina
+		if d, err := st.SetDraw(ctx, fresh); err != nil || d.Revision != 1 || d.Feed != models.FeedOperator || d.Void || !moved() {
+			t.Errorf("%+v, %v", d, err)
+		}
+	})
+}
+
+func TestSetDrawRefuses(t *testing.T) {
+	t.Parallel()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return operatorNow }})
+	good := store.OperatorDraw{Slot: slotAt(t, "va-pick-3", "2020-05-04", models.Day), Number: "123", Reason: "x"}
+	for name, c := range map[string]struct {
+		change func(*store.OperatorDraw)
+		want   models.Code
+	}{
+		"nothing":        {func(*store.OperatorDraw) {}, ""},
+		"unknown game":   {func(d *store.OperatorDraw) { d.GameID = "va-pick-9" }, models.CodeNotFound},
+		"short":          {func(d *store.OperatorDraw) { d.Number = "12" }, models.CodeInvalid},
+		"long":           {func(d *store.OperatorDraw) { d.Number = "1234" }, models.CodeInvalid},
+		"letters":        {func(d *store.OperatorDraw) { d.Number = "12a" }, models.CodeInvalid},
+		"other digits":   {func(d *store.OperatorDraw) { d.Number = "１２３" }, models.CodeInvalid},
+		"not its tod":    {func(d *store.OperatorDraw) { d.Tod = models.Evening }, models.CodeInvalid},
+		"no tod":         {func(d *store.OperatorDraw) { d.Tod = 0 }, models.CodeInvalid},
+		"sequence 0":     {func(d *store.OperatorDraw) { d.Sequence = 0 }, models.CodeInvalid},
+		"sequence 99":    {func(d *store.OperatorDraw) { d.Sequence = 99 }, ""},
+		"sequence 100":   {func(d *store.OperatorDraw) { d.Sequence = 100 }, models.CodeInvalid},
+		"tomorrow":       {func(d *store.OperatorDraw) { d.Date = mustDate(t, "2026-03-05") }, ""}, // it is the 4th in Virginia too
+		"after tomorrow": {func(d *store.OperatorDraw) { d.Date = mustDate(t, "2026-03-06") }, models.CodeInvalid},
+		"no reason":      {func(d *store.OperatorDraw) { d.Reason = " \n" }, models.CodeInvalid},
+		"long reason":    {func(d *store.OperatorDraw) { d.Reason = strings.Repeat("ü", store.MaxReason+1) }, models.CodeInvalid},
+		"longest reason": {func(d *store.OperatorDraw) { d.Reason = strings.Repeat("ü", store.MaxReason) }, ""},
+	} {
+		in := good
+		c.change(&in)
+		if _, err := st.SetDraw(context.Background(), in); models.ErrorCode(err) != c.want {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// An import that compared before the operator spoke does not overwrite his word, not even if he said the same.
+func TestOperatorIsNotOvertakenByAnImport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
+		importedDraw(t, st, at, "123")
+		planned, err := st.DataVersion(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.SetDraw(ctx, store.OperatorDraw{Slot: at, Number: "123", Reason: "checked"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = st.MergeDraws(ctx, planned.Number, []store.Merge{fireballMerge(at, "999", true)}, operatorNow)
+		if !errors.Is(err, store.ErrStale) {
+			t.Fatalf("the import went on: %v", err)
+		}
+	})
+}
