@@ -102,7 +102,7 @@ func (s *scanner) sort(app *cli.App, l *line) error {
 			return models.Errorf(models.CodeInvalid, "--%s is given twice: give it once", g.name)
 		}
 		if g.value == "" && !s.kinds[g.name].text {
-			return models.Errorf(models.CodeInvalid, "--%s is given an empty value: leave it out, or say what it is to be", g.name)
+			return models.Errorf(models.CodeInvalid, "--%s is empty: give it a value, or leave the flag out", g.name)
 		}
 		into[g.name] = g.value
 	}

@@ -226,8 +226,8 @@ func TestParseMistakes(t *testing.T) {
 		{"accounts show -", ""},
 		{"accounts list -search x", ""}, // one hyphen, as Go's own tools allow
 		{"accounts list --search=", ""},
-		{"draws export --game=", "--game is given an empty value"},
-		{"accounts list --config=", "--config is given an empty value"},
+		{"draws export --game=", "--game is empty"},
+		{"accounts list --config=", "--config is empty"},
 		{"accounts show", "needs ACCOUNT"},
 		{"accounts show a b", `"b" is one argument too many`},
 		{"accounts set-plan a", "needs free|pro|billing"},

@@ -3,15 +3,18 @@ package catalog
 import "lottery/models"
 
 // section is the draws of one tod of a game: base…end-1 of the game's draws, ascending. It knows the position
-// at which every 32nd day starts, so that a date is found in one small part of them.
+// at which every 8th day starts, so that a date is found in one small part of them.
 type section struct {
 	base, end   uint32
 	first, last slot
 	tod         models.Tod
-	starts      []uint32 // position of the first draw on or after the first day + 32 i; one more for the end
+	starts      []uint32 // position of the first draw on or after the first day + 8 i; one more for the end
 }
 
-const sectionStep = 5 // log2 of the days between two starts
+const (
+	sectionStep  = 3  // log2 of the days between two starts
+	crowdedBlock = 16 // draws between two starts from which on they are searched
+)
 
 func newSection(tod models.Tod, draws []draw, base, end uint32) section {
 	s := section{base: base, end: end, first: draws[base].slot(), last: draws[end-1].slot(), tod: tod}
@@ -34,11 +37,17 @@ func (s *section) before(draws []draw, at slot) uint32 {
 	if at > s.last {
 		return s.end
 	}
-	days := at.day() - s.first.day()
-	block := days >> sectionStep
+	block := (at.day() - s.first.day()) >> sectionStep
 	low, high := s.starts[block], s.starts[block+1]
-	guess := days % (1 << sectionStep) * (high - low) >> sectionStep
-	return low + uint32(bound(draws[low:high], at.first(), int(guess)))
+	if high-low > crowdedBlock {
+		return low + uint32(bound(draws[low:high], at.first(), 0))
+	}
+	for _, d := range draws[low:high] { // the few draws of some days: adding up needs no guesses of the processor
+		if d < at.first() {
+			low++
+		}
+	}
+	return low
 }
 
 // among is how many of list, which is some of the section's draws, come before at.
@@ -67,7 +76,7 @@ func (s *section) below(list []uint32, position uint32) int {
 // wanted tells whether the query is about the section's tod.
 func (s *section) wanted(q *Query) bool { return q.Tod == 0 || q.Tod == s.tod }
 
-const boundStep = 1 // draws in a cache line
+const boundStep = 8 // draws in a cache line
 
 // bound is how many entries of an ascending list are less than value. It searches from guess outwards, which
 // touches less memory than halving the whole list: draws of a kind come at a fairly even rate, so that a good
