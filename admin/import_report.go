@@ -91,8 +91,11 @@ func (r *report) discard() error {
 	return err
 }
 
-// show tells people about the rejections, where no file does.
+// show tells people about the rejections, or where they are.
 func (r *report) show(rejected int) {
+	if r.temp != nil && rejected > 0 {
+		r.call.say("Every rejection is in %s.", r.path)
+	}
 	for _, x := range r.first {
 		where := fmt.Sprintf("%s:%d", x.File, x.Line)
 		if x.Column != "" {

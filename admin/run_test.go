@@ -108,11 +108,12 @@ func TestGraceAndExpiryPass(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	old := d.object("keys", "create", "--account", "ada@example.com", "--create-account", "--expires", "3d")
+	d.now = d.now.Add(time.Second) // or the two are listed in the order of their random ids
 	fresh := d.object("keys", "rotate", old["prefix"].(string), "--grace", "2d")
 	if fresh["expires_at"] != "2026-03-07T05:06:07Z" {
 		t.Errorf("the new key expires at %v", fresh["expires_at"])
 	}
-	if got := fresh["replaces"].(map[string]any); got["id"] != old["id"] || got["expires_at"] != "2026-03-06T05:06:07Z" {
+	if got := fresh["replaces"].(map[string]any); got["id"] != old["id"] || got["expires_at"] != "2026-03-06T05:06:08Z" {
 		t.Errorf("replaces %v", got)
 	}
 	status := func() string {
@@ -127,9 +128,9 @@ func TestGraceAndExpiryPass(t *testing.T) {
 		after time.Duration
 		want  string
 	}{
-		{0, "grace active"},
-		{48*time.Hour - time.Second, "grace active"},
-		{48 * time.Hour, "revoked active"},
+		{time.Second, "grace active"},
+		{48 * time.Hour, "grace active"},
+		{48*time.Hour + time.Second, "revoked active"},
 		{72*time.Hour - time.Second, "revoked active"},
 		{72 * time.Hour, "revoked expired"},
 	} {

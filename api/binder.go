@@ -28,15 +28,14 @@ type binder struct {
 	given    uint16 // bit i: path[i] was sent
 	problems []problem.Parameter
 	noGame   string // the wrong game id, if that is a problem
-	near     []string
 }
 
 func (b *binder) reset(path []parameter) {
 	*b = binder{path: path, problems: b.problems[:0]}
 }
 
-// fail records a problem; of one parameter only the first counts.
-func (b *binder) fail(name string, code problem.ParameterCode, format string, args ...any) {
+// failf records a problem; of one parameter only the first counts.
+func (b *binder) failf(name string, code problem.ParameterCode, format string, args ...any) {
 	for i := range b.problems {
 		if b.problems[i].Parameter == name {
 			return
@@ -59,14 +58,14 @@ func (b *binder) parse(raw string) {
 		i := b.index(name)
 		switch {
 		case errName != nil:
-			b.fail(short(name), problem.Malformed, "the name has a %% that begins no escape")
+			b.failf(short(name), problem.Malformed, "the name has a %% that begins no escape")
 		case i < 0:
-			b.fail(short(name), problem.Unknown, "there is no parameter %q here%s", short(name), b.suggestion(name))
+			b.failf(short(name), problem.Unknown, "there is no parameter %q here%s", short(name), b.suggestion(name))
 		case b.given&(1<<i) != 0:
-			b.fail(name, problem.Repeated, "%s is given more than once", name)
+			b.failf(name, problem.Repeated, "%s is given more than once", name)
 		case errValue != nil:
 			b.given |= 1 << i
-			b.fail(name, problem.Malformed, "%s has a %% that begins no escape", name)
+			b.failf(name, problem.Malformed, "%s has a %% that begins no escape", name)
 		default:
 			b.given |= 1 << i
 			b.values[i] = value
@@ -122,7 +121,7 @@ func (b *binder) text(name string, required bool) (value string, ok bool) {
 	i := b.index(name)
 	if i < 0 || b.given&(1<<i) == 0 {
 		if required {
-			b.fail(name, problem.Missing, "%s is required", name)
+			b.failf(name, problem.Missing, "%s is required", name)
 		}
 		return "", false
 	}
@@ -131,7 +130,7 @@ func (b *binder) text(name string, required bool) (value string, ok bool) {
 		if required {
 			code = problem.Missing
 		}
-		b.fail(name, code, "%s is empty", name)
+		b.failf(name, code, "%s is empty", name)
 		return "", false
 	}
 	return b.values[i], true

@@ -89,7 +89,7 @@ func (x *call) chooseForm(lists bool, known form) error {
 			name := x.bind.oneOf("format", formNames[:]...)
 			for f, n := range formNames {
 				if n == name {
-					x.form = form(f) //nolint:gosec // a handful
+					x.form = form(f)
 				}
 			}
 			return nil

@@ -22,7 +22,7 @@ func encodeCursor(identity uint64, at catalog.Position) string {
 	b := make([]byte, 0, cursorFixed+len(at.GameID)+crc32.Size)
 	b = append(b, cursorVersion)
 	b = binary.BigEndian.AppendUint64(b, identity)
-	b = binary.BigEndian.AppendUint32(b, uint32(at.Date)) //nolint:gosec // read back as it was
+	b = binary.BigEndian.AppendUint32(b, uint32(at.Date))
 	b = append(b, byte(at.Tod), byte(at.Sequence))
 	b = append(b, at.GameID...)
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
@@ -38,15 +38,15 @@ func (b *binder) cursor(path string) *catalog.Position {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(v)
 	if err != nil || len(raw) < cursorFixed+crc32.Size || raw[0] != cursorVersion ||
 		binary.BigEndian.Uint32(raw[len(raw)-crc32.Size:]) != crc32.ChecksumIEEE(raw[:len(raw)-crc32.Size]) {
-		b.fail("cursor", problem.Malformed, "cursor is not one that this service gave; leave it out to begin again")
+		b.failf("cursor", problem.Malformed, "cursor is not one that this service gave; leave it out to begin again")
 		return nil
 	}
 	if binary.BigEndian.Uint64(raw[1:]) != b.identity(path) {
-		b.fail("cursor", problem.Malformed, "cursor belongs to a request with other parameters; only limit or count may change between pages")
+		b.failf("cursor", problem.Malformed, "cursor belongs to a request with other parameters; only limit or count may change between pages")
 		return nil
 	}
 	return &catalog.Position{
-		Date:     models.Date(binary.BigEndian.Uint32(raw[9:])), //nolint:gosec // as it was written
+		Date:     models.Date(binary.BigEndian.Uint32(raw[9:])),
 		Tod:      models.Tod(raw[13]),
 		Sequence: int(raw[14]),
 		GameID:   string(raw[cursorFixed : len(raw)-crc32.Size]),

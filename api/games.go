@@ -57,9 +57,9 @@ func gamesOf(cat *catalog.Catalog, kind string) []*catalog.Game {
 	return cat.OfType(kind)
 }
 
-// remembered answers with the JSON of make, which is called once per catalog and name.
+// remembered answers with the JSON of what answer gives, which is called once per catalog and name.
 // Names must be few: they are kept as long as their catalog.
-func (x *call) remembered(name string, make func() any) error {
+func (x *call) remembered(name string, answer func() any) error {
 	m := x.h.memory.Load()
 	if m == nil || m.cat != x.cat {
 		m = &memory{cat: x.cat}
@@ -67,7 +67,7 @@ func (x *call) remembered(name string, make func() any) error {
 	}
 	text, ok := m.texts.Load(name)
 	if !ok {
-		b, err := json.Marshal(make())
+		b, err := json.Marshal(answer())
 		if err != nil {
 			return err
 		}

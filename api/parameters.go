@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func (b *binder) game(cat *catalog.Catalog, required bool) *catalog.Game {
 	if near := cat.Nearest(id); len(near) > 0 {
 		detail = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	b.fail("game", problem.Unknown, "there is no game %q%s", short(id), detail)
+	b.failf("game", problem.Unknown, "there is no game %q%s", short(id), detail)
 	b.noGame = id
 	return nil
 }
@@ -39,7 +40,7 @@ func (b *binder) gameType(cat *catalog.Catalog) string {
 		if all := cat.Types(); len(all) > 0 {
 			types = "there are " + strings.Join(all, ", ")
 		}
-		b.fail("game_type", problem.Unknown, "no game is of type %q; %s", short(v), types)
+		b.failf("game_type", problem.Unknown, "no game is of type %q; %s", short(v), types)
 	}
 	return v
 }
@@ -69,7 +70,7 @@ func (b *binder) tod() models.Tod {
 	}
 	t, ok := models.ParseTod(v)
 	if !ok {
-		b.fail("tod", problem.Malformed, "tod must be one of Morning, Midday, Day, Afternoon, Evening, Night, spelled so, not %q", short(v))
+		b.failf("tod", problem.Malformed, "tod must be one of Morning, Midday, Day, Afternoon, Evening, Night, spelled so, not %q", short(v))
 	}
 	return t
 }
@@ -82,12 +83,12 @@ func (b *binder) number(name string, fallback, low, high int, required bool) int
 	}
 	digits := strings.TrimPrefix(v, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		b.fail(name, problem.Malformed, "%s must be a whole number from %d to %d, not %q", name, low, high, short(v))
+		b.failf(name, problem.Malformed, "%s must be a whole number from %d to %d, not %q", name, low, high, short(v))
 		return fallback
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < low || n > high {
-		b.fail(name, problem.OutOfRange, "%s must be from %d to %d, not %s", name, low, high, short(v))
+		b.failf(name, problem.OutOfRange, "%s must be from %d to %d, not %s", name, low, high, short(v))
 		return fallback
 	}
 	return n
@@ -99,12 +100,10 @@ func (b *binder) oneOf(name string, allowed ...string) string {
 	if !ok {
 		return allowed[0]
 	}
-	for _, a := range allowed {
-		if v == a {
-			return v
-		}
+	if slices.Contains(allowed, v) {
+		return v
 	}
-	b.fail(name, problem.Malformed, "%s must be %s, not %q", name, strings.Join(allowed, " or "), short(v))
+	b.failf(name, problem.Malformed, "%s must be %s, not %q", name, strings.Join(allowed, " or "), short(v))
 	return allowed[0]
 }
 
@@ -120,7 +119,7 @@ func (b *binder) dates() (from, to models.Date) {
 		to = b.date("to", v)
 	}
 	if from > to {
-		b.fail("from", problem.OutOfRange, "from (%s) is after to (%s)", from, to)
+		b.failf("from", problem.OutOfRange, "from (%s) is after to (%s)", from, to)
 	}
 	return from, to
 }
@@ -128,7 +127,7 @@ func (b *binder) dates() (from, to models.Date) {
 func (b *binder) date(name, value string) models.Date {
 	d, err := models.ParseDate(value)
 	if err != nil {
-		b.fail(name, problem.Malformed, "%s: %s", name, shortDate(value, err))
+		b.failf(name, problem.Malformed, "%s: %s", name, shortDate(value, err))
 		return models.FirstDate
 	}
 	return d
@@ -154,10 +153,10 @@ func (b *binder) digits(name string, least, most int) string {
 	}
 	switch {
 	case strings.Trim(v, "0123456789") != "":
-		b.fail(name, problem.Malformed, "%s must be %s digits and nothing else, not %q", name, form, short(v))
+		b.failf(name, problem.Malformed, "%s must be %s digits and nothing else, not %q", name, form, short(v))
 		return ""
 	case len(v) < least || len(v) > most:
-		b.fail(name, problem.OutOfRange, "%s must have %s digits, not %d", name, form, len(v))
+		b.failf(name, problem.OutOfRange, "%s must have %s digits, not %d", name, form, len(v))
 		return ""
 	}
 	return v

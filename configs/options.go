@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,9 @@ func (o *Option) Env() string { return EnvPrefix + strings.ToUpper(o.Key) }
 // Flag is the option's flag, without the hyphens before it.
 func (o *Option) Flag() string { return strings.ReplaceAll(o.Key, "_", "-") }
 
+//nolint:gosec // G101: a form, no password
+const databaseForm = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"
+
 // Options is the table of all options: the one place where one is added.
 func Options() []Option {
 	return []Option{
@@ -42,10 +46,10 @@ func Options() []Option {
 			c.PublicURL, err = origin(v)
 			return err
 		}},
-		{Key: "database_url", Default: "sqlite:data/lottery.db", Secret: true, Help: "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME", set: func(c *Config, v string) error {
+		{Key: "database_url", Default: "sqlite:data/lottery.db", Secret: true, Help: databaseForm, set: func(c *Config, v string) error {
 			scheme, rest, _ := strings.Cut(v, ":")
 			if rest == "" || (scheme != "sqlite" && scheme != "postgres" && scheme != "postgresql") {
-				return fmt.Errorf("must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+				return fmt.Errorf("must be %s", databaseForm)
 			}
 			c.DatabaseURL = v
 			return nil
@@ -137,10 +141,8 @@ func prefixes(v string) ([]netip.Prefix, error) {
 }
 
 func oneOf(v string, allowed ...string) (string, error) {
-	for _, a := range allowed {
-		if v == a {
-			return v, nil
-		}
+	if slices.Contains(allowed, v) {
+		return v, nil
 	}
 	return "", fmt.Errorf("must be %s, not %q", strings.Join(allowed[1:], " or "), v)
 }

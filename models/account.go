@@ -1,3 +1,4 @@
+// Package models is the vocabulary of the product: what its tables hold and the rules that need nothing else.
 package models
 
 import (

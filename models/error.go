@@ -39,8 +39,7 @@ func Errorf(code Code, format string, args ...any) error {
 
 // ErrorCode is the code of the first *Error in err's chain, or "" where there is none.
 func ErrorCode(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return ""

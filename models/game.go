@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -85,10 +86,8 @@ func (p *DrawPeriod) on(d Date, all TodSet) TodSet {
 	if len(p.Except) > 0 {
 		_, month, day := d.Civil()
 		monthDay := [...]byte{'0' + byte(month)/10, '0' + byte(month)%10, '-', '0' + byte(day/10), '0' + byte(day%10)}
-		for _, off := range p.Except {
-			if off == string(monthDay[:]) { // compared for every date of a game: no formatting
-				return 0
-			}
+		if slices.Contains(p.Except, string(monthDay[:])) { // asked for every date of a game: no formatting
+			return 0
 		}
 	}
 	held := len(p.Days) == 0

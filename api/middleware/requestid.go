@@ -12,8 +12,9 @@ const maxRequestID = 128
 // RequestID gives every request an id: the client's own X-Request-Id if it is 1–128 safe characters.
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		id := ""
-		if sent := c.Request.Header["X-Request-Id"]; len(sent) == 1 && safeID(sent[0]) {
+		sent := c.Request.Header["X-Request-Id"]
+		var id string
+		if len(sent) == 1 && safeID(sent[0]) {
 			id = sent[0]
 		} else {
 			id = newRequestID()

@@ -49,7 +49,8 @@ func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) 
 		if _, port, err := net.SplitHostPort(addr); err == nil {
 			base = "http://localhost:" + port
 		}
-		fmt.Fprintf(stdout, `
+		fmt.Fprintf(stdout, //nolint:errcheck // a closed terminal is no reason to stop serving
+			`
   Lottery draws API, demo: three made-up games, ten years of draws, two accounts.
 
   Free key (100 requests a day):     %s

@@ -14,7 +14,7 @@ import (
 func newLogger(cfg configs.Config, w io.Writer) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
 	format := cfg.LogFormat
-	if file, ok := w.(*os.File); format == "" && ok && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a descriptor
+	if file, ok := w.(*os.File); format == "" && ok && term.IsTerminal(int(file.Fd())) {
 		format = "text"
 	}
 	if format == "text" {

@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
 		ExitErrHandler:  func(*cli.Context, error) {},
-		OnUsageError:    usageError,
+		OnUsageError:    onUsageError,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usagef("there is no command %q; there are serve and demo", c.Args().First())
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		},
 		Commands: []*cli.Command{
 			{
-				Name: "serve", Usage: "serve the API", OnUsageError: usageError,
+				Name: "serve", Usage: "serve the API", OnUsageError: onUsageError,
 				Flags: append(optionFlags(), &cli.BoolFlag{Name: "no-migrate", Usage: "refuse an older database instead of bringing it up to date"}),
 				Action: func(c *cli.Context) error {
 					cfg, err := load(c, getenv)
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 				},
 			},
 			{
-				Name: "demo", Usage: "serve made-up draws, to try the API: no network, no configuration", OnUsageError: usageError,
+				Name: "demo", Usage: "serve made-up draws, to try the API: no network, no configuration", OnUsageError: onUsageError,
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Usage: "address to serve on, host:port"},
 					&cli.StringFlag{Name: "data", Value: "data", Usage: "folder of the demo's database and keys"},
@@ -81,29 +81,30 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "lotteryapi: %v\n", err)
-	var usage *usageFault
-	if errors.As(err, &usage) || models.ErrorCode(err) == models.CodeInvalid {
+	fmt.Fprintf(stderr, "lotteryapi: %v\n", err) //nolint:errcheck // there is no better place to say it
+	if _, ok := errors.AsType[*badUsageError](err); ok || models.ErrorCode(err) == models.CodeInvalid {
 		return exitUsage
 	}
 	return exitFailed
 }
 
-// usageFault is a command line that cannot be understood.
-type usageFault struct{ text string }
+// badUsageError is a command line that cannot be understood.
+type badUsageError struct{ text string }
 
-func (e *usageFault) Error() string { return e.text }
+func (e *badUsageError) Error() string { return e.text }
 
-func usagef(format string, args ...any) error { return &usageFault{fmt.Sprintf(format, args...)} }
+func usagef(format string, args ...any) error { return &badUsageError{fmt.Sprintf(format, args...)} }
 
-func usageError(_ *cli.Context, err error, _ bool) error {
+func onUsageError(_ *cli.Context, err error, _ bool) error {
 	return usagef("%v; see lotteryapi --help", err)
 }
 
 // optionFlags is --config and a flag for every option of configs.
 func optionFlags() []cli.Flag {
-	flags := []cli.Flag{&cli.StringFlag{Name: "config", Usage: "read options from this YAML `FILE`"}}
-	for _, o := range configs.Options() {
+	options := configs.Options()
+	flags := make([]cli.Flag, 0, len(options)+2)
+	flags = append(flags, &cli.StringFlag{Name: "config", Usage: "read options from this YAML `FILE`"})
+	for _, o := range options {
 		flags = append(flags, &cli.StringFlag{Name: o.Flag(), Usage: o.Help + " [$" + o.Env() + "]", DefaultText: o.Default})
 	}
 	return flags

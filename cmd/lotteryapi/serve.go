@@ -105,10 +105,11 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	err = n.shutdown(server, ops)
+	after := context.WithoutCancel(ctx) // what follows outlives the signal that ended ctx
+	err = n.shutdown(after, server, ops)
 	stop()
 	n.work.Wait()
-	n.keys.Flush(context.Background())
+	n.keys.Flush(after)
 	n.log.Info("stopped")
 	return err
 }
@@ -139,11 +140,11 @@ func (n *node) ready() error {
 }
 
 // shutdown lets balancers notice, then waits for what is in flight.
-func (n *node) shutdown(servers ...*http.Server) error {
+func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 	n.drained.Store(true)
 	n.log.Info("shutting down", "drain_delay", n.cfg.DrainDelay)
 	time.Sleep(n.cfg.DrainDelay)
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
 	var errs []error
 	for _, s := range servers {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -71,9 +72,7 @@ func yardstick() (ran bool, err error) {
 }
 
 func copyHeader(to, from http.Header) {
-	for name, values := range from {
-		to[name] = values
-	}
+	maps.Copy(to, from)
 }
 
 func bareHandler(header http.Header, body []byte) gin.HandlerFunc {

@@ -120,7 +120,7 @@ func (p *planner) decide(i int, addons uint32, found *stored) {
 	}
 	feedID := p.run.form.Feed
 	same := !found.odd && found.number == r.number
-	mayCorrect := !found.void && (found.feed == feedID || models.FeedRank(found.feed) < models.FeedRank(feedID))
+	mayCorrect := found.feed == feedID || models.FeedRank(found.feed) < models.FeedRank(feedID)
 	switch {
 	case found.void:
 		r.outcome = overruled

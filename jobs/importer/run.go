@@ -118,7 +118,7 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 }
 
 func (r *run) wouldRefuse(files []*file) bool {
-	rejected := false // some could not be read
+	rejected := r.result.Summary.Files != len(files) // some could not be read
 	for _, f := range files {
 		rejected = rejected || f.summary().Rejected > 0
 	}

@@ -5,15 +5,16 @@
 //
 // # How it is laid out
 //
-// Each Game keeps its draws in one array, ascending by (date, tod, sequence); a draw is its position there.
-// Within one game the order of lists is the order of positions, so dates and cursors become bounds on positions.
-// For each thing that can be asked for (a tod, a sum, a pair, a number, a box) there are the positions of the
-// draws that have it, kept apart by tod and ascending. A query is then at most six such lists a game: their
-// matches are counted by binary search, and listed by merging from the wanted end. No query looks at draws
-// that it neither lists nor needs for locating, whatever the dates, the tod or the cursor; only statistics scan.
+// A draw is 8 bytes. Each Game keeps its draws in one array, one tod (a section) after the other, ascending by
+// date and sequence within each; a draw's index there is its position. Within a section the order of lists is
+// the order of positions, so dates and cursors become bounds on positions. For each thing that can be asked for
+// (a sum, a pair, a number, a box) there are the draws that have it, again apart by tod and ascending. A query
+// is then at most six runs a game: their matches are counted by searching for the bounds, and listed by merging
+// the runs from the wanted end. No query looks at draws that it neither lists nor needs for locating, whatever
+// the dates, the tod or the cursor; only statistics of a range of dates count, with stored counts as a help.
 //
 // # What it costs
 //
-// A draw of three to five digits takes about 45 bytes in all; queries allocate nothing when the slice they
-// append to has room.
+// A draw of three to five digits takes about 55 bytes in all, one of ten digits about as much; queries allocate
+// nothing when the slice they append to has room.
 package catalog

@@ -17,10 +17,13 @@ type merge struct {
 
 const notSearched = math.MaxUint64 // no number has so many digits
 
-var merges = sync.Pool{New: func() any { return new(merge) }}
+var merges sync.Pool // of *merge
 
 func newMerge(number uint64) *merge {
-	m := merges.Get().(*merge)
+	m, ok := merges.Get().(*merge)
+	if !ok { // the pool is empty
+		m = new(merge)
+	}
 	m.number = number
 	return m
 }

@@ -147,7 +147,10 @@ func compareStats(t tester, c *catalog.Catalog, rows []row, id string, from, to 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	want, _ := json.Marshal(naiveStats(g, rows, from, to, tod))
+	want, err := json.Marshal(naiveStats(g, rows, from, to, tod))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
 	if string(got) != string(want) {
 		t.Fatalf("%s %s to %s, tod %d:\ngot  %s\nwant %s", id, from, to, tod, got, want)
 	}

@@ -47,7 +47,7 @@ func editDistance(a, b string, limit int) int {
 		return limit + 1
 	}
 	var row [longestNearID + 1]int
-	for j := range len(b) + 1 {
+	for j := range row[:len(b)+1] {
 		row[j] = j
 	}
 	for i := range len(a) {

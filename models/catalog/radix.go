@@ -7,7 +7,7 @@ const (
 
 // radixSort sorts keys ascending by their bits low…high-1 and leaves equal ones in their order (a stable
 // least-significant-digit radix sort). It uses spare, which must be as long as keys; the result is in one of
-// the two, the other holds rubbish.
+// the two, and the other holds nothing of use.
 func radixSort[K ~uint64](keys, spare []K, low, high int) (sorted, rest []K) {
 	for shift := low; shift < high; shift += radixBits {
 		mask := K(1)<<min(radixBits, high-shift) - 1

@@ -3,7 +3,7 @@ package catalog
 import "lottery/models"
 
 // Ref is one draw of a Catalog: a small value that holds the draw itself and stays valid as long as it is kept.
-// It keeps the whole catalog in memory, so pooled slices of Refs should be cleared before they are put back.
+// It keeps all draws of its game in memory, so pooled slices of Refs should be cleared before they are put back.
 type Ref struct {
 	game *Game
 	draw draw // with exactFlag

@@ -3,18 +3,17 @@ package catalog
 import "lottery/models"
 
 // section is the draws of one tod of a game: base…end-1 of the game's draws, ascending. It knows the position
-// at which every 8th day starts, so that a date is found in one small part of them.
+// at which every 32nd day starts, so that a date is found in one small part of them.
 type section struct {
 	base, end   uint32
 	first, last slot
 	tod         models.Tod
-	starts      []uint32 // position of the first draw on or after the first day + 8 i; one more for the end
+	starts      []uint32 // position of the first draw on or after the first day + 32 i; one more for the end
 }
 
-const (
-	sectionStep  = 3  // log2 of the days between two starts
-	crowdedBlock = 16 // draws between two starts from which on they are searched
-)
+// sectionStep is the log2 of the days between two starts: few enough draws to find one among them, few enough
+// starts to stay in the cache.
+const sectionStep = 5
 
 func newSection(tod models.Tod, draws []draw, base, end uint32) section {
 	s := section{base: base, end: end, first: draws[base].slot(), last: draws[end-1].slot(), tod: tod}
@@ -37,17 +36,11 @@ func (s *section) before(draws []draw, at slot) uint32 {
 	if at > s.last {
 		return s.end
 	}
-	block := (at.day() - s.first.day()) >> sectionStep
+	days := at.day() - s.first.day()
+	block := days >> sectionStep
 	low, high := s.starts[block], s.starts[block+1]
-	if high-low > crowdedBlock {
-		return low + uint32(bound(draws[low:high], at.first(), 0))
-	}
-	for _, d := range draws[low:high] { // the few draws of some days: adding up needs no guesses of the processor
-		if d < at.first() {
-			low++
-		}
-	}
-	return low
+	guess := days % (1 << sectionStep) * (high - low) >> sectionStep
+	return low + uint32(bound(draws[low:high], at.first(), int(guess)))
 }
 
 // among is how many of list, which is some of the section's draws, come before at.
@@ -76,8 +69,6 @@ func (s *section) below(list []uint32, position uint32) int {
 // wanted tells whether the query is about the section's tod.
 func (s *section) wanted(q *Query) bool { return q.Tod == 0 || q.Tod == s.tod }
 
-const boundStep = 8 // draws in a cache line
-
 // bound is how many entries of an ascending list are less than value. It searches from guess outwards, which
 // touches less memory than halving the whole list: draws of a kind come at a fairly even rate, so that a good
 // guess is at hand. A bad one costs no more than twice the halvings.
@@ -86,7 +77,7 @@ func bound[E uint32 | draw](list []E, value E, guess int) int {
 	if guess < len(list) {
 		if list[guess] < value {
 			low = guess + 1
-			for step := boundStep; guess+step < len(list); step *= 2 {
+			for step := 1; guess+step < len(list); step *= 2 {
 				if list[guess+step] >= value {
 					high = guess + step
 					break
@@ -95,7 +86,7 @@ func bound[E uint32 | draw](list []E, value E, guess int) int {
 			}
 		} else {
 			high = guess
-			for step := boundStep; step <= guess; step *= 2 {
+			for step := 1; step <= guess; step *= 2 {
 				if list[guess-step] < value {
 					low = guess - step + 1
 					break

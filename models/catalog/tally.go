@@ -19,11 +19,14 @@ type tally struct {
 	counts  []uint32
 }
 
-var tallies = sync.Pool{New: func() any { return new(tally) }}
+var tallies sync.Pool // of *tally
 
 // newTally adds up a selection. The caller gives it back with release.
 func newTally(s *selection) *tally {
-	t := tallies.Get().(*tally)
+	t, ok := tallies.Get().(*tally)
+	if !ok { // the pool is empty
+		t = new(tally)
+	}
 	*t = tally{
 		digits:  s.game.Digits,
 		boxes:   zeroed(t.boxes, boxCount(s.game.Digits)),

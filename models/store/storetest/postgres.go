@@ -36,7 +36,7 @@ type Server struct {
 
 var (
 	shared     *Server
-	sharedErr  error
+	errShared  error
 	sharedOnce sync.Once
 	databases  atomic.Int64
 )
@@ -48,9 +48,9 @@ func NewPostgres(t testing.TB) string {
 	if pgBin() == "" {
 		Missing(t, "PostgreSQL")
 	}
-	sharedOnce.Do(func() { shared, sharedErr = startPostgres() })
-	if sharedErr != nil {
-		t.Fatalf("start PostgreSQL: %v", sharedErr)
+	sharedOnce.Do(func() { shared, errShared = startPostgres() })
+	if errShared != nil {
+		t.Fatalf("start PostgreSQL: %v", errShared)
 	}
 	return shared.NewDatabase(t)
 }
@@ -72,8 +72,8 @@ func NewPostgresServer(t testing.TB) *Server {
 // pgBin is the folder of PostgreSQL's binaries, or "".
 func pgBin() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Dir(real)
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return filepath.Dir(target)
 		}
 	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
