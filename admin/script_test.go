@@ -32,6 +32,9 @@ func TestScripts(t *testing.T) {
 
 // TestScriptsOnPostgres runs testdata/script, each script on a database of its own, and testdata/postgres.
 func TestScriptsOnPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the same scripts again")
+	}
 	t.Parallel()
 	server := storetest.NewPostgresServer(t)
 	t.Run("postgres", func(t *testing.T) { // returns when the scripts are done, before the server ends

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"lottery/models"
@@ -49,6 +50,7 @@ func (r *rejections) Write(b []byte) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("keep the rejections: %w", err)
 		}
+		_ = os.Remove(spilled.Name()) // where the system allows it: then not even kill -9 leaves the file behind
 		r.spilled, r.out = spilled, bufio.NewWriterSize(spilled, 1<<16)
 		if _, err := r.kept.WriteTo(r.out); err != nil {
 			return 0, fmt.Errorf("keep the rejections: %w", err)
@@ -92,5 +94,9 @@ func (r *rejections) close() error {
 	if spilled == nil {
 		return nil
 	}
-	return errors.Join(spilled.Close(), os.Remove(spilled.Name()))
+	err := spilled.Close()
+	if removed := os.Remove(spilled.Name()); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+		err = errors.Join(err, removed)
+	}
+	return err
 }

@@ -152,16 +152,16 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 // findKey is a key by id, by its 12-character prefix, or by the whole key.
 func findKey(tx *gorm.DB, ref string) (models.APIKey, error) {
 	var keys []models.APIKey
-	q := tx.Where("id = ?", ref)
+	column, value := "id", any(ref)
 	switch {
 	case secret.WellFormed(ref):
 		hash := secret.Hash(ref)
-		q = tx.Where("hash = ?", hash[:])
+		column, value = "hash", hash[:]
 		ref = ref[:secret.PrefixLength]
 	case len(ref) == secret.PrefixLength && ref[:len(secret.KeyPrefix)] == secret.KeyPrefix:
-		q = tx.Where("prefix = ?", ref)
+		column, value = "prefix", ref
 	}
-	if err := q.Limit(2).Find(&keys).Error; err != nil {
+	if err := tx.Where(column+" = ?", value).Limit(2).Find(&keys).Error; err != nil {
 		return models.APIKey{}, err
 	}
 	switch len(keys) {
