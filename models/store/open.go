@@ -35,12 +35,18 @@ type Store struct {
 	read    *gorm.DB // SQLite: a pool that cannot write, so that readers never wait for the writer
 	write   *gorm.DB // SQLite: one connection whose transactions are BEGIN IMMEDIATE
 	now     func() time.Time
+	skew    func() time.Duration
+
+	counters                  *sql.DB   // see openCounters
+	readCounter, writeCounter *sql.Stmt // SQLite's
 }
 
 // Options is how to open a Store.
 type Options struct {
 	// Now is the clock of every stored time; nil = time.Now.
 	Now func() time.Time
+	// Skew is added to PostgreSQL's clock where that counts (quota periods), for tests of midnight; nil = none.
+	Skew func() time.Duration
 }
 
 // Open connects to databaseURL: sqlite:PATH (made if it does not exist) or postgres://….
@@ -51,6 +57,9 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 		now = time.Now
 	}
 	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }}
+	if s.skew = opts.Skew; s.skew == nil {
+		s.skew = func() time.Duration { return 0 }
+	}
 	var err error
 	switch {
 	case strings.HasPrefix(databaseURL, "sqlite:"):
@@ -59,6 +68,9 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 		err = s.openPostgres(ctx, databaseURL)
 	default:
 		err = models.Errorf(models.CodeInvalid, "the database URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+	}
+	if err == nil {
+		err = s.openCounters()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -183,6 +195,9 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close ends all connections. SQLite writes its log back into the file.
 func (s *Store) Close() error {
 	var errs []error
+	if s.counters != nil && s.dialect == SQLite {
+		errs = append(errs, s.counters.Close())
+	}
 	for _, db := range []*gorm.DB{s.read, s.write} {
 		if db == nil {
 			continue

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"lottery/models"
+)
+
+// QuotaKind is what a QuotaOp does.
+type QuotaKind uint8
+
+// The kinds of operation on a counter.
+const (
+	QuotaTake  QuotaKind = iota // grant up to Need, and perhaps an advance, while the limit allows
+	QuotaAdd                    // add N, which may be negative, whatever the limit
+	QuotaPeek                   // only look
+	QuotaReset                  // back to zero
+)
+
+// QuotaOp is one operation on the counter of one key in one period.
+type QuotaOp struct {
+	Kind   QuotaKind
+	Key    string        // the account's id
+	Period time.Duration // periods begin at multiples of it since 1970 UTC: 24 h is the UTC day
+	Start  int64         // QuotaAdd: the period's beginning (Unix seconds); other kinds act on the period of the store's clock
+
+	Need   int64 // QuotaTake: requests that wait
+	Recent int64 // QuotaTake: what the node used of late: the most that it may take in advance; 0 = no advance
+	Held   int64 // QuotaTake: what the node holds in advance already
+	Limit  int64 // QuotaTake: of the period
+	N      int64 // QuotaAdd
+}
+
+// QuotaResult is what became of a QuotaOp.
+type QuotaResult struct {
+	Granted int64 // QuotaTake
+	Used    int64 // afterwards: granted in the period, over all nodes
+	Start   int64 // of the period, Unix seconds
+}
+
+// Advances stop where this few requests are left: from there on every request is counted singly.
+const (
+	quotaSingly   = 256
+	quotaFraction = 16 // of what is left may be held in advance
+)
+
+// grant is how much of a counter at used the operation gets.
+func (op *QuotaOp) grant(used int64) int64 {
+	left := op.Limit - used
+	if left <= 0 {
+		return 0
+	}
+	granted := min(op.Need, left)
+	left -= granted
+	if left > quotaSingly {
+		granted += max(0, min(left/quotaFraction, op.Recent)-op.Held)
+	}
+	return granted
+}
+
+// apply changes a counter at used.
+func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
+	switch op.Kind {
+	case QuotaTake:
+		r.Granted = op.grant(used)
+		used += r.Granted
+	case QuotaAdd:
+		used = max(0, used+op.N)
+	case QuotaReset:
+		used = 0
+	case QuotaPeek:
+	}
+	r.Used = used
+	return used, r
+}
+
+// ErrQuotaUnclear marks a failure after which nobody knows whether the operations were applied.
+var ErrQuotaUnclear = errors.New("the counters may have been changed")
+
+// counterKey is a counter's row.
+type counterKey struct {
+	key   string
+	start int64
+}
+
+func byCounter(a, b counterKey) int {
+	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.start, b.start))
+}
+
+// ApplyQuota does the operations in their order, in one transaction, and tells the time of the counters' clock:
+// PostgreSQL's own, or for SQLite this machine's. An error wraps ErrQuotaUnclear unless nothing was applied.
+func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
+	tx, err := s.counters.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, time.Time{}, fmt.Errorf("count requests: %w", err)
+	}
+	results, now, err := s.applyQuota(ctx, tx, ops)
+	if err != nil {
+		return nil, now, errors.Join(fmt.Errorf("count requests: %w", err), tx.Rollback())
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, now, fmt.Errorf("count requests: %w: %w", ErrQuotaUnclear, err)
+	}
+	return results, now, nil
+}
+
+func (s *Store) applyQuota(ctx context.Context, tx *sql.Tx, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
+	now, err := s.countersNow(ctx, tx)
+	if err != nil || len(ops) == 0 {
+		return nil, now, err
+	}
+	keys := make([]counterKey, len(ops))
+	for i := range ops {
+		keys[i] = counterKey{ops[i].Key, ops[i].Start}
+		if ops[i].Kind != QuotaAdd {
+			keys[i].start = models.PeriodStart(now, ops[i].Period)
+		}
+	}
+	rows := slices.Clone(keys)
+	slices.SortFunc(rows, byCounter)
+	rows = slices.Compact(rows)
+	used, err := s.readCounters(ctx, tx, rows)
+	if err != nil {
+		return nil, now, err
+	}
+	results := make([]QuotaResult, len(ops))
+	changed := make(map[counterKey]bool, len(rows))
+	for i := range ops {
+		before := used[keys[i]]
+		after, r := ops[i].apply(before)
+		r.Start = keys[i].start
+		results[i] = r
+		if after != before {
+			used[keys[i]], changed[keys[i]] = after, true
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(k counterKey) bool { return !changed[k] })
+	return results, now, s.writeCounters(ctx, tx, rows, used)
+}
+
+// countersNow is the clock by which periods begin and end: one for all nodes.
+func (s *Store) countersNow(ctx context.Context, tx *sql.Tx) (time.Time, error) {
+	if s.dialect == SQLite {
+		return s.now(), nil
+	}
+	var micros int64
+	err := tx.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
+	return time.UnixMicro(micros).Add(s.skew()).UTC(), err
+}
+
+// readCounters reads rows, sorted; on PostgreSQL it makes those that are not there and locks them all, in order.
+func (s *Store) readCounters(ctx context.Context, tx *sql.Tx, rows []counterKey) (map[counterKey]int64, error) {
+	used := make(map[counterKey]int64, len(rows))
+	if s.dialect == SQLite {
+		for _, k := range rows {
+			var n int64
+			err := tx.StmtContext(ctx, s.readCounter).QueryRowContext(ctx, k.key, k.start).Scan(&n)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return nil, err
+			}
+			used[k] = n
+		}
+		return used, nil
+	}
+	if err := lockCounters(ctx, tx, rows, used); err != nil || len(used) == len(rows) {
+		return used, err
+	}
+	keys, starts := columns(rows)
+	_, err := tx.ExecContext(ctx, `INSERT INTO quota_counters (account_id, period_start, used)
+		SELECT k, p, 0 FROM unnest($1::text[], $2::bigint[]) AS asked(k, p) ORDER BY 1, 2 ON CONFLICT DO NOTHING`, keys, starts)
+	if err != nil {
+		return nil, err
+	}
+	return used, lockCounters(ctx, tx, rows, used)
+}
+
+func lockCounters(ctx context.Context, tx *sql.Tx, rows []counterKey, used map[counterKey]int64) error {
+	keys, starts := columns(rows)
+	found, err := tx.QueryContext(ctx, `SELECT account_id, period_start, used FROM quota_counters
+		WHERE (account_id, period_start) IN (SELECT * FROM unnest($1::text[], $2::bigint[]))
+		ORDER BY account_id, period_start FOR UPDATE`, keys, starts)
+	if err != nil {
+		return err
+	}
+	defer found.Close() //nolint:errcheck // Err tells
+	for found.Next() {
+		var k counterKey
+		var n int64
+		if err := found.Scan(&k.key, &k.start, &n); err != nil {
+			return err
+		}
+		used[k] = n
+	}
+	return found.Err()
+}
+
+func (s *Store) writeCounters(ctx context.Context, tx *sql.Tx, rows []counterKey, used map[counterKey]int64) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if s.dialect == SQLite {
+		for _, k := range rows {
+			if _, err := tx.StmtContext(ctx, s.writeCounter).ExecContext(ctx, k.key, k.start, used[k]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	keys, starts := columns(rows)
+	counts := make([]int64, len(rows))
+	for i, k := range rows {
+		counts[i] = used[k]
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE quota_counters AS q SET used = n.used
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS n(k, p, used)
+		WHERE q.account_id = n.k AND q.period_start = n.p`, keys, starts, counts)
+	return err
+}
+
+func columns(rows []counterKey) (keys []string, starts []int64) {
+	for _, k := range rows {
+		keys = append(keys, k.key)
+		starts = append(starts, k.start)
+	}
+	return keys, starts
+}
+
+// openCounters gives the counters their own way in. On SQLite that is one connection which gives up on the write
+// lock soon: while an import holds it, requests are counted in memory rather than held up.
+func (s *Store) openCounters() (err error) {
+	if s.dialect == Postgres {
+		s.counters, err = s.write.DB()
+		return err
+	}
+	s.counters, err = sql.Open("sqlite", "file:"+s.path+"?_pragma=busy_timeout(50)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate")
+	if err != nil {
+		return fmt.Errorf("open %s: %w", s.path, err)
+	}
+	s.counters.SetMaxOpenConns(1)
+	return nil
+}
+
+// prepareCounters is called when the schema is there.
+func (s *Store) prepareCounters(ctx context.Context) (err error) {
+	if s.dialect == Postgres || s.readCounter != nil {
+		return nil
+	}
+	if s.readCounter, err = s.counters.PrepareContext(ctx, "SELECT used FROM quota_counters WHERE account_id = ? AND period_start = ?"); err != nil {
+		return fmt.Errorf("prepare the counters: %w", err)
+	}
+	s.writeCounter, err = s.counters.PrepareContext(ctx, `INSERT INTO quota_counters (account_id, period_start, used) VALUES (?, ?, ?)
+		ON CONFLICT (account_id, period_start) DO UPDATE SET used = excluded.used`)
+	if err != nil {
+		return fmt.Errorf("prepare the counters: %w", err)
+	}
+	return nil
+}
