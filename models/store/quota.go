@@ -21,6 +21,7 @@ const (
 	QuotaAdd                    // add N, which may be negative, whatever the limit
 	QuotaPeek                   // only look
 	QuotaReset                  // back to zero
+	QuotaFloor                  // at least N: what a node knew of a counter that its ledger may have lost
 )
 
 // QuotaOp is one operation on the counter of one key in one period.
@@ -28,13 +29,13 @@ type QuotaOp struct {
 	Kind   QuotaKind
 	Key    string        // the account's id
 	Period time.Duration // periods begin at multiples of it since 1970 UTC: 24 h is the UTC day
-	Start  int64         // QuotaAdd: the period's beginning (Unix seconds); other kinds act on the period of the store's clock
+	Start  int64         // QuotaAdd, QuotaFloor: the period's beginning (Unix seconds); other kinds act on the period of the store's clock
 
 	Need   int64 // QuotaTake: requests that wait
 	Recent int64 // QuotaTake: what the node used of late: the most that it may take in advance; 0 = no advance
 	Held   int64 // QuotaTake: what the node holds in advance already
 	Limit  int64 // QuotaTake: of the period
-	N      int64 // QuotaAdd
+	N      int64 // QuotaAdd, QuotaFloor
 }
 
 // QuotaResult is what became of a QuotaOp.
@@ -44,11 +45,14 @@ type QuotaResult struct {
 	Start   int64 // of the period, Unix seconds
 }
 
-// Advances stop where this few requests are left: from there on every request is counted singly.
+// QuotaSingly is where advances stop: when this few requests are left, every request is counted singly.
 const (
-	quotaSingly   = 256
+	QuotaSingly   = 256
 	quotaFraction = 16 // of what is left may be held in advance
 )
+
+// Dated tells whether the operation names its period, rather than meaning the present one.
+func (op *QuotaOp) Dated() bool { return op.Kind == QuotaAdd || op.Kind == QuotaFloor }
 
 // grant is how much of a counter at used the operation gets.
 func (op *QuotaOp) grant(used int64) int64 {
@@ -58,7 +62,7 @@ func (op *QuotaOp) grant(used int64) int64 {
 	}
 	granted := min(op.Need, left)
 	left -= granted
-	if left > quotaSingly {
+	if left > QuotaSingly {
 		granted += max(0, min(left/quotaFraction, op.Recent)-op.Held)
 	}
 	return granted
@@ -72,6 +76,8 @@ func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 		used += r.Granted
 	case QuotaAdd:
 		used = max(0, used+op.N)
+	case QuotaFloor:
+		used = max(used, op.N)
 	case QuotaReset:
 		used = 0
 	case QuotaPeek:
@@ -118,7 +124,7 @@ func (s *Store) applyQuota(ctx context.Context, tx *sql.Tx, ops []QuotaOp) ([]Qu
 	keys := make([]counterKey, len(ops))
 	for i := range ops {
 		keys[i] = counterKey{ops[i].Key, ops[i].Start}
-		if ops[i].Kind != QuotaAdd {
+		if !ops[i].Dated() {
 			keys[i].start = models.PeriodStart(now, ops[i].Period)
 		}
 	}

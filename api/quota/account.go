@@ -1,0 +1,164 @@
+package quota
+
+import (
+	"sync"
+	"time"
+
+	"lottery/models/store"
+)
+
+// account is what a node knows of one counter.
+type account struct {
+	key    string
+	period time.Duration
+
+	mu     sync.Mutex
+	start  int64 // of the period that used and block belong to (Unix seconds); 0 = the ledger was never asked
+	used   int64 // the ledger's count at the last contact: everything granted in the period, on any node, our block included
+	block  int64 // granted to this node and not spent yet
+	limit  int64 // that the block was granted under
+	asked  time.Time
+	queued bool  // the loop has this account, or will take it
+	epoch  int64 // of the store (Store.outages) at the last contact
+	flying int64 // debts of the running period that the ledger is being told just now
+
+	waiting []*waiter
+	owed    []debt // what the ledger must still be told
+
+	recent usage
+	idleAt time.Time // when the block goes back unless a request comes
+}
+
+// waiter is a request that waits for the ledger.
+type waiter struct {
+	need   int64
+	limit  int64
+	answer chan answer // buffered: the loop never waits for a request
+}
+
+// answer is what the ledger said.
+type answer struct {
+	admitted  bool
+	remaining int64
+	start     int64
+}
+
+// debt is a change that the ledger must be told: a block given back (negative), or requests that were admitted
+// while it was away (positive).
+type debt struct{ start, n int64 }
+
+func (a *account) owe(start, n int64) {
+	if n == 0 {
+		return
+	}
+	for i := range a.owed {
+		if a.owed[i].start == start {
+			a.owed[i].n += n
+			return
+		}
+	}
+	a.owed = append(a.owed, debt{start, n})
+}
+
+// unwritten is how many requests of the running period were admitted without the ledger knowing.
+func (a *account) unwritten() int64 {
+	n := a.flying
+	for _, d := range a.owed {
+		if d.start == a.start {
+			n += max(0, d.n)
+		}
+	}
+	return n
+}
+
+// settle pays requests that were admitted without the ledger with what it has granted since.
+func (a *account) settle() {
+	for i := range a.owed {
+		if d := &a.owed[i]; d.start == a.start && d.n > 0 {
+			paid := min(d.n, a.block)
+			d.n, a.block = d.n-paid, a.block-paid
+		}
+	}
+}
+
+// roll begins a new period: what is left of the old one's block goes back to it.
+func (a *account) roll(start int64) {
+	if a.start >= start {
+		return // a clock that is a little behind the ledger must not begin the old period again
+	}
+	a.owe(a.start, -a.block)
+	a.start, a.used, a.block, a.flying, a.asked = start, 0, 0, 0, time.Time{}
+}
+
+// release gives the block back.
+func (a *account) release() {
+	a.owe(a.start, -a.block)
+	a.used -= a.block
+	a.block = 0
+}
+
+// remaining is what the account has left of limit, as far as this node knows.
+func (a *account) remaining(limit int64) int64 {
+	return max(0, limit-a.used+a.block-a.unwritten())
+}
+
+// batch is what the loop asks of the ledger for one account.
+type batch struct {
+	a       *account
+	ops     []store.QuotaOp // debts, and last the take
+	debts   []debt
+	waiting []*waiter
+}
+
+// take makes the account's batch. a.mu is held.
+func (a *account) take(advance, floor bool) batch {
+	b := batch{a: a, debts: a.owed, waiting: a.waiting}
+	a.owed, a.waiting = nil, nil
+	if floor && a.start != 0 {
+		b.ops = append(b.ops, store.QuotaOp{Kind: store.QuotaFloor, Key: a.key, Period: a.period, Start: a.start, N: a.used})
+	}
+	for _, d := range b.debts {
+		if d.n == 0 {
+			continue
+		}
+		b.ops = append(b.ops, store.QuotaOp{Kind: store.QuotaAdd, Key: a.key, Period: a.period, Start: d.start, N: d.n})
+		if d.start == a.start && d.n > 0 {
+			a.flying += d.n
+		}
+	}
+	take := store.QuotaOp{Kind: store.QuotaTake, Key: a.key, Period: a.period, Limit: a.limit, Held: a.block}
+	for _, w := range b.waiting {
+		take.Need += w.need
+		take.Limit = w.limit // the newest word on the plan
+	}
+	a.limit = take.Limit
+	if advance {
+		take.Recent = a.recent.count()
+	}
+	b.ops = append(b.ops, take)
+	return b
+}
+
+// usage counts what a node admitted of late: the running window and the one before.
+type usage struct {
+	window     int64
+	now, prior int64
+}
+
+// recentWindow is what "of late" means for blocks: a node that stops being used holds nothing after it, and gives
+// back what it holds long before.
+const recentWindow = 8 * time.Second
+
+func (u *usage) add(at time.Time, n int64) {
+	w := at.UnixNano() / int64(recentWindow)
+	switch w {
+	case u.window:
+	case u.window + 1:
+		u.window, u.prior, u.now = w, u.now, 0
+	default:
+		u.window, u.prior, u.now = w, 0, 0
+	}
+	u.now += n
+}
+
+func (u *usage) count() int64 { return u.now + u.prior }

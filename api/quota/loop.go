@@ -1,0 +1,298 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+const (
+	// ledgerTimeout is how long a ledger that neither answers nor refuses is waited for, once; after that it is away.
+	ledgerTimeout = 2 * time.Second
+	// retryAfter is how often a ledger that is away is tried again.
+	retryAfter = 250 * time.Millisecond
+	// sweepEvery is how often blocks are looked at that nobody uses.
+	sweepEvery = 250 * time.Millisecond
+	// syncEvery is how often the ledger's clock is asked for when nothing else asks.
+	syncEvery = 10 * time.Second
+	// forgetEvery is how often accounts of past periods are forgotten.
+	forgetEvery = 10 * time.Minute
+	// mostAccounts is how many accounts one contact serves: it bounds how long rows stay locked.
+	mostAccounts = 500
+)
+
+// enqueue gives a to the loop. a.mu is held.
+func (s *Store) enqueue(a *account) {
+	if a.queued {
+		return
+	}
+	a.queued = true
+	s.mu.Lock()
+	s.pending = append(s.pending, a)
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// loop is the one goroutine that talks to the ledger about requests: whoever waits shares its next contact.
+func (s *Store) loop() {
+	defer close(s.done)
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	s.contact() // the ledger's clock, before the first request
+	lastSync, lastForget := time.Now(), time.Now()
+	for {
+		wake := s.wake
+		if s.away.Load() {
+			wake = nil // requests do not wait for it; it is tried at every tick
+		}
+		select {
+		case <-s.stop:
+			return
+		case <-wake:
+			s.contact()
+			lastSync = time.Now()
+		case at := <-sweep.C:
+			s.giveBackIdle()
+			if s.away.Load() || at.Sub(lastSync) > syncEvery {
+				s.contact()
+				lastSync = at
+			}
+			if at.Sub(lastForget) > forgetEvery {
+				s.forget()
+				lastForget = at
+			}
+		}
+	}
+}
+
+// contact asks the ledger for all that is pending, in portions.
+func (s *Store) contact() {
+	for {
+		s.mu.Lock()
+		n := min(len(s.pending), mostAccounts)
+		accounts := s.pending[:n:n]
+		s.pending = s.pending[n:]
+		if len(s.pending) == 0 {
+			s.pending = nil
+		}
+		s.mu.Unlock()
+		if !s.apply(accounts) || n < mostAccounts {
+			return
+		}
+	}
+}
+
+// apply asks the ledger for some accounts and tells whether it answered.
+func (s *Store) apply(accounts []*account) bool {
+	batches := make([]batch, len(accounts))
+	var ops []store.QuotaOp
+	outages := s.outages.Load()
+	for i, a := range accounts {
+		a.mu.Lock()
+		batches[i] = a.take(s.opts.Advance, s.opts.Volatile && a.epoch != outages)
+		a.mu.Unlock()
+		ops = append(ops, batches[i].ops...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ledgerTimeout)
+	defer cancel()
+	began := time.Now()
+	results, now, err := s.ledger.ApplyQuota(ctx, ops)
+	if err != nil {
+		s.failed(batches, err)
+		return false
+	}
+	s.clock.set(now, time.Since(began))
+	if s.away.Swap(false) {
+		s.opts.Metrics.away.Set(0)
+		s.opts.Log.Info("the quota counters answer again")
+	}
+	for i := range batches {
+		n := len(batches[i].ops)
+		s.granted(&batches[i], results[n-1], outages)
+		results = results[n:]
+	}
+	return true
+}
+
+// granted hands out what the ledger granted: to those who wait, in their order, the rest into the block.
+func (s *Store) granted(b *batch, r store.QuotaResult, outages int64) {
+	a := b.a
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := s.clock.now()
+	a.roll(r.Start)
+	a.roll(models.PeriodStart(now, a.period))
+	a.flying, a.epoch = 0, outages
+	left := r.Granted
+	if r.Start == a.start {
+		a.used, a.asked = r.Used, now
+	}
+	for _, w := range b.waiting {
+		got := answer{start: r.Start}
+		if left >= w.need {
+			left -= w.need
+			got.admitted, got.remaining = true, max(0, w.limit-r.Used+left+a.block)
+			a.recent.add(now, w.need)
+		}
+		w.answer <- got
+	}
+	if r.Start == a.start {
+		a.block += left
+		a.settle()
+	} else {
+		a.owe(r.Start, -left) // granted before midnight, and midnight has passed
+	}
+	if a.block > 0 {
+		a.idleAt = now.Add(idleAfter)
+		s.mu.Lock()
+		s.holding[a] = struct{}{}
+		s.mu.Unlock()
+	}
+	a.queued = false
+	if len(a.waiting) > 0 || a.indebted() {
+		s.enqueue(a)
+	}
+}
+
+// failed is what happens to those who asked a ledger that is away: they are admitted from memory, and the ledger
+// is told when it is back. Where nobody knows whether the ledger heard, blocks are not given back a second time:
+// an account may lose by an outage, never gain.
+func (s *Store) failed(batches []batch, err error) {
+	unclear := errors.Is(err, store.ErrQuotaUnclear)
+	s.opts.Metrics.errors.Inc()
+	if !s.away.Swap(true) {
+		s.outages.Add(1)
+		s.opts.Metrics.away.Set(1)
+	}
+	s.logAway(err)
+	s.mu.Lock()
+	rest := s.pending
+	s.mu.Unlock()
+	for i := range batches {
+		b := &batches[i]
+		b.a.mu.Lock()
+		for _, d := range b.debts {
+			if d.n > 0 || !unclear {
+				b.a.owe(d.start, d.n)
+			}
+		}
+		b.a.flying = 0
+		s.admitWaiting(b.a, b.waiting)
+		b.a.queued = false
+		s.enqueue(b.a)
+		b.a.mu.Unlock()
+	}
+	for _, a := range rest { // those in the queue must not wait for the next attempt
+		a.mu.Lock()
+		waiting := a.waiting
+		a.waiting = nil
+		s.admitWaiting(a, waiting)
+		a.mu.Unlock()
+	}
+}
+
+// admitWaiting answers those who wait from what remained at the last contact. a.mu is held.
+func (s *Store) admitWaiting(a *account, waiting []*waiter) {
+	now := s.clock.now()
+	a.roll(models.PeriodStart(now, a.period))
+	for _, w := range waiting {
+		got := answer{start: a.start}
+		if a.remaining(w.limit) >= w.need {
+			a.owe(a.start, w.need)
+			a.recent.add(now, w.need)
+			got.admitted, got.remaining = true, a.remaining(w.limit)
+			s.opts.Metrics.withoutLedger.Inc()
+		}
+		w.answer <- got
+	}
+}
+
+// indebted tells whether the ledger must be told something. a.mu is held.
+func (a *account) indebted() bool {
+	for _, d := range a.owed {
+		if d.n != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// giveBackIdle gives back blocks that nobody uses, and those of a day that has ended.
+func (s *Store) giveBackIdle() {
+	s.mu.Lock()
+	holding := make([]*account, 0, len(s.holding))
+	for a := range s.holding {
+		holding = append(holding, a)
+	}
+	s.mu.Unlock()
+	now := s.clock.now()
+	for _, a := range holding {
+		a.mu.Lock()
+		if a.block > 0 && !now.Before(a.idleAt) {
+			a.release()
+		}
+		a.roll(models.PeriodStart(now, a.period))
+		if a.indebted() {
+			s.enqueue(a)
+		}
+		if a.block == 0 {
+			s.mu.Lock()
+			delete(s.holding, a)
+			s.mu.Unlock()
+		}
+		a.mu.Unlock()
+	}
+}
+
+// forget drops accounts that were last asked about in a past period.
+func (s *Store) forget() {
+	now := s.clock.now()
+	for i := range s.shards {
+		sh := &s.shards[i]
+		sh.mu.Lock()
+		for id, a := range sh.accounts {
+			a.mu.Lock()
+			if a.start < models.PeriodStart(now, a.period) && !a.queued && a.block == 0 && !a.indebted() && len(a.waiting) == 0 {
+				delete(sh.accounts, id)
+			}
+			a.mu.Unlock()
+		}
+		sh.mu.Unlock()
+	}
+}
+
+// Close gives all blocks back and tells the ledger what it does not know yet. No request may come after it.
+func (s *Store) Close(ctx context.Context) error {
+	close(s.stop)
+	<-s.done
+	s.mu.Lock()
+	for a := range s.holding {
+		s.mu.Unlock()
+		a.mu.Lock()
+		a.release()
+		s.enqueue(a)
+		a.mu.Unlock()
+		s.mu.Lock()
+	}
+	s.mu.Unlock()
+	for {
+		s.contact()
+		s.mu.Lock()
+		left := len(s.pending)
+		s.mu.Unlock()
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return models.Errorf(models.CodeUnavailable, "the counters of %d accounts could not be written: their store is away", left)
+		case <-time.After(retryAfter):
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package quota
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics counts what the gate decides. No account is a label.
+type Metrics struct {
+	admitted, refused, withoutLedger, errors prometheus.Counter
+	away                                     prometheus.Gauge
+}
+
+// NewMetrics makes the metrics; Register shows them.
+func NewMetrics() *Metrics {
+	decision := func(name string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "lottery_quota_decisions_total", Help: "Requests by what the quota decided.", ConstLabels: prometheus.Labels{"decision": name},
+		})
+	}
+	return &Metrics{
+		admitted: decision("admitted"), refused: decision("refused"), withoutLedger: decision("admitted_without_store"),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lottery_quota_store_errors_total", Help: "Failed contacts with the counter store."}),
+		away:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "lottery_quota_store_away", Help: "1 while the counter store does not answer and requests are admitted from memory."}),
+	}
+}
+
+// Register adds the metrics to r.
+func (m *Metrics) Register(r prometheus.Registerer) {
+	r.MustRegister(m.admitted, m.refused, m.withoutLedger, m.errors, m.away)
+}
+
+// logEvery is how often an outage that goes on is logged.
+const logEvery = time.Minute
+
+// logAway says once a minute that the ledger is away. Only the loop calls it.
+func (s *Store) logAway(err error) {
+	now := time.Now()
+	if now.Sub(s.logged) < logEvery {
+		return
+	}
+	s.logged = now
+	s.opts.Log.Warn("the quota counters do not answer: requests are admitted from what remained, and counted afterwards", "error", err)
+}

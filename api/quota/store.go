@@ -1,0 +1,234 @@
+package quota
+
+import (
+	"context"
+	"hash/maphash"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ulule/limiter/v3"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Options is how a Store behaves.
+type Options struct {
+	// Advance lets the node take blocks of requests ahead, so that most requests touch only memory.
+	Advance bool
+	// Volatile says that the ledger may come back from an outage having forgotten: then it is told what this
+	// node knew.
+	Volatile bool
+	Now      func() time.Time // nil = time.Now
+	Log      *slog.Logger
+	Metrics  *Metrics // nil = none
+}
+
+// Store is a limiter.Store whose periods begin at multiples of their length since 1970 UTC, so that 24 h is the
+// UTC day by the ledger's clock. Refused requests are not counted. It is safe for concurrent use.
+//
+// A request is admitted from the block that the node holds, or waits for the ledger together with the others that
+// wait: one contact serves them all. While the ledger is away, a node admits what it knows to remain, and tells
+// the ledger afterwards.
+type Store struct {
+	ledger Ledger
+	opts   Options
+	clock  *clock
+	seed   maphash.Seed
+	shards [64]shard
+
+	mu      sync.Mutex
+	pending []*account            // queued for the loop
+	holding map[*account]struct{} // have a block
+
+	wake    chan struct{}
+	stop    chan struct{}
+	done    chan struct{}
+	outages atomic.Int64
+	away    atomic.Bool
+	logged  time.Time // when an outage was last logged
+}
+
+type shard struct {
+	mu       sync.RWMutex
+	accounts map[accountID]*account
+}
+
+type accountID struct {
+	key    string
+	period time.Duration
+}
+
+var _ limiter.Store = (*Store)(nil)
+
+// New starts a Store. Close ends it.
+func New(ledger Ledger, opts Options) *Store {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Metrics == nil {
+		opts.Metrics = NewMetrics()
+	}
+	s := &Store{
+		ledger: ledger, opts: opts, clock: newClock(opts.Now), seed: maphash.MakeSeed(), holding: map[*account]struct{}{},
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+	for i := range s.shards {
+		s.shards[i].accounts = map[accountID]*account{}
+	}
+	go s.loop()
+	return s
+}
+
+func (s *Store) account(key string, period time.Duration) *account {
+	id := accountID{key, period}
+	sh := &s.shards[maphash.String(s.seed, key)%uint64(len(s.shards))]
+	sh.mu.RLock()
+	a := sh.accounts[id]
+	sh.mu.RUnlock()
+	if a != nil {
+		return a
+	}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if a = sh.accounts[id]; a == nil {
+		a = &account{key: key, period: period}
+		sh.accounts[id] = a
+	}
+	return a
+}
+
+// Get counts one request: it is admitted unless the result says that the limit was reached.
+func (s *Store) Get(ctx context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
+	return s.Increment(ctx, key, 1, rate)
+}
+
+// How long a refusal is remembered before the ledger is asked again, and a block is held without being used.
+const (
+	refusalHolds = 200 * time.Millisecond
+	idleAfter    = 1500 * time.Millisecond
+)
+
+// Increment counts n requests, all or none. n ≤ 0 takes -n back.
+func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.Rate) (limiter.Context, error) {
+	a := s.account(key, rate.Period)
+	a.mu.Lock()
+	now := s.clock.now()
+	if start := models.PeriodStart(now, rate.Period); a.start != 0 || s.away.Load() {
+		a.roll(start)
+	}
+	if n <= 0 {
+		a.owe(a.start, n)
+		a.used = max(0, a.used+n)
+		s.enqueue(a)
+		c := state(a, rate, a.remaining(rate.Limit), false)
+		a.mu.Unlock()
+		return c, nil
+	}
+	if a.block > 0 && rate.Limit < a.limit {
+		a.release() // it was granted under a higher limit
+		s.enqueue(a)
+	}
+	if a.block >= n {
+		a.block -= n
+		s.spent(a, now, n)
+		c := state(a, rate, a.remaining(rate.Limit), false)
+		a.mu.Unlock()
+		s.opts.Metrics.admitted.Inc()
+		return c, nil
+	}
+	if s.away.Load() {
+		c := s.withoutLedger(a, now, n, rate.Limit, rate)
+		a.mu.Unlock()
+		return c, nil
+	}
+	if a.used-a.block >= rate.Limit && now.Sub(a.asked) < refusalHolds && !a.queued {
+		c := state(a, rate, 0, true)
+		a.mu.Unlock()
+		s.opts.Metrics.refused.Inc()
+		return c, nil
+	}
+	w := &waiter{need: n, limit: rate.Limit, answer: make(chan answer, 1)}
+	a.waiting = append(a.waiting, w)
+	s.enqueue(a)
+	a.mu.Unlock()
+
+	got := <-w.answer // the loop answers within ledgerTimeout, whatever the ledger does
+	if got.admitted {
+		s.opts.Metrics.admitted.Inc()
+	} else {
+		s.opts.Metrics.refused.Inc()
+	}
+	return limiter.Context{
+		Limit: rate.Limit, Remaining: got.remaining, Reset: got.start + int64(rate.Period/time.Second), Reached: !got.admitted,
+	}, nil
+}
+
+// spent notes that n requests were admitted from the block, and asks for the next block before this one is empty.
+func (s *Store) spent(a *account, now time.Time, n int64) {
+	a.recent.add(now, n)
+	a.idleAt = now.Add(idleAfter)
+	if s.opts.Advance && !a.queued && a.block <= a.recent.count()/4 && a.limit-a.used > store.QuotaSingly && !s.away.Load() {
+		s.enqueue(a)
+	}
+}
+
+// withoutLedger admits what remained at the last contact. a.mu is held.
+func (s *Store) withoutLedger(a *account, now time.Time, n, limit int64, rate limiter.Rate) limiter.Context {
+	if a.remaining(limit) < n {
+		s.opts.Metrics.refused.Inc()
+		return state(a, rate, a.remaining(limit), true)
+	}
+	a.owe(a.start, n)
+	a.recent.add(now, n)
+	s.enqueue(a)
+	s.opts.Metrics.withoutLedger.Inc()
+	return state(a, rate, a.remaining(limit), false)
+}
+
+// state is what is known of a, in the library's words. a.mu is held.
+func state(a *account, rate limiter.Rate, remaining int64, reached bool) limiter.Context {
+	return limiter.Context{Limit: rate.Limit, Remaining: remaining, Reset: a.start + int64(rate.Period/time.Second), Reached: reached}
+}
+
+// Peek tells what remains, and counts nothing.
+func (s *Store) Peek(ctx context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
+	return s.ask(ctx, key, rate, store.QuotaPeek)
+}
+
+// Reset sets the counter of the running period to zero.
+func (s *Store) Reset(ctx context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
+	return s.ask(ctx, key, rate, store.QuotaReset)
+}
+
+// ask goes to the ledger at once; while it is away a Peek answers from memory.
+func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (limiter.Context, error) {
+	a := s.account(key, rate.Period)
+	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
+	defer cancel()
+	var results []store.QuotaResult
+	var err error
+	if !s.away.Load() {
+		var now time.Time
+		results, now, err = s.ledger.ApplyQuota(ctx, []store.QuotaOp{{Kind: kind, Key: key, Period: rate.Period}})
+		if err == nil {
+			s.clock.set(now, ledgerTimeout)
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.roll(models.PeriodStart(s.clock.now(), rate.Period))
+	switch {
+	case err != nil && kind != store.QuotaPeek:
+		return limiter.Context{}, err
+	case len(results) == 0:
+	case kind == store.QuotaReset:
+		a.used, a.block, a.owed = 0, 0, nil
+	case results[0].Start == a.start:
+		a.used = results[0].Used
+	}
+	a.asked = time.Time{}
+	return state(a, rate, a.remaining(rate.Limit), a.remaining(rate.Limit) == 0 && a.used > rate.Limit), nil
+}
