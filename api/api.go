@@ -14,6 +14,7 @@ import (
 
 	"lottery/api/middleware"
 	"lottery/api/problem"
+	"lottery/api/quota"
 	"lottery/models"
 	"lottery/models/catalog"
 )
@@ -22,6 +23,7 @@ import (
 type Deps struct {
 	Catalog   *catalog.Live
 	Keys      *middleware.Keys
+	Quota     *quota.Store // counts requests; nil = nobody counts
 	Ready     func() error // why this node should get no traffic now; nil = it should
 	PublicURL string       // scheme and host of the service, without a final slash
 	Build     models.Build

@@ -61,8 +61,12 @@ func (h *Handler) routes() http.Handler {
 		answer(e, r)
 	}
 	keyed := e.Group("", middleware.RequireKey(h.deps.Keys, h.fail))
+	counted := keyed.Group("")
+	if h.deps.Quota != nil {
+		counted.Use(h.gate().Handle)
+	}
 	for _, r := range h.draws() {
-		answer(keyed, r)
+		answer(counted, r)
 		e.OPTIONS(r.path, middleware.Preflight)
 	}
 	for _, r := range h.open() {

@@ -15,6 +15,7 @@ type Config struct {
 	Listen         string
 	PublicURL      *url.URL
 	DatabaseURL    string
+	RedisURL       string // "" = counters in the database
 	TrustedProxies []netip.Prefix
 	LogLevel       slog.Level
 	LogFormat      string // text, json, or "" = text on a terminal, else json

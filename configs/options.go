@@ -54,6 +54,14 @@ func Options() []Option {
 			c.DatabaseURL = v
 			return nil
 		}},
+		{Key: "redis_url", Default: "", Secret: true, Help: "redis://HOST:PORT/DB: keep the daily quotas there; empty = in the database", set: func(c *Config, v string) error {
+			scheme, rest, _ := strings.Cut(v, "://")
+			if v != "" && (rest == "" || (scheme != "redis" && scheme != "rediss" && scheme != "unix")) {
+				return fmt.Errorf("must be redis://[:PASSWORD@]HOST:PORT[/DB], rediss:// for TLS, or unix://PATH")
+			}
+			c.RedisURL = v
+			return nil
+		}},
 		{Key: "trusted_proxies", Default: "", Help: "addresses or networks, comma-separated, whose X-Forwarded-For is believed", set: func(c *Config, v string) (err error) {
 			c.TrustedProxies, err = prefixes(v)
 			return err

@@ -27,6 +27,8 @@ const (
 	NotAcceptable    Code = "not_acceptable"
 	URITooLong       Code = "uri_too_long"
 	HeadersTooLarge  Code = "headers_too_large"
+	QuotaExceeded    Code = "quota_exceeded"
+	RateLimited      Code = "rate_limited"
 	Internal         Code = "internal"
 	Unavailable      Code = "unavailable"
 )
@@ -50,6 +52,8 @@ var kinds = map[Code]kind{
 	NotAcceptable:    {http.StatusNotAcceptable, "None of the accepted forms can be given"},
 	URITooLong:       {http.StatusRequestURITooLong, "The request's address is too long"},
 	HeadersTooLarge:  {http.StatusRequestHeaderFieldsTooLarge, "The request's headers are too large"},
+	QuotaExceeded:    {http.StatusTooManyRequests, "The day's requests are used"},
+	RateLimited:      {http.StatusTooManyRequests, "There are too many requests at once"},
 	Internal:         {http.StatusInternalServerError, "Something went wrong here"},
 	Unavailable:      {http.StatusServiceUnavailable, "The service cannot answer this now"},
 }

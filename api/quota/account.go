@@ -21,6 +21,7 @@ type account struct {
 	queued bool  // the loop has this account, or will take it
 	epoch  int64 // of the store (Store.outages) at the last contact
 	flying int64 // debts of the running period that the ledger is being told just now
+	over   bool  // a request of the running period was refused here
 
 	waiting []*waiter
 	owed    []debt // what the ledger must still be told
@@ -87,7 +88,7 @@ func (a *account) roll(start int64) {
 		return // a clock that is a little behind the ledger must not begin the old period again
 	}
 	a.owe(a.start, -a.block)
-	a.start, a.used, a.block, a.flying, a.asked = start, 0, 0, 0, time.Time{}
+	a.start, a.used, a.block, a.flying, a.over, a.asked = start, 0, 0, 0, false, time.Time{}
 }
 
 // release gives the block back.

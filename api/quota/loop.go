@@ -139,6 +139,8 @@ func (s *Store) granted(b *batch, r store.QuotaResult, outages int64) {
 			left -= w.need
 			got.admitted, got.remaining = true, max(0, w.limit-r.Used+left+a.block)
 			a.recent.add(now, w.need)
+		} else if r.Start == a.start {
+			a.over = true
 		}
 		w.answer <- got
 	}

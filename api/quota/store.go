@@ -166,6 +166,20 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 	}, nil
 }
 
+// GiveBack takes back one request of the period that ends at reset (Unix seconds): it failed, and not by the
+// customer's fault.
+func (s *Store) GiveBack(key string, period time.Duration, reset int64) {
+	a := s.account(key, period)
+	start := reset - int64(period/time.Second)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.owe(start, -1)
+	if a.start == start {
+		a.used = max(0, a.used-1)
+	}
+	s.enqueue(a)
+}
+
 // spent notes that n requests were admitted from the block, and asks for the next block before this one is empty.
 func (s *Store) spent(a *account, now time.Time, n int64) {
 	a.recent.add(now, n)
@@ -178,6 +192,7 @@ func (s *Store) spent(a *account, now time.Time, n int64) {
 // withoutLedger admits what remained at the last contact. a.mu is held.
 func (s *Store) withoutLedger(a *account, now time.Time, n, limit int64, rate limiter.Rate) limiter.Context {
 	if a.remaining(limit) < n {
+		a.over = true
 		s.opts.Metrics.refused.Inc()
 		return state(a, rate, a.remaining(limit), true)
 	}
@@ -225,10 +240,11 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 		return limiter.Context{}, err
 	case len(results) == 0:
 	case kind == store.QuotaReset:
-		a.used, a.block, a.owed = 0, 0, nil
+		a.used, a.block, a.owed, a.over = 0, 0, nil, false
 	case results[0].Start == a.start:
 		a.used = results[0].Used
 	}
 	a.asked = time.Time{}
-	return state(a, rate, a.remaining(rate.Limit), a.remaining(rate.Limit) == 0 && a.used > rate.Limit), nil
+	left := a.remaining(rate.Limit)
+	return state(a, rate, left, left == 0 && a.over), nil
 }

@@ -12,8 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"lottery/api"
 	"lottery/api/middleware"
+	"lottery/api/quota"
 	"lottery/configs"
 	"lottery/jobs"
 	"lottery/models"
@@ -28,6 +32,7 @@ const (
 	writeTimeout      = 60 * time.Second
 	idleTimeout       = 120 * time.Second
 	shutdownTimeout   = 30 * time.Second
+	quotaTimeout      = 5 * time.Second
 	// serverHeaderBytes is above middleware.MaxHeaderBytes: up to here the refusal is problem+json.
 	serverHeaderBytes = 64 << 10
 )
@@ -47,6 +52,8 @@ type node struct {
 	store   *store.Store
 	live    catalog.Live
 	keys    *middleware.Keys
+	quota   *quota.Store
+	metrics *prometheus.Registry
 	drained atomic.Bool // SIGTERM came
 	work    sync.WaitGroup
 }
@@ -68,11 +75,27 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if err := st.Prepare(ctx, opts.migrate); err != nil {
 		return err
 	}
-	n := &node{cfg: cfg, log: opts.log, store: st}
+	n := &node{cfg: cfg, log: opts.log, store: st, metrics: prometheus.NewRegistry()}
 	if n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log); err != nil {
 		return err
 	}
-	return n.run(ctx, opts.started)
+	ledger, closeLedger, err := quota.OpenLedger(ctx, cfg, st)
+	if err != nil {
+		return err
+	}
+	defer closeLedger() //nolint:errcheck // everything is written; there is nobody to tell
+	counters := quota.OptionsFor(cfg)
+	counters.Log, counters.Metrics = opts.log, quota.NewMetrics()
+	counters.Metrics.Register(n.metrics)
+	n.quota = quota.New(ledger, counters)
+	return errors.Join(n.run(ctx, opts.started), n.closeQuota(ctx))
+}
+
+// closeQuota gives back what the node holds, and writes what the counters do not know yet.
+func (n *node) closeQuota(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), quotaTimeout)
+	defer cancel()
+	return n.quota.Close(ctx)
 }
 
 func (n *node) run(ctx context.Context, started func(addr string)) error {
@@ -118,7 +141,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 func (n *node) server() *http.Server {
 	return &http.Server{
 		Handler: api.New(api.Deps{
-			Catalog: &n.live, Keys: n.keys, Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
+			Catalog: &n.live, Keys: n.keys, Quota: n.quota, Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
 			Build: models.BuildVersion(), Log: n.log,
 		}),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
@@ -168,6 +191,7 @@ func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server,
 		return nil, models.Errorf(models.CodeUnavailable, "cannot listen on ops_listen %s: %v", n.cfg.OpsListen, rootError(err))
 	}
 	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

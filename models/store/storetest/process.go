@@ -50,6 +50,12 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
+// end kills the process at once.
+func (p *process) end() {
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
 func (p *process) kill() {
 	_ = p.cmd.Process.Signal(syscall.SIGQUIT) // PostgreSQL: immediate shutdown of all its processes
 	select {

@@ -1,0 +1,86 @@
+package quota
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/ulule/limiter/v3"
+
+	"lottery/api/problem"
+)
+
+// Gate counts requests in front of the handlers. Every request that reaches it counts, unless it is refused here
+// or fails with 5xx.
+type Gate struct {
+	Store *Store
+	// Account tells whose request it is, and the limit of its day now.
+	Account func(c *gin.Context) (id string, limit int64)
+	// Counted is told of each counted request; it must not block. nil = nobody wants to know.
+	Counted func(c *gin.Context, id string, limit, used int64, status int)
+	// Fail writes a refusal.
+	Fail func(c *gin.Context, err error)
+}
+
+// Handle is the gate as middleware.
+func (g *Gate) Handle(c *gin.Context) {
+	id, limit := g.Account(c)
+	state, err := g.Store.Get(c.Request.Context(), id, limiter.Rate{Period: Day, Limit: limit})
+	if err != nil {
+		g.Fail(c, err)
+		c.Abort()
+		return
+	}
+	g.Headers(c, limit, state.Remaining, state.Reset)
+	if state.Reached {
+		g.Fail(c, &problem.Problem{
+			Code:       problem.QuotaExceeded,
+			Detail:     "all " + strconv.FormatInt(limit, 10) + " requests of the day are used; the next day begins at 00:00 UTC",
+			RetryAfter: g.untilReset(state.Reset),
+		})
+		c.Abort()
+		return
+	}
+	status := http.StatusInternalServerError // unless the handlers come back
+	defer func() {
+		if status >= http.StatusInternalServerError {
+			g.Store.GiveBack(id, Day, state.Reset)
+			return
+		}
+		if g.Counted != nil {
+			g.Counted(c, id, limit, limit-state.Remaining, status)
+		}
+	}()
+	c.Next()
+	status = c.Writer.Status()
+}
+
+func (g *Gate) untilReset(reset int64) time.Duration {
+	return max(time.Second, time.Unix(reset, 0).Sub(g.Store.Now()))
+}
+
+// Headers sets the rate headers: the IETF draft's RateLimit fields (draft-ietf-httpapi-ratelimit-headers) and the
+// older X-RateLimit ones. reset is in Unix seconds.
+func (g *Gate) Headers(c *gin.Context, limit, remaining, reset int64) {
+	h := c.Writer.Header()
+	var b [48]byte
+	policy := append(b[:0], `"daily";q=`...)
+	policy = strconv.AppendInt(policy, limit, 10)
+	policy = append(policy, ";w=86400"...)
+	values := [5]string{0: string(policy)}
+	left := append(b[:0], `"daily";r=`...)
+	left = strconv.AppendInt(left, remaining, 10)
+	left = append(left, ";t="...)
+	seconds := int64((g.untilReset(reset) + time.Second - 1) / time.Second)
+	left = strconv.AppendInt(left, seconds, 10)
+	values[1] = string(left)
+	values[2] = strconv.FormatInt(limit, 10)
+	values[3] = strconv.FormatInt(remaining, 10)
+	values[4] = strconv.FormatInt(reset, 10)
+	h["Ratelimit-Policy"] = values[0:1:1]
+	h["Ratelimit"] = values[1:2:2]
+	h["X-Ratelimit-Limit"] = values[2:3:3]
+	h["X-Ratelimit-Remaining"] = values[3:4:4]
+	h["X-Ratelimit-Reset"] = values[4:5:5]
+}

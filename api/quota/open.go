@@ -1,0 +1,48 @@
+package quota
+
+import (
+	"context"
+	"time"
+
+	"github.com/ulule/limiter/v3"
+
+	"lottery/configs"
+	"lottery/models/store"
+)
+
+// OpenLedger is the ledger that the configuration names: Redis if it has an address, else the database.
+// closer ends what was opened here; the database stays open.
+func OpenLedger(_ context.Context, cfg configs.Config, st *store.Store) (l Ledger, closer func() error, err error) {
+	if cfg.RedisURL == "" {
+		return st, func() error { return nil }, nil
+	}
+	r, err := OpenRedis(cfg.RedisURL, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, r.Close, nil
+}
+
+// OptionsFor is how a Store works on the ledger that the configuration names: in the database blocks are taken
+// ahead; Redis is exact at every moment, and may forget.
+func OptionsFor(cfg configs.Config) Options {
+	redis := cfg.RedisURL != ""
+	return Options{Advance: !redis, Volatile: redis}
+}
+
+// Now is the ledger's time, as far as this node knows.
+func (s *Store) Now() time.Time { return s.clock.now() }
+
+// Used tells how many of limit requests an account has used in the running day, and when the next begins.
+// What this node holds in advance counts as unused. It counts nothing.
+func (s *Store) Used(ctx context.Context, key string, limit int64) (used, remaining int64, resetsAt time.Time, err error) {
+	c, err := s.Peek(ctx, key, limiter.Rate{Period: Day, Limit: limit})
+	if err != nil {
+		return 0, 0, time.Time{}, err
+	}
+	a := s.account(key, Day)
+	a.mu.Lock()
+	used = max(0, a.used-a.block+a.unwritten())
+	a.mu.Unlock()
+	return used, c.Remaining, time.Unix(c.Reset, 0).UTC(), nil
+}

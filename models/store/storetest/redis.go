@@ -1,0 +1,85 @@
+package storetest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Redis is a private Redis server in a temporary folder. It listens on a Unix socket only, and keeps every write
+// in its log, so that it comes back as it went.
+type Redis struct {
+	dir  string
+	proc *process
+}
+
+// NewRedis starts a Redis of the test's own.
+func NewRedis(t testing.TB) *Redis {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		Missing(t, "Redis")
+	}
+	dir, err := os.MkdirTemp("", "rd") // short: a socket's path may have 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Redis{dir: dir}
+	t.Cleanup(func() {
+		r.Stop()
+		_ = os.RemoveAll(dir)
+	})
+	if err := ownedByUnprivileged(dir); err != nil {
+		t.Fatal(err)
+	}
+	r.Start(t)
+	return r
+}
+
+// URL is the server's address.
+func (r *Redis) URL() string { return "unix://" + r.socket() }
+
+func (r *Redis) socket() string { return filepath.Join(r.dir, "s") }
+
+// Start starts the server, again after Stop.
+func (r *Redis) Start(t testing.TB) {
+	t.Helper()
+	cmd := exec.Command("redis-server", "--port", "0", "--unixsocket", r.socket(), "--dir", r.dir,
+		"--appendonly", "yes", "--appendfsync", "no", "--save", "", "--daemonize", "no", "--maxmemory-policy", "noeviction")
+	cmd.Dir = r.dir
+	proc, err := startProcess(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.proc = proc
+	err = waitFor(10*time.Second, func() error {
+		conn, err := net.Dial("unix", r.socket())
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		_ = conn.SetDeadline(time.Now().Add(time.Second))
+		if _, err := conn.Write([]byte("PING\r\n")); err != nil {
+			return err
+		}
+		answer := make([]byte, 5)
+		if _, err := conn.Read(answer); err != nil || string(answer) != "+PONG" {
+			return fmt.Errorf("%q %w", answer, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("start Redis: %v", err)
+	}
+}
+
+// Stop ends the server at once, as a crash would.
+func (r *Redis) Stop() {
+	if r.proc != nil {
+		r.proc.end()
+		_ = os.Remove(r.socket())
+	}
+}
