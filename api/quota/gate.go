@@ -21,6 +21,8 @@ type Gate struct {
 	Counted func(c *gin.Context, id string, limit, used int64, status int)
 	// Fail writes a refusal.
 	Fail func(c *gin.Context, err error)
+
+	texts texts
 }
 
 // Handle is the gate as middleware.
@@ -58,29 +60,4 @@ func (g *Gate) Handle(c *gin.Context) {
 
 func (g *Gate) untilReset(reset int64) time.Duration {
 	return max(time.Second, time.Unix(reset, 0).Sub(g.Store.Now()))
-}
-
-// Headers sets the rate headers: the IETF draft's RateLimit fields (draft-ietf-httpapi-ratelimit-headers) and the
-// older X-RateLimit ones. reset is in Unix seconds.
-func (g *Gate) Headers(c *gin.Context, limit, remaining, reset int64) {
-	h := c.Writer.Header()
-	var b [48]byte
-	policy := append(b[:0], `"daily";q=`...)
-	policy = strconv.AppendInt(policy, limit, 10)
-	policy = append(policy, ";w=86400"...)
-	values := [5]string{0: string(policy)}
-	left := append(b[:0], `"daily";r=`...)
-	left = strconv.AppendInt(left, remaining, 10)
-	left = append(left, ";t="...)
-	seconds := int64((g.untilReset(reset) + time.Second - 1) / time.Second)
-	left = strconv.AppendInt(left, seconds, 10)
-	values[1] = string(left)
-	values[2] = strconv.FormatInt(limit, 10)
-	values[3] = strconv.FormatInt(remaining, 10)
-	values[4] = strconv.FormatInt(reset, 10)
-	h["Ratelimit-Policy"] = values[0:1:1]
-	h["Ratelimit"] = values[1:2:2]
-	h["X-Ratelimit-Limit"] = values[2:3:3]
-	h["X-Ratelimit-Remaining"] = values[3:4:4]
-	h["X-Ratelimit-Reset"] = values[4:5:5]
 }

@@ -41,33 +41,41 @@ func BenchmarkYardsticks(b *testing.B) {
 	product := start(b, b.TempDir(), serveArgs(sqlite)...)
 	answer := product.answer(b, benchPath, key)
 	subjects := []subject{
-		{"product", product.base, key},
-		{"bare", startYardstick(b, "bare", "", answer), key},
-		{"per request, SQLite", startYardstick(b, "sql", sqlite, answer), key},
-		{"per request, PostgreSQL", startYardstick(b, "sql", postgres, answer), keyPostgres},
+		{name: "product", base: product.base, key: key},
+		{name: "bare", base: startYardstick(b, "bare", "", answer), key: key},
+		{name: "per request, SQLite", base: startYardstick(b, "sql", sqlite, answer), key: key},
+		{name: "per request, PostgreSQL", base: startYardstick(b, "sql", postgres, answer), key: keyPostgres},
 	}
 	for _, s := range subjects[1:] {
 		if got := fetch(b, s.base+benchPath, s.key); !bytes.Equal(got.body, answer.body) {
 			b.Fatalf("%s does not give the same answer:\n%s\n%s", s.name, got.body, answer.body)
 		}
 	}
-	rates, tails := map[string][]float64{}, map[string][]float64{}
+	var rates, tails map[string][]float64
 	for b.Loop() {
-		for range benchRounds {
-			for _, s := range subjects {
-				rate, p99 := pressure(b, s)
-				rates[s.name] = append(rates[s.name], rate)
-				tails[s.name] = append(tails[s.name], p99)
-			}
-		}
+		rates, tails = measure(b, subjects)
 	}
-	report(os.Stdout, subjects, rates, tails)
+	report(os.Stdout, benchPath, subjects, "bare", rates, tails)
 	b.ReportMetric(median(ratios(rates["product"], rates["bare"])), "of-bare")
 	b.ReportMetric(median(ratios(rates["product"], rates["per request, SQLite"])), "x-per-request")
 }
 
-// subject is one server under load.
-type subject struct{ name, base, key string }
+// subject is one server under load, with one key, or with a file of them.
+type subject struct{ name, base, key, keys string }
+
+// measure loads the subjects in turn.
+func measure(b *testing.B, subjects []subject) (rates, tails map[string][]float64) {
+	b.Helper()
+	rates, tails = map[string][]float64{}, map[string][]float64{}
+	for range benchRounds {
+		for _, s := range subjects {
+			rate, p99 := pressure(b, s)
+			rates[s.name] = append(rates[s.name], rate)
+			tails[s.name] = append(tails[s.name], p99)
+		}
+	}
+	return rates, tails
+}
 
 // fillBench imports ten years of a game, twice a day, and gives a key that will not run out.
 func fillBench(b *testing.B, url string) string {
@@ -159,8 +167,19 @@ var (
 // pressure is one round of wrk: requests a second, and the 99th percentile of latency in milliseconds.
 func pressure(b *testing.B, s subject) (rate, p99 float64) {
 	b.Helper()
-	out, err := exec.Command("wrk", "-t1", "-c"+strconv.Itoa(benchConnections), "-d"+strconv.Itoa(benchSeconds)+"s", "--latency",
-		"-H", "X-API-Key: "+s.key, s.base+benchPath).CombinedOutput()
+	args := []string{"-t1", "-c" + strconv.Itoa(benchConnections), "-d" + strconv.Itoa(benchSeconds) + "s", "--latency"}
+	if s.keys == "" {
+		args = append(args, "-H", "X-API-Key: "+s.key)
+	} else {
+		script := filepath.Join(b.TempDir(), "rotate.lua")
+		if err := os.WriteFile(script, []byte(rotate), 0o600); err != nil {
+			b.Fatal(err)
+		}
+		args = append(args, "-s", script)
+	}
+	cmd := exec.Command("wrk", append(args, s.base+benchPath)...)
+	cmd.Env = append(os.Environ(), "KEYS="+s.keys)
+	out, err := cmd.CombinedOutput()
 	if err != nil || bytes.Contains(out, []byte("Non-2xx")) || bytes.Contains(out, []byte("Socket errors")) {
 		b.Fatalf("%s: %v\n%s", s.name, err, out)
 	}
@@ -173,13 +192,14 @@ func pressure(b *testing.B, s subject) (rate, p99 float64) {
 	return rate, p99 * map[string]float64{"us": 0.001, "ms": 1, "s": 1000}[string(l[2])]
 }
 
-func report(w io.Writer, subjects []subject, rates, tails map[string][]float64) {
+// report prints a table; its ratios are to the subject named yardstick.
+func report(w io.Writer, title string, subjects []subject, yardstick string, rates, tails map[string][]float64) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\n%s, %d connections, %d rounds of %d s, medians (lowest … highest)\n\n", benchPath, benchConnections, benchRounds, benchSeconds)
-	fmt.Fprintln(t, "server\trequests/s\tp99 ms\tproduct's ratio to it")
+	fmt.Fprintf(t, "\n%s: %d connections, %d rounds of %d s, medians (lowest … highest)\n\n", title, benchConnections, benchRounds, benchSeconds)
+	fmt.Fprintf(t, "server\trequests/s\tp99 ms\tratio to %s\n", yardstick)
 	for _, s := range subjects {
-		r, q := rates[s.name], ratios(rates["product"], rates[s.name])
-		fmt.Fprintf(t, "%s\t%.0f (%.0f … %.0f)\t%.2f\t%.2f (%.2f … %.2f)\n", s.name, median(r), slices.Min(r), slices.Max(r),
+		r, q := rates[s.name], ratios(rates[s.name], rates[yardstick])
+		fmt.Fprintf(t, "%s\t%.0f (%.0f … %.0f)\t%.2f\t%.3f (%.3f … %.3f)\n", s.name, median(r), slices.Min(r), slices.Max(r),
 			median(tails[s.name]), median(q), slices.Min(q), slices.Max(q))
 	}
 	t.Flush()
