@@ -25,7 +25,7 @@ var (
 // acceptedForm is the form that the Accept headers like best among the first known ones; ties go to the
 // earlier form. ok is false where they allow none (RFC 9110, 12.5.1).
 func acceptedForm(accept []string, known form) (best form, ok bool) {
-	if len(accept) == 0 {
+	if blank(accept) {
 		return formJSON, true
 	}
 	if len(accept) == 1 && (accept[0] == "*/*" || accept[0] == mediaTypes[formJSON]) {
@@ -38,6 +38,16 @@ func acceptedForm(accept []string, known form) (best form, ok bool) {
 		}
 	}
 	return best, bestQ > 0
+}
+
+// blank tells whether a header names nothing, which is no wish.
+func blank(header []string) bool {
+	for _, line := range header {
+		if strings.Trim(line, ", \t") != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // quality is the q of the most specific range that matches name, or 0 where none does.

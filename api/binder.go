@@ -27,21 +27,22 @@ type binder struct {
 	values   [maxParameters]string
 	given    uint16 // bit i: path[i] was sent
 	problems []problem.Parameter
-	noGame   string // the wrong game id, if that is a problem
+	noGame   bool // a game that does not exist is among the problems
 }
 
 func (b *binder) reset(path []parameter) {
 	*b = binder{path: path, problems: b.problems[:0]}
 }
 
-// failf records a problem; of one parameter only the first counts.
-func (b *binder) failf(name string, code problem.ParameterCode, format string, args ...any) {
+// failf records a problem; of one parameter only the first counts, and false says that this is a later one.
+func (b *binder) failf(name string, code problem.ParameterCode, format string, args ...any) bool {
 	for i := range b.problems {
 		if b.problems[i].Parameter == name {
-			return
+			return false
 		}
 	}
 	b.problems = append(b.problems, problem.Parameter{Parameter: name, Code: code, Detail: fmt.Sprintf(format, args...)})
+	return true
 }
 
 // parse splits a raw query string. It allocates only where something is escaped or wrong.
@@ -63,7 +64,7 @@ func (b *binder) parse(raw string) {
 			b.failf(short(name), problem.Unknown, "there is no parameter %q here%s", short(name), b.suggestion(name))
 		case b.given&(1<<i) != 0:
 			b.failf(name, problem.Repeated, "%s is given more than once", name)
-		case errValue != nil:
+		case errValue != nil && name != "game": // a game, however malformed, is one that does not exist
 			b.given |= 1 << i
 			b.failf(name, problem.Malformed, "%s has a %% that begins no escape", name)
 		default:
@@ -142,7 +143,7 @@ func (b *binder) err() error {
 		return nil
 	}
 	p := &problem.Problem{Code: problem.InvalidParameter, Errors: append([]problem.Parameter(nil), b.problems...)}
-	if len(b.problems) == 1 && b.noGame != "" {
+	if len(b.problems) == 1 && b.noGame {
 		p.Code = problem.UnknownGame
 	}
 	details := make([]string, len(b.problems))

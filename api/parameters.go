@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +25,7 @@ func (b *binder) game(cat *catalog.Catalog, required bool) *catalog.Game {
 	if near := cat.Nearest(id); len(near) > 0 {
 		detail = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	b.failf("game", problem.Unknown, "there is no game %q%s", short(id), detail)
-	b.noGame = id
+	b.noGame = b.failf("game", problem.Unknown, "there is no game %q%s", short(id), detail)
 	return nil
 }
 
@@ -112,25 +112,30 @@ func (b *binder) ascending() bool { return b.oneOf("order", "desc", "asc") == "a
 // dates are the bounds from and to, inclusive.
 func (b *binder) dates() (from, to models.Date) {
 	from, to = models.FirstDate, models.LastDate
+	okFrom, okTo := true, true
 	if v, ok := b.text("from", false); ok {
-		from = b.date("from", v)
+		from, okFrom = b.date("from", v)
 	}
 	if v, ok := b.text("to", false); ok {
-		to = b.date("to", v)
+		to, okTo = b.date("to", v)
 	}
-	if from > to {
+	if okFrom && okTo && from > to {
 		b.failf("from", problem.OutOfRange, "from (%s) is after to (%s)", from, to)
 	}
 	return from, to
 }
 
-func (b *binder) date(name, value string) models.Date {
+func (b *binder) date(name, value string) (d models.Date, ok bool) {
 	d, err := models.ParseDate(value)
-	if err != nil {
+	switch {
+	case err == nil:
+		return d, true
+	case errors.Is(err, models.ErrDateRange):
+		b.failf(name, problem.OutOfRange, "%s: %v", name, err)
+	default:
 		b.failf(name, problem.Malformed, "%s: %s", name, shortDate(value, err))
-		return models.FirstDate
 	}
-	return d
+	return models.FirstDate, false
 }
 
 // shortDate is ParseDate's word, or one that does not repeat a whole page.

@@ -2,6 +2,7 @@ package models
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -15,6 +16,9 @@ var (
 	FirstDate = NewDate(1900, time.January, 1)
 	LastDate  = NewDate(2100, time.December, 31)
 )
+
+// ErrDateRange is what is wrong with a day that exists, but before FirstDate or after LastDate.
+var ErrDateRange = errors.New("not between " + FirstDate.String() + " and " + LastDate.String())
 
 const (
 	secondsPerDay = 86400
@@ -51,7 +55,7 @@ func CheckedDate(year, month, day int) (Date, error) {
 		return 0, fmt.Errorf("%04d-%02d-%02d is not in the calendar", year, month, day)
 	}
 	if d < FirstDate || d > LastDate {
-		return 0, fmt.Errorf("%04d-%02d-%02d is not between %s and %s", year, month, day, FirstDate, LastDate)
+		return 0, fmt.Errorf("%04d-%02d-%02d is %w", year, month, day, ErrDateRange)
 	}
 	return d, nil
 }
