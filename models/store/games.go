@@ -12,7 +12,7 @@ import (
 // Games is every known game, with draws or without, by id.
 func (s *Store) Games(ctx context.Context) ([]models.Game, error) {
 	var games []models.Game
-	if err := s.reader(ctx).Order("id").Find(&games).Error; err != nil {
+	if err := s.reader(ctx).Order(s.byteOrder("id")).Find(&games).Error; err != nil {
 		return nil, unavailable(err)
 	}
 	return games, nil

@@ -93,22 +93,33 @@ func startPostgres() (*Server, error) {
 	if err := ownedByUnprivileged(dir); err != nil {
 		return nil, err
 	}
-	initdb := exec.Command(filepath.Join(s.bin, "initdb"), "-D", filepath.Join(dir, "data"),
-		"-U", "lottery", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync", "--no-instructions")
-	initdb.Dir = dir
-	if err := unprivileged(initdb); err != nil {
-		return nil, err
-	}
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	// Ids sort in another order than by their bytes, as with the locale that most servers are made with.
+	if err := s.initdb("--locale=C", "--locale-provider=icu", "--icu-locale=en-u-ka-shifted"); err != nil {
+		if err := s.initdb("--no-locale"); err != nil { // before 15, or built without ICU
+			return nil, err
+		}
 	}
 	return s, s.start()
+}
+
+func (s *Server) initdb(locale ...string) error {
+	args := append([]string{"-D", filepath.Join(s.dir, "data"), "-U", "lottery", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions"}, locale...)
+	cmd := exec.Command(filepath.Join(s.bin, "initdb"), args...)
+	cmd.Dir = s.dir
+	if err := unprivileged(cmd); err != nil {
+		return err
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return nil
 }
 
 func (s *Server) start() error {
 	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300",
-		"-c", "shared_buffers=64MB", "-c", "max_wal_size=1GB")
+		"-c", "shared_buffers=64MB", "-c", "max_wal_size=1GB",
+		"-c", "DateStyle=SQL,DMY", "-c", "TimeZone=Asia/Kathmandu") // a server's settings are the operator's
 	cmd.Dir = s.dir
 	proc, err := startProcess(cmd)
 	if err != nil {
