@@ -108,7 +108,7 @@ func (b *binder) suggestion(name string) string {
 	for i, p := range b.path {
 		names[i] = p.name
 	}
-	if near := models.Nearest(strings.ToLower(name), names); len(near) > 0 {
+	if near := models.Nearest(name, names); len(near) > 0 {
 		return fmt.Sprintf("; did you mean %q?", near[0])
 	}
 	if len(names) == 0 {

@@ -22,11 +22,20 @@ func (b *binder) game(cat *catalog.Catalog, required bool) *catalog.Game {
 		return g
 	}
 	detail := "; /v1/games lists those that exist"
-	if near := cat.Nearest(id); len(near) > 0 {
+	if near := nearestGames(cat, id); len(near) > 0 {
 		detail = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	b.noGame = b.failf("game", problem.Unknown, "there is no game %q%s", short(id), detail)
 	return nil
+}
+
+// nearestGames is the ids that id may have meant.
+func nearestGames(cat *catalog.Catalog, id string) []string {
+	ids := make([]string, 0, len(cat.Games()))
+	for _, g := range cat.Games() {
+		ids = append(ids, g.ID)
+	}
+	return models.Nearest(id, ids)
 }
 
 // gameType is a type that some game has, or "".

@@ -123,7 +123,7 @@ func didYouMean(key string, options []Option) string {
 	for i := range options {
 		names = append(names, options[i].Key)
 	}
-	near := models.Nearest(strings.ReplaceAll(strings.ToLower(key), "-", "_"), names)
+	near := models.Nearest(strings.ReplaceAll(key, "-", "_"), names)
 	if len(near) == 0 {
 		return ""
 	}

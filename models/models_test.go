@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,18 +11,28 @@ import (
 
 func TestNearest(t *testing.T) {
 	t.Parallel()
-	games := []string{"ny-numbers", "ny-win-4", "nc-pick-3", "nc-pick-4", "tx-pick-3", "va-pick-3"}
-	for word, want := range map[string][]string{
-		"ny-win4":     {"ny-win-4"},
-		"nc-pick3":    {"nc-pick-3", "nc-pick-4"},
-		"ny":          {"ny-numbers", "ny-win-4"},
-		"powerball":   {},
-		"":            {},
-		"yn-win-4":    {"ny-win-4"},
-		"ny-numberss": {"ny-numbers"},
+	games := []string{"nc-pick-3", "nc-pick-4", "ny-numbers", "ny-win-4", "tx-daily-4", "tx-pick-3", "va-pick-3", "va-pick-4"}
+	for word, want := range map[string]string{
+		"ny-win4":                  "ny-win-4",
+		"NY-WIN-4":                 "ny-win-4",
+		"ny_win_4":                 "ny-win-4",
+		"yn-win-4":                 "ny-win-4",
+		"ny-number":                "ny-numbers",
+		"ny-numberss":              "ny-numbers",
+		"ny":                       "ny-numbers ny-win-4",
+		"nc-pick3":                 "nc-pick-3 nc-pick-4",
+		"va-pick-5":                "va-pick-3 va-pick-4 nc-pick-3",
+		"ca-pick-3":                "va-pick-3 nc-pick-3 tx-pick-3",
+		"tx-pick-4":                "tx-pick-3 nc-pick-4 va-pick-4",
+		"powerball":                "",
+		"":                         "",
+		"x":                        "",
+		"\x00\xff":                 "",
+		strings.Repeat("a", 1<<20): "",
 	} {
-		if got := models.Nearest(word, games); !slices.Equal(got, want) {
-			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
+		got := models.Nearest(word, games)
+		if got == nil || strings.Join(got, " ") != want {
+			t.Errorf("Nearest(%.20q) = %q, want %q", word, got, want)
 		}
 	}
 }

@@ -3,16 +3,19 @@ package models
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
-// Nearest is up to three of candidates that word was probably meant to be, nearest first: within two
-// changes of a letter (one for short words), or beginning with it. Words over 64 bytes are near nothing.
+// Nearest is up to three of candidates (in lower case) that word was probably meant to be, nearest first, equally
+// near ones in the order of candidates: every third letter may be wrong (two of a short word, one of a very short
+// one), or it begins with word. Letter case costs nothing. Words over 80 bytes are near nothing.
 func Nearest(word string, candidates []string) []string {
-	const most, longest = 3, 64
+	const most, longest = 3, 80
 	if word == "" || len(word) > longest {
-		return nil
+		return []string{}
 	}
-	limit := 2
+	word = strings.ToLower(word)
+	limit := max(2, len(word)/3)
 	if len(word) <= 3 {
 		limit = 1
 	}

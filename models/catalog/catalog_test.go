@@ -63,9 +63,6 @@ func TestEmptyCatalog(t *testing.T) {
 	if ok || len(c.Games()) != 0 || c.TotalDraws() != 0 || len(c.Types()) != 0 || len(page.Refs) != 0 || page.Total != 0 || page.More {
 		t.Error("a catalog without draws holds something")
 	}
-	if near := c.Nearest("ny-win-4"); near == nil || len(near) != 0 {
-		t.Errorf("nearest %v", near)
-	}
 }
 
 func TestBuilderRefuses(t *testing.T) {
@@ -144,35 +141,6 @@ func TestMissingDays(t *testing.T) {
 		built, _ := build(t, []models.Game{g}, rows).Game("aa")
 		if built.MissingDays() != test.want {
 			t.Errorf("%s: got %d, want %d", name, built.MissingDays(), test.want)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	var games []models.Game
-	var rows []row
-	for _, id := range []string{"ny-numbers", "ny-win-4", "tx-pick-3", "tx-daily-4", "nc-pick-3", "nc-pick-4", "va-pick-3", "va-pick-4"} {
-		games = append(games, game(id, 3))
-		rows = append(rows, row{id, date(t, "2024-01-01"), models.Day, 1, "123"})
-	}
-	c := build(t, games, rows)
-	for id, want := range map[string]string{
-		"ny-win4":                  "ny-win-4",
-		"NY-WIN-4":                 "ny-win-4",
-		"ny_win_4":                 "ny-win-4",
-		"ny-number":                "ny-numbers",
-		"va-pick-5":                "va-pick-3 va-pick-4 nc-pick-3",
-		"ca-pick-3":                "va-pick-3 nc-pick-3 tx-pick-3",
-		"tx-pick-4":                "tx-pick-3 nc-pick-4 va-pick-4",
-		"powerball":                "",
-		"":                         "",
-		"x":                        "",
-		"\x00\xff":                 "",
-		strings.Repeat("a", 1<<20): "",
-	} {
-		got := c.Nearest(id)
-		if got == nil || strings.Join(got, " ") != want {
-			t.Errorf("%.20q: got %q, want %q", id, got, want)
 		}
 	}
 }
