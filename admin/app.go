@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -93,7 +94,8 @@ func explain(ctx context.Context, err error) string {
 		return "interrupted" // whatever the database or a reader made of it
 	}
 	text := keyForm.ReplaceAllStringFunc(clean(err.Error()), func(key string) string { return key[:12] + "…" })
-	return passwordForm.ReplaceAllString(text, "${1}xxxxx@")
+	text = passwordForm.ReplaceAllString(text, "${1}xxxxx@")
+	return strings.ReplaceAll(text, "://USER:xxxxx@", "://USER:PASSWORD@") // what we say of the form itself is no secret
 }
 
 // tool is one run.

@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // AccountStatus is whether an account's keys are served.
@@ -66,7 +67,7 @@ func (a *Account) DailyLimit(plans Plans) int {
 func ParseEmail(s string) (email, key string, err error) {
 	s = strings.TrimSpace(s)
 	parsed, err := mail.ParseAddress(s)
-	if err != nil || parsed.Address != s || len(s) > 254 || !strings.Contains(s[strings.LastIndexByte(s, '@')+1:], ".") {
+	if err != nil || parsed.Address != s || len(s) > 254 || !utf8.ValidString(s) || !strings.Contains(s[strings.LastIndexByte(s, '@')+1:], ".") {
 		return "", "", Errorf(CodeInvalid, "%q is not an e-mail address of the form name@example.com", s)
 	}
 	return s, strings.ToLower(s), nil

@@ -42,14 +42,16 @@ func (g *Game) Validate() error {
 	switch {
 	case len(g.ID) > 64 || !gameIDForm.MatchString(g.ID):
 		return Errorf(CodeInvalid, "game id %q must be lower-case words or numbers joined by single hyphens, at most 64 characters", g.ID)
-	case g.Name == "" || len(g.Name) > 100:
-		return Errorf(CodeInvalid, "a game's name must have 1 to 100 characters")
 	case g.Digits < 1 || g.Digits > MaxDigits:
 		return Errorf(CodeInvalid, "a game has 1 to %d digits, not %d", MaxDigits, g.Digits)
 	case g.Tods.Len() == 0:
 		return Errorf(CodeInvalid, "a game needs at least one time of day")
-	case g.Jurisdiction == "" || len(g.Jurisdiction) > 20:
-		return Errorf(CodeInvalid, "a game's jurisdiction must have 1 to 20 characters")
+	}
+	if err := CheckText("a game's name", g.Name, 1, 100); err != nil {
+		return err
+	}
+	if err := CheckText("a game's jurisdiction", g.Jurisdiction, 1, 20); err != nil {
+		return err
 	}
 	_, err := g.Location()
 	return err

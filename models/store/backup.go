@@ -102,7 +102,7 @@ func fileExists(file string) error {
 // backupSQLite fills the empty file target from a connection of its own: it only reads, so writers do not wait.
 func backupSQLite(ctx context.Context, path, target string) error {
 	options := url.Values{"_pragma": {"busy_timeout(5000)"}, "mode": {"rw"}} // rw: never makes a database
-	db, err := gorm.Open(sqlite.Open("file:"+path+"?"+options.Encode()), gormConfig())
+	db, err := gorm.Open(sqlite.Open(sqliteURI(path, options)), gormConfig())
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}

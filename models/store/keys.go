@@ -82,8 +82,8 @@ func (s *Store) roomForKey(tx *gorm.DB, plans models.Plans, a *models.Account) e
 }
 
 func (s *Store) insertKey(tx *gorm.DB, a *models.Account, name string, expires *time.Time) (Key, error) {
-	if len(name) > 100 {
-		return Key{}, models.Errorf(models.CodeInvalid, "a key's name has at most 100 characters")
+	if err := models.CheckText("a key's name", name, 0, 100); err != nil {
+		return Key{}, err
 	}
 	token := secret.NewKey()
 	hash := secret.Hash(token)

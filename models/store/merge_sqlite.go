@@ -45,7 +45,7 @@ func (s *Store) openMerger() (*gorm.DB, error) {
 		"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)"},
 		"_txlock": {"immediate"},
 	}
-	db, err := gorm.Open(sqlite.Open("file:"+s.path+"?"+settings.Encode()), gormConfig())
+	db, err := gorm.Open(sqlite.Open(sqliteURI(s.path, settings)), gormConfig())
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", s.path, err)
 	}

@@ -112,16 +112,21 @@ func (s *Store) openSQLite(path string) error {
 	}}
 	readers := url.Values{"_pragma": append([]string{"query_only(1)"}, common["_pragma"]...)}
 	writer := url.Values{"_pragma": common["_pragma"], "_txlock": {"immediate"}}
-	if s.write, err = gorm.Open(sqlite.Open("file:"+s.path+"?"+writer.Encode()), gormConfig()); err != nil {
+	if s.write, err = gorm.Open(sqlite.Open(sqliteURI(s.path, writer)), gormConfig()); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
-	if s.read, err = gorm.Open(sqlite.Open("file:"+s.path+"?"+readers.Encode()), gormConfig()); err != nil {
+	if s.read, err = gorm.Open(sqlite.Open(sqliteURI(s.path, readers)), gormConfig()); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
 	if err := limit(s.write, 1); err != nil {
 		return err
 	}
 	return limit(s.read, 8)
+}
+
+// sqliteURI names a SQLite file; in a URI, % begins an escape.
+func sqliteURI(path string, options url.Values) string {
+	return "file:" + strings.ReplaceAll(path, "%", "%25") + "?" + options.Encode()
 }
 
 func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {

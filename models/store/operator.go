@@ -168,8 +168,8 @@ func (s *Store) checkOperatorDraw(game *models.Game, in OperatorDraw) error {
 
 func checkReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
-	if reason == "" || utf8.RuneCountInString(reason) > MaxReason {
-		return "", models.Errorf(models.CodeInvalid, "give a reason of 1 to %d characters: it is kept with the draw", MaxReason)
+	if reason == "" || utf8.RuneCountInString(reason) > MaxReason || !utf8.ValidString(reason) {
+		return "", models.Errorf(models.CodeInvalid, "give a reason of 1 to %d characters, in UTF-8: it is kept with the draw", MaxReason)
 	}
 	return reason, nil
 }

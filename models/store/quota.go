@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 
@@ -244,7 +245,9 @@ func (s *Store) openCounters() (err error) {
 		s.counters, err = s.write.DB()
 		return err
 	}
-	s.counters, err = sql.Open("sqlite", "file:"+s.path+"?_pragma=busy_timeout(50)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_txlock=immediate")
+	s.counters, err = sql.Open("sqlite", sqliteURI(s.path, url.Values{
+		"_pragma": {"busy_timeout(50)", "journal_mode(WAL)", "synchronous(NORMAL)"}, "_txlock": {"immediate"},
+	}))
 	if err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}

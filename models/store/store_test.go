@@ -2,6 +2,10 @@ package store_test
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"lottery/models"
@@ -35,4 +39,83 @@ func TestPrepareSeedsTheGamesOnce(t *testing.T) {
 			t.Fatalf("%+v, %v", g, err)
 		}
 	})
+}
+
+// Ids are in the order of their bytes whatever the server's collation: the tests' PostgreSQL ignores hyphens.
+func TestGamesAreInByteOrder(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		for _, id := range []string{"zzb", "zz-c", "zza", "zz-a"} {
+			_, err := st.AddGame(ctx, models.Game{
+				ID: id, Name: "Grüße, \"" + id + "\"", Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "ZZ", Timezone: "UTC",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		games, err := st.Games(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids, loaded []string
+		for _, g := range games {
+			ids = append(ids, g.ID)
+		}
+		err = st.LoadDraws(ctx, func(models.DataVersion) {}, func(g models.Game) store.DrawFunc {
+			loaded = append(loaded, g.ID)
+			return nil
+		})
+		if err != nil || !slices.IsSorted(ids) || !slices.Equal(ids, loaded) {
+			t.Errorf("%q, %q, %v", ids, loaded, err)
+		}
+	})
+}
+
+// What only one of the databases would refuse, or refuse in its own words, is refused before.
+func TestNamesAreText(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		for _, name := range []string{"a\xffb", "a\x00b", "a\nb"} {
+			if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "a@example.com", Name: name}); models.ErrorCode(err) != models.CodeInvalid {
+				t.Errorf("account %q: %v", name, err)
+			}
+			_, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "b@example.com", Create: true, Name: name})
+			if models.ErrorCode(err) != models.CodeInvalid {
+				t.Errorf("key %q: %v", name, err)
+			}
+			_, err = st.AddGame(ctx, models.Game{ID: "x", Name: name, Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "ZZ", Timezone: "UTC"})
+			if models.ErrorCode(err) != models.CodeInvalid {
+				t.Errorf("game %q: %v", name, err)
+			}
+		}
+		if found, err := st.Accounts(ctx, store.AccountFilter{}); err != nil || len(found) != 0 {
+			t.Errorf("%d accounts, %v", len(found), err)
+		}
+		long := strings.Repeat("ü", 200)
+		if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "c@example.com", Name: long}); err != nil {
+			t.Error(err)
+		}
+		found, err := st.Accounts(ctx, store.AccountFilter{Search: "ÜÜ"})
+		if err != nil || len(found) != 1 || found[0].Name != long {
+			t.Errorf("%+v, %v", found, err)
+		}
+	})
+}
+
+// A percent sign begins no escape in a path.
+func TestPathOfSQLiteIsTakenAsItIs(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "50%25 a", "lottery%20.db")
+	st := storetest.OpenURL(t, fmt.Sprintf("sqlite:%s", file), store.Options{})
+	manyDraws(t, st)
+	copied := filepath.Join(filepath.Dir(file), "copy%41.db")
+	if _, err := store.Backup(context.Background(), "sqlite:"+file, copied); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(file)), "*", "*.db"))
+	if err != nil || !slices.Equal(left, []string{copied, file}) {
+		t.Errorf("%q, %v", left, err)
+	}
 }

@@ -1,0 +1,24 @@
+package models
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// CheckText tells what keeps s from being a name: too few or too many characters, control characters (a name is
+// one line of a table), or broken UTF-8, which PostgreSQL does not store. what names it: "a game's name".
+func CheckText(what, s string, least, most int) error {
+	n := utf8.RuneCountInString(s)
+	switch {
+	case !utf8.ValidString(s):
+		return Errorf(CodeInvalid, "%s must be valid UTF-8", what)
+	case n > most && least == 0:
+		return Errorf(CodeInvalid, "%s must have at most %d characters, not %d", what, most, n)
+	case n < least || n > most:
+		return Errorf(CodeInvalid, "%s must have %d to %d characters, not %d", what, least, most, n)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return Errorf(CodeInvalid, "%s must not have line breaks or other control characters", what)
+	}
+	return nil
+}
