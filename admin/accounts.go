@@ -35,7 +35,7 @@ func (t *tool) accounts() *cli.Command {
 			Action: t.stored(accountsList),
 		},
 		{
-			Name: "show", Usage: "show an account and its keys", ArgsUsage: "ACCOUNT",
+			Name: "show", Usage: "show an account, its keys and its usage today", ArgsUsage: "ACCOUNT",
 			Description: "ACCOUNT is an id or an e-mail address.\n\nExample:\n  lotteryadmin accounts show ada@example.com",
 			Action:      t.stored(accountsShow),
 		},
@@ -100,8 +100,9 @@ func (c *call) accountOf(a *models.Account) account {
 // accountDetails is what `accounts show` prints.
 type accountDetails struct {
 	account
-	Keys    []key     `json:"keys"`
-	Billing *struct{} `json:"billing"` // null until the product knows billing
+	Keys       []key     `json:"keys"`
+	UsageToday *spending `json:"usage_today"` // null where the counters do not answer
+	Billing    *struct{} `json:"billing"`     // null until the product knows billing
 }
 
 // accountResult prints the account that a store method gave, if it did.
@@ -157,7 +158,14 @@ func accountsShow(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.result(accountDetails{account: c.accountOf(&a), Keys: c.keysOf(keys)})
+	details := accountDetails{account: c.accountOf(&a), Keys: c.keysOf(keys)}
+	today, _, err := c.spendingOf(ctx, &a)
+	if err == nil {
+		details.UsageToday = &today
+	} else {
+		c.say("What the account used today is not known: %s.", explain(ctx, err))
+	}
+	return c.result(details)
 }
 
 func accountsSetPlan(ctx context.Context, c *call) error {

@@ -26,6 +26,7 @@ type desk struct {
 	now      time.Time
 	terminal bool
 	stdin    string
+	redis    string // address of the counters; "" = in the database
 }
 
 func newDesk(t *testing.T) *desk {
@@ -36,7 +37,9 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
 	return admin.Env{
 		Getenv: func(name string) string {
-			return map[string]string{"LOTTERY_DATABASE_URL": "sqlite:" + filepath.Join(d.dir, "lottery.db")}[name]
+			return map[string]string{
+				"LOTTERY_DATABASE_URL": "sqlite:" + filepath.Join(d.dir, "lottery.db"), "LOTTERY_REDIS_URL": d.redis,
+			}[name]
 		},
 		Stdin: stdin, Stdout: stdout, Stderr: stderr,
 		Now:        func() time.Time { return d.now },

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -142,5 +143,8 @@ func masked(ts *testscript.TestScript, neg bool, args []string) {
 	} {
 		text = regexp.MustCompile(pattern).ReplaceAllString(text, with)
 	}
+	today := time.Now().UTC()
+	text = strings.ReplaceAll(text, today.Format(time.DateOnly), "2026-01-02")
+	text = strings.ReplaceAll(text, today.AddDate(0, 0, -1).Format(time.DateOnly), "2026-01-01")
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }

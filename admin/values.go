@@ -35,6 +35,14 @@ func wholeNumber(what, text string, low, high int) (int, error) {
 	return n, nil
 }
 
+// number reads a flag's number from 1 to most; fallback where the flag was not given.
+func (c *call) number(flag string, fallback, most int) (int, error) {
+	if !c.IsSet(flag) {
+		return fallback, nil
+	}
+	return wholeNumber("--"+flag, c.String(flag), 1, most)
+}
+
 // date reads a flag's date; nil where the flag was not given.
 func (c *call) date(flag string) (*models.Date, error) {
 	if !c.IsSet(flag) {

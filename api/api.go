@@ -17,15 +17,20 @@ import (
 	"lottery/api/quota"
 	"lottery/models"
 	"lottery/models/catalog"
+	"lottery/models/store"
 )
 
 // Deps is what the API stands on.
 type Deps struct {
 	Catalog   *catalog.Live
 	Keys      *middleware.Keys
-	Quota     *quota.Store // counts requests; nil = nobody counts
-	Ready     func() error // why this node should get no traffic now; nil = it should
-	PublicURL string       // scheme and host of the service, without a final slash
+	Store     *store.Store          // for /v1/usage
+	WrongKeys *middleware.WrongKeys // slows down who tries keys; nil = nobody
+	Quota     *quota.Store          // counts requests; nil = nobody counts
+	Usage     *quota.Usage          // statistics of counted requests; nil = nobody keeps them
+	Warnings  *quota.Warnings       // told when a day's quota runs out; nil = nobody is
+	Ready     func() error          // why this node should get no traffic now; nil = it should
+	PublicURL string                // scheme and host of the service, without a final slash
 	Build     models.Build
 	Log       *slog.Logger
 }

@@ -39,7 +39,7 @@ func loadContract(t testing.TB) (*openapi3.T, routers.Router) {
 func TestRoutesAreTheDocuments(t *testing.T) {
 	t.Parallel()
 	doc, _ := loadContract(t)
-	s := newServer(t)
+	s := newMetered(t, 1000)
 	engine, ok := s.handler.(*gin.Engine)
 	if !ok {
 		t.Fatal("the handler is not the engine")
@@ -69,7 +69,9 @@ func TestRoutesAreTheDocuments(t *testing.T) {
 func TestAnswersAreTheDocuments(t *testing.T) {
 	t.Parallel()
 	doc, router := loadContract(t)
-	s := newServer(t)
+	awayFromMidnight(t)
+	s := newMetered(t, 1000)
+	used := newMetered(t, 0)
 	answered := map[string]map[int]bool{} // path → statuses seen
 	for _, c := range []struct {
 		path    string
@@ -116,6 +118,10 @@ func TestAnswersAreTheDocuments(t *testing.T) {
 		{path: "/v1/overview"},
 		{path: "/v1/overview?game_type=pick4"},
 		{path: "/v1/overview?game=ny-numbers", status: 400},
+		{path: "/v1/usage"},
+		{path: "/v1/usage?x=1", status: 400},
+		{path: "/v1/usage", status: 401, headers: map[string]string{"X-API-Key": ""}},
+		{path: "/v1/usage", status: 406, headers: map[string]string{"Accept": "text/csv"}},
 		{path: "/openapi.yaml"},
 		{path: "/openapi.json"},
 		{path: "/healthz"},
@@ -134,6 +140,23 @@ func TestAnswersAreTheDocuments(t *testing.T) {
 			answered[path] = map[int]bool{}
 		}
 		answered[path][c.status] = true
+		if c.status != http.StatusOK || !strings.HasPrefix(path, "/v1/") {
+			continue
+		}
+		rateHeaders(t, c.path, res.Header())
+		if path == "/v1/usage" {
+			continue
+		}
+		if res = s.get(t, c.path, map[string]string{"If-None-Match": "*"}); res.Code != http.StatusNotModified {
+			t.Errorf("%s with If-None-Match: %d", c.path, res.Code)
+		}
+		validate(t, router, c.path, res)
+		rateHeaders(t, c.path, res.Header())
+		if res = used.get(t, c.path, nil); res.Code != http.StatusTooManyRequests {
+			t.Errorf("%s with no quota: %d", c.path, res.Code)
+		}
+		validate(t, router, c.path, res)
+		rateHeaders(t, c.path, res.Header())
 	}
 	for path := range doc.Paths.Map() {
 		if !answered[path][http.StatusOK] {
@@ -141,6 +164,15 @@ func TestAnswersAreTheDocuments(t *testing.T) {
 		}
 		if strings.HasPrefix(path, "/v1/") && !answered[path][http.StatusBadRequest] {
 			t.Errorf("no bad answer of %s was checked", path)
+		}
+	}
+}
+
+func rateHeaders(t *testing.T, path string, h http.Header) {
+	t.Helper()
+	for _, name := range []string{"RateLimit-Policy", "RateLimit", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+		if h.Get(name) == "" {
+			t.Errorf("%s: an answer to a valid key has no %s", path, name)
 		}
 	}
 }

@@ -15,6 +15,25 @@ func (h *Handler) gate() *quota.Gate {
 			p := middleware.PrincipalOf(c)
 			return p.AccountID, int64(p.DailyLimit)
 		},
-		Fail: h.fail,
+		Counted: h.counted,
+		Fail:    h.fail,
 	}
+}
+
+// counted is told of each counted request. It only notes things in memory.
+func (h *Handler) counted(c *gin.Context, id string, limit, used int64, status int) {
+	if h.deps.Usage != nil {
+		h.deps.Usage.Record(id, endpointName(c.FullPath()), status)
+	}
+	if h.deps.Warnings != nil {
+		h.deps.Warnings.Check(id, limit, used)
+	}
+}
+
+// endpointName is a route as the contract writes it.
+func endpointName(route string) string {
+	if route == dateRoute {
+		return "/v1/draws/date/{date}"
+	}
+	return route
 }

@@ -15,18 +15,31 @@ type route struct {
 	handler gin.HandlerFunc
 }
 
+// dateRoute is the one route with a parameter in its path, as Gin writes it.
+const dateRoute = "/v1/draws/date/:date"
+
 // draws is the routes that want a key: the nine endpoints of the contract.
 func (h *Handler) draws() []route {
 	return []route{
 		{"/v1/games", h.serve(h.games())},
 		{"/v1/draws/recent", h.serve(h.recent())},
-		{"/v1/draws/date/:date", h.serve(h.byDate())},
+		{dateRoute, h.serve(h.byDate())},
 		{"/v1/draws/search", h.serve(h.search())},
 		{"/v1/draws/by-sum", h.serve(h.bySum())},
 		{"/v1/draws/by-pair", h.serve(h.byPair())},
 		{"/v1/draws/history", h.serve(h.history())},
 		{"/v1/stats", h.serve(h.stats())},
 		{"/v1/overview", h.serve(h.overview())},
+	}
+}
+
+// account is the routes that want a key and are not counted.
+func (h *Handler) account() []route {
+	if h.deps.Quota == nil {
+		return nil // nobody counts: there is nothing to tell
+	}
+	return []route{
+		{"/v1/usage", h.usage()},
 	}
 }
 
@@ -60,13 +73,17 @@ func (h *Handler) routes() http.Handler {
 	for _, r := range h.open() {
 		answer(e, r)
 	}
-	keyed := e.Group("", middleware.RequireKey(h.deps.Keys, h.fail))
+	keyed := e.Group("", middleware.RequireKey(h.deps.Keys, h.deps.WrongKeys, h.fail))
 	counted := keyed.Group("")
 	if h.deps.Quota != nil {
 		counted.Use(h.gate().Handle)
 	}
 	for _, r := range h.draws() {
 		answer(counted, r)
+		e.OPTIONS(r.path, middleware.Preflight)
+	}
+	for _, r := range h.account() {
+		answer(keyed, r)
 		e.OPTIONS(r.path, middleware.Preflight)
 	}
 	for _, r := range h.open() {

@@ -48,8 +48,13 @@ var goldenDraws = []struct {
 
 func newServer(t testing.TB) *server {
 	t.Helper()
+	return newServerOn(t, storetest.Open(t))
+}
+
+func newServerOn(t testing.TB, st *store.Store) *server {
+	t.Helper()
 	ctx := context.Background()
-	s := &server{store: storetest.Open(t), live: &catalog.Live{}}
+	s := &server{store: st, live: &catalog.Live{}}
 	plans := models.DefaultPlans()
 	key, err := s.store.CreateKey(ctx, plans, store.NewKey{Account: "dev@example.com", Name: "test", Create: true})
 	if err != nil {

@@ -12,16 +12,17 @@ import (
 
 // Config is the settings of one process. See lottery.example.yaml for what each means.
 type Config struct {
-	Listen         string
-	PublicURL      *url.URL
-	DatabaseURL    string
-	RedisURL       string // "" = counters in the database
-	TrustedProxies []netip.Prefix
-	LogLevel       slog.Level
-	LogFormat      string // text, json, or "" = text on a terminal, else json
-	OpsListen      string // "" = no ops listener
-	DrainDelay     time.Duration
-	Plans          models.Plans
+	Listen             string
+	PublicURL          *url.URL
+	DatabaseURL        string
+	RedisURL           string // "" = counters in the database
+	TrustedProxies     []netip.Prefix
+	WrongKeysPerMinute int // from one address; 0 = no limit
+	LogLevel           slog.Level
+	LogFormat          string // text, json, or "" = text on a terminal, else json
+	OpsListen          string // "" = no ops listener
+	DrainDelay         time.Duration
+	Plans              models.Plans
 }
 
 // Source is where Load reads from; later ones win: defaults, the file, the environment, flags.

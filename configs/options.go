@@ -66,6 +66,10 @@ func Options() []Option {
 			c.TrustedProxies, err = prefixes(v)
 			return err
 		}},
+		{Key: "wrong_keys_per_minute", Default: "30", Help: "wrong API keys from one address before it is answered 429; 0 = as many as it likes", set: func(c *Config, v string) (err error) {
+			c.WrongKeysPerMinute, err = count(v)
+			return err
+		}},
 		{Key: "log_level", Default: "info", Help: "debug, info, warn or error", set: func(c *Config, v string) error {
 			if c.LogLevel.UnmarshalText([]byte(v)) != nil {
 				return fmt.Errorf("must be debug, info, warn or error, not %q", v)
@@ -97,15 +101,23 @@ func Options() []Option {
 func planOption(key string, plan models.Plan, help string, field func(*models.PlanTerms) *int) Option {
 	terms := models.DefaultPlans()[plan]
 	return Option{Key: key, Default: strconv.Itoa(*field(&terms)), Help: help, set: func(c *Config, v string) error {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 0 {
-			return fmt.Errorf("must be a whole number, 0 or more, not %q", v)
+		n, err := count(v)
+		if err != nil {
+			return err
 		}
 		t := c.Plans[plan]
 		*field(&t) = n
 		c.Plans[plan] = t
 		return nil
 	}}
+}
+
+func count(v string) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("must be a whole number, 0 or more, not %q", v)
+	}
+	return n, nil
 }
 
 func hostPort(v string) (string, error) {

@@ -6,8 +6,9 @@ import (
 	"lottery/api/problem"
 )
 
-// RequireKey lets only requests with a live key pass. fail writes the problem.
-func RequireKey(keys *Keys, fail func(*gin.Context, error)) gin.HandlerFunc {
+// RequireKey lets only requests with a live key pass. wrong slows down who tries keys; nil = nobody. fail writes the
+// problem.
+func RequireKey(keys *Keys, wrong *WrongKeys, fail func(*gin.Context, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		sent := c.Request.Header["X-Api-Key"]
 		var p *Principal
@@ -21,7 +22,7 @@ func RequireKey(keys *Keys, fail func(*gin.Context, error)) gin.HandlerFunc {
 			p, err = keys.Authenticate(c.Request.Context(), sent[0])
 		}
 		if err != nil {
-			fail(c, err)
+			fail(c, wrong.refusal(c.Request.Context(), c.Request, err))
 			c.Abort()
 			return
 		}

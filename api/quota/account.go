@@ -19,7 +19,9 @@ type account struct {
 	limit  int64 // that the block was granted under
 	asked  time.Time
 	queued bool  // the loop has this account, or will take it
+	want   bool  // the next block is due
 	epoch  int64 // of the store (Store.outages) at the last contact
+	turns  int64 // contacts so far
 	flying int64 // debts of the running period that the ledger is being told just now
 	over   bool  // a request of the running period was refused here
 
@@ -40,6 +42,7 @@ type waiter struct {
 // answer is what the ledger said.
 type answer struct {
 	admitted  bool
+	memory    bool // decided without the ledger
 	remaining int64
 	start     int64
 }
@@ -61,12 +64,13 @@ func (a *account) owe(start, n int64) {
 	a.owed = append(a.owed, debt{start, n})
 }
 
-// unwritten is how many requests of the running period were admitted without the ledger knowing.
+// unwritten is what the ledger's count of the running period will change by when it has been told all: requests
+// admitted without it, less what was given back. It may be negative.
 func (a *account) unwritten() int64 {
 	n := a.flying
 	for _, d := range a.owed {
 		if d.start == a.start {
-			n += max(0, d.n)
+			n += d.n
 		}
 	}
 	return n
@@ -88,14 +92,14 @@ func (a *account) roll(start int64) {
 		return // a clock that is a little behind the ledger must not begin the old period again
 	}
 	a.owe(a.start, -a.block)
-	a.start, a.used, a.block, a.flying, a.over, a.asked = start, 0, 0, 0, false, time.Time{}
+	a.start, a.used, a.block, a.flying, a.over, a.want, a.asked = start, 0, 0, 0, false, false, time.Time{}
 }
 
-// release gives the block back.
-func (a *account) release() {
-	a.owe(a.start, -a.block)
-	a.used -= a.block
-	a.block = 0
+// release gives n of the block back. used stays what the ledger said: it has not heard yet.
+func (a *account) release(n int64) {
+	a.owe(a.start, -n)
+	a.block -= n
+	a.want = false
 }
 
 // remaining is what the account has left of limit, as far as this node knows.
@@ -111,8 +115,22 @@ type batch struct {
 	waiting []*waiter
 }
 
-// take makes the account's batch. a.mu is held.
-func (a *account) take(advance, floor bool) batch {
+// take makes the account's batch. An advance is asked for only when somebody waits or a block runs out: what was
+// given back must not be taken again by the contact that gives it back. a.mu is held.
+func (a *account) take(now time.Time, advance, floor bool) batch {
+	take := store.QuotaOp{Kind: store.QuotaTake, Key: a.key, Period: a.period, Limit: a.limit}
+	for _, w := range a.waiting {
+		take.Need += w.need
+		take.Limit = w.limit // the newest word on the plan
+	}
+	if take.Limit < a.limit {
+		a.release(a.block) // it came, under the higher limit, while they began to wait
+	}
+	a.limit, take.Held = take.Limit, a.block
+	if advance && (a.want || len(a.waiting) > 0) {
+		take.Recent = a.recent.count(now)
+	}
+	a.want = false
 	b := batch{a: a, debts: a.owed, waiting: a.waiting}
 	a.owed, a.waiting = nil, nil
 	if floor && a.start != 0 {
@@ -123,18 +141,9 @@ func (a *account) take(advance, floor bool) batch {
 			continue
 		}
 		b.ops = append(b.ops, store.QuotaOp{Kind: store.QuotaAdd, Key: a.key, Period: a.period, Start: d.start, N: d.n})
-		if d.start == a.start && d.n > 0 {
+		if d.start == a.start {
 			a.flying += d.n
 		}
-	}
-	take := store.QuotaOp{Kind: store.QuotaTake, Key: a.key, Period: a.period, Limit: a.limit, Held: a.block}
-	for _, w := range b.waiting {
-		take.Need += w.need
-		take.Limit = w.limit // the newest word on the plan
-	}
-	a.limit = take.Limit
-	if advance {
-		take.Recent = a.recent.count()
 	}
 	b.ops = append(b.ops, take)
 	return b
@@ -151,6 +160,16 @@ type usage struct {
 const recentWindow = 8 * time.Second
 
 func (u *usage) add(at time.Time, n int64) {
+	u.roll(at)
+	u.now += n
+}
+
+func (u *usage) count(at time.Time) int64 {
+	u.roll(at)
+	return u.now + u.prior
+}
+
+func (u *usage) roll(at time.Time) {
 	w := at.UnixNano() / int64(recentWindow)
 	switch w {
 	case u.window:
@@ -159,7 +178,4 @@ func (u *usage) add(at time.Time, n int64) {
 	default:
 		u.window, u.prior, u.now = w, 0, 0
 	}
-	u.now += n
 }
-
-func (u *usage) count() int64 { return u.now + u.prior }

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -10,6 +11,7 @@ import (
 type clock struct {
 	local  func() time.Time
 	base   time.Time
+	mu     sync.Mutex   // one correction at a time: two of the same error would be one too many
 	offset atomic.Int64 // nanoseconds to add to the local clock
 }
 
@@ -25,6 +27,8 @@ func (c *clock) now() time.Time {
 // set is told the ledger's time at a contact. A contact takes a while, so up to its length is no difference:
 // it would only make the clock jump to and fro.
 func (c *clock) set(ledger time.Time, took time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	off := ledger.Sub(c.now())
 	if off > took || off < -took {
 		c.offset.Add(int64(off))

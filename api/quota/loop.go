@@ -59,6 +59,9 @@ func (s *Store) loop() {
 			lastSync = time.Now()
 		case at := <-sweep.C:
 			s.giveBackIdle()
+			if s.away.Load() {
+				s.answerPending() // whoever began to wait at the moment that the ledger went away
+			}
 			if s.away.Load() || at.Sub(lastSync) > syncEvery {
 				s.contact()
 				lastSync = at
@@ -92,10 +95,10 @@ func (s *Store) contact() {
 func (s *Store) apply(accounts []*account) bool {
 	batches := make([]batch, len(accounts))
 	var ops []store.QuotaOp
-	outages := s.outages.Load()
+	outages, at, advance := s.outages.Load(), s.clock.now(), s.opts.Advance && !s.closing.Load()
 	for i, a := range accounts {
 		a.mu.Lock()
-		batches[i] = a.take(s.opts.Advance, s.opts.Volatile && a.epoch != outages)
+		batches[i] = a.take(at, advance, s.opts.Volatile && a.epoch != outages)
 		a.mu.Unlock()
 		ops = append(ops, batches[i].ops...)
 	}
@@ -129,26 +132,15 @@ func (s *Store) granted(b *batch, r store.QuotaResult, outages int64) {
 	a.roll(r.Start)
 	a.roll(models.PeriodStart(now, a.period))
 	a.flying, a.epoch = 0, outages
-	left := r.Granted
+	a.turns++
 	if r.Start == a.start {
 		a.used, a.asked = r.Used, now
-	}
-	for _, w := range b.waiting {
-		got := answer{start: r.Start}
-		if left >= w.need {
-			left -= w.need
-			got.admitted, got.remaining = true, max(0, w.limit-r.Used+left+a.block)
-			a.recent.add(now, w.need)
-		} else if r.Start == a.start {
-			a.over = true
-		}
-		w.answer <- got
-	}
-	if r.Start == a.start {
-		a.block += left
+		a.block += r.Granted
+		a.serve(b.waiting, now)
+		a.serveEarly(now)
 		a.settle()
 	} else {
-		a.owe(r.Start, -left) // granted before midnight, and midnight has passed
+		a.serveLate(b.waiting, r) // granted before midnight, and midnight has passed
 	}
 	if a.block > 0 {
 		a.idleAt = now.Add(idleAfter)
@@ -162,6 +154,43 @@ func (s *Store) granted(b *batch, r store.QuotaResult, outages int64) {
 	}
 }
 
+// serve answers those who waited, from the block. a.mu is held.
+func (a *account) serve(waiting []*waiter, now time.Time) {
+	for _, w := range waiting {
+		got := answer{start: a.start, admitted: a.block >= w.need}
+		if got.admitted {
+			a.block -= w.need
+			a.recent.add(now, w.need)
+			got.remaining = a.remaining(w.limit)
+		} else {
+			a.over = true
+		}
+		w.answer <- got
+	}
+}
+
+// serveEarly answers those who began to wait during the contact, if its block is enough for them. a.mu is held.
+func (a *account) serveEarly(now time.Time) {
+	for len(a.waiting) > 0 && a.block >= a.waiting[0].need && a.waiting[0].limit >= a.limit {
+		a.serve(a.waiting[:1], now)
+		a.waiting = a.waiting[1:]
+	}
+}
+
+// serveLate answers those whom the ledger counted in a period that has ended here. a.mu is held.
+func (a *account) serveLate(waiting []*waiter, r store.QuotaResult) {
+	left := r.Granted
+	for _, w := range waiting {
+		got := answer{start: r.Start, admitted: left >= w.need}
+		if got.admitted {
+			left -= w.need
+			got.remaining = max(0, w.limit-r.Used+left)
+		}
+		w.answer <- got
+	}
+	a.owe(r.Start, -left)
+}
+
 // failed is what happens to those who asked a ledger that is away: they are admitted from memory, and the ledger
 // is told when it is back. Where nobody knows whether the ledger heard, blocks are not given back a second time:
 // an account may lose by an outage, never gain.
@@ -173,9 +202,6 @@ func (s *Store) failed(batches []batch, err error) {
 		s.opts.Metrics.away.Set(1)
 	}
 	s.logAway(err)
-	s.mu.Lock()
-	rest := s.pending
-	s.mu.Unlock()
 	for i := range batches {
 		b := &batches[i]
 		b.a.mu.Lock()
@@ -190,7 +216,15 @@ func (s *Store) failed(batches []batch, err error) {
 		s.enqueue(b.a)
 		b.a.mu.Unlock()
 	}
-	for _, a := range rest { // those in the queue must not wait for the next attempt
+	s.answerPending()
+}
+
+// answerPending answers those in the queue from memory: they must not wait for the next attempt.
+func (s *Store) answerPending() {
+	s.mu.Lock()
+	pending := s.pending
+	s.mu.Unlock()
+	for _, a := range pending {
 		a.mu.Lock()
 		waiting := a.waiting
 		a.waiting = nil
@@ -204,12 +238,11 @@ func (s *Store) admitWaiting(a *account, waiting []*waiter) {
 	now := s.clock.now()
 	a.roll(models.PeriodStart(now, a.period))
 	for _, w := range waiting {
-		got := answer{start: a.start}
+		got := answer{start: a.start, memory: true}
 		if a.remaining(w.limit) >= w.need {
 			a.owe(a.start, w.need)
 			a.recent.add(now, w.need)
 			got.admitted, got.remaining = true, a.remaining(w.limit)
-			s.opts.Metrics.withoutLedger.Inc()
 		}
 		w.answer <- got
 	}
@@ -236,10 +269,14 @@ func (s *Store) giveBackIdle() {
 	now := s.clock.now()
 	for _, a := range holding {
 		a.mu.Lock()
-		if a.block > 0 && !now.Before(a.idleAt) {
-			a.release()
-		}
 		a.roll(models.PeriodStart(now, a.period))
+		keep := a.recent.count(now) // traffic that has become thin must not sit on the block of a rush
+		if !now.Before(a.idleAt) {
+			keep = 0
+		}
+		if a.block > keep {
+			a.release(a.block - keep)
+		}
 		if a.indebted() {
 			s.enqueue(a)
 		}
@@ -269,15 +306,18 @@ func (s *Store) forget() {
 	}
 }
 
-// Close gives all blocks back and tells the ledger what it does not know yet. No request may come after it.
+// Close gives all blocks back and tells the ledger what it does not know yet. Requests that come after it, or that
+// still wait at its end, get an error. It is for one call.
 func (s *Store) Close(ctx context.Context) error {
+	s.closing.Store(true)
+	defer close(s.ended)
 	close(s.stop)
 	<-s.done
 	s.mu.Lock()
 	for a := range s.holding {
 		s.mu.Unlock()
 		a.mu.Lock()
-		a.release()
+		a.release(a.block)
 		s.enqueue(a)
 		a.mu.Unlock()
 		s.mu.Lock()

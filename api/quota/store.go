@@ -45,7 +45,9 @@ type Store struct {
 
 	wake    chan struct{}
 	stop    chan struct{}
-	done    chan struct{}
+	done    chan struct{} // the loop has ended
+	ended   chan struct{} // Close has
+	closing atomic.Bool
 	outages atomic.Int64
 	away    atomic.Bool
 	logged  time.Time // when an outage was last logged
@@ -73,7 +75,7 @@ func New(ledger Ledger, opts Options) *Store {
 	}
 	s := &Store{
 		ledger: ledger, opts: opts, clock: newClock(opts.Now), seed: maphash.MakeSeed(), holding: map[*account]struct{}{},
-		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i := range s.shards {
 		s.shards[i].accounts = map[accountID]*account{}
@@ -116,19 +118,18 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 	a := s.account(key, rate.Period)
 	a.mu.Lock()
 	now := s.clock.now()
-	if start := models.PeriodStart(now, rate.Period); a.start != 0 || s.away.Load() {
+	if start := models.PeriodStart(now, rate.Period); a.start != 0 || n <= 0 || s.away.Load() {
 		a.roll(start)
 	}
 	if n <= 0 {
 		a.owe(a.start, n)
-		a.used = max(0, a.used+n)
 		s.enqueue(a)
 		c := state(a, rate, a.remaining(rate.Limit), false)
 		a.mu.Unlock()
 		return c, nil
 	}
 	if a.block > 0 && rate.Limit < a.limit {
-		a.release() // it was granted under a higher limit
+		a.release(a.block) // it was granted under a higher limit
 		s.enqueue(a)
 	}
 	if a.block >= n {
@@ -144,7 +145,7 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 		a.mu.Unlock()
 		return c, nil
 	}
-	if a.used-a.block >= rate.Limit && now.Sub(a.asked) < refusalHolds && !a.queued {
+	if since := now.Sub(a.asked); a.remaining(rate.Limit) == 0 && since >= 0 && since < refusalHolds && !a.queued {
 		c := state(a, rate, 0, true)
 		a.mu.Unlock()
 		s.opts.Metrics.refused.Inc()
@@ -155,15 +156,35 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 	s.enqueue(a)
 	a.mu.Unlock()
 
-	got := <-w.answer // the loop answers within ledgerTimeout, whatever the ledger does
-	if got.admitted {
-		s.opts.Metrics.admitted.Inc()
-	} else {
+	got, err := s.await(w)
+	switch {
+	case err != nil:
+		return limiter.Context{}, err
+	case !got.admitted:
 		s.opts.Metrics.refused.Inc()
+	case got.memory:
+		s.opts.Metrics.withoutLedger.Inc()
+	default:
+		s.opts.Metrics.admitted.Inc()
 	}
 	return limiter.Context{
 		Limit: rate.Limit, Remaining: got.remaining, Reset: got.start + int64(rate.Period/time.Second), Reached: !got.admitted,
 	}, nil
+}
+
+// await waits for the loop, which answers when the ledger does or ledgerTimeout is over, until the end of Close.
+func (s *Store) await(w *waiter) (answer, error) {
+	select {
+	case got := <-w.answer:
+		return got, nil
+	case <-s.ended:
+	}
+	select {
+	case got := <-w.answer:
+		return got, nil
+	default:
+		return answer{}, models.Errorf(models.CodeUnavailable, "the server is shutting down")
+	}
 }
 
 // GiveBack takes back one request of the period that ends at reset (Unix seconds): it failed, and not by the
@@ -174,17 +195,19 @@ func (s *Store) GiveBack(key string, period time.Duration, reset int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.owe(start, -1)
-	if a.start == start {
-		a.used = max(0, a.used-1)
-	}
 	s.enqueue(a)
 }
 
-// spent notes that n requests were admitted from the block, and asks for the next block before this one is empty.
+// spent notes that n requests were admitted from the block, and asks for the next block when a quarter of what it
+// may be is left, before this one is empty.
 func (s *Store) spent(a *account, now time.Time, n int64) {
 	a.recent.add(now, n)
 	a.idleAt = now.Add(idleAfter)
-	if s.opts.Advance && !a.queued && a.block <= a.recent.count()/4 && a.limit-a.used > store.QuotaSingly && !s.away.Load() {
+	if !s.opts.Advance || a.queued || s.away.Load() {
+		return
+	}
+	if a.block <= store.QuotaAdvance(a.limit-a.used, a.recent.count(now))/4 {
+		a.want = true
 		s.enqueue(a)
 	}
 }
@@ -221,6 +244,9 @@ func (s *Store) Reset(ctx context.Context, key string, rate limiter.Rate) (limit
 // ask goes to the ledger at once; while it is away a Peek answers from memory.
 func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (limiter.Context, error) {
 	a := s.account(key, rate.Period)
+	a.mu.Lock()
+	turns := a.turns
+	a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()
 	var results []store.QuotaResult
@@ -241,7 +267,7 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	case len(results) == 0:
 	case kind == store.QuotaReset:
 		a.used, a.block, a.owed, a.over = 0, 0, nil, false
-	case results[0].Start == a.start:
+	case results[0].Start == a.start && a.turns == turns: // else the loop knows better
 		a.used = results[0].Used
 	}
 	a.asked = time.Time{}

@@ -160,8 +160,11 @@ func newDemoKey(ctx context.Context, st *store.Store, plans models.Plans, plan m
 			}
 		}
 	}
-	grant := plan
-	key, err := st.CreateKey(ctx, plans, store.NewKey{Account: email, Name: demoKeyName, Create: true, Grant: &grant})
+	var grant *models.Plan // Free needs none
+	if plan != models.PlanFree {
+		grant = &plan
+	}
+	key, err := st.CreateKey(ctx, plans, store.NewKey{Account: email, Name: demoKeyName, Create: true, Grant: grant})
 	if err != nil {
 		return "", fmt.Errorf("make the demo's %s key: %w", plan, err)
 	}

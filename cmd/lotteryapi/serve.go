@@ -54,7 +54,9 @@ type node struct {
 	store   *store.Store
 	live    catalog.Live
 	keys    *middleware.Keys
-	quota   *quota.Store
+	quota   *quota.Store // nil = nobody counts
+	usage   *quota.Usage
+	warn    *quota.Warnings
 	metrics *prometheus.Registry
 	drained atomic.Bool // SIGTERM came
 	work    sync.WaitGroup
@@ -93,14 +95,16 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	counters.Log, counters.Metrics = opts.log, quota.NewMetrics()
 	counters.Metrics.Register(n.metrics)
 	n.quota = quota.New(ledger, counters)
+	n.usage = quota.NewUsage(st, time.Now, opts.log)
+	n.warn = quota.NewWarnings(st, time.Now, opts.log)
 	return errors.Join(n.run(ctx, opts.started), n.closeQuota(ctx))
 }
 
-// closeQuota gives back what the node holds, and writes what the counters do not know yet.
+// closeQuota gives back what the node holds, and writes what the counters and the statistics do not know yet.
 func (n *node) closeQuota(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), quotaTimeout)
 	defer cancel()
-	return n.quota.Close(ctx)
+	return errors.Join(n.quota.Close(ctx), n.usage.Flush(ctx))
 }
 
 func (n *node) run(ctx context.Context, started func(addr string)) error {
@@ -125,6 +129,10 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	}
 	n.work.Go(func() { refresher.Run(background) })
 	n.work.Go(func() { n.keys.Run(background) })
+	if n.quota != nil {
+		n.work.Go(func() { n.usage.Run(background) })
+		n.work.Go(func() { n.warn.Run(background) })
+	}
 	if started != nil {
 		started(listener.Addr().String())
 	}
@@ -146,7 +154,8 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 func (n *node) server() *http.Server {
 	return &http.Server{
 		Handler: api.New(api.Deps{
-			Catalog: &n.live, Keys: n.keys, Quota: n.quota, Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
+			Catalog: &n.live, Keys: n.keys, Store: n.store, Quota: n.quota, Usage: n.usage, Warnings: n.warn,
+			WrongKeys: middleware.NewWrongKeys(n.cfg.WrongKeysPerMinute, n.cfg.TrustedProxies), Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
 			Build: models.BuildVersion(), Log: n.log,
 		}),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,

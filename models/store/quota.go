@@ -63,10 +63,15 @@ func (op *QuotaOp) grant(used int64) int64 {
 	}
 	granted := min(op.Need, left)
 	left -= granted
-	if left > QuotaSingly {
-		granted += max(0, min(left/quotaFraction, op.Recent)-op.Held)
+	return granted + max(0, QuotaAdvance(left, op.Recent)-op.Held)
+}
+
+// QuotaAdvance is how much a node may hold in advance when left requests are left and it used recent of late.
+func QuotaAdvance(left, recent int64) int64 {
+	if left <= QuotaSingly {
+		return 0
 	}
-	return granted
+	return min(left/quotaFraction, recent)
 }
 
 // apply changes a counter at used.

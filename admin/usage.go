@@ -1,0 +1,175 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/api/quota"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+func (t *tool) usage() *cli.Command {
+	return &cli.Command{Name: "usage", Usage: "what accounts request", Subcommands: []*cli.Command{
+		{
+			Name: "show", Usage: "show what an account requested, by day and by endpoint", ArgsUsage: "ACCOUNT",
+			Description: "Today's requests come from the quota's counter, with what servers hold in advance for a moment;\n" +
+				"the days before, and the endpoints, from statistics, which are a few seconds late.\n" +
+				"Refused requests (429) and failed ones (5xx) do not count. Days are UTC days.\n\n" +
+				"Example:\n  lotteryadmin usage show ada@example.com --days 7",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "days", Usage: fmt.Sprintf("the last `N` days; 30 if left out, at most %d", models.UsageKept)},
+			},
+			Action: t.stored(usageShow),
+		},
+		{
+			Name: "top", Usage: "list the accounts that requested most on a day",
+			Description: "Example:\n  lotteryadmin usage top --day 2026-03-01 --limit 50",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "day", Usage: "the `DATE` in UTC; today if left out"},
+				&cli.StringFlag{Name: "limit", Usage: "at most `N` accounts; 20 if left out"},
+			},
+			Action: t.stored(usageTop),
+		},
+	}}
+}
+
+const (
+	usageDays   = 30
+	topAccounts = 20
+	mostTop     = 1000
+)
+
+// spending is what an account has used of its running day.
+type spending struct {
+	Used      int64  `json:"used"`
+	Remaining int64  `json:"remaining"`
+	Limit     int64  `json:"limit"`
+	ResetsAt  string `json:"resets_at"`
+}
+
+// accountUsage is what `usage show` prints.
+type accountUsage struct {
+	AccountID string          `json:"account_id"`
+	Plan      models.Plan     `json:"plan"`
+	Limit     int64           `json:"limit"`
+	Used      int64           `json:"used"`
+	Remaining int64           `json:"remaining"`
+	ResetsAt  string          `json:"resets_at"`
+	Days      []dayUsage      `json:"days"`
+	Endpoints []endpointUsage `json:"endpoints"`
+}
+
+type dayUsage struct {
+	Date     string `json:"date"`
+	Requests int64  `json:"requests"`
+}
+
+type endpointUsage struct {
+	Endpoint string `json:"endpoint"`
+	Class    string `json:"class"` // 2xx
+	Requests int64  `json:"requests"`
+}
+
+// topAccount is one of `usage top`.
+type topAccount struct {
+	AccountID string      `json:"account_id"`
+	Email     *string     `json:"email"`
+	Plan      models.Plan `json:"plan"`
+	Requests  int64       `json:"requests"`
+}
+
+// spendingOf asks the counters, wherever they are, what a has used of the day that is theirs.
+func (c *call) spendingOf(ctx context.Context, a *models.Account) (s spending, today models.Date, err error) {
+	if c.cfg.RedisURL == "" {
+		s.Used, today, err = c.store.CountedToday(ctx, a.ID)
+	} else {
+		s.Used, today, err = c.countedElsewhere(ctx, a.ID)
+	}
+	s.Limit = int64(a.DailyLimit(c.cfg.Plans))
+	s.Remaining = max(0, s.Limit-s.Used)
+	s.ResetsAt = stamp((today + 1).Time())
+	return s, today, err
+}
+
+// countedElsewhere asks counters that are not in the database.
+func (c *call) countedElsewhere(ctx context.Context, accountID string) (used int64, today models.Date, err error) {
+	ledger, closer, err := quota.OpenLedger(ctx, c.cfg, c.store)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, closer()) }()
+	results, now, err := ledger.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaPeek, Key: accountID, Period: quota.Day}})
+	if err != nil {
+		return 0, 0, &models.Error{Code: models.CodeUnavailable, Message: "the quota's counters do not answer", Err: err}
+	}
+	return results[0].Used, models.DateOf(now.UTC()), nil
+}
+
+func usageShow(ctx context.Context, c *call) error {
+	days, err := c.number("days", usageDays, models.UsageKept)
+	if err != nil {
+		return err
+	}
+	a, err := c.store.Account(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	s, today, err := c.spendingOf(ctx, &a)
+	if err != nil {
+		return err
+	}
+	first := today - models.Date(days) + 1
+	counted, err := c.store.UsageByDay(ctx, a.ID, first, today)
+	if err != nil {
+		return err
+	}
+	endpoints, err := c.store.UsageByEndpoint(ctx, a.ID, first, today)
+	if err != nil {
+		return err
+	}
+	plan, _ := a.Plan()
+	out := accountUsage{
+		AccountID: a.ID, Plan: plan, Limit: s.Limit, Used: s.Used, Remaining: s.Remaining, ResetsAt: s.ResetsAt,
+		Days: make([]dayUsage, days), Endpoints: make([]endpointUsage, len(endpoints)),
+	}
+	for i := range out.Days {
+		out.Days[i].Date = (today - models.Date(i)).String()
+	}
+	for _, d := range counted {
+		out.Days[today-d.Day].Requests = d.Requests
+	}
+	out.Days[0].Requests = s.Used
+	for i, e := range endpoints {
+		out.Endpoints[i] = endpointUsage{e.Endpoint, fmt.Sprintf("%dxx", e.Class), e.Requests}
+	}
+	return c.result(out)
+}
+
+func usageTop(ctx context.Context, c *call) error {
+	limit, err := c.number("limit", topAccounts, mostTop)
+	if err != nil {
+		return err
+	}
+	day, err := c.date("day")
+	if err != nil {
+		return err
+	}
+	if day == nil {
+		today := models.DateOf(c.env.Now().UTC())
+		day = &today
+	}
+	top, err := c.store.UsageTop(ctx, *day, limit)
+	if err != nil {
+		return err
+	}
+	list := make([]topAccount, len(top))
+	for i := range top {
+		plan, _ := top[i].Account.Plan()
+		list[i] = topAccount{top[i].Account.ID, top[i].Account.Email, plan, top[i].Requests}
+	}
+	return c.result(list)
+}

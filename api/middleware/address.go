@@ -1,0 +1,63 @@
+package middleware
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// ClientAddr is where a request comes from: the connection's address, or what trusted proxies say in
+// X-Forwarded-For, read from the right up to the first address that is not theirs: what stands before it, a client
+// can write itself. Of IPv6 it is the /64, which is one customer's. The zero Addr means that nobody knows.
+func ClientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
+	addr, ok := hop(r.RemoteAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	lines := r.Header["X-Forwarded-For"]
+	for i := len(lines) - 1; i >= 0 && contains(trusted, addr); i-- {
+		for line, more := lines[i], true; more && contains(trusted, addr); {
+			text := line
+			if comma := strings.LastIndexByte(line, ','); comma >= 0 {
+				line, text = line[:comma], line[comma+1:]
+			} else {
+				more = false
+			}
+			next, ok := hop(strings.TrimSpace(text))
+			if !ok { // nothing before it can be believed
+				return network(addr)
+			}
+			addr = next
+		}
+	}
+	return network(addr)
+}
+
+// hop reads an address, with or without a port.
+func hop(text string) (netip.Addr, bool) {
+	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	if err != nil {
+		both, err := netip.ParseAddrPort(text)
+		if err != nil {
+			return netip.Addr{}, false
+		}
+		addr = both.Addr()
+	}
+	return addr.Unmap().WithZone(""), true
+}
+
+func contains(list []netip.Prefix, addr netip.Addr) bool {
+	for _, p := range list {
+		if p.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+func network(addr netip.Addr) netip.Addr {
+	if addr.Is4() {
+		return addr
+	}
+	return netip.PrefixFrom(addr, 64).Masked().Addr()
+}

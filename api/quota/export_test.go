@@ -1,0 +1,64 @@
+package quota
+
+import (
+	"runtime"
+	"time"
+)
+
+// Held is how many requests of its running period the node holds in advance for key.
+func (s *Store) Held(key string) int64 {
+	a := s.account(key, Day)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.block
+}
+
+// Sweep does at once what the loop does at every tick, and waits until the ledger knows all there is to tell.
+func (s *Store) Sweep() {
+	s.giveBackIdle()
+	s.Settle()
+}
+
+// Settle waits until nothing is pending.
+func (s *Store) Settle() {
+	for s.busy() {
+		runtime.Gosched()
+		time.Sleep(50 * time.Microsecond) // the loop is another goroutine that waits for a real ledger
+	}
+}
+
+func (s *Store) busy() bool {
+	for i := range s.shards {
+		sh := &s.shards[i]
+		sh.mu.RLock()
+		for _, a := range sh.accounts {
+			a.mu.Lock()
+			queued := a.queued
+			a.mu.Unlock()
+			if queued {
+				sh.mu.RUnlock()
+				return true
+			}
+		}
+		sh.mu.RUnlock()
+	}
+	return false
+}
+
+// Crash ends the node as kill -9 would: nothing is given back.
+func (s *Store) Crash() {
+	close(s.stop)
+	<-s.done
+}
+
+// Away tells whether the node counts from memory.
+func (s *Store) Away() bool { return s.away.Load() }
+
+// Forget drops accounts of past periods, as the loop does every few minutes, and tells how many are left.
+func (s *Store) Forget() (left int) {
+	s.forget()
+	for i := range s.shards {
+		left += len(s.shards[i].accounts)
+	}
+	return left
+}

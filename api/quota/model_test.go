@@ -1,0 +1,270 @@
+package quota_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ulule/limiter/v3"
+	"pgregory.net/rapid"
+
+	"lottery/api/quota"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// testClock is the one clock of a test: of its ledger, and behind those of its nodes. It moves when told.
+type testClock struct{ at atomic.Int64 }
+
+// newTestClock stands at noon, far enough ahead that Redis does not drop what is dated by it.
+func newTestClock() *testClock {
+	c := &testClock{}
+	c.at.Store(time.Now().UTC().Truncate(24*time.Hour).AddDate(1, 0, 0).Add(12 * time.Hour).UnixNano())
+	return c
+}
+
+func (c *testClock) now() time.Time       { return time.Unix(0, c.at.Load()).UTC() }
+func (c *testClock) skew() time.Duration  { return time.Until(c.now()) }
+func (c *testClock) move(d time.Duration) { c.at.Add(int64(d)) }
+func (c *testClock) day() int64           { return models.PeriodStart(c.now(), quota.Day) }
+func (c *testClock) toMidnight(d time.Duration) {
+	c.at.Store((c.day()+int64(quota.Day/time.Second))*int64(time.Second) + int64(d))
+}
+
+// clockedLedgers runs test on each ledger, with its clock in hand.
+func clockedLedgers(t *testing.T, test func(t *testing.T, l quota.Ledger, advance bool, c *testClock)) {
+	t.Helper()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		c := newTestClock()
+		test(t, storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew}), true, c)
+	})
+	t.Run("redis", func(t *testing.T) {
+		c := newTestClock()
+		r, err := quota.OpenRedis(storetest.NewRedis(t).URL(), c.skew)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		test(t, r, false, c)
+	})
+}
+
+// world is some nodes on one ledger, and what they must have done.
+type world struct {
+	ledger  quota.Ledger
+	advance bool
+	clock   *testClock
+	key     string
+	nodes   []*quota.Store
+	offsets []time.Duration // of the nodes' own clocks
+
+	limit     int64
+	admitted  map[int64]int64 // by the day that they were counted in; less what was given back
+	forfeited map[int64]int64 // blocks of crashed nodes
+	resets    []int64         // of admitted requests that may be given back
+}
+
+func (w *world) node(offset time.Duration) *quota.Store {
+	return quota.New(w.ledger, quota.Options{
+		Advance: w.advance, Log: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return w.clock.now().Add(offset) },
+	})
+}
+
+func (w *world) held() (sum int64) {
+	for _, n := range w.nodes {
+		sum += n.Held(w.key)
+	}
+	return sum
+}
+
+// peek is the ledger's own word on the running day.
+func (w *world) peek(t *rapid.T) int64 {
+	r, _, err := w.ledger.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaPeek, Key: w.key, Period: quota.Day}})
+	if err != nil {
+		t.Fatalf("peek: %v", err)
+	}
+	return r[0].Used
+}
+
+// request sends n requests over the nodes, and judges what was admitted and what refused. meanwhile happens while
+// they run; it may be nil.
+func (w *world) request(t *rapid.T, nodes []*quota.Store, n, concurrent int, meanwhile func()) {
+	day, held := w.clock.day(), w.held()
+	var mu sync.Mutex
+	served := map[int64]int64{}
+	refused := map[int64]int64{}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range concurrent {
+		group.Go(func() {
+			for {
+				i := next.Add(1)
+				if i > int64(n) {
+					return
+				}
+				began := w.clock.now()
+				c, err := nodes[i%int64(len(nodes))].Get(context.Background(), w.key, limiter.Rate{Period: quota.Day, Limit: w.limit})
+				counted := c.Reset - int64(quota.Day/time.Second)
+				mu.Lock()
+				switch {
+				case err != nil:
+					t.Errorf("%v", err)
+				case c.Reached:
+					refused[counted]++
+				default:
+					served[counted]++
+					w.resets = append(w.resets, c.Reset)
+				}
+				if start := models.PeriodStart(began, quota.Day); counted < start {
+					t.Errorf("a request of %s was counted on the day before", began)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	if meanwhile != nil {
+		meanwhile()
+	}
+	group.Wait()
+	for d, n := range served {
+		if room := max(0, w.limit-w.admitted[d]); n > room {
+			t.Fatalf("%d admitted where the limit %d left room for %d", n, w.limit, room)
+		}
+		w.admitted[d] += n
+	}
+	w.settle()
+	if d := w.clock.day(); meanwhile == nil && d == day && refused[d] > 0 {
+		if taken := w.admitted[d] + w.forfeited[d] + max(held, w.held()); taken < w.limit {
+			t.Fatalf("%d refused, though only %d of %d are taken", refused[d], taken, w.limit)
+		}
+	}
+}
+
+func (w *world) settle() {
+	for _, n := range w.nodes {
+		n.Settle()
+	}
+}
+
+// check: nothing is lost and nothing is made.
+func (w *world) check(t *rapid.T) {
+	w.settle()
+	d := w.clock.day()
+	for i, n := range w.nodes {
+		if n.Away() {
+			t.Fatalf("node %d believes that the ledger is away", i)
+		}
+	}
+	if got, want := w.peek(t), w.admitted[d]+w.forfeited[d]+w.held(); got != want {
+		t.Fatalf("the ledger counts %d: %d admitted, %d forfeited, %d held", got, w.admitted[d], w.forfeited[d], w.held())
+	}
+}
+
+func (w *world) sweep() {
+	for _, n := range w.nodes {
+		n.Sweep()
+	}
+}
+
+// actions is what may happen.
+func (w *world) actions() map[string]func(*rapid.T) {
+	limits := []int64{0, 1, 5, 100, 256, 257, 300, 1000, 5000}
+	pick := func(t *rapid.T) int { return rapid.IntRange(0, len(w.nodes)-1).Draw(t, "node") }
+	burst := rapid.OneOf(rapid.IntRange(1, 5), rapid.IntRange(1, 300))
+	crowd := rapid.SampledFrom([]int{1, 8, 64})
+	return map[string]func(*rapid.T){
+		"one node": func(t *rapid.T) {
+			w.request(t, w.nodes[pick(t):][:1], burst.Draw(t, "n"), crowd.Draw(t, "concurrent"), nil)
+		},
+		"all nodes": func(t *rapid.T) { w.request(t, w.nodes, burst.Draw(t, "n"), crowd.Draw(t, "concurrent"), nil) },
+		"limit":     func(t *rapid.T) { w.limit = rapid.SampledFrom(limits).Draw(t, "limit") },
+		"give back": func(t *rapid.T) {
+			for range rapid.IntRange(1, 10).Draw(t, "n") {
+				if len(w.resets) == 0 {
+					return
+				}
+				reset := w.resets[len(w.resets)-1]
+				w.resets = w.resets[:len(w.resets)-1]
+				w.nodes[pick(t)].GiveBack(w.key, quota.Day, reset)
+				w.admitted[reset-int64(quota.Day/time.Second)]--
+			}
+		},
+		"crash": func(t *rapid.T) {
+			i := pick(t)
+			w.forfeited[w.clock.day()] += w.nodes[i].Held(w.key)
+			w.nodes[i].Crash()
+			w.nodes[i] = w.node(w.offsets[i])
+		},
+		"restart": func(t *rapid.T) {
+			i := pick(t)
+			if err := w.nodes[i].Close(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			w.nodes[i] = w.node(w.offsets[i])
+		},
+		"idle": func(t *rapid.T) {
+			w.clock.move(2 * time.Second)
+			w.sweep()
+			if held := w.held(); held != 0 {
+				t.Fatalf("%d requests are held after two idle seconds", held)
+			}
+		},
+		"midnight": func(t *rapid.T) {
+			w.clock.toMidnight(time.Duration(rapid.IntRange(10, 10_000).Draw(t, "ms after")) * time.Millisecond)
+			w.sweep()
+		},
+		"midnight under load": func(t *rapid.T) {
+			w.clock.toMidnight(-time.Second)
+			w.request(t, w.nodes, burst.Draw(t, "n"), 8, func() { w.clock.toMidnight(time.Second) })
+			w.sweep()
+		},
+		"": func(t *rapid.T) {
+			w.check(t)
+			w.clock.move(250 * time.Millisecond) // so that a refusal is not remembered from one step to the next
+		},
+	}
+}
+
+// Any interleaving of nodes, requests, crashes, restarts, plan changes, give-backs and midnights: never above the
+// limit in force, no refusal without need, and nothing is lost but what a crash forfeits.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	clockedLedgers(t, func(t *testing.T, l quota.Ledger, advance bool, c *testClock) {
+		budget, began, runs := 4*time.Second, time.Now(), 0
+		rapid.Check(t, func(rt *rapid.T) {
+			if runs > 5 && time.Since(began) > budget {
+				return // enough for a test; -rapid.checks and a longer budget are for the curious
+			}
+			runs++
+			c.toMidnight(12 * time.Hour) // a day of its own
+			w := &world{
+				ledger: l, advance: advance, clock: c, key: fmt.Sprintf("acc-%d", runs), limit: 1000,
+				admitted: map[int64]int64{}, forfeited: map[int64]int64{},
+			}
+			for range rapid.IntRange(1, 3).Draw(rt, "nodes") {
+				offset := time.Duration(rapid.SampledFrom([]int{0, 0, 7, -7, 800}).Draw(rt, "clock off by minutes")) * time.Minute
+				w.offsets = append(w.offsets, offset)
+				w.nodes = append(w.nodes, w.node(offset))
+			}
+			defer func() {
+				for _, n := range w.nodes {
+					if err := n.Close(context.Background()); err != nil {
+						rt.Errorf("close: %v", err)
+					}
+				}
+				w.nodes = nil
+				if !rt.Failed() {
+					w.check(rt) // everything came home
+				}
+			}()
+			rt.Repeat(w.actions())
+		})
+		t.Logf("%d runs", runs)
+	})
+}

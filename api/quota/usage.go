@@ -1,0 +1,241 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Usage is statistics of counted requests: kept in memory and written every few seconds. A node that is killed
+// loses what it has not written; a database that is away is waited for. What is counted is written once, or lost:
+// never twice.
+type Usage struct {
+	store  *store.Store
+	now    func() time.Time
+	log    *slog.Logger
+	seed   maphash.Seed
+	shards [64]usageShard
+
+	writing sync.Mutex // one write at a time; it guards what follows
+	away    bool
+	pruneAt time.Time
+}
+
+type usageShard struct {
+	mu     sync.Mutex
+	counts map[usageKey]*usageCount
+}
+
+type usageKey struct {
+	account, endpoint string
+	day               models.Date
+	class             int
+}
+
+// usageCount is requests that the database does not have yet.
+type usageCount struct {
+	waiting int64
+	flying  int64 // being written just now
+	idle    bool  // nothing came since the last write
+}
+
+const (
+	// usageEvery is how often statistics are written.
+	usageEvery = 2 * time.Second
+	// usagePortion is how many rows are written at once. On SQLite the daily quotas wait meanwhile, and they wait
+	// only for 50 ms.
+	usagePortion = 200
+	// usageRest is how much longer than a portion took the rest after it is: with many accounts, the writing takes
+	// longer rather than the machine.
+	usageRest = 9
+	// usageTimeout is how long a portion may take before the database counts as away.
+	usageTimeout = 5 * time.Second
+)
+
+// NewUsage makes a Usage; Run writes what it counts. now = nil means time.Now.
+func NewUsage(st *store.Store, now func() time.Time, log *slog.Logger) *Usage {
+	if now == nil {
+		now = time.Now
+	}
+	u := &Usage{store: st, now: now, log: log, seed: maphash.MakeSeed()}
+	for i := range u.shards {
+		u.shards[i].counts = map[usageKey]*usageCount{}
+	}
+	return u
+}
+
+// Record counts one request that was answered with status. endpoint is the route, one of a few. It never waits for
+// the database.
+func (u *Usage) Record(account, endpoint string, status int) {
+	key := usageKey{account, endpoint, dateOf(u.now()), status / 100}
+	sh := u.shard(account)
+	sh.mu.Lock()
+	n := sh.counts[key]
+	if n == nil {
+		n = &usageCount{}
+		sh.counts[key] = n
+	}
+	n.waiting++
+	n.idle = false
+	sh.mu.Unlock()
+}
+
+// Pending is an account's requests of a day that this node has counted and not written yet.
+func (u *Usage) Pending(account string, day models.Date) int64 {
+	sh := u.shard(account)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	var n int64
+	for key, count := range sh.counts {
+		if key.day == day && key.account == account {
+			n += count.waiting + count.flying
+		}
+	}
+	return n
+}
+
+func (u *Usage) shard(account string) *usageShard {
+	return &u.shards[maphash.String(u.seed, account)%uint64(len(u.shards))]
+}
+
+// dateOf is the UTC day of t.
+func dateOf(t time.Time) models.Date { return models.Date(t.Unix() / int64(Day/time.Second)) }
+
+// Run writes what was counted, and takes away what is too old, until ctx ends. Flush then writes the rest.
+func (u *Usage) Run(ctx context.Context) {
+	tick := time.NewTicker(usageEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			u.writing.Lock()
+			_ = u.write(ctx, true) // logged, and tried again
+			u.prune(ctx)
+			u.writing.Unlock()
+		}
+	}
+}
+
+// Flush writes all that was counted until now.
+func (u *Usage) Flush(ctx context.Context) error {
+	u.writing.Lock()
+	defer u.writing.Unlock()
+	return u.write(ctx, false)
+}
+
+// write adds what waits to the database, in portions, at leisure or as fast as it goes.
+func (u *Usage) write(ctx context.Context, leisure bool) error {
+	rows := u.take()
+	for len(rows) > 0 {
+		portion := rows[:min(len(rows), usagePortion)]
+		began := time.Now()
+		err := u.add(ctx, portion)
+		if err != nil && !errors.Is(err, store.ErrUsageUnclear) {
+			u.settle(rows, false)
+			u.note(err)
+			return err
+		}
+		if err != nil { // written or not: a second time might be once too often
+			u.log.Warn("usage statistics of a few seconds may be lost", "error", err)
+		}
+		u.note(nil)
+		u.settle(portion, true)
+		rows = rows[len(portion):]
+		if leisure && !rest(ctx, usageRest*time.Since(began)) {
+			u.settle(rows, false)
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// add writes one portion. The end of ctx does not cut it short: that would leave open whether it was written.
+func (u *Usage) add(ctx context.Context, rows []models.UsageDay) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usageTimeout)
+	defer cancel()
+	return u.store.AddUsage(ctx, rows)
+}
+
+// rest waits, and tells whether ctx lasted.
+func rest(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// take is what waits, as rows; it is flying until settle. Counts that have been idle are forgotten.
+func (u *Usage) take() []models.UsageDay {
+	var rows []models.UsageDay
+	for i := range u.shards {
+		sh := &u.shards[i]
+		sh.mu.Lock()
+		for key, n := range sh.counts {
+			switch {
+			case n.waiting > 0:
+				rows = append(rows, models.UsageDay{AccountID: key.account, Day: key.day, Endpoint: key.endpoint, Class: key.class, Requests: n.waiting})
+				n.flying, n.waiting = n.waiting, 0
+			case n.idle:
+				delete(sh.counts, key)
+			}
+			n.idle = true
+		}
+		sh.mu.Unlock()
+	}
+	slices.SortFunc(rows, store.CompareUsage) // so that portions touch few pages, and nodes the same ones in one order
+	return rows
+}
+
+// settle ends the flight of rows: they were written, or wait again.
+func (u *Usage) settle(rows []models.UsageDay, written bool) {
+	for i := range rows {
+		row := &rows[i]
+		sh := u.shard(row.AccountID)
+		sh.mu.Lock()
+		if n := sh.counts[usageKey{row.AccountID, row.Endpoint, row.Day, row.Class}]; n != nil {
+			if !written {
+				n.waiting += n.flying
+			}
+			n.flying = 0
+		}
+		sh.mu.Unlock()
+	}
+}
+
+// note logs when the database goes away and when it is back.
+func (u *Usage) note(err error) {
+	switch {
+	case err != nil && !u.away:
+		u.log.Warn("usage statistics cannot be written now; they are kept in memory", "error", err)
+	case err == nil && u.away:
+		u.log.Info("usage statistics can be written again")
+	}
+	u.away = err != nil
+}
+
+// prune takes away, once a day, what is older than it is kept; a little at every call, until all is gone.
+func (u *Usage) prune(ctx context.Context) {
+	now := u.now()
+	if now.Before(u.pruneAt) || ctx.Err() != nil {
+		return
+	}
+	more, err := u.store.PruneUsage(ctx, dateOf(now)-models.UsageKept)
+	switch {
+	case err != nil:
+		u.pruneAt = now.Add(time.Hour)
+		u.log.Warn("old usage statistics cannot be taken away now", "error", err)
+	case !more:
+		u.pruneAt = now.Add(Day)
+	}
+}

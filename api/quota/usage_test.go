@@ -1,0 +1,210 @@
+package quota_test
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/api/quota"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// hands is a clock that tests move.
+type hands struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (h *hands) now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.at
+}
+
+func (h *hands) move(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.at = h.at.Add(d)
+}
+
+var april = models.NewDate(2026, time.April, 1)
+
+func nearMidnight() *hands { return &hands{at: april.Time().Add(24*time.Hour - time.Second)} }
+
+func usageOf(t *testing.T, st *store.Store, account string) (total int64) {
+	t.Helper()
+	days, err := st.UsageByDay(context.Background(), account, april-1000, april+1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range days {
+		total += d.Requests
+	}
+	return total
+}
+
+// within waits for what a background goroutine does by a real clock.
+func within(t *testing.T, limit time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within %s", what, limit)
+		}
+	}
+}
+
+func run(t *testing.T, f func(context.Context)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { f(ctx) })
+	t.Cleanup(func() { cancel(); done.Wait() })
+}
+
+func TestUsageIsCountedByDayEndpointAndClass(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx, clock := context.Background(), nearMidnight()
+		u := quota.NewUsage(st, clock.now, slog.New(slog.DiscardHandler))
+		for range 3 {
+			u.Record("a", "/v1/games", 200)
+		}
+		u.Record("a", "/v1/games", 404)
+		u.Record("b", "/v1/games", 304)
+		clock.move(time.Second)
+		u.Record("a", "/v1/stats", 200)
+		if today, yesterday := u.Pending("a", april+1), u.Pending("a", april); today != 1 || yesterday != 4 {
+			t.Errorf("pending: %d today, %d yesterday", today, yesterday)
+		}
+		for range 2 { // a second time writes nothing twice
+			if err := u.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := u.Pending("a", april) + u.Pending("a", april+1); n != 0 {
+			t.Errorf("%d pending after a flush", n)
+		}
+		u.Record("a", "/v1/games", 200)
+		if err := u.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+		days, err := st.UsageByDay(ctx, "a", april-1, april+1)
+		if want := []store.DayUsage{{Day: april + 1, Requests: 2}, {Day: april, Requests: 4}}; err != nil || !reflect.DeepEqual(days, want) {
+			t.Errorf("%v, %v; want %v", days, err, want)
+		}
+		endpoints, err := st.UsageByEndpoint(ctx, "a", april, april)
+		if want := []store.EndpointUsage{{Endpoint: "/v1/games", Class: 2, Requests: 3}, {Endpoint: "/v1/games", Class: 4, Requests: 1}}; err != nil || !reflect.DeepEqual(endpoints, want) {
+			t.Errorf("%v, %v; want %v", endpoints, err, want)
+		}
+	})
+}
+
+// What is counted while it is being written is neither lost nor written twice.
+func TestUsageUnderLoad(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		const nodes, clerks, times, accounts = 2, 4, 1000, 250
+		var group sync.WaitGroup
+		name := func(i int) string { return "acc" + time.Duration(i%accounts).String() }
+		for range nodes {
+			u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
+			var work sync.WaitGroup
+			for range clerks {
+				work.Go(func() {
+					for i := range times {
+						u.Record(name(i), "/v1/games", 200)
+					}
+				})
+			}
+			group.Go(func() {
+				done := make(chan struct{})
+				go func() { work.Wait(); close(done) }()
+				for last := false; !last; {
+					select {
+					case <-done:
+						last = true
+					default:
+					}
+					if err := u.Flush(context.Background()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		group.Wait()
+		top, err := st.UsageTop(context.Background(), april, 2*accounts)
+		if err != nil || len(top) != accounts {
+			t.Fatalf("%d accounts, %v", len(top), err)
+		}
+		for _, a := range top {
+			if want := int64(nodes * clerks * times / accounts); a.Requests != want {
+				t.Errorf("%s has %d, want %d", a.Account.ID, a.Requests, want)
+			}
+		}
+	})
+}
+
+func TestUsageWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	server := storetest.NewPostgresServer(t)
+	st := storetest.OpenURL(t, server.NewDatabase(t), store.Options{})
+	ctx := context.Background()
+	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
+	u.Record("a", "/v1/games", 200)
+	server.Stop()
+	for range 3 {
+		if err := u.Flush(ctx); models.ErrorCode(err) != models.CodeUnavailable {
+			t.Fatalf("a flush into nothing: %v", err)
+		}
+		u.Record("a", "/v1/games", 200)
+	}
+	if n := u.Pending("a", april); n != 4 {
+		t.Errorf("%d pending", n)
+	}
+	server.Start(t)
+	within(t, 10*time.Second, "the database is back", func() bool { return u.Flush(ctx) == nil })
+	if n := usageOf(t, st, "a"); n != 4 {
+		t.Errorf("%d written, want 4", n)
+	}
+}
+
+func TestUsageRunsByItself(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t)
+	old := models.UsageDay{AccountID: "old", Day: april - models.UsageKept - 1, Endpoint: "/v1/games", Class: 2, Requests: 1}
+	kept := models.UsageDay{AccountID: "kept", Day: april - models.UsageKept, Endpoint: "/v1/games", Class: 2, Requests: 1}
+	if err := st.AddUsage(context.Background(), []models.UsageDay{old, kept}); err != nil {
+		t.Fatal(err)
+	}
+	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
+	run(t, u.Run)
+	u.Record("a", "/v1/games", 200)
+	within(t, 20*time.Second, "a request is written", func() bool { return usageOf(t, st, "a") == 1 })
+	within(t, 20*time.Second, "what is too old is gone", func() bool { return usageOf(t, st, "old") == 0 })
+	if usageOf(t, st, "kept") != 1 {
+		t.Error("a row of the last day that is kept is gone")
+	}
+}
+
+func TestRecordOfAKnownKeyDoesNotAllocate(t *testing.T) {
+	u := quota.NewUsage(nil, time.Now, slog.New(slog.DiscardHandler))
+	u.Record("a", "/v1/games", 200)
+	if n := testing.AllocsPerRun(1000, func() { u.Record("a", "/v1/games", 200) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	u := quota.NewUsage(nil, time.Now, slog.New(slog.DiscardHandler))
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			u.Record("acc_0123456789abcdefghij", "/v1/draws/recent", 200)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package quota_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/api/quota"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// told gathers what Notify was told.
+type told struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (l *told) notify(_ context.Context, w quota.Warning) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, fmt.Sprintf("%s %s %d of %d", w.AccountID, w.Day, w.Percent, w.Limit))
+}
+
+func (l *told) sorted() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := slices.Clone(l.list)
+	slices.Sort(list)
+	return list
+}
+
+func watcher(t *testing.T, st *store.Store, clock *hands, to *told) *quota.Warnings {
+	t.Helper()
+	w := quota.NewWarnings(st, clock.now, slog.New(slog.DiscardHandler))
+	w.Notify = to.notify
+	run(t, w.Run)
+	return w
+}
+
+func TestWarningsOncePerDayOverAllNodes(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		clock, got := nearMidnight(), &told{}
+		nodes := []*quota.Warnings{watcher(t, st, clock, got), watcher(t, st, clock, got), watcher(t, st, clock, got)}
+		all := func(account string, limit, from, to int64) {
+			for used := from; used <= to; used++ {
+				for _, w := range nodes {
+					w.Check(account, limit, used)
+				}
+			}
+		}
+		waitFor := func(want ...string) {
+			t.Helper()
+			within(t, 20*time.Second, fmt.Sprint(want), func() bool { return len(got.sorted()) >= len(want) })
+			if list := got.sorted(); !slices.Equal(list, want) {
+				t.Fatalf("told %q\nwant %q", list, want)
+			}
+		}
+		all("quiet", 100, 0, 79)
+		all("none", 0, 0, 3) // limit 0: everything is refused, and nothing is news
+		all("busy", 100, 1, 99)
+		waitFor("busy 2026-04-01 80 of 100")
+		all("busy", 100, 99, 105) // past the limit after a downgrade
+		all("one", 1, 1, 1)
+		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 80 of 100", "one 2026-04-01 100 of 1")
+		all("busy", 100, 80, 100)
+		all("busy", 10_000, 8000, 10_000) // upgraded: it was warned of this day already
+		clock.move(time.Second)
+		all("busy", 10_000, 1, 8000)
+		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 80 of 100", "busy 2026-04-02 80 of 10000", "one 2026-04-01 100 of 1")
+	})
+}
+
+func TestWarningsWaitForTheDatabase(t *testing.T) {
+	t.Parallel()
+	server := storetest.NewPostgresServer(t)
+	st := storetest.OpenURL(t, server.NewDatabase(t), store.Options{})
+	clock, got := nearMidnight(), &told{}
+	w := watcher(t, st, clock, got)
+	server.Stop()
+	w.Check("a", 100, 80)
+	w.Check("b", 100, 100)
+	server.Start(t)
+	within(t, 30*time.Second, "the warnings", func() bool { return len(got.sorted()) == 2 })
+}
+
+func BenchmarkCheck(b *testing.B) {
+	w := quota.NewWarnings(nil, time.Now, slog.New(slog.DiscardHandler))
+	for name, used := range map[string]int64{"below": 10, "above": 90} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				w.Check("acc_0123456789abcdefghij", 100, used)
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"lottery/models"
+)
+
+// ErrUsageUnclear marks a failure after which nobody knows whether the counts were added.
+var ErrUsageUnclear = errors.New("the usage may have been written")
+
+// usageRows is how many rows one statement adds; PostgreSQL takes 65,535 values, SQLite 32,766.
+const usageRows = 500
+
+// AddUsage adds counted requests to what is stored: all of them, or none. Keep to a few hundred at a time: on SQLite
+// the daily quotas wait meanwhile. An error wraps ErrUsageUnclear unless nothing was added.
+func (s *Store) AddUsage(ctx context.Context, days []models.UsageDay) error {
+	if len(days) == 0 {
+		return nil
+	}
+	return s.counting(ctx, func(tx *gorm.DB) error { return addUsage(tx, days) })
+}
+
+// counting runs fn in one transaction on the quota counters' own way in. On SQLite statistics so queue with the
+// counters, rather than compete with them for the write lock; and while an import holds it, they too give up soon.
+func (s *Store) counting(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	tx, err := s.counters.BeginTx(ctx, nil)
+	if err != nil {
+		return unavailable(err)
+	}
+	session := s.writer(ctx)
+	session.Statement.ConnPool = tx
+	err = fn(session)
+	if err == nil {
+		err = ctx.Err() // from here on, nobody would know
+	}
+	if err != nil {
+		return unavailable(errors.Join(err, tx.Rollback()))
+	}
+	if err := tx.Commit(); err != nil {
+		return unavailable(fmt.Errorf("%w: %w", ErrUsageUnclear, err))
+	}
+	return nil
+}
+
+// addUsage writes rows in one order everywhere, or two nodes would wait for each other's.
+func addUsage(tx *gorm.DB, days []models.UsageDay) error {
+	sorted := slices.Clone(days)
+	slices.SortFunc(sorted, CompareUsage)
+	rows := sorted[:0]
+	for _, d := range sorted { // a statement may touch a row only once
+		if n := len(rows); n > 0 && CompareUsage(rows[n-1], d) == 0 {
+			rows[n-1].Requests += d.Requests
+			continue
+		}
+		rows = append(rows, d)
+	}
+	return tx.Clauses(clause.OnConflict{
+		Columns:   []clause.Column{{Name: "account_id"}, {Name: "day"}, {Name: "endpoint"}, {Name: "class"}},
+		DoUpdates: clause.Assignments(map[string]any{"requests": gorm.Expr("usage_days.requests + excluded.requests")}),
+	}).CreateInBatches(&rows, usageRows).Error
+}
+
+// CompareUsage orders by account, day, endpoint and class.
+func CompareUsage(a, b models.UsageDay) int {
+	return cmp.Or(cmp.Compare(a.AccountID, b.AccountID), cmp.Compare(a.Day, b.Day),
+		cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Class, b.Class))
+}
+
+// DayUsage is the counted requests of one day.
+type DayUsage struct {
+	Day      models.Date
+	Requests int64
+}
+
+// UsageByDay is an account's counted requests from one day to another (inclusive), newest first; days without any
+// are left out.
+func (s *Store) UsageByDay(ctx context.Context, accountID string, from, to models.Date) ([]DayUsage, error) {
+	var days []DayUsage
+	err := s.reader(ctx).Table("usage_days").Select("day, CAST(SUM(requests) AS BIGINT) AS requests").
+		Where("account_id = ? AND day BETWEEN ? AND ?", accountID, from, to).
+		Group("day").Order("day DESC").Scan(&days).Error
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return days, nil
+}
+
+// CountedToday is an account's requests of the running UTC day as the counters in the database have them, with what
+// nodes hold in advance, and the day by their clock. It waits for nobody who writes.
+func (s *Store) CountedToday(ctx context.Context, accountID string) (used int64, today models.Date, err error) {
+	now := s.now()
+	if s.dialect == Postgres {
+		if err := s.reader(ctx).Raw("SELECT clock_timestamp()").Row().Scan(&now); err != nil {
+			return 0, 0, unavailable(err)
+		}
+		now = now.Add(s.skew()).UTC()
+	}
+	start := models.PeriodStart(now, 24*time.Hour)
+	err = s.reader(ctx).Table("quota_counters").Select("used").
+		Where("account_id = ? AND period_start = ?", accountID, start).Limit(1).Scan(&used).Error
+	if err != nil {
+		return 0, 0, unavailable(err)
+	}
+	return used, models.DateOf(now), nil
+}
+
+// EndpointUsage is the counted requests of one endpoint that were answered with one class of status.
+type EndpointUsage struct {
+	Endpoint string
+	Class    int // first digit of the status
+	Requests int64
+}
+
+// UsageByEndpoint is an account's counted requests from one day to another (inclusive) by endpoint and class, most
+// first.
+func (s *Store) UsageByEndpoint(ctx context.Context, accountID string, from, to models.Date) ([]EndpointUsage, error) {
+	var list []EndpointUsage
+	err := s.reader(ctx).Table("usage_days").Select("endpoint, class, CAST(SUM(requests) AS BIGINT) AS requests").
+		Where("account_id = ? AND day BETWEEN ? AND ?", accountID, from, to).
+		Group("endpoint, class").Order("requests DESC, endpoint, class").Scan(&list).Error
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return list, nil
+}
+
+// AccountUsage is an account and its counted requests of one day.
+type AccountUsage struct {
+	Account  models.Account // of one that was deleted: without its personal data
+	Requests int64
+}
+
+// UsageTop is the limit accounts with the most counted requests of a day, most first.
+func (s *Store) UsageTop(ctx context.Context, day models.Date, limit int) ([]AccountUsage, error) {
+	var top []struct {
+		AccountID string
+		Requests  int64
+	}
+	err := s.reader(ctx).Table("usage_days").Select("account_id, CAST(SUM(requests) AS BIGINT) AS requests").
+		Where("day = ?", day).Group("account_id").Order("requests DESC, account_id").Limit(limit).Scan(&top).Error
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	ids := make([]string, len(top))
+	for i := range top {
+		ids[i] = top[i].AccountID
+	}
+	var accounts []models.Account
+	if err := s.reader(ctx).Find(&accounts, "id IN ?", ids).Error; err != nil {
+		return nil, unavailable(err)
+	}
+	list := make([]AccountUsage, len(top))
+	for i, t := range top {
+		list[i] = AccountUsage{models.Account{ID: t.AccountID}, t.Requests}
+		if at := slices.IndexFunc(accounts, func(a models.Account) bool { return a.ID == t.AccountID }); at >= 0 {
+			list[i].Account = accounts[at]
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"lottery/models"
+)
+
+// usageWarning is a row of usage_warnings.
+type usageWarning struct {
+	AccountID string      `gorm:"primaryKey"`
+	Day       models.Date `gorm:"primaryKey"`
+	Percent   int         `gorm:"primaryKey"`
+	WarnedAt  time.Time
+}
+
+// WarnUsage notes that an account used so many percent of a day's quota. first is true for one caller only,
+// over all nodes.
+func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date, percent int) (first bool, err error) {
+	row := usageWarning{accountID, day, percent, s.now()}
+	err = s.counting(ctx, func(tx *gorm.DB) error {
+		added := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+		first = added.RowsAffected == 1
+		return added.Error
+	})
+	return first && err == nil, err
+}
+
+// prunedRows is how many rows of a table one PruneUsage takes away: a moment's work, since on SQLite everybody
+// else who writes waits for it.
+const prunedRows = 500
+
+// PruneUsage takes away some of what was counted, and noted of it, before a day. more tells that it must be called
+// again for the rest.
+func (s *Store) PruneUsage(ctx context.Context, before models.Date) (more bool, err error) {
+	for _, old := range []struct {
+		table, key, when string
+		before           any
+	}{
+		{"usage_days", "account_id, day, endpoint, class", "day", before},
+		{"usage_warnings", "account_id, day, percent", "day", before},
+		{"quota_counters", "account_id, period_start", "period_start", before.Time().Unix()},
+	} {
+		statement := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s < ? ORDER BY %[2]s LIMIT %[4]d)",
+			old.table, old.key, old.when, prunedRows)
+		err := s.counting(ctx, func(tx *gorm.DB) error {
+			deleted := tx.Exec(statement, old.before)
+			more = more || deleted.RowsAffected == prunedRows
+			return deleted.Error
+		})
+		if err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
