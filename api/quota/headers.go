@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"maps"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -57,9 +58,8 @@ func (t *texts) of(limit int64) limitText {
 	text := limitText{policy: []string{`"daily";q=` + number + ";w=86400"}, limit: []string{number}}
 	next := map[int64]limitText{limit: text}
 	if known != nil && len(*known) < mostLimits {
-		for l, k := range *known {
-			next[l] = k
-		}
+		maps.Copy(next, *known)
+		next[limit] = text
 	}
 	t.limits.Store(&next) // two at once: one is made again later
 	return text
