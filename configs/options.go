@@ -80,7 +80,7 @@ func Options() []Option {
 			c.LogFormat, err = oneOf(v, "", "text", "json")
 			return err
 		}},
-		{Key: "ops_listen", Default: "", Help: "address of the operator's listener (pprof); keep it private", set: func(c *Config, v string) (err error) {
+		{Key: "ops_listen", Default: "", Help: "address of the operator's listener (metrics, profiles); keep it private", set: func(c *Config, v string) (err error) {
 			if v != "" {
 				c.OpsListen, err = hostPort(v)
 			}
