@@ -216,7 +216,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"midnight": func(t *rapid.T) {
-			w.clock.toMidnight(time.Duration(rapid.IntRange(10, 10_000).Draw(t, "ms after")) * time.Millisecond)
+			w.clock.toMidnight(time.Duration(rapid.IntRange(1000, 10_000).Draw(t, "ms after")) * time.Millisecond)
 			w.sweep()
 		},
 		"midnight under load": func(t *rapid.T) {

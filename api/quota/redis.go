@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -27,7 +29,15 @@ type Redis struct {
 	client *redis.Client
 	script *redis.Script
 	skew   func() time.Duration
+
+	mu     sync.Mutex
+	server string // run id of the server that is counted with; "" = none yet
+	next   string // of the one that has taken its place
 }
+
+// errRestarted is the first answer after Redis was started anew: it may have forgotten, and nobody may count with
+// it before it is told what the nodes know. An outage between two contacts would go unseen without it.
+var errRestarted = errors.New("redis was restarted")
 
 // RedisPrefix begins every key.
 const RedisPrefix = "lottery:quota:"
@@ -46,7 +56,43 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 	if skew == nil {
 		skew = func() time.Duration { return 0 }
 	}
-	return &Redis{client: redis.NewClient(opts), script: redis.NewScript(redisScript), skew: skew}, nil
+	r := &Redis{script: redis.NewScript(redisScript), skew: skew}
+	opts.OnConnect = r.recognize
+	r.client = redis.NewClient(opts)
+	return r, nil
+}
+
+// recognize refuses connections to a server other than the one that was counted with, until that is known to
+// whoever counts (see notice). A Redis that does not tell its run id is believed.
+func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
+	info, err := conn.Info(ctx, "server").Result()
+	if err != nil {
+		return nil //nolint:nilerr // not allowed to ask; if the connection is broken the next command tells
+	}
+	_, rest, _ := strings.Cut(info, "run_id:")
+	id, _, _ := strings.Cut(rest, "\r\n")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.server == "" {
+		r.server = id
+	}
+	if r.next = id; r.server != id {
+		return errRestarted
+	}
+	return nil
+}
+
+// notice accepts the new server when the operations are those of somebody who counts: a look at a counter must not
+// hide the restart from them.
+func (r *Redis) notice(ops []store.QuotaOp) {
+	for i := range ops {
+		if k := ops[i].Kind; k == store.QuotaPeek || k == store.QuotaReset {
+			return
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.server = r.next
 }
 
 // Close ends the connections.
@@ -70,6 +116,9 @@ func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Qu
 		args = append(args, redisKinds[op.Kind], op.Key, int64(op.Period/time.Second), op.Start, n, op.Limit)
 	}
 	reply, err := r.script.Run(ctx, r.client, nil, args...).Int64Slice()
+	if errors.Is(err, errRestarted) {
+		r.notice(ops)
+	}
 	if err != nil {
 		return nil, time.Time{}, r.fault(err)
 	}
@@ -90,7 +139,7 @@ func (r *Redis) fault(err error) error {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	var said redis.Error
-	if errors.As(err, &said) || errors.Is(err, redis.ErrPoolTimeout) {
+	if errors.As(err, &said) || errors.Is(err, errRestarted) || errors.Is(err, redis.ErrPoolTimeout) {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	return fmt.Errorf("count requests in Redis: %w: %w", store.ErrQuotaUnclear, err)

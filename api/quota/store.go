@@ -267,7 +267,7 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	case len(results) == 0:
 	case kind == store.QuotaReset:
 		a.used, a.block, a.owed, a.over = 0, 0, nil, false
-	case results[0].Start == a.start && a.turns == turns: // else the loop knows better
+	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // else the loop knows better
 		a.used = results[0].Used
 	}
 	a.asked = time.Time{}

@@ -108,6 +108,33 @@ func byCounter(a, b counterKey) int {
 // ApplyQuota does the operations in their order, in one transaction, and tells the time of the counters' clock:
 // PostgreSQL's own, or for SQLite this machine's. An error wraps ErrQuotaUnclear unless nothing was applied.
 func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
+	for {
+		results, now, err := s.tryQuota(ctx, ops)
+		var missing missingCountersError
+		if !errors.As(err, &missing) {
+			return results, now, err
+		}
+		if err := s.makeCounters(ctx, missing); err != nil {
+			return nil, now, fmt.Errorf("count requests: %w", err)
+		}
+	}
+}
+
+// missingCountersError is rows that must be made before they can be locked: nothing was applied.
+type missingCountersError []counterKey
+
+func (m missingCountersError) Error() string { return fmt.Sprintf("%d counters are not there yet", len(m)) }
+
+// makeCounters makes rows, sorted, in a transaction of its own. Were they made while others are locked, two nodes
+// could wait for each other: for a row that one has made, and a row that the other has locked.
+func (s *Store) makeCounters(ctx context.Context, rows []counterKey) error {
+	keys, starts := columns(rows)
+	_, err := s.counters.ExecContext(ctx, `INSERT INTO quota_counters (account_id, period_start, used)
+		SELECT k, p, 0 FROM unnest($1::text[], $2::bigint[]) AS asked(k, p) ORDER BY 1, 2 ON CONFLICT DO NOTHING`, keys, starts)
+	return err
+}
+
+func (s *Store) tryQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
 	tx, err := s.counters.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("count requests: %w", err)
@@ -166,7 +193,7 @@ func (s *Store) countersNow(ctx context.Context, tx *sql.Tx) (time.Time, error) 
 	return time.UnixMicro(micros).Add(s.skew()).UTC(), err
 }
 
-// readCounters reads rows, sorted; on PostgreSQL it makes those that are not there and locks them all, in order.
+// readCounters reads rows, sorted; on PostgreSQL it locks them all, in order, so they must be there.
 func (s *Store) readCounters(ctx context.Context, tx *sql.Tx, rows []counterKey) (map[counterKey]int64, error) {
 	used := make(map[counterKey]int64, len(rows))
 	if s.dialect == SQLite {
@@ -183,13 +210,10 @@ func (s *Store) readCounters(ctx context.Context, tx *sql.Tx, rows []counterKey)
 	if err := lockCounters(ctx, tx, rows, used); err != nil || len(used) == len(rows) {
 		return used, err
 	}
-	keys, starts := columns(rows)
-	_, err := tx.ExecContext(ctx, `INSERT INTO quota_counters (account_id, period_start, used)
-		SELECT k, p, 0 FROM unnest($1::text[], $2::bigint[]) AS asked(k, p) ORDER BY 1, 2 ON CONFLICT DO NOTHING`, keys, starts)
-	if err != nil {
-		return nil, err
-	}
-	return used, lockCounters(ctx, tx, rows, used)
+	return nil, missingCountersError(slices.DeleteFunc(slices.Clone(rows), func(k counterKey) bool {
+		_, found := used[k]
+		return found
+	}))
 }
 
 func lockCounters(ctx context.Context, tx *sql.Tx, rows []counterKey, used map[counterKey]int64) error {

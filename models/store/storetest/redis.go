@@ -76,6 +76,14 @@ func (r *Redis) Start(t testing.TB) {
 	}
 }
 
+// Lose drops all data of a stopped server: it comes back empty.
+func (r *Redis) Lose(t testing.TB) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(r.dir, "appendonlydir")); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Stop ends the server at once, as a crash would.
 func (r *Redis) Stop() {
 	if r.proc != nil {

@@ -30,3 +30,4 @@ CREATE TABLE usage_warnings (
   warned_at  TIMESTAMPTZ NOT NULL,
   PRIMARY KEY (account_id, day, percent)
 );
+CREATE INDEX usage_warnings_day ON usage_warnings (day);

@@ -1,0 +1,196 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+const day = 24 * time.Hour
+
+// quotaClock is a ledger's clock that stands where a test puts it.
+type quotaClock struct{ at atomic.Int64 }
+
+func (c *quotaClock) now() time.Time      { return time.Unix(c.at.Load(), 0).UTC() }
+func (c *quotaClock) skew() time.Duration { return time.Until(c.now()) }
+
+func applyQuota(t *testing.T, st *store.Store, ops ...store.QuotaOp) []store.QuotaResult {
+	t.Helper()
+	results, _, err := st.ApplyQuota(context.Background(), ops)
+	if err != nil {
+		t.Fatalf("%+v: %v", ops, err)
+	}
+	return results
+}
+
+// A take grants what is needed while the limit allows, and in advance at most a sixteenth of what is left after
+// it, what was used of late, and nothing from 256 left.
+func TestQuotaTake(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		used, need, recent, held, limit int64
+		want                            int64
+	}{
+		{used: 0, need: 1, limit: 100, want: 1},
+		{used: 99, need: 1, limit: 100, want: 1},
+		{used: 100, need: 1, limit: 100, want: 0},
+		{used: 98, need: 5, limit: 100, want: 2},
+		{used: 3000, need: 1, limit: 100, want: 0}, // a downgrade
+		{used: 0, need: 1, limit: 0, want: 0},
+		{used: 0, need: 0, recent: 1000, limit: 100, want: 0},
+		{used: 0, need: 1, recent: 1000, limit: 257, want: 1},          // 256 left
+		{used: 0, need: 1, recent: 1000, limit: 258, want: 1 + 257/16}, // 257 left
+		{used: 0, need: 1, recent: 1000, limit: 10_000, want: 1 + 9999/16},
+		{used: 0, need: 1, recent: 10, limit: 10_000, want: 11},
+		{used: 0, need: 1, recent: 0, limit: 10_000, want: 1},
+		{used: 0, need: 0, recent: 1000, held: 600, limit: 10_000, want: 25},
+		{used: 0, need: 0, recent: 1000, held: 700, limit: 10_000, want: 0},
+		{used: 0, need: 3, recent: 10, held: 50, limit: 10_000, want: 3},
+		{used: 9700, need: 100, recent: 1000, limit: 10_000, want: 100},
+		{used: 9700, need: 20, recent: 1000, limit: 10_000, want: 20 + 280/16},
+	}
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		for i, c := range cases {
+			key := fmt.Sprintf("acc-%d", i)
+			got := applyQuota(t, st,
+				store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: day, Need: c.used, Limit: c.used},
+				store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: day, Need: c.need, Recent: c.recent, Held: c.held, Limit: c.limit})[1]
+			if got.Granted != c.want || got.Used != c.used+c.want {
+				t.Errorf("%+v: granted %d, used %d", c, got.Granted, got.Used)
+			}
+			if peek := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: day})[0]; peek.Used != c.used+c.want || peek.Granted != 0 {
+				t.Errorf("%+v: afterwards %+v", c, peek)
+			}
+		}
+	})
+}
+
+// Operations of one batch act in their order, on one key and on several, on the day that they name or on the
+// clock's.
+func TestQuotaBatch(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		var c quotaClock
+		today := time.Now().UTC().Truncate(day).AddDate(0, 0, 40)
+		c.at.Store(today.Unix() + 3600)
+		st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew})
+		yesterday := today.AddDate(0, 0, -1).Unix()
+		add := func(key string, start, n int64) store.QuotaOp {
+			return store.QuotaOp{Kind: store.QuotaAdd, Key: key, Period: day, Start: start, N: n}
+		}
+		floor := func(key string, n int64) store.QuotaOp {
+			return store.QuotaOp{Kind: store.QuotaFloor, Key: key, Period: day, Start: today.Unix(), N: n}
+		}
+		take := func(key string, need, limit int64) store.QuotaOp {
+			return store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: day, Need: need, Limit: limit}
+		}
+		peek := func(key string) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: day} }
+		reset := func(key string) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaReset, Key: key, Period: day} }
+
+		steps := []struct {
+			ops  []store.QuotaOp
+			used []int64
+		}{
+			{[]store.QuotaOp{take("b", 90, 100), take("a", 1, 100), take("b", 90, 100)}, []int64{90, 1, 100}},
+			{[]store.QuotaOp{add("b", today.Unix(), -30), take("b", 50, 100)}, []int64{70, 100}},
+			{[]store.QuotaOp{add("b", today.Unix(), 25), peek("b")}, []int64{125, 125}}, // admitted while the ledger was away
+			{[]store.QuotaOp{add("b", today.Unix(), -500), peek("b")}, []int64{0, 0}},
+			{[]store.QuotaOp{floor("b", 60), floor("b", 40), take("b", 50, 100)}, []int64{60, 60, 100}},
+			{[]store.QuotaOp{add("b", yesterday, 7), peek("b")}, []int64{7, 100}},
+			{[]store.QuotaOp{reset("b"), take("b", 1, 100), peek("a")}, []int64{0, 1, 1}},
+			{[]store.QuotaOp{peek("never"), take("never", 5, 0)}, []int64{0, 0}},
+			{nil, nil},
+		}
+		for i, step := range steps {
+			got, now, err := st.ApplyQuota(context.Background(), step.ops)
+			if err != nil || len(got) != len(step.ops) {
+				t.Fatalf("step %d: %d results, %v", i, len(got), err)
+			}
+			if off := now.Sub(c.now()); off < -time.Second || off > time.Second {
+				t.Errorf("step %d: the ledger's clock says %s, want %s", i, now, c.now())
+			}
+			for j, r := range got {
+				want := today.Unix()
+				if step.ops[j].Start == yesterday {
+					want = yesterday
+				}
+				if r.Used != step.used[j] || r.Start != want {
+					t.Errorf("step %d, operation %d: %+v, want used %d in %d", i, j, r, step.used[j], want)
+				}
+			}
+		}
+		// Midnight, and periods other than the day.
+		c.at.Store(today.AddDate(0, 0, 1).Unix() + 5)
+		if r := applyQuota(t, st, take("b", 1, 100))[0]; r.Used != 1 || r.Start != today.AddDate(0, 0, 1).Unix() {
+			t.Errorf("after midnight: %+v", r)
+		}
+		if r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: "m", Period: time.Minute, Need: 1, Limit: 5})[0]; r.Granted != 1 || r.Start != c.at.Load()-5 {
+			t.Errorf("a minute: %+v", r)
+		}
+	})
+}
+
+// Many nodes count the same accounts in batches, each in an order of its own, and the rows are not there yet, as
+// after midnight. Nothing is lost, nothing is granted twice, nobody waits for ever.
+func TestQuotaConcurrentBatches(t *testing.T) {
+	t.Parallel()
+	const nodes, rounds, accounts, limit = 12, 100, 6, 20
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		var granted [rounds][accounts]atomic.Int64
+		var group sync.WaitGroup
+		for range nodes {
+			group.Go(func() {
+				for round := range rounds { // each round has accounts of its own: new rows again
+					for range 3 {
+						ops := make([]store.QuotaOp, 0, accounts)
+						order := rand.Perm(accounts)
+						for _, a := range order[:2+rand.IntN(accounts-2)] {
+							ops = append(ops, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%d-%d", round, a), Period: day, Need: 3, Limit: limit})
+						}
+						results, err := applyPatiently(st, ops)
+						if err != nil {
+							t.Errorf("batch: %v", err)
+							return
+						}
+						for i, r := range results {
+							var n, a int
+							fmt.Sscanf(ops[i].Key, "acc-%d-%d", &n, &a)
+							granted[n][a].Add(r.Granted)
+						}
+					}
+				}
+			})
+		}
+		group.Wait()
+		for round := range rounds {
+			for a := range accounts {
+				r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: fmt.Sprintf("acc-%d-%d", round, a), Period: day})[0]
+				if got := granted[round][a].Load(); got != r.Used || got > limit {
+					t.Errorf("account %d of round %d: granted %d, counted %d, limit %d", a, round, got, r.Used, limit)
+				}
+			}
+		}
+	})
+}
+
+// applyPatiently tries again when SQLite's write lock was not to be had at once, as nodes do.
+func applyPatiently(st *store.Store, ops []store.QuotaOp) (results []store.QuotaResult, err error) {
+	if st.Dialect() == store.Postgres {
+		results, _, err = st.ApplyQuota(context.Background(), ops)
+		return results, err
+	}
+	for range 100 {
+		if results, _, err = st.ApplyQuota(context.Background(), slices.Clone(ops)); err == nil {
+			return results, nil
+		}
+	}
+	return nil, err
+}
