@@ -50,6 +50,23 @@ func (l *Lines) Next() (Line, error) {
 	return Line{Number: l.read, Text: text}, nil
 }
 
+// Each gives every line that is left to read, and tells how many lines were read. It ends with the first error, read's
+// or the reader's.
+func (l *Lines) Each(read func(Line) error) (count int, err error) {
+	for {
+		line, err := l.Next()
+		if errors.Is(err, io.EOF) {
+			return l.read, nil
+		}
+		if err == nil {
+			err = read(line)
+		}
+		if err != nil {
+			return l.read, err
+		}
+	}
+}
+
 const shown = 1024 // bytes kept of a line that is too long
 
 func (l *Lines) skipRest(beginning string) (Line, error) {

@@ -4,9 +4,7 @@ package generic
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -51,18 +49,11 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		c      feed.Candidate
 		fields []string
 	)
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return lines.Count(), nil
-		}
-		if err != nil {
-			return lines.Count(), err
-		}
+	return lines.Each(func(line feed.Line) error {
 		var fault string
 		fields, fault = header.Split(fields[:0], line)
 		if !line.TooLong && len(fields) > 0 && feed.AllBlank(fields) {
-			continue
+			return nil
 		}
 		c.Reset(line.Number, line.Text)
 		if fault != "" {
@@ -70,10 +61,8 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		} else {
 			cols.read(&c, header, fields)
 		}
-		if err := yield(&c); err != nil {
-			return lines.Count(), err
-		}
-	}
+		return yield(&c)
+	})
 }
 
 func findColumns(f feed.Form, h *feed.Header) (columns, error) {

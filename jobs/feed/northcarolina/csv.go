@@ -4,9 +4,7 @@ package northcarolina
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"lottery/jobs/feed"
@@ -47,18 +45,11 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		c      feed.Candidate
 		fields []string
 	)
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return lines.Count(), nil
-		}
-		if err != nil {
-			return lines.Count(), err
-		}
+	return lines.Each(func(line feed.Line) error {
 		var fault string
 		fields, fault = header.Split(fields[:0], line)
 		if header.Skipped(line, fields, fault) {
-			continue
+			return nil
 		}
 		c.Reset(line.Number, line.Text)
 		if fault != "" {
@@ -66,10 +57,8 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		} else {
 			cols.read(&c, header, fields)
 		}
-		if err := yield(&c); err != nil {
-			return lines.Count(), err
-		}
-	}
+		return yield(&c)
+	})
 }
 
 func findColumns(f feed.Form, h *feed.Header) (columns, error) {

@@ -2,8 +2,6 @@ package nyopendata
 
 import (
 	"bufio"
-	"errors"
-	"io"
 	"strings"
 
 	"lottery/jobs/feed"
@@ -32,37 +30,26 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 		fields []string
 		row    = make([]cells, 0, len(cols))
 	)
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return lines.Count(), nil
-		}
-		if err != nil {
-			return lines.Count(), err
-		}
+	return lines.Each(func(line feed.Line) error {
 		var fault string
 		fields, fault = header.Split(fields[:0], line)
 		if header.Skipped(line, fields, fault) {
-			continue
+			return nil
 		}
 		if fault != "" {
 			c.Reset(line.Number, line.Text)
 			c.Fail("", fault)
-			err = yield(&c)
-		} else {
-			row = row[:0]
-			for _, col := range cols {
-				row = append(row, cells{
-					slot: col.slot, place: col.number,
-					number: header.Cell(fields, col.number), sum: header.Cell(fields, col.sum), booster: header.Cell(fields, col.booster),
-				})
-			}
-			err = yieldRow(&c, line.Number, line.Text, header.Cell(fields, date), row, yield)
+			return yield(&c)
 		}
-		if err != nil {
-			return lines.Count(), err
+		row = row[:0]
+		for _, col := range cols {
+			row = append(row, cells{
+				slot: col.slot, place: col.number,
+				number: header.Cell(fields, col.number), sum: header.Cell(fields, col.sum), booster: header.Cell(fields, col.booster),
+			})
 		}
-	}
+		return yieldRow(&c, line.Number, line.Text, header.Cell(fields, date), row, yield)
+	})
 }
 
 // findColumns wants the number columns of all four slots: a renamed one must not lose its draws in silence.

@@ -4,9 +4,7 @@ package texas
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -41,18 +39,11 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		c      feed.Candidate
 		fields []string
 	)
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return lines.Count(), nil
-		}
-		if err != nil {
-			return lines.Count(), err
-		}
+	return lines.Each(func(line feed.Line) error {
 		var paired bool
 		fields, paired = feed.SplitFields(fields[:0], line.Text)
 		if !line.TooLong && !looksLikeData(line.Text, fields, paired) {
-			continue
+			return nil
 		}
 		c.Reset(line.Number, line.Text)
 		switch {
@@ -63,10 +54,8 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		default:
 			read(&c, fields)
 		}
-		if err := yield(&c); err != nil {
-			return lines.Count(), err
-		}
-	}
+		return yield(&c)
+	})
 }
 
 func looksLikeData(text string, fields []string, paired bool) bool {

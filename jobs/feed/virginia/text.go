@@ -4,9 +4,7 @@ package virginia
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -41,18 +39,7 @@ type parser struct {
 func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	lines := feed.NewLines(r)
 	p := parser{yield: yield}
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return lines.Count(), nil
-		}
-		if err != nil {
-			return lines.Count(), err
-		}
-		if err := p.line(line); err != nil {
-			return lines.Count(), err
-		}
-	}
+	return lines.Each(p.line)
 }
 
 func (p *parser) line(line feed.Line) error {
