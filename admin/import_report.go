@@ -18,6 +18,7 @@ type report struct {
 	call  *call
 	path  string // "" without --report
 	temp  *os.File
+	final bool // temp is what --report names, not a file beside it
 	out   *bufio.Writer
 	csv   *csv.Writer
 	first []models.Rejection
@@ -32,16 +33,30 @@ func (c *call) newReport() (*report, error) {
 	if r.path == "" || r.path == "-" {
 		return nil, models.Errorf(models.CodeInvalid, "--report needs the name of a file; stdout is for the summary")
 	}
+	if info, err := os.Stat(r.path); err == nil && !info.Mode().IsRegular() {
+		// A device or a pipe, such as /dev/null: to be written to, never to be replaced.
+		if r.temp, err = os.OpenFile(r.path, os.O_WRONLY, 0); err != nil {
+			return nil, fmt.Errorf("make the report: %w", err)
+		}
+		r.final = true
+		return r, r.begin()
+	}
 	temp, err := os.CreateTemp(filepath.Dir(r.path), "."+filepath.Base(r.path)+".*")
 	if err != nil {
 		return nil, fmt.Errorf("make the report: %w", err)
 	}
-	r.temp, r.out = temp, bufio.NewWriter(temp)
+	r.temp = temp
+	return r, r.begin()
+}
+
+// begin writes the header.
+func (r *report) begin() error {
+	r.out = bufio.NewWriter(r.temp)
 	r.csv = csv.NewWriter(r.out)
 	if err := r.csv.Write([]string{"file", "line", "column", "value", "reason", "detail"}); err != nil {
-		return nil, errors.Join(fmt.Errorf("write the report: %w", err), r.discard())
+		return errors.Join(fmt.Errorf("write the report: %w", err), r.discard())
 	}
-	return r, nil
+	return nil
 }
 
 // add takes one rejection.
@@ -69,9 +84,11 @@ func (r *report) publish() error {
 		return nil
 	}
 	r.csv.Flush()
-	err := errors.Join(r.csv.Error(), r.out.Flush(), r.temp.Chmod(reportMode))
-	if err == nil {
-		err = os.Rename(r.temp.Name(), r.path)
+	err := errors.Join(r.csv.Error(), r.out.Flush())
+	if err == nil && !r.final {
+		if err = r.temp.Chmod(reportMode); err == nil {
+			err = os.Rename(r.temp.Name(), r.path)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
@@ -85,6 +102,9 @@ func (r *report) discard() error {
 		return nil
 	}
 	err := r.temp.Close()
+	if r.final {
+		return err
+	}
 	if removed := os.Remove(r.temp.Name()); !errors.Is(removed, fs.ErrNotExist) {
 		err = errors.Join(err, removed)
 	}

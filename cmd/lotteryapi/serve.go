@@ -125,6 +125,9 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	defer stop()
 	refresher := &jobs.Catalog{Store: n.store, Live: &n.live, Log: n.log}
 	if err := refresher.Refresh(ctx); err != nil {
+		if ctx.Err() != nil { // told to stop before the index was whole
+			return server.Close()
+		}
 		return errors.Join(err, server.Close())
 	}
 	n.work.Go(func() { refresher.Run(background) })

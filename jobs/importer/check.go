@@ -94,13 +94,9 @@ func sumIs(text string, sum int) bool {
 	return ok && packed == uint64(sum)
 }
 
-// readable tells whether a rejected candidate was a draw all the same: a file of such candidates only is not a
-// file in which nothing parses.
+// readable tells whether a rejected candidate was a draw all the same, since it could be read as far as its date:
+// a file of such candidates only is not a file in which nothing parses. What another lottery's file has in the
+// place of a date is none.
 func readable(reason models.Reason) bool {
-	switch reason {
-	case models.ReasonFutureDate, models.ReasonSumMismatch, models.ReasonConflict:
-		return true
-	default:
-		return false
-	}
+	return reason != models.ReasonMalformed && reason != models.ReasonBadDate
 }

@@ -130,7 +130,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	}}
 	result, rejections := b.run(importer.Options{Feed: models.FeedCSV}, missing, cut, text("empty", ""), page,
 		text("header", csvText()), text("other", "a,b\nc,d\n"),
-		text("nothing", csvText("tx-pick-3,2024-05-02,Dusk,123,", "x,2024-05-02,Day,123,", "tx-pick-3,2024-05-02,Day,12,", "huh")),
+		text("nothing", csvText("tx-pick-3,5/2/2024,Dusk,123,", "x,2024-02-30,Day,123,", "tx-pick-3,,Day,12,", "huh")),
 	)
 	want := []struct {
 		file, text string
@@ -142,7 +142,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		{"page", "it is a web page (HTML), not data", nil},
 		{"header", "of 2 lines, there is no line that could be a draw: expected CSV", importer.ErrNoDraws},
 		{"other", `"a,b" is not the header`, nil},
-		{"nothing", "of 5 lines, every line that could be a draw is rejected (malformed 1, unknown_game 1, bad_tod 1, bad_digits 1): expected CSV", importer.ErrNoDraws},
+		{"nothing", "of 5 lines, every line that could be a draw is rejected (malformed 1, bad_date 3): expected CSV", importer.ErrNoDraws},
 	}
 	if len(result.FileErrors) != len(want) {
 		t.Fatalf("%v", result.FileErrors)
@@ -160,10 +160,12 @@ func TestFilesThatAreNone(t *testing.T) {
 	if draws := b.draws(); len(draws) > 0 {
 		t.Errorf("%q", draws)
 	}
-	// Draws that are only too early, contradicted or in conflict were read: no error of the file.
+	// Draws that could be read as far as their date, and are rejected for what follows, are no error of the file.
 	result, _ = b.run(importer.Options{Feed: models.FeedCSV}, text("future", csvText("tx-pick-3,2024-07-02,Day,123,")),
-		text("conflict", csvText("tx-pick-3,2024-05-02,Day,123,", "tx-pick-3,2024-05-02,Day,124,")))
-	if len(result.FileErrors) > 0 || result.Summary.Rejected != 3 {
+		text("conflict", csvText("tx-pick-3,2024-05-02,Day,123,", "tx-pick-3,2024-05-02,Day,124,")),
+		text("game", csvText("x,2024-05-02,Day,123,")), text("tod", csvText("tx-pick-3,2024-05-02,Dusk,123,")),
+		text("digits", csvText("tx-pick-3,2024-05-02,Day,12,")))
+	if len(result.FileErrors) > 0 || result.Summary.Rejected != 6 {
 		t.Errorf("%+v", result)
 	}
 	_, err := importer.Run(context.Background(), b.st, nil, importer.Options{Feed: "ny-lottery"})

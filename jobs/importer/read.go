@@ -125,7 +125,7 @@ func (s *reading) nothing() error {
 	found := "there is no line that could be a draw"
 	if s.index > 0 {
 		var counts []string
-		for _, reason := range []models.Reason{models.ReasonMalformed, models.ReasonBadDate, models.ReasonUnknownGame, models.ReasonBadTod, models.ReasonBadDigits} {
+		for _, reason := range []models.Reason{models.ReasonMalformed, models.ReasonBadDate} {
 			if n := s.file.rejected[reason]; n > 0 {
 				counts = append(counts, fmt.Sprintf("%s %d", reason, n))
 			}
