@@ -102,7 +102,7 @@ func wrap(b *strings.Builder, text string, first, rest int) {
 // usageParts keeps a flag and its placeholder together.
 func usageParts(text string) []string {
 	var parts []string
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if n := len(parts); n > 0 && strings.HasPrefix(strings.TrimPrefix(parts[n-1], "["), "--") &&
 			!strings.Contains(parts[n-1], " ") && !strings.HasSuffix(parts[n-1], "]") && !strings.HasPrefix(strings.TrimPrefix(word, "["), "--") {
 			parts[n-1] += " " + word

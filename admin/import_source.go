@@ -56,8 +56,7 @@ func fileSource(path string) importer.Source {
 	}
 	return importer.Source{Name: path, Size: size, Open: func(context.Context) (io.ReadCloser, error) {
 		f, err := os.Open(path)
-		var fault *os.PathError
-		if errors.As(err, &fault) {
+		if fault, ok := errors.AsType[*os.PathError](err); ok {
 			return nil, fault.Err // the file is named already
 		}
 		return f, err
@@ -80,8 +79,7 @@ func (c *call) fetch(ctx context.Context, address string) (io.ReadCloser, error)
 	response, err := client.Do(request)
 	if err != nil {
 		cancel(nil)
-		var fault *url.Error
-		if errors.As(err, &fault) {
+		if fault, ok := errors.AsType[*url.Error](err); ok {
 			err = fault.Err // the address is named already
 		}
 		return nil, fmt.Errorf("fetch: %w", err)

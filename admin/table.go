@@ -113,7 +113,7 @@ func isObjects(f field) bool {
 
 // cell is f in one line; a list of objects is its length.
 func cell(f field) string {
-	text := ""
+	var text string
 	if isObjects(f) {
 		text = field{value: reflect.ValueOf(f.value.Len())}.text(absentCell)
 	} else {

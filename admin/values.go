@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,10 +11,8 @@ import (
 
 // oneOf is value if it is among allowed.
 func oneOf(what, value string, allowed ...string) (string, error) {
-	for _, a := range allowed {
-		if value == a {
-			return value, nil
-		}
+	if slices.Contains(allowed, value) {
+		return value, nil
 	}
 	return "", models.Errorf(models.CodeInvalid, "%s must be %s, not %q", what, orList(allowed), value)
 }

@@ -29,8 +29,8 @@ type Gate struct {
 func (g *Gate) Handle(c *gin.Context) {
 	id, limit := g.Account(c)
 	state, err := g.Store.Get(c.Request.Context(), id, limiter.Rate{Period: Day, Limit: limit})
-	if err != nil {
-		g.Fail(c, err)
+	if err != nil { // only a server that shuts down
+		g.Fail(c, &problem.Problem{Code: problem.Unavailable, Detail: "this server is shutting down; try again", RetryAfter: time.Second, Cause: err})
 		c.Abort()
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -50,7 +51,9 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 		return nil, models.Errorf(models.CodeInvalid, "redis_url must be redis://[:PASSWORD@]HOST:PORT[/DB], rediss:// for TLS, or unix://PATH")
 	}
 	opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout = time.Second, time.Second, time.Second
-	opts.MaxRetries = -1 // a batch that may have been applied must not be applied again
+	opts.MaxRetries = -1   // a batch that may have been applied must not be applied again
+	opts.DialerRetries = 1 // the loop tries again by itself; requests wait for this
+	logging.Disable()      // the client would write lines of its own to stderr; its errors come back to us
 	opts.ContextTimeoutEnabled = true
 	opts.PoolSize = 4 // one loop and a few peeks
 	if skew == nil {
@@ -67,7 +70,7 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	info, err := conn.Info(ctx, "server").Result()
 	if err != nil {
-		return nil //nolint:nilerr // not allowed to ask; if the connection is broken the next command tells
+		return nil // not allowed to ask; if the connection is broken the next command tells
 	}
 	_, rest, _ := strings.Cut(info, "run_id:")
 	id, _, _ := strings.Cut(rest, "\r\n")

@@ -49,7 +49,7 @@ func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) 
 		if _, port, err := net.SplitHostPort(addr); err == nil {
 			base = "http://localhost:" + port
 		}
-		fmt.Fprintf(stdout, //nolint:errcheck // a closed terminal is no reason to stop serving
+		fmt.Fprintf(stdout,
 			`
   Lottery draws API, demo: three made-up games, ten years of draws, two accounts.
 

@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "lotteryapi: %v\n", err) //nolint:errcheck // there is no better place to say it
+	fmt.Fprintf(stderr, "lotteryapi: %v\n", err)
 	if _, ok := errors.AsType[*badUsageError](err); ok || models.ErrorCode(err) == models.CodeInvalid {
 		return exitUsage
 	}

@@ -3,6 +3,7 @@ package importer_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -84,10 +85,7 @@ func modelImport(rt *rapid.T, b *bench, model map[modelSlot]modelDraw) {
 		Feed:   rapid.SampledFrom([]string{models.FeedCSV, models.FeedTexas}).Draw(rt, "feed"),
 		Strict: rapid.Bool().Draw(rt, "strict"), DryRun: rapid.IntRange(0, 3).Draw(rt, "dry") == 0,
 	}
-	after := map[modelSlot]modelDraw{}
-	for at, d := range model {
-		after[at] = d
-	}
+	after := maps.Clone(model)
 	var sources []importer.Source
 	var want models.ImportSummary
 	for i := range rapid.IntRange(1, 3).Draw(rt, "files") {
@@ -109,9 +107,7 @@ func modelImport(rt *rapid.T, b *bench, model map[modelSlot]modelDraw) {
 	}
 	if !opts.DryRun && !result.Refused {
 		clear(model)
-		for at, d := range after {
-			model[at] = d
-		}
+		maps.Copy(model, after)
 	}
 	var lines []string
 	for at, d := range model {

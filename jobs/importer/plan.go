@@ -124,7 +124,7 @@ func (p *planner) decide(i int, addons uint32, found *stored) {
 	switch {
 	case found.void:
 		r.outcome = overruled
-	case same && !(mayCorrect && table.brings(addons, found.addons)):
+	case same && (!mayCorrect || !table.brings(addons, found.addons)):
 		r.outcome = unchanged
 	case mayCorrect:
 		r.outcome, r.merged = corrected, table.over(found.addons, addons)

@@ -122,7 +122,7 @@ func records(t *testing.T, content string) [][]string {
 	var all [][]string
 	for {
 		record, err := r.Read()
-		if err == io.EOF { //nolint:errorlint // the csv package returns it bare
+		if err == io.EOF {
 			return all
 		}
 		if err != nil {

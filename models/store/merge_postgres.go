@@ -55,7 +55,7 @@ func stagePostgres(ctx context.Context, conn *sql.Conn, merges []Merge) ([]stage
 		rows := pgx.CopyFromFunc(func() ([]any, error) {
 			change, ok := next()
 			if !ok {
-				return nil, nil //nolint:nilnil // how CopyFromFunc is told the end
+				return nil, nil // how CopyFromFunc is told the end
 			}
 			counts[i].add(&change)
 			row = append(row[:0], i, change.Correct, change.Slot.GameID, change.Slot.Date.Time(), int(change.Slot.Tod), change.Slot.Sequence,

@@ -72,7 +72,7 @@ func stageSQLite(db *gorm.DB, merges []Merge) (counts []staged, err error) {
 	ctx := db.Statement.Context
 	one := "(" + strings.TrimSuffix(strings.Repeat("?,", strings.Count(stageColumns, ",")+1), ",") + ")"
 	insert := "INSERT INTO " + stageTable + " (" + stageColumns + ") VALUES " + one
-	full, err := pool.PrepareContext(ctx, insert+strings.Repeat(","+one, stageRows-1))
+	full, err := pool.PrepareContext(ctx, insert+strings.Repeat(","+one, stageRows-1)) //nolint:sqlclosecheck // closed below
 	if err != nil {
 		return nil, err
 	}

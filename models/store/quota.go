@@ -123,7 +123,9 @@ func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, t
 // missingCountersError is rows that must be made before they can be locked: nothing was applied.
 type missingCountersError []counterKey
 
-func (m missingCountersError) Error() string { return fmt.Sprintf("%d counters are not there yet", len(m)) }
+func (m missingCountersError) Error() string {
+	return fmt.Sprintf("%d counters are not there yet", len(m))
+}
 
 // makeCounters makes rows, sorted, in a transaction of its own. Were they made while others are locked, two nodes
 // could wait for each other: for a row that one has made, and a row that the other has locked.
@@ -197,9 +199,10 @@ func (s *Store) countersNow(ctx context.Context, tx *sql.Tx) (time.Time, error) 
 func (s *Store) readCounters(ctx context.Context, tx *sql.Tx, rows []counterKey) (map[counterKey]int64, error) {
 	used := make(map[counterKey]int64, len(rows))
 	if s.dialect == SQLite {
+		read := tx.StmtContext(ctx, s.readCounter) //nolint:sqlclosecheck // the transaction closes it
 		for _, k := range rows {
 			var n int64
-			err := tx.StmtContext(ctx, s.readCounter).QueryRowContext(ctx, k.key, k.start).Scan(&n)
+			err := read.QueryRowContext(ctx, k.key, k.start).Scan(&n)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return nil, err
 			}
@@ -219,12 +222,12 @@ func (s *Store) readCounters(ctx context.Context, tx *sql.Tx, rows []counterKey)
 func lockCounters(ctx context.Context, tx *sql.Tx, rows []counterKey, used map[counterKey]int64) error {
 	keys, starts := columns(rows)
 	found, err := tx.QueryContext(ctx, `SELECT account_id, period_start, used FROM quota_counters
-		WHERE (account_id, period_start) IN (SELECT * FROM unnest($1::text[], $2::bigint[]))
+		WHERE (account_id, period_start) IN (SELECT k, p FROM unnest($1::text[], $2::bigint[]) AS asked(k, p))
 		ORDER BY account_id, period_start FOR UPDATE`, keys, starts)
 	if err != nil {
 		return err
 	}
-	defer found.Close() //nolint:errcheck // Err tells
+	defer found.Close()
 	for found.Next() {
 		var k counterKey
 		var n int64
@@ -241,8 +244,9 @@ func (s *Store) writeCounters(ctx context.Context, tx *sql.Tx, rows []counterKey
 		return nil
 	}
 	if s.dialect == SQLite {
+		write := tx.StmtContext(ctx, s.writeCounter) //nolint:sqlclosecheck // the transaction closes it
 		for _, k := range rows {
-			if _, err := tx.StmtContext(ctx, s.writeCounter).ExecContext(ctx, k.key, k.start, used[k]); err != nil {
+			if _, err := write.ExecContext(ctx, k.key, k.start, used[k]); err != nil {
 				return err
 			}
 		}

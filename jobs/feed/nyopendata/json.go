@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"lottery/jobs/feed"
 	"lottery/models"
@@ -174,9 +175,9 @@ func (p *jsonParser) skip(token json.Token) error {
 
 // raw shows a record in a report as the fields that count.
 func raw(date feed.Cell, row []cells) string {
-	text := date.Value
+	fields := append(make([]string, 0, 1+len(row)), date.Value)
 	for _, at := range row {
-		text += "," + at.number.Value
+		fields = append(fields, at.number.Value)
 	}
-	return text
+	return strings.Join(fields, ",")
 }

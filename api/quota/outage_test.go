@@ -1,0 +1,684 @@
+package quota_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/ulule/limiter/v3"
+
+	"lottery/api/quota"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// server is a ledger's server that stops and starts.
+type server interface {
+	Stop()
+	Start(t testing.TB)
+}
+
+// servers runs test with a server of its own for each ledger that has one.
+func servers(t *testing.T, test func(t *testing.T, srv server, l quota.Ledger, advance bool)) {
+	t.Helper()
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		srv := storetest.NewPostgresServer(t)
+		test(t, srv, storetest.OpenURL(t, srv.NewDatabase(t), store.Options{}), true)
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		srv := storetest.NewRedis(t)
+		test(t, srv, openRedis(t, srv), false)
+	})
+}
+
+func openRedis(t *testing.T, srv *storetest.Redis) *quota.Redis {
+	t.Helper()
+	r, err := quota.OpenRedis(srv.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// watched is a node whose log and metrics a test reads.
+type watched struct {
+	*quota.Store
+	log     *lockedBuffer
+	metrics *prometheus.Registry
+	served  atomic.Int64
+	slowest atomic.Int64 // nanoseconds
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func watch(t *testing.T, l quota.Ledger, opts quota.Options) *watched {
+	t.Helper()
+	w := &watched{log: &lockedBuffer{}, metrics: prometheus.NewRegistry()}
+	opts.Log, opts.Metrics = slog.New(slog.NewTextHandler(w.log, nil)), quota.NewMetrics()
+	opts.Metrics.Register(w.metrics)
+	w.Store = quota.New(l, opts)
+	return w
+}
+
+func (w *watched) away(t *testing.T) float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "lottery_quota_store_away" {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("there is no metric lottery_quota_store_away")
+	return 0
+}
+
+// get sends one request and notes how long it took.
+func (w *watched) get(t *testing.T, key string, limit int64) bool {
+	began := time.Now()
+	c, err := w.Get(context.Background(), key, limiter.Rate{Period: quota.Day, Limit: limit})
+	if err != nil {
+		t.Error(err)
+	}
+	took := int64(time.Since(began))
+	for old := w.slowest.Load(); took > old && !w.slowest.CompareAndSwap(old, took); old = w.slowest.Load() {
+	}
+	if !c.Reached {
+		w.served.Add(1)
+	}
+	return !c.Reached
+}
+
+// burst sends n requests, concurrently, and tells how many were served.
+func (w *watched) burst(t *testing.T, key string, n, concurrent int, limit int64) int64 {
+	var served, next atomic.Int64
+	var group sync.WaitGroup
+	for range concurrent {
+		group.Go(func() {
+			for next.Add(1) <= int64(n) {
+				if w.get(t, key, limit) {
+					served.Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return served.Load()
+}
+
+// remaining makes a contact and tells what the node knows to remain after it.
+func (w *watched) remaining(t *testing.T, key string, limit int64) int64 {
+	t.Helper()
+	w.Settle()
+	c, err := w.Peek(context.Background(), key, limiter.Rate{Period: quota.Day, Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Remaining
+}
+
+func waitUntil(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+		time.Sleep(5 * time.Millisecond) // another process: there is nothing to be told by
+	}
+}
+
+// counted is what the ledger says of key, today.
+func counted(t *testing.T, l quota.Ledger, key string) int64 {
+	t.Helper()
+	var used int64
+	waitUntil(t, "the ledger's word", func() bool {
+		r, _, err := l.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaPeek, Key: key, Period: quota.Day}})
+		if err == nil {
+			used = r[0].Used
+		}
+		return err == nil
+	})
+	return used
+}
+
+func closeNode(t *testing.T, n *quota.Store) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := n.Close(ctx); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+// waitForMidnight keeps clear of the end of the day, at which real servers' counters begin anew.
+func waitForMidnight(t *testing.T) {
+	t.Helper()
+	now := time.Now()
+	if left := now.UTC().Truncate(quota.Day).Add(quota.Day).Sub(now); left < time.Minute {
+		time.Sleep(left + time.Second)
+	}
+}
+
+// While its server is stopped each node admits what remained at its last contact, at once; when it is back, all of
+// it is written.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	servers(t, func(t *testing.T, srv server, l quota.Ledger, advance bool) {
+		const limit, small = 1000, 100
+		nodes := []*watched{watch(t, l, quota.Options{Advance: advance, Volatile: !advance}), watch(t, l, quota.Options{Advance: advance, Volatile: !advance})}
+		for _, n := range nodes {
+			n.burst(t, "acc", 150, 8, limit)
+			n.burst(t, "small", 20, 8, small)
+		}
+		var may, maySmall [2]int64
+		for i, n := range nodes {
+			may[i], maySmall[i] = n.remaining(t, "acc", limit), n.remaining(t, "small", small)
+			n.slowest.Store(0)
+		}
+		before, beforeSmall := [2]int64{}, int64(40)
+		for i, n := range nodes {
+			before[i] = n.served.Load() - 20
+		}
+		srv.Stop()
+		total, totalSmall := before[0]+before[1], beforeSmall
+		for i, n := range nodes {
+			first := n.burst(t, "acc", 100, 100, limit)
+			if took := time.Duration(n.slowest.Swap(0)); took > 4*time.Second {
+				t.Errorf("node %d: a request was held up for %s when the server went away", i, took)
+			}
+			waitUntil(t, "the outage to be known", n.Away)
+			served := first + n.burst(t, "acc", 1500, 16, limit)
+			servedSmall := n.burst(t, "small", 300, 16, small)
+			if took := time.Duration(n.slowest.Load()); took > time.Second {
+				t.Errorf("node %d: a request was held up for %s while the server was away", i, took)
+			}
+			if served != may[i] || servedSmall != maySmall[i] {
+				t.Errorf("node %d: served %d and %d; at its last contact %d and %d remained", i, served, servedSmall, may[i], maySmall[i])
+			}
+			total, totalSmall = total+served, totalSmall+servedSmall
+			if n.away(t) != 1 {
+				t.Errorf("node %d: the metric does not say that the ledger is away", i)
+			}
+		}
+		time.Sleep(600 * time.Millisecond) // two more attempts
+		for i, n := range nodes {
+			if got := strings.Count(n.log.String(), "do not answer"); got != 1 {
+				t.Errorf("node %d: %d log lines of the outage\n%s", i, got, n.log)
+			}
+		}
+		srv.Start(t)
+		for i, n := range nodes {
+			waitUntil(t, "the node to recover", func() bool { return !n.Away() })
+			n.Sweep()
+			if n.away(t) != 0 {
+				t.Errorf("node %d: the metric still says that the ledger is away", i)
+			}
+			closeNode(t, n.Store)
+		}
+		if got, gotSmall := counted(t, l, "acc"), counted(t, l, "small"); got != total || gotSmall != totalSmall {
+			t.Errorf("the ledger counts %d and %d, served were %d and %d", got, gotSmall, total, totalSmall)
+		}
+	})
+}
+
+// The same under load from beginning to end. What was in flight when the server died may be counted twice, never
+// not at all.
+func TestOutageUnderLoad(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	servers(t, func(t *testing.T, srv server, l quota.Ledger, advance bool) {
+		const limit, workers = 1_000_000, 8
+		n := watch(t, l, quota.Options{Advance: advance, Volatile: !advance})
+		var stop atomic.Bool
+		var group sync.WaitGroup
+		for range workers {
+			group.Go(func() {
+				for !stop.Load() {
+					n.get(t, "acc", limit)
+					time.Sleep(100 * time.Microsecond)
+				}
+			})
+		}
+		for range 2 {
+			served := n.served.Load()
+			waitUntil(t, "requests to be served", func() bool { return n.served.Load() > served+500 })
+			srv.Stop()
+			waitUntil(t, "the outage to be known", n.Away)
+			served = n.served.Load()
+			waitUntil(t, "requests to be served without the ledger", func() bool { return n.served.Load() > served+500 })
+			srv.Start(t)
+			waitUntil(t, "recovery", func() bool { return !n.Away() })
+		}
+		stop.Store(true)
+		group.Wait()
+		if took := time.Duration(n.slowest.Load()); took > 4*time.Second {
+			t.Errorf("a request was held up for %s", took)
+		}
+		closeNode(t, n.Store)
+		got, served := counted(t, l, "acc"), n.served.Load()
+		if got < served || got > served+served/2 {
+			t.Errorf("the ledger counts %d, served were %d", got, served)
+		}
+		t.Logf("served %d, counted %d", served, got)
+	})
+}
+
+// lockDatabase holds SQLite's write lock, as an import does, until the returned function is called.
+func lockDatabase(t *testing.T, url string) (unlock func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_pragma=busy_timeout(5000)&_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.BeginTx(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock = sync.OnceFunc(func() { tx.Rollback(); db.Close() })
+	t.Cleanup(unlock)
+	return unlock
+}
+
+// An import that holds SQLite's write lock holds up nobody, and on one node no request too many is served.
+func TestWriteLockHeld(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	n := watch(t, st, quota.Options{Advance: true})
+	served, large := n.burst(t, "small", 60, 8, 100), n.burst(t, "acc", 900, 8, 10_000)
+	n.Settle()
+	unlock := lockDatabase(t, url)
+	until := time.Now().Add(2 * time.Second)
+	for time.Now().Before(until) {
+		served += n.burst(t, "small", 20, 4, 100)
+		large += n.burst(t, "acc", 100, 8, 10_000)
+	}
+	large += n.burst(t, "acc", 11_000, 8, 10_000)
+	if !n.Away() {
+		t.Error("the lock held up nothing: the test shows nothing")
+	}
+	if took := time.Duration(n.slowest.Load()); took > time.Second {
+		t.Errorf("a request was held up for %s", took)
+	}
+	unlock()
+	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	served += n.burst(t, "small", 100, 8, 100)
+	large += n.burst(t, "acc", 100, 8, 10_000)
+	if served != 100 || large != 10_000 {
+		t.Errorf("served %d of 100 and %d of 10,000", served, large)
+	}
+	closeNode(t, n.Store)
+	if got, gotLarge := counted(t, st, "small"), counted(t, st, "acc"); got != served || gotLarge != large {
+		t.Errorf("the ledger counts %d and %d, served were %d and %d", got, gotLarge, served, large)
+	}
+}
+
+// A block that goes home while the ledger is away, and a request that is given back then, make no room twice.
+func TestNothingIsMadeWhileTheLedgerIsAway(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{Now: c.now})
+	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	const limit = 10_000
+	served := n.burst(t, "acc", 2000, 8, limit)
+	n.Settle()
+	if n.Held("acc") < 100 {
+		t.Fatalf("%d requests are held in advance: the test shows nothing", n.Held("acc"))
+	}
+	unlock := lockDatabase(t, url)
+	c.move(2 * time.Second)
+	waitUntil(t, "the block to be given up", func() bool { return n.Held("acc") == 0 })
+	waitUntil(t, "the outage to be known", n.Away)
+	for range 100 {
+		if n.get(t, "acc", limit) {
+			n.GiveBack("acc", quota.Day, c.day()+int64(quota.Day/time.Second))
+		}
+	}
+	served += n.burst(t, "acc", 12_000, 8, limit)
+	if served != limit {
+		t.Errorf("served %d, want %d", served, limit)
+	}
+	unlock()
+	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	closeNode(t, n.Store)
+	if got := counted(t, st, "acc"); got != served {
+		t.Errorf("the ledger counts %d, served were %d", got, served)
+	}
+}
+
+// Midnight passes while the ledger is away: each day is written to itself.
+func TestMidnightWhileTheLedgerIsAway(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{Now: c.now})
+	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	n.burst(t, "acc", 30, 1, 100)
+	unlock := lockDatabase(t, url)
+	first := n.burst(t, "acc", 50, 4, 100)
+	waitUntil(t, "the outage to be known", n.Away)
+	yesterday := c.day()
+	c.toMidnight(time.Second)
+	second := n.burst(t, "acc", 200, 4, 100)
+	unlock()
+	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	closeNode(t, n.Store)
+	today := counted(t, st, "acc")
+	r, _, err := st.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaAdd, Key: "acc", Period: quota.Day, Start: yesterday}})
+	if err != nil || first != 50 || second != 100 || today != 100 || r[0].Used != 80 {
+		t.Errorf("served %d, then %d; counted %d, then %d; %v", first, second, r[0].Used, today, err)
+	}
+}
+
+// A Redis that comes back empty is told what the nodes know, whether they saw it go or not.
+func TestRedisComesBackEmpty(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	for name, seen := range map[string]bool{"seen": true, "unseen": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := storetest.NewRedis(t)
+			// A client each, as processes have.
+			nodes := []*watched{watch(t, openRedis(t, srv), quota.Options{Volatile: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true})}
+			for _, n := range nodes {
+				n.burst(t, "both", 30, 4, 100)
+			}
+			nodes[0].burst(t, "first", 90, 4, 100)
+			nodes[1].burst(t, "second", 90, 4, 100)
+			srv.Stop()
+			if seen {
+				for _, n := range nodes {
+					waitUntil(t, "the outage to be known", func() bool { n.get(t, "other", 100); return n.Away() })
+				}
+			}
+			srv.Lose(t)
+			srv.Start(t)
+			if !seen { // a look must not hide the restart from those who count
+				for range 3 {
+					_, _ = nodes[1].Peek(context.Background(), "second", limiter.Rate{Period: quota.Day, Limit: 100})
+				}
+			}
+			for _, key := range []string{"first", "second", "both"} {
+				for _, n := range []*watched{nodes[1], nodes[0]} {
+					n.burst(t, key, 1, 1, 100) // the node notices, at the latest now
+				}
+			}
+			for _, n := range nodes {
+				waitUntil(t, "recovery", func() bool { return !n.Away() })
+				n.Settle()
+			}
+			// The first node knows "first" and the second "second": that is where they may not begin anew.
+			// Two requests of each were served above, perhaps.
+			for i, key := range []string{"first", "second"} {
+				if got := nodes[i].burst(t, key, 200, 8, 100); got > 10 {
+					t.Errorf("%s: served %d more after 90 of 100", key, got)
+				}
+			}
+			if got := nodes[0].burst(t, "both", 200, 8, 100) + nodes[1].burst(t, "both", 200, 8, 100); got > 40 {
+				t.Errorf("both: served %d more after 60 of 100", got)
+			}
+			for _, n := range nodes {
+				closeNode(t, n.Store)
+			}
+		})
+	}
+}
+
+// held is a ledger whose answers a test holds back.
+type held struct {
+	quota.Ledger
+	mu   sync.Mutex
+	gate chan struct{} // nil = open
+	late atomic.Int64  // answers that wait at the gate
+	deaf atomic.Bool   // neither answers nor refuses
+}
+
+func (h *held) shut() (open func()) {
+	gate := make(chan struct{})
+	h.mu.Lock()
+	h.gate = gate
+	h.mu.Unlock()
+	return func() {
+		h.mu.Lock()
+		h.gate = nil
+		h.mu.Unlock()
+		close(gate)
+	}
+}
+
+func (h *held) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
+	if h.deaf.Load() {
+		<-ctx.Done()
+		return nil, time.Time{}, ctx.Err()
+	}
+	r, now, err := h.Ledger.ApplyQuota(ctx, ops)
+	h.mu.Lock()
+	gate := h.gate
+	h.mu.Unlock()
+	if gate != nil {
+		h.late.Add(1)
+		<-gate
+	}
+	return r, now, err
+}
+
+// A block that is granted under the higher limit while the plan is lowered is not spent under the lower one.
+func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	l := &held{Ledger: st}
+	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	if got := n.burst(t, "acc", 200, 8, 256); got != 200 {
+		t.Fatal(got)
+	}
+	n.Settle()
+	open := l.shut()
+	var group sync.WaitGroup
+	group.Go(func() { n.get(t, "acc", 10_000) }) // it brings a block
+	waitUntil(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	for range 5 {
+		group.Go(func() { n.get(t, "acc", 203) })
+	}
+	time.Sleep(20 * time.Millisecond) // let them wait
+	open()
+	group.Wait()
+	n.burst(t, "acc", 50, 4, 203)
+	if got := n.served.Load(); got != 203 {
+		t.Errorf("served %d, want 203", got)
+	}
+	closeNode(t, n.Store)
+	if got := counted(t, st, "acc"); got != 203 {
+		t.Errorf("the ledger counts %d", got)
+	}
+}
+
+// Midnight passes while an answer is on its way: the grant belongs to the day that the ledger counted it in.
+func TestGrantIsLate(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	l := &held{Ledger: st}
+	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	n.burst(t, "acc", 300, 1, 10_000)
+	n.Settle()
+	c.move(2 * time.Second)
+	n.Sweep()
+	yesterday := c.day()
+	open := l.shut()
+	var group sync.WaitGroup
+	group.Go(func() { n.get(t, "acc", 10_000) })
+	waitUntil(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	c.toMidnight(time.Second)
+	group.Go(func() { n.get(t, "acc", 10_000) })
+	time.Sleep(20 * time.Millisecond) // let it wait
+	open()
+	group.Wait()
+	closeNode(t, n.Store)
+	r, _, err := st.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaAdd, Key: "acc", Period: quota.Day, Start: yesterday}})
+	if today := counted(t, st, "acc"); err != nil || r[0].Used != 301 || today != 1 {
+		t.Errorf("counted %d yesterday and %d today, want 301 and 1; %v", r[0].Used, today, err)
+	}
+}
+
+// A ledger that neither answers nor refuses is waited for once, also by those who come while others wait.
+func TestDeafLedger(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t)
+	l := &held{Ledger: st}
+	n := watch(t, l, quota.Options{Advance: true})
+	n.burst(t, "acc", 10, 1, 100)
+	n.Settle()
+	l.deaf.Store(true)
+	var group sync.WaitGroup
+	for range 40 {
+		group.Go(func() { n.get(t, "acc", 100) })
+		group.Go(func() { n.get(t, "new", 100) })
+		time.Sleep(10 * time.Millisecond) // one comes after the other
+	}
+	group.Wait()
+	if took := time.Duration(n.slowest.Swap(0)); took > 2500*time.Millisecond {
+		t.Errorf("a request was held up for %s", took)
+	}
+	n.burst(t, "acc", 200, 4, 100)
+	n.burst(t, "third", 200, 4, 100)
+	if took := time.Duration(n.slowest.Load()); took > 500*time.Millisecond {
+		t.Errorf("a request was held up for %s after the first", took)
+	}
+	if got := n.served.Load(); got != 100+40+100 {
+		t.Errorf("served %d, want 240", got)
+	}
+	l.deaf.Store(false)
+	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	closeNode(t, n.Store)
+	// Nobody knows whether a ledger that did not answer heard: requests may be counted twice, never not at all.
+	if got := counted(t, st, "acc"); got < 100 {
+		t.Errorf("the ledger counts %d of 100", got)
+	}
+}
+
+// After Close nobody waits, nothing runs, and what was held is home; a Close that cannot write says so in time.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	n := watch(t, st, quota.Options{Advance: true})
+	served := n.burst(t, "acc", 1000, 8, 10_000)
+	var group sync.WaitGroup
+	var stop atomic.Bool
+	var late, more atomic.Int64
+	for range 8 {
+		group.Go(func() {
+			for !stop.Load() {
+				c, err := n.Get(context.Background(), "acc", limiter.Rate{Period: quota.Day, Limit: 10_000})
+				switch {
+				case err != nil:
+					late.Add(1)
+					return
+				case !c.Reached:
+					more.Add(1)
+				}
+			}
+		})
+	}
+	closeNode(t, n.Store)
+	ended := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Fatal("requests hang after Close")
+	}
+	stop.Store(true)
+	if late.Load() != 8 {
+		t.Errorf("%d of 8 were told that the server is shutting down", late.Load())
+	}
+	if got, want := counted(t, st, "acc"), served+more.Load(); got != want {
+		t.Errorf("the ledger counts %d, served were %d", got, want)
+	}
+
+	m := watch(t, st, quota.Options{Advance: true})
+	m.burst(t, "acc", 10, 1, 20_000)
+	m.Settle()
+	unlock := lockDatabase(t, url)
+	m.burst(t, "acc", 10, 1, 20_000)
+	waitUntil(t, "the outage to be known", m.Away)
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if err := m.Close(ctx); err == nil || time.Since(began) > 3*time.Second {
+		t.Errorf("close without a ledger: %v after %s", err, time.Since(began))
+	}
+	unlock()
+}
+
+// Nodes leave no goroutine behind. Not parallel: it counts them.
+func TestNoGoroutineIsLeft(t *testing.T) {
+	st := storetest.Open(t)
+	before := runtime.NumGoroutine()
+	for range 20 {
+		n := watch(t, st, quota.Options{Advance: true})
+		n.burst(t, "acc", 10, 4, 1000)
+		closeNode(t, n.Store)
+	}
+	waitUntil(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// Accounts of past days are forgotten.
+func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	for i := range 300 {
+		n.burst(t, "acc-"+string(rune('a'+i%26))+string(rune('a'+i/26)), 2, 1, 1000)
+	}
+	n.Sweep()
+	if left := n.Forget(); left != 300 {
+		t.Errorf("%d of 300 accounts are left on their own day", left)
+	}
+	c.toMidnight(time.Hour)
+	n.Sweep() // blocks of yesterday go home, and with it their accounts are asked about today
+	c.toMidnight(time.Hour)
+	n.Sweep()
+	if left := n.Forget(); left != 0 {
+		t.Errorf("%d accounts of past days are left", left)
+	}
+	closeNode(t, n.Store)
+}
