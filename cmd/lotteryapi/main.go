@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		},
 	}
 	err := app.RunContext(ctx, args)
-	if err == nil {
+	if err == nil || (ctx.Err() != nil && errors.Is(err, context.Canceled)) { // told to stop, if only while it started
 		return 0
 	}
 	fmt.Fprintf(stderr, "lotteryapi: %v\n", err)
@@ -113,6 +113,9 @@ func optionFlags() []cli.Flag {
 func load(c *cli.Context, getenv func(string) string) (configs.Config, error) {
 	if c.Args().Present() {
 		return configs.Config{}, usagef("%s takes no arguments, and here is %q", c.Command.Name, c.Args().First())
+	}
+	if c.IsSet("config") && c.String("config") == "" {
+		return configs.Config{}, usagef("--config is empty: name a file, or leave the flag out")
 	}
 	src := configs.Source{File: c.String("config"), Getenv: getenv, Flags: map[string]string{}}
 	for _, o := range configs.Options() {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -107,6 +109,19 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
+// A stop that comes while the database is opened or the index built is one as well.
+func TestStoppedWhileStarting(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	var stderr strings.Builder
+	code := run(ctx, []string{"lotteryapi", "serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:" + filepath.Join(t.TempDir(), "lottery.db")},
+		func(string) string { return "" }, io.Discard, &stderr)
+	if code != 0 {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+}
+
 func TestWrongCommandLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -121,6 +136,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{[]string{"serve", "--listen", "nowhere", "--log-level", "loud"}, 2, "2 problem(s)"},
 		{[]string{"serve", "--database-url", "mysql://x"}, 2, "sqlite:PATH"},
 		{[]string{"serve", "--config", "absent.yaml"}, 2, "absent.yaml"},
+		{[]string{"serve", "--config", ""}, 2, "--config is empty"},
 		{[]string{"serve", "--database-url", "postgres://user:s3cret@127.0.0.1:1/none"}, 1, "cannot connect"},
 		{[]string{"serve", "--database-url", "sqlite:empty.db", "--no-migrate"}, 1, "db migrate"},
 		{[]string{"serve", "--listen", "203.0.113.1:1"}, 1, "cannot listen"},
