@@ -19,9 +19,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once, whatever is in flight
+	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr))
 }
 
 // Exit codes.
