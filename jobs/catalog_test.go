@@ -1,0 +1,84 @@
+package jobs_test
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
+
+	"lottery/jobs"
+	"lottery/models"
+	"lottery/models/catalog"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// One impossible row, written into the database by hand, is left out; it keeps no node from starting.
+func TestImpossibleRowIsLeftOut(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for tod, number := range map[models.Tod]string{models.Midday: "123", models.Evening: "12"} {
+		_, err := db.ExecContext(ctx, "INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('ny-numbers', '2024-02-29', ?, 1, ?, 'csv', '2024-03-01')", tod, number)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log strings.Builder
+	job := &jobs.Catalog{Store: st, Live: &catalog.Live{}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := job.Refresh(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := job.Live.Load().TotalDraws(); got != 1 || !strings.Contains(log.String(), "draws verify") {
+		t.Errorf("%d draws, log %s", got, &log)
+	}
+}
+
+// An index is built anew only when the draws have changed.
+func TestRefreshFollowsTheDataVersion(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
+		job := &jobs.Catalog{Store: st, Live: &catalog.Live{}, Log: slog.New(slog.DiscardHandler)}
+		if err := job.Refresh(ctx); err != nil {
+			t.Fatal(err)
+		}
+		empty := job.Live.Load()
+		if err := job.Refresh(ctx); err != nil || job.Live.Load() != empty {
+			t.Fatalf("nothing changed, and the index was replaced (%v)", err)
+		}
+		if err := jobs.FillSamples(ctx, st, now); err != nil {
+			t.Fatal(err)
+		}
+		if err := job.Refresh(ctx); err != nil {
+			t.Fatal(err)
+		}
+		full := job.Live.Load()
+		g, ok := full.Game("sample-pick-5")
+		if !ok || g.Last().String() != "2026-05-05" || g.First().String() != "2016-05-05" || g.MissingDays() != 0 || g.Len() != 2*3653 {
+			t.Fatalf("%+v", g)
+		}
+		// The next day adds to the same history.
+		if err := jobs.FillSamples(ctx, st, now.AddDate(0, 0, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := job.Refresh(ctx); err != nil {
+			t.Fatal(err)
+		}
+		next, _ := job.Live.Load().Game("sample-pick-5")
+		if next.Len() != g.Len()+2 || next.First() != g.First() {
+			t.Errorf("%d draws from %s, before %d from %s", next.Len(), next.First(), g.Len(), g.First())
+		}
+	})
+}

@@ -1,0 +1,9 @@
+package jobs_test
+
+import (
+	"testing"
+
+	"lottery/models/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
