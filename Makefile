@@ -34,7 +34,7 @@ build: ## build bin/lotteryapi and bin/lotteryadmin
 
 .PHONY: test
 test: ## run every test; those that lack PostgreSQL or Redis are listed as skipped at the end
-	@$(if $(RACE),CGO_ENABLED=1) $(GOTESTSUM) --format pkgname --hide-summary output -- $(RACE) -timeout 20m $(TESTFLAGS) ./...
+	@$(if $(RACE),CGO_ENABLED=1) $(GOTESTSUM) --format pkgname -- $(RACE) -timeout 20m $(TESTFLAGS) ./...
 
 .PHONY: fuzz
 fuzz: ## fuzz each parser and the query binder for 20 seconds
