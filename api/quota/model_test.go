@@ -85,11 +85,11 @@ func (w *world) held() (sum int64) {
 	return sum
 }
 
-// peek is the ledger's own word on the running day.
-func (w *world) peek(t *rapid.T) int64 {
-	r, _, err := w.ledger.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaPeek, Key: w.key, Period: quota.Day}})
+// counted is the ledger's own word on a day.
+func (w *world) counted(t *rapid.T, day int64) int64 {
+	r, _, err := w.ledger.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaAdd, Key: w.key, Period: quota.Day, Start: day}})
 	if err != nil {
-		t.Fatalf("peek: %v", err)
+		t.Fatalf("read the counter: %v", err)
 	}
 	return r[0].Used
 }
@@ -163,8 +163,13 @@ func (w *world) check(t *rapid.T) {
 			t.Fatalf("node %d believes that the ledger is away", i)
 		}
 	}
-	if got, want := w.peek(t), w.admitted[d]+w.forfeited[d]+w.held(); got != want {
+	if got, want := w.counted(t, d), w.admitted[d]+w.forfeited[d]+w.held(); got != want {
 		t.Fatalf("the ledger counts %d: %d admitted, %d forfeited, %d held", got, w.admitted[d], w.forfeited[d], w.held())
+	}
+	for past, n := range w.admitted {
+		if got, want := w.counted(t, past), n+w.forfeited[past]; past != d && got != want {
+			t.Fatalf("%s: the ledger counts %d: %d admitted, %d forfeited", time.Unix(past, 0).UTC(), got, n, w.forfeited[past])
+		}
 	}
 }
 
