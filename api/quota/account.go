@@ -18,6 +18,7 @@ type account struct {
 	block  int64 // granted to this node and not spent yet
 	limit  int64 // that the block was granted under
 	asked  time.Time
+	known  bool  // used is the ledger's word on the running period
 	queued bool  // the loop has this account, or will take it
 	want   bool  // the next block is due
 	epoch  int64 // of the store (Store.outages) at the last contact
@@ -92,7 +93,8 @@ func (a *account) roll(start int64) {
 		return // a clock that is a little behind the ledger must not begin the old period again
 	}
 	a.owe(a.start, -a.block)
-	a.start, a.used, a.block, a.flying, a.over, a.want, a.asked = start, 0, 0, 0, false, false, time.Time{}
+	a.start, a.used, a.block, a.flying = start, 0, 0, 0
+	a.over, a.want, a.known, a.asked = false, false, false, time.Time{}
 }
 
 // release gives n of the block back. used stays what the ledger said: it has not heard yet.

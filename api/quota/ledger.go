@@ -17,5 +17,11 @@ type Ledger interface {
 	ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error)
 }
 
+// readable is a ledger that may be read while it cannot be changed: SQLite, whose write lock an import holds.
+type readable interface {
+	// ReadQuota is a counter of the running period, and when that began (Unix seconds).
+	ReadQuota(ctx context.Context, key string, period time.Duration) (used, start int64, ok bool)
+}
+
 // Day is the period of a plan's limit: the UTC day.
 const Day = 24 * time.Hour

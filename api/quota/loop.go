@@ -134,7 +134,7 @@ func (s *Store) granted(b *batch, r store.QuotaResult, outages int64) {
 	a.flying, a.epoch = 0, outages
 	a.turns++
 	if r.Start == a.start {
-		a.used, a.asked = r.Used, now
+		a.used, a.asked, a.known = r.Used, now, true
 		a.block += r.Granted
 		a.serve(b.waiting, now)
 		a.serveEarly(now)
@@ -237,6 +237,9 @@ func (s *Store) answerPending() {
 func (s *Store) admitWaiting(a *account, waiting []*waiter) {
 	now := s.clock.now()
 	a.roll(models.PeriodStart(now, a.period))
+	if len(waiting) > 0 {
+		s.learn(a)
+	}
 	for _, w := range waiting {
 		got := answer{start: a.start, memory: true}
 		if a.remaining(w.limit) >= w.need {
@@ -245,6 +248,28 @@ func (s *Store) admitWaiting(a *account, waiting []*waiter) {
 			got.admitted, got.remaining = true, a.remaining(w.limit)
 		}
 		w.answer <- got
+	}
+}
+
+// learnTimeout bounds the wait for a counter that may be readable.
+const learnTimeout = 100 * time.Millisecond
+
+// learn reads the counter of an account that this node has not asked about in the running period, if the ledger can
+// be read although it cannot be changed: a node that starts during an import knows what was used before. It tries
+// once a period. a.mu is held.
+func (s *Store) learn(a *account) {
+	if a.known {
+		return
+	}
+	a.known = true
+	r, ok := s.ledger.(readable)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), learnTimeout)
+	defer cancel()
+	if used, start, ok := r.ReadQuota(ctx, a.key, a.period); ok && start == a.start {
+		a.used = used
 	}
 }
 

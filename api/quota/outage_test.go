@@ -344,6 +344,29 @@ func TestWriteLockHeld(t *testing.T) {
 	}
 }
 
+// A node that starts while an import holds SQLite's write lock cannot count, but it can read what was used before.
+func TestStartWhileTheWriteLockIsHeld(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	first := watch(t, st, quota.Options{Advance: true})
+	served := first.burst(t, "acc", 60, 8, 100)
+	closeNode(t, first.Store)
+	unlock := lockDatabase(t, url)
+	n := watch(t, storetest.OpenURL(t, url, store.Options{}), quota.Options{Advance: true})
+	if _, remaining, _, err := n.Used(context.Background(), "acc", 100); err != nil || remaining != 40 {
+		t.Errorf("remaining %d, %v", remaining, err)
+	}
+	served += n.burst(t, "acc", 200, 8, 100)
+	unlock()
+	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	served += n.burst(t, "acc", 200, 8, 100)
+	if served != 100 {
+		t.Errorf("served %d of 100", served)
+	}
+}
+
 // A block that goes home while the ledger is away, and a request that is given back then, make no room twice.
 func TestNothingIsMadeWhileTheLedgerIsAway(t *testing.T) {
 	t.Parallel()

@@ -214,6 +214,7 @@ func (s *Store) spent(a *account, now time.Time, n int64) {
 
 // withoutLedger admits what remained at the last contact. a.mu is held.
 func (s *Store) withoutLedger(a *account, now time.Time, n, limit int64, rate limiter.Rate) limiter.Context {
+	s.learn(a)
 	if a.remaining(limit) < n {
 		a.over = true
 		s.opts.Metrics.refused.Inc()
@@ -265,10 +266,11 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	case err != nil && kind != store.QuotaPeek:
 		return limiter.Context{}, err
 	case len(results) == 0:
+		s.learn(a)
 	case kind == store.QuotaReset:
 		a.used, a.block, a.owed, a.over = 0, 0, nil, false
 	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // else the loop knows better
-		a.used = results[0].Used
+		a.used, a.known = results[0].Used, true
 	}
 	a.asked = time.Time{}
 	left := a.remaining(rate.Limit)

@@ -271,6 +271,18 @@ func columns(rows []counterKey) (keys []string, starts []int64) {
 	return keys, starts
 }
 
+// ReadQuota reads a counter of the running period without the write lock: on SQLite that works while an import holds
+// it. On PostgreSQL a database that cannot be written cannot be read either: ok is false.
+func (s *Store) ReadQuota(ctx context.Context, key string, period time.Duration) (used, start int64, ok bool) {
+	if s.dialect != SQLite {
+		return 0, 0, false
+	}
+	start = models.PeriodStart(s.now(), period)
+	err := s.reader(ctx).Table("quota_counters").Select("used").
+		Where("account_id = ? AND period_start = ?", key, start).Limit(1).Scan(&used).Error
+	return used, start, err == nil
+}
+
 // openCounters gives the counters their own way in. On SQLite that is one connection which gives up on the write
 // lock soon: while an import holds it, requests are counted in memory rather than held up.
 func (s *Store) openCounters() (err error) {
