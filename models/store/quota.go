@@ -74,7 +74,7 @@ func QuotaAdvance(left, recent int64) int64 {
 	return min(left/quotaFraction, recent)
 }
 
-// apply changes a counter at used.
+// apply changes a counter at used. On PostgreSQL the function quota_apply of migration 2 does the same.
 func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 	switch op.Kind {
 	case QuotaTake:
@@ -108,35 +108,9 @@ func byCounter(a, b counterKey) int {
 // ApplyQuota does the operations in their order, in one transaction, and tells the time of the counters' clock:
 // PostgreSQL's own, or for SQLite this machine's. An error wraps ErrQuotaUnclear unless nothing was applied.
 func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
-	for {
-		results, now, err := s.tryQuota(ctx, ops)
-		var missing missingCountersError
-		if !errors.As(err, &missing) {
-			return results, now, err
-		}
-		if err := s.makeCounters(ctx, missing); err != nil {
-			return nil, now, fmt.Errorf("count requests: %w", err)
-		}
+	if s.dialect == Postgres {
+		return s.quotaPostgres(ctx, ops)
 	}
-}
-
-// missingCountersError is rows that must be made before they can be locked: nothing was applied.
-type missingCountersError []counterKey
-
-func (m missingCountersError) Error() string {
-	return fmt.Sprintf("%d counters are not there yet", len(m))
-}
-
-// makeCounters makes rows, sorted, in a transaction of its own. Were they made while others are locked, two nodes
-// could wait for each other: for a row that one has made, and a row that the other has locked.
-func (s *Store) makeCounters(ctx context.Context, rows []counterKey) error {
-	keys, starts := columns(rows)
-	_, err := s.counters.ExecContext(ctx, `INSERT INTO quota_counters (account_id, period_start, used)
-		SELECT k, p, 0 FROM unnest($1::text[], $2::bigint[]) AS asked(k, p) ORDER BY 1, 2 ON CONFLICT DO NOTHING`, keys, starts)
-	return err
-}
-
-func (s *Store) tryQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
 	tx, err := s.counters.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("count requests: %w", err)
@@ -152,9 +126,9 @@ func (s *Store) tryQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, tim
 }
 
 func (s *Store) applyQuota(ctx context.Context, tx *sql.Tx, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
-	now, err := s.countersNow(ctx, tx)
-	if err != nil || len(ops) == 0 {
-		return nil, now, err
+	now := s.now()
+	if len(ops) == 0 {
+		return nil, now, nil
 	}
 	keys := make([]counterKey, len(ops))
 	for i := range ops {
@@ -185,90 +159,28 @@ func (s *Store) applyQuota(ctx context.Context, tx *sql.Tx, ops []QuotaOp) ([]Qu
 	return results, now, s.writeCounters(ctx, tx, rows, used)
 }
 
-// countersNow is the clock by which periods begin and end: one for all nodes.
-func (s *Store) countersNow(ctx context.Context, tx *sql.Tx) (time.Time, error) {
-	if s.dialect == SQLite {
-		return s.now(), nil
-	}
-	var micros int64
-	err := tx.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
-	return time.UnixMicro(micros).Add(s.skew()).UTC(), err
-}
-
-// readCounters reads rows, sorted; on PostgreSQL it locks them all, in order, so they must be there.
 func (s *Store) readCounters(ctx context.Context, tx *sql.Tx, rows []counterKey) (map[counterKey]int64, error) {
 	used := make(map[counterKey]int64, len(rows))
-	if s.dialect == SQLite {
-		read := tx.StmtContext(ctx, s.readCounter) //nolint:sqlclosecheck // the transaction closes it
-		for _, k := range rows {
-			var n int64
-			err := read.QueryRowContext(ctx, k.key, k.start).Scan(&n)
-			if err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return nil, err
-			}
-			used[k] = n
-		}
-		return used, nil
-	}
-	if err := lockCounters(ctx, tx, rows, used); err != nil || len(used) == len(rows) {
-		return used, err
-	}
-	return nil, missingCountersError(slices.DeleteFunc(slices.Clone(rows), func(k counterKey) bool {
-		_, found := used[k]
-		return found
-	}))
-}
-
-func lockCounters(ctx context.Context, tx *sql.Tx, rows []counterKey, used map[counterKey]int64) error {
-	keys, starts := columns(rows)
-	found, err := tx.QueryContext(ctx, `SELECT account_id, period_start, used FROM quota_counters
-		WHERE (account_id, period_start) IN (SELECT k, p FROM unnest($1::text[], $2::bigint[]) AS asked(k, p))
-		ORDER BY account_id, period_start FOR UPDATE`, keys, starts)
-	if err != nil {
-		return err
-	}
-	defer found.Close()
-	for found.Next() {
-		var k counterKey
+	read := tx.StmtContext(ctx, s.readCounter) //nolint:sqlclosecheck // the transaction closes it
+	for _, k := range rows {
 		var n int64
-		if err := found.Scan(&k.key, &k.start, &n); err != nil {
-			return err
+		err := read.QueryRowContext(ctx, k.key, k.start).Scan(&n)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, err
 		}
 		used[k] = n
 	}
-	return found.Err()
+	return used, nil
 }
 
 func (s *Store) writeCounters(ctx context.Context, tx *sql.Tx, rows []counterKey, used map[counterKey]int64) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	if s.dialect == SQLite {
-		write := tx.StmtContext(ctx, s.writeCounter) //nolint:sqlclosecheck // the transaction closes it
-		for _, k := range rows {
-			if _, err := write.ExecContext(ctx, k.key, k.start, used[k]); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	keys, starts := columns(rows)
-	counts := make([]int64, len(rows))
-	for i, k := range rows {
-		counts[i] = used[k]
-	}
-	_, err := tx.ExecContext(ctx, `UPDATE quota_counters AS q SET used = n.used
-		FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS n(k, p, used)
-		WHERE q.account_id = n.k AND q.period_start = n.p`, keys, starts, counts)
-	return err
-}
-
-func columns(rows []counterKey) (keys []string, starts []int64) {
+	write := tx.StmtContext(ctx, s.writeCounter) //nolint:sqlclosecheck // the transaction closes it
 	for _, k := range rows {
-		keys = append(keys, k.key)
-		starts = append(starts, k.start)
+		if _, err := write.ExecContext(ctx, k.key, k.start, used[k]); err != nil {
+			return err
+		}
 	}
-	return keys, starts
+	return nil
 }
 
 // ReadQuota reads a counter of the running period without the write lock: on SQLite that works while an import holds

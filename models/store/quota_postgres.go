@@ -1,0 +1,75 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// quotaPostgres does the operations in one round trip: the function of migration 2 locks, decides and counts.
+func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
+	// Rows are locked in the order of the keys, so that two nodes never wait for each other; what is done to one
+	// counter keeps its order.
+	order := make([]int, len(ops))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ops[a].Key, ops[b].Key) })
+	n := len(ops)
+	kinds, keys := make([]int16, n), make([]string, n)
+	numbers := make([]int64, 7*n)
+	column := func(i int) []int64 { return numbers[i*n : (i+1)*n] }
+	for at, i := range order {
+		op := &ops[i]
+		kinds[at], keys[at] = int16(op.Kind), op.Key
+		for c, v := range []int64{int64(op.Period / time.Second), op.Start, op.Need, op.Recent, op.Held, op.Limit, op.N} {
+			column(c)[at] = v
+		}
+	}
+	if n == 0 { // only the clock is asked for
+		var micros int64
+		err := s.counters.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
+		return nil, time.UnixMicro(micros).Add(s.skew()).UTC(), unclear(err)
+	}
+	rows, err := s.counters.QueryContext(ctx, "SELECT now_us, granted, used_after, started FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+		s.skew().Microseconds(), kinds, keys, column(0), column(1), column(2), column(3), column(4), column(5), column(6))
+	if err != nil {
+		return nil, time.Time{}, unclear(err)
+	}
+	defer rows.Close()
+	results := make([]QuotaResult, n)
+	var micros int64
+	at := 0
+	for ; rows.Next() && at < n; at++ {
+		r := &results[order[at]]
+		if err := rows.Scan(&micros, &r.Granted, &r.Used, &r.Start); err != nil {
+			return nil, time.Time{}, unclear(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, time.Time{}, unclear(err)
+	}
+	if at != n {
+		return nil, time.Time{}, fmt.Errorf("count requests: %w: %d answers to %d operations", ErrQuotaUnclear, at, n)
+	}
+	return results, time.UnixMicro(micros).UTC(), nil
+}
+
+// unclear marks an error after which the statement may have been carried out: neither refused by the server nor
+// failed before it was sent.
+func unclear(err error) error {
+	if err == nil {
+		return nil
+	}
+	_, refused := errors.AsType[*pgconn.PgError](err)
+	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
+	if refused || unconnected || pgconn.SafeToRetry(err) {
+		return fmt.Errorf("count requests: %w", err)
+	}
+	return fmt.Errorf("count requests: %w: %w", ErrQuotaUnclear, err)
+}
