@@ -130,7 +130,9 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 	}
 	a.limit, take.Held = take.Limit, a.block
 	if advance && (a.want || len(a.waiting) > 0) {
-		take.Recent = a.recent.count(now)
+		if take.Recent = a.recent.count(now); take.Recent < sparse {
+			take.Recent = 0
+		}
 	}
 	a.want = false
 	b := batch{a: a, debts: a.owed, waiting: a.waiting}
@@ -150,6 +152,9 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 	b.ops = append(b.ops, take)
 	return b
 }
+
+// sparse is how few requests of late are too few for a block: it would go home before the next one comes.
+const sparse = int64(recentWindow / idleAfter)
 
 // usage counts what a node admitted of late: the running window and the one before.
 type usage struct {

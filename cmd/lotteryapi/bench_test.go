@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -61,7 +62,10 @@ func BenchmarkYardsticks(b *testing.B) {
 }
 
 // subject is one server under load, with one key, or with a file of them.
-type subject struct{ name, base, key, keys string }
+type subject struct {
+	name, base, key, keys string
+	seconds               int // of one round; 0 = benchSeconds
+}
 
 // measure loads the subjects in turn.
 func measure(b *testing.B, subjects []subject) (rates, tails map[string][]float64) {
@@ -167,7 +171,7 @@ var (
 // pressure is one round of wrk: requests a second, and the 99th percentile of latency in milliseconds.
 func pressure(b *testing.B, s subject) (rate, p99 float64) {
 	b.Helper()
-	args := []string{"-t1", "-c" + strconv.Itoa(benchConnections), "-d" + strconv.Itoa(benchSeconds) + "s", "--latency"}
+	args := []string{"-t1", "-c" + strconv.Itoa(benchConnections), "-d" + strconv.Itoa(cmp.Or(s.seconds, benchSeconds)) + "s", "--latency"}
 	if s.keys == "" {
 		args = append(args, "-H", "X-API-Key: "+s.key)
 	} else {
@@ -195,7 +199,7 @@ func pressure(b *testing.B, s subject) (rate, p99 float64) {
 // report prints a table; its ratios are to the subject named yardstick.
 func report(w io.Writer, title string, subjects []subject, yardstick string, rates, tails map[string][]float64) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "\n%s: %d connections, %d rounds of %d s, medians (lowest … highest)\n\n", title, benchConnections, benchRounds, benchSeconds)
+	fmt.Fprintf(t, "\n%s: %d connections, %d rounds of %d s, medians (lowest … highest)\n\n", title, benchConnections, benchRounds, cmp.Or(subjects[0].seconds, benchSeconds))
 	fmt.Fprintf(t, "server\trequests/s\tp99 ms\tratio to %s\n", yardstick)
 	for _, s := range subjects {
 		r, q := rates[s.name], ratios(rates[s.name], rates[yardstick])

@@ -41,8 +41,8 @@ const (
 type serveOptions struct {
 	migrate bool
 	demo    bool
-	// unmetered leaves the quota out, so that a benchmark can tell what it costs.
-	unmetered bool
+	// unmetered stands in for the quota where a benchmark tells what that costs; nil = the quota.
+	unmetered func(http.Handler) http.Handler
 	log       *slog.Logger
 	started   func(addr string) // called once the index is loaded; may be nil
 }
@@ -59,7 +59,9 @@ type node struct {
 	warn    *quota.Warnings
 	metrics *prometheus.Registry
 	drained atomic.Bool // SIGTERM came
-	work    sync.WaitGroup
+
+	unmetered func(http.Handler) http.Handler
+	work      sync.WaitGroup
 }
 
 // serve runs a server until ctx ends, then lets what is in flight finish.
@@ -83,7 +85,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log); err != nil {
 		return err
 	}
-	if opts.unmetered {
+	if n.unmetered = opts.unmetered; n.unmetered != nil {
 		return n.run(ctx, opts.started)
 	}
 	ledger, closeLedger, err := quota.OpenLedger(ctx, cfg, st)
@@ -155,12 +157,16 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 
 // server is the public listener's server.
 func (n *node) server() *http.Server {
+	handler := api.New(api.Deps{
+		Catalog: &n.live, Keys: n.keys, Store: n.store, Quota: n.quota, Usage: n.usage, Warnings: n.warn,
+		WrongKeys: middleware.NewWrongKeys(n.cfg.WrongKeysPerMinute, n.cfg.TrustedProxies), Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
+		Build: models.BuildVersion(), Log: n.log,
+	})
+	if n.unmetered != nil {
+		handler = n.unmetered(handler)
+	}
 	return &http.Server{
-		Handler: api.New(api.Deps{
-			Catalog: &n.live, Keys: n.keys, Store: n.store, Quota: n.quota, Usage: n.usage, Warnings: n.warn,
-			WrongKeys: middleware.NewWrongKeys(n.cfg.WrongKeysPerMinute, n.cfg.TrustedProxies), Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
-			Build: models.BuildVersion(), Log: n.log,
-		}),
+		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: serverHeaderBytes,
 		ErrorLog:       slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
