@@ -65,6 +65,7 @@ func BenchmarkYardsticks(b *testing.B) {
 type subject struct {
 	name, base, key, keys string
 	seconds               int // of one round; 0 = benchSeconds
+	warm                  int // seconds of load before each round, not counted
 }
 
 // measure loads the subjects in turn.
@@ -73,6 +74,9 @@ func measure(b *testing.B, subjects []subject) (rates, tails map[string][]float6
 	rates, tails = map[string][]float64{}, map[string][]float64{}
 	for range benchRounds {
 		for _, s := range subjects {
+			if s.warm > 0 {
+				pressure(b, subject{name: s.name, base: s.base, key: s.key, keys: s.keys, seconds: s.warm})
+			}
 			rate, p99 := pressure(b, s)
 			rates[s.name] = append(rates[s.name], rate)
 			tails[s.name] = append(tails[s.name], p99)
