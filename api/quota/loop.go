@@ -22,10 +22,33 @@ const (
 	forgetEvery = 10 * time.Minute
 	// mostAccounts is how many accounts one contact serves: it bounds how long rows stay locked.
 	mostAccounts = 500
+	// gather is how long accounts that can wait are gathered for one contact.
+	gather = 50 * time.Millisecond
 )
 
-// enqueue gives a to the loop. a.mu is held.
+// enqueue gives a to the loop, which takes it at once. a.mu is held.
 func (s *Store) enqueue(a *account) {
+	s.queue(a)
+	s.kick()
+}
+
+// enqueueSoon gives a to the loop, which takes it after gather, together with others. a.mu is held.
+func (s *Store) enqueueSoon(a *account) {
+	s.queue(a)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.gathering {
+		s.gathering = true
+		time.AfterFunc(gather, func() {
+			s.mu.Lock()
+			s.gathering = false
+			s.mu.Unlock()
+			s.kick()
+		})
+	}
+}
+
+func (s *Store) queue(a *account) {
 	if a.queued {
 		return
 	}
@@ -33,6 +56,10 @@ func (s *Store) enqueue(a *account) {
 	s.mu.Lock()
 	s.pending = append(s.pending, a)
 	s.mu.Unlock()
+}
+
+// kick wakes the loop.
+func (s *Store) kick() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -55,6 +82,9 @@ func (s *Store) loop() {
 		case <-s.stop:
 			return
 		case <-wake:
+			if s.idle() {
+				continue // who it was woken for went along with others
+			}
 			s.contact()
 			lastSync = time.Now()
 		case at := <-sweep.C:
@@ -72,6 +102,12 @@ func (s *Store) loop() {
 			}
 		}
 	}
+}
+
+func (s *Store) idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pending) == 0
 }
 
 // contact asks the ledger for all that is pending, in portions.

@@ -42,6 +42,8 @@ type Store struct {
 	mu      sync.Mutex
 	pending []*account            // queued for the loop
 	holding map[*account]struct{} // have a block
+	// gathering says that a timer will wake the loop.
+	gathering bool
 
 	wake    chan struct{}
 	stop    chan struct{}
@@ -206,8 +208,14 @@ func (s *Store) spent(a *account, now time.Time, n int64) {
 	if !s.opts.Advance || a.queued || s.away.Load() {
 		return
 	}
-	if a.block <= store.QuotaAdvance(a.limit-a.used, a.recent.count(now))/4 {
-		a.want = true
+	recent := a.recent.count(now)
+	if a.block > store.QuotaAdvance(a.limit-a.used, recent)/4 {
+		return
+	}
+	a.want = true
+	if a.block > recent*int64(2*gather)/int64(recentWindow) {
+		s.enqueueSoon(a) // the block lasts longer than that
+	} else {
 		s.enqueue(a)
 	}
 }

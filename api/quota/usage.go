@@ -30,17 +30,15 @@ type Usage struct {
 
 type usageShard struct {
 	mu     sync.Mutex
-	counts map[usageKey]*usageCount
-}
-
-type usageKey struct {
-	account, endpoint string
-	day               models.Date
-	class             int
+	counts map[string][]*usageCount // by account; an account has few
 }
 
 // usageCount is requests that the database does not have yet.
 type usageCount struct {
+	endpoint string
+	day      models.Date
+	class    int
+
 	waiting int64
 	flying  int64 // being written just now
 	idle    bool  // nothing came since the last write
@@ -54,7 +52,7 @@ const (
 	usagePortion = 200
 	// usageRest is how much longer than a portion took the rest after it is: with many accounts, the writing takes
 	// longer rather than the machine.
-	usageRest = 9
+	usageRest = 39
 	// usageTimeout is how long a portion may take before the database counts as away.
 	usageTimeout = 5 * time.Second
 )
@@ -66,7 +64,7 @@ func NewUsage(st *store.Store, now func() time.Time, log *slog.Logger) *Usage {
 	}
 	u := &Usage{store: st, now: now, log: log, seed: maphash.MakeSeed()}
 	for i := range u.shards {
-		u.shards[i].counts = map[usageKey]*usageCount{}
+		u.shards[i].counts = map[string][]*usageCount{}
 	}
 	return u
 }
@@ -74,17 +72,26 @@ func NewUsage(st *store.Store, now func() time.Time, log *slog.Logger) *Usage {
 // Record counts one request that was answered with status. endpoint is the route, one of a few. It never waits for
 // the database.
 func (u *Usage) Record(account, endpoint string, status int) {
-	key := usageKey{account, endpoint, dateOf(u.now()), status / 100}
+	day, class := dateOf(u.now()), status/100
 	sh := u.shard(account)
 	sh.mu.Lock()
-	n := sh.counts[key]
+	n := sh.find(account, endpoint, day, class)
 	if n == nil {
-		n = &usageCount{}
-		sh.counts[key] = n
+		n = &usageCount{endpoint: endpoint, day: day, class: class}
+		sh.counts[account] = append(sh.counts[account], n)
 	}
 	n.waiting++
 	n.idle = false
 	sh.mu.Unlock()
+}
+
+func (sh *usageShard) find(account, endpoint string, day models.Date, class int) *usageCount {
+	for _, n := range sh.counts[account] {
+		if n.class == class && n.day == day && n.endpoint == endpoint {
+			return n
+		}
+	}
+	return nil
 }
 
 // Pending is an account's requests of a day that this node has counted and not written yet.
@@ -93,8 +100,8 @@ func (u *Usage) Pending(account string, day models.Date) int64 {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	var n int64
-	for key, count := range sh.counts {
-		if key.day == day && key.account == account {
+	for _, count := range sh.counts[account] {
+		if count.day == day {
 			n += count.waiting + count.flying
 		}
 	}
@@ -181,15 +188,20 @@ func (u *Usage) take() []models.UsageDay {
 	for i := range u.shards {
 		sh := &u.shards[i]
 		sh.mu.Lock()
-		for key, n := range sh.counts {
-			switch {
-			case n.waiting > 0:
-				rows = append(rows, models.UsageDay{AccountID: key.account, Day: key.day, Endpoint: key.endpoint, Class: key.class, Requests: n.waiting})
-				n.flying, n.waiting = n.waiting, 0
-			case n.idle:
-				delete(sh.counts, key)
+		for account, counts := range sh.counts {
+			counts = slices.DeleteFunc(counts, func(n *usageCount) bool { return n.idle && n.waiting == 0 })
+			if len(counts) == 0 {
+				delete(sh.counts, account)
+				continue
 			}
-			n.idle = true
+			sh.counts[account] = counts
+			for _, n := range counts {
+				if n.waiting > 0 {
+					rows = append(rows, models.UsageDay{AccountID: account, Day: n.day, Endpoint: n.endpoint, Class: n.class, Requests: n.waiting})
+					n.flying, n.waiting = n.waiting, 0
+				}
+				n.idle = true
+			}
 		}
 		sh.mu.Unlock()
 	}
@@ -203,7 +215,7 @@ func (u *Usage) settle(rows []models.UsageDay, written bool) {
 		row := &rows[i]
 		sh := u.shard(row.AccountID)
 		sh.mu.Lock()
-		if n := sh.counts[usageKey{row.AccountID, row.Endpoint, row.Day, row.Class}]; n != nil {
+		if n := sh.find(row.AccountID, row.Endpoint, row.Day, row.Class); n != nil {
 			if !written {
 				n.waiting += n.flying
 			}

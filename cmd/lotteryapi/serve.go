@@ -132,6 +132,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 		}
 		return errors.Join(err, server.Close())
 	}
+	n.work.Go(func() { paceGC(background) })
 	n.work.Go(func() { refresher.Run(background) })
 	n.work.Go(func() { n.keys.Run(background) })
 	if n.quota != nil {

@@ -70,6 +70,7 @@ func yardstick() (ran bool, err error) {
 		Handler: e, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: serverHeaderBytes,
 	}
+	go paceGC(context.Background()) // the product's settings are the yardsticks' too
 	return true, server.Serve(listener)
 }
 

@@ -101,9 +101,6 @@ func (s *Store) Prepare(ctx context.Context, migrate bool) error {
 	if err := s.checkNotTooNew(ctx, st.Newest); err != nil {
 		return err
 	}
-	if err := s.prepareCounters(ctx); err != nil {
-		return err
-	}
 	return s.seedGames(ctx)
 }
 

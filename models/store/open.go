@@ -37,8 +37,7 @@ type Store struct {
 	now     func() time.Time
 	skew    func() time.Duration
 
-	counters                  *sql.DB   // see openCounters
-	readCounter, writeCounter *sql.Stmt // SQLite's
+	counters *sql.DB // see openCounters
 }
 
 // Options is how to open a Store.

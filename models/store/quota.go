@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -159,28 +160,56 @@ func (s *Store) applyQuota(ctx context.Context, tx *sql.Tx, ops []QuotaOp) ([]Qu
 	return results, now, s.writeCounters(ctx, tx, rows, used)
 }
 
+// readCounters reads many counters with one statement: SQLite's driver parses a statement every time that it runs.
 func (s *Store) readCounters(ctx context.Context, tx *sql.Tx, rows []counterKey) (map[counterKey]int64, error) {
 	used := make(map[counterKey]int64, len(rows))
-	read := tx.StmtContext(ctx, s.readCounter) //nolint:sqlclosecheck // the transaction closes it
-	for _, k := range rows {
+	list := make([][2]any, len(rows))
+	for i, k := range rows {
+		list[i] = [2]any{k.key, k.start}
+	}
+	found, err := queryJSON(ctx, tx, `SELECT q.account_id, q.period_start, q.used FROM json_each(?) AS k
+		JOIN quota_counters AS q ON q.account_id = k.value->>0 AND q.period_start = k.value->>1`, list)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	for found.Next() {
+		var k counterKey
 		var n int64
-		err := read.QueryRowContext(ctx, k.key, k.start).Scan(&n)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		if err := found.Scan(&k.key, &k.start, &n); err != nil {
 			return nil, err
 		}
 		used[k] = n
 	}
-	return used, nil
+	return used, found.Err()
 }
 
 func (s *Store) writeCounters(ctx context.Context, tx *sql.Tx, rows []counterKey, used map[counterKey]int64) error {
-	write := tx.StmtContext(ctx, s.writeCounter) //nolint:sqlclosecheck // the transaction closes it
-	for _, k := range rows {
-		if _, err := write.ExecContext(ctx, k.key, k.start, used[k]); err != nil {
-			return err
-		}
+	list := make([][3]any, len(rows))
+	for i, k := range rows {
+		list[i] = [3]any{k.key, k.start, used[k]}
 	}
-	return nil
+	return execJSON(ctx, tx, `INSERT INTO quota_counters (account_id, period_start, used)
+		SELECT value->>0, value->>1, value->>2 FROM json_each(?) WHERE true
+		ON CONFLICT (account_id, period_start) DO UPDATE SET used = excluded.used`, list)
+}
+
+// queryJSON and execJSON run a statement whose one parameter is rows, for SQLite's json_each.
+func queryJSON(ctx context.Context, tx *sql.Tx, statement string, rows any) (*sql.Rows, error) {
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return nil, err
+	}
+	return tx.QueryContext(ctx, statement, string(text))
+}
+
+func execJSON(ctx context.Context, tx *sql.Tx, statement string, rows any) error {
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, statement, string(text))
+	return err
 }
 
 // ReadQuota reads a counter of the running period without the write lock: on SQLite that works while an import holds
@@ -209,21 +238,5 @@ func (s *Store) openCounters() (err error) {
 		return fmt.Errorf("open %s: %w", s.path, err)
 	}
 	s.counters.SetMaxOpenConns(1)
-	return nil
-}
-
-// prepareCounters is called when the schema is there.
-func (s *Store) prepareCounters(ctx context.Context) (err error) {
-	if s.dialect == Postgres || s.readCounter != nil {
-		return nil
-	}
-	if s.readCounter, err = s.counters.PrepareContext(ctx, "SELECT used FROM quota_counters WHERE account_id = ? AND period_start = ?"); err != nil {
-		return fmt.Errorf("prepare the counters: %w", err)
-	}
-	s.writeCounter, err = s.counters.PrepareContext(ctx, `INSERT INTO quota_counters (account_id, period_start, used) VALUES (?, ?, ?)
-		ON CONFLICT (account_id, period_start) DO UPDATE SET used = excluded.used`)
-	if err != nil {
-		return fmt.Errorf("prepare the counters: %w", err)
-	}
 	return nil
 }

@@ -3,13 +3,13 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"lottery/models"
 )
@@ -17,28 +17,71 @@ import (
 // ErrUsageUnclear marks a failure after which nobody knows whether the counts were added.
 var ErrUsageUnclear = errors.New("the usage may have been written")
 
-// usageRows is how many rows one statement adds; PostgreSQL takes 65,535 values, SQLite 32,766.
-const usageRows = 500
-
 // AddUsage adds counted requests to what is stored: all of them, or none. Keep to a few hundred at a time: on SQLite
 // the daily quotas wait meanwhile. An error wraps ErrUsageUnclear unless nothing was added.
 func (s *Store) AddUsage(ctx context.Context, days []models.UsageDay) error {
 	if len(days) == 0 {
 		return nil
 	}
-	return s.counting(ctx, func(tx *gorm.DB) error { return addUsage(tx, days) })
+	days = mergeUsage(days)
+	return s.counting(ctx, func(tx *sql.Tx) error {
+		if s.dialect == Postgres {
+			return addUsagePostgres(ctx, tx, days)
+		}
+		return addUsageSQLite(ctx, tx, days)
+	})
+}
+
+func addUsageSQLite(ctx context.Context, tx *sql.Tx, days []models.UsageDay) error {
+	list := make([][5]any, len(days))
+	for i := range days {
+		d := &days[i]
+		list[i] = [5]any{d.AccountID, d.Day.String(), d.Endpoint, d.Class, d.Requests}
+	}
+	return execJSON(ctx, tx, `INSERT INTO usage_days (account_id, day, endpoint, class, requests)
+		SELECT value->>0, value->>1, value->>2, value->>3, value->>4 FROM json_each(?) WHERE true
+		ON CONFLICT (account_id, day, endpoint, class) DO UPDATE SET requests = usage_days.requests + excluded.requests`, list)
+}
+
+// addUsagePostgres adds all rows with one statement.
+func addUsagePostgres(ctx context.Context, tx *sql.Tx, days []models.UsageDay) error {
+	accounts, dates, endpoints := make([]string, len(days)), make([]string, len(days)), make([]string, len(days))
+	classes, requests := make([]int16, len(days)), make([]int64, len(days))
+	for i := range days {
+		d := &days[i]
+		accounts[i], dates[i], endpoints[i], classes[i], requests[i] = d.AccountID, d.Day.String(), d.Endpoint, int16(d.Class), d.Requests
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO usage_days (account_id, day, endpoint, class, requests)
+		SELECT account, day::date, endpoint, class, requests
+		FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::bigint[]) AS new (account, day, endpoint, class, requests)
+		ON CONFLICT (account_id, day, endpoint, class) DO UPDATE SET requests = usage_days.requests + excluded.requests`,
+		accounts, dates, endpoints, classes, requests)
+	return err
+}
+
+// mergeUsage sorts rows, so that two nodes lock them in one order, and joins those that are the same.
+func mergeUsage(days []models.UsageDay) []models.UsageDay {
+	sorted := slices.Clone(days)
+	slices.SortFunc(sorted, CompareUsage)
+	rows := sorted[:0]
+	for _, d := range sorted {
+		if n := len(rows); n > 0 && CompareUsage(rows[n-1], d) == 0 {
+			rows[n-1].Requests += d.Requests
+			continue
+		}
+		rows = append(rows, d)
+	}
+	return rows
 }
 
 // counting runs fn in one transaction on the quota counters' own way in. On SQLite statistics so queue with the
 // counters, rather than compete with them for the write lock; and while an import holds it, they too give up soon.
-func (s *Store) counting(ctx context.Context, fn func(tx *gorm.DB) error) error {
+func (s *Store) counting(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	tx, err := s.counters.BeginTx(ctx, nil)
 	if err != nil {
 		return unavailable(err)
 	}
-	session := s.writer(ctx)
-	session.Statement.ConnPool = tx
-	err = fn(session)
+	err = fn(tx)
 	if err == nil {
 		err = ctx.Err() // from here on, nobody would know
 	}
@@ -51,22 +94,11 @@ func (s *Store) counting(ctx context.Context, fn func(tx *gorm.DB) error) error 
 	return nil
 }
 
-// addUsage writes rows in one order everywhere, or two nodes would wait for each other's.
-func addUsage(tx *gorm.DB, days []models.UsageDay) error {
-	sorted := slices.Clone(days)
-	slices.SortFunc(sorted, CompareUsage)
-	rows := sorted[:0]
-	for _, d := range sorted { // a statement may touch a row only once
-		if n := len(rows); n > 0 && CompareUsage(rows[n-1], d) == 0 {
-			rows[n-1].Requests += d.Requests
-			continue
-		}
-		rows = append(rows, d)
-	}
-	return tx.Clauses(clause.OnConflict{
-		Columns:   []clause.Column{{Name: "account_id"}, {Name: "day"}, {Name: "endpoint"}, {Name: "class"}},
-		DoUpdates: clause.Assignments(map[string]any{"requests": gorm.Expr("usage_days.requests + excluded.requests")}),
-	}).CreateInBatches(&rows, usageRows).Error
+// within is GORM in a transaction of counting.
+func (s *Store) within(ctx context.Context, tx *sql.Tx) *gorm.DB {
+	session := s.writer(ctx)
+	session.Statement.ConnPool = tx
+	return session
 }
 
 // CompareUsage orders by account, day, endpoint and class.

@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
-	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"lottery/models"
@@ -23,8 +23,8 @@ type usageWarning struct {
 // over all nodes.
 func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date, percent int) (first bool, err error) {
 	row := usageWarning{accountID, day, percent, s.now()}
-	err = s.counting(ctx, func(tx *gorm.DB) error {
-		added := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+	err = s.counting(ctx, func(tx *sql.Tx) error {
+		added := s.within(ctx, tx).Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 		first = added.RowsAffected == 1
 		return added.Error
 	})
@@ -48,8 +48,8 @@ func (s *Store) PruneUsage(ctx context.Context, before models.Date) (more bool, 
 	} {
 		statement := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s < ? ORDER BY %[2]s LIMIT %[4]d)",
 			old.table, old.key, old.when, prunedRows)
-		err := s.counting(ctx, func(tx *gorm.DB) error {
-			deleted := tx.Exec(statement, old.before)
+		err := s.counting(ctx, func(tx *sql.Tx) error {
+			deleted := s.within(ctx, tx).Exec(statement, old.before)
 			more = more || deleted.RowsAffected == prunedRows
 			return deleted.Error
 		})
