@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,15 +17,16 @@ import (
 // call is one request to a draw endpoint. It holds one catalog from beginning to end, so that an answer never
 // mixes two data versions, and buffers that are used again.
 type call struct {
-	h     *Handler
-	c     *gin.Context
-	cat   *catalog.Catalog
-	form  form
-	bind  binder
-	refs  []catalog.Ref
-	games [1]*catalog.Game // for queries of one game
-	body  []byte
-	code  bytes.Buffer // the compressed body
+	h       *Handler
+	c       *gin.Context
+	cat     *catalog.Catalog
+	form    form
+	bind    binder
+	refs    []catalog.Ref
+	games   [1]*catalog.Game // for queries of one game
+	body    []byte
+	records records
+	code    bytes.Buffer // the compressed body
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -39,6 +39,7 @@ func (x *call) release() {
 		return
 	}
 	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
+	x.records.game, x.records.search = nil, false
 	clear(x.refs) // no reference may keep an old catalog alive
 	x.refs, x.body = x.refs[:0], x.body[:0]
 	x.code.Reset()
@@ -172,16 +173,21 @@ func (x *call) send() error {
 	return nil
 }
 
-// pageURL is the address of this request's next page.
-func (x *call) pageURL(cursor string) string {
+// nextPage is the Link header's value for the page after cursor: the address of this request with that cursor.
+func (x *call) nextPage(cursor string) string {
 	u := x.c.Request.URL
-	var kept []string
+	b := make([]byte, 0, 512)
+	b = append(b, '<')
+	b = append(b, x.h.deps.PublicURL...)
+	b = append(b, u.EscapedPath()...)
+	mark := byte('?')
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
-		name, _, _ := strings.Cut(pair, "=")
-		if pair != "" && name != "cursor" {
-			kept = append(kept, pair)
+		if name, _, _ := strings.Cut(pair, "="); pair != "" && name != "cursor" {
+			b = append(append(b, mark), pair...)
+			mark = '&'
 		}
 	}
-	kept = append(kept, "cursor="+url.QueryEscape(cursor))
-	return x.h.deps.PublicURL + u.EscapedPath() + "?" + strings.Join(kept, "&")
+	b = append(append(b, mark), "cursor="...)
+	b = append(b, cursor...) // base64url: nothing to escape
+	return string(append(b, `>; rel="next"`...))
 }

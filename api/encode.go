@@ -49,12 +49,20 @@ func (d *digits) eachPair(f func(first, second byte)) {
 	}
 }
 
-// appendRecord appends a draw record as JSON, in the field order of the contract.
-// Search alone adds the eleventh field.
-func appendRecord(b []byte, ref catalog.Ref, search bool) []byte {
-	g := ref.Game()
+// records writes draw records as JSON, in the field order of the contract.
+type records struct {
+	search bool // adds the eleventh field
+	game   *catalog.Game
+	middle []byte // what all records of game have after the sum
+}
+
+// append appends one record.
+func (r *records) append(b []byte, ref catalog.Ref) []byte {
+	if g := ref.Game(); g != r.game {
+		r.enter(g)
+	}
 	var d digits
-	d.set(ref.Number(), g.Digits)
+	d.set(ref.Number(), r.game.Digits)
 	b = append(b, `{"date":"`...)
 	b = ref.Date().AppendTo(b)
 	b = append(b, `","tod":"`...)
@@ -72,13 +80,7 @@ func appendRecord(b []byte, ref catalog.Ref, search bool) []byte {
 	b = append(b, d.sorted[:d.n]...)
 	b = append(b, `","digits_sum":`...)
 	b = strconv.AppendInt(b, int64(d.sum), 10)
-	b = append(b, `,"game":"`...)
-	b = append(b, g.ID...) // [a-z0-9-]: nothing to escape
-	b = append(b, `","game_name":`...)
-	b = appendJSONString(b, g.Name)
-	b = append(b, `,"game_type":"`...)
-	b = append(b, g.Type...)
-	b = append(b, `","pairs_2dp":[`...)
+	b = append(b, r.middle...)
 	first := true
 	d.eachPair(func(x, y byte) {
 		if !first {
@@ -88,12 +90,23 @@ func appendRecord(b []byte, ref catalog.Ref, search bool) []byte {
 		b = append(b, '"', x, y, '"')
 	})
 	b = append(b, ']')
-	if search {
+	if r.search {
 		b = append(b, `,"match":"`...)
 		b = append(b, matchName(ref)...)
 		b = append(b, '"')
 	}
 	return append(b, '}')
+}
+
+func (r *records) enter(g *catalog.Game) {
+	r.game = g
+	b := append(r.middle[:0], `,"game":"`...)
+	b = append(b, g.ID...) // [a-z0-9-]: nothing to escape
+	b = append(b, `","game_name":`...)
+	b = appendJSONString(b, g.Name)
+	b = append(b, `,"game_type":"`...)
+	b = append(b, g.Type...)
+	r.middle = append(b, `","pairs_2dp":[`...)
 }
 
 func matchName(ref catalog.Ref) string {

@@ -40,7 +40,7 @@ func (h *Handler) games() endpoint {
 					Tods: g.Tods().Tods(),
 				}
 				for _, ref := range g.Latest() {
-					j.LatestDraws = append(j.LatestDraws, appendRecord(nil, ref, false))
+					j.LatestDraws = append(j.LatestDraws, x.records.append(nil, ref))
 				}
 				out.Games = append(out.Games, j)
 			}

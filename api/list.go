@@ -26,10 +26,11 @@ func (x *call) write(l list) error {
 	h := x.c.Writer.Header()
 	if l.page.More && len(l.page.Refs) > 0 {
 		cursor = encodeCursor(x.bind.identity(x.c.Request.URL.Path), l.page.Refs[len(l.page.Refs)-1].Position())
-		h["Link"] = []string{"<" + x.pageURL(cursor) + `>; rel="next"`}
+		h["Link"] = []string{x.nextPage(cursor)}
 	}
 	b := x.body[:0]
 	search := l.search != nil
+	x.records.search = search
 	switch x.form {
 	case formCSV:
 		if search {
@@ -42,10 +43,10 @@ func (x *call) write(l list) error {
 		}
 	case formNDJSON:
 		for _, ref := range l.page.Refs {
-			b = append(appendRecord(b, ref, search), '\n')
+			b = append(x.records.append(b, ref), '\n')
 		}
 	default:
-		b = appendEnvelope(b, &l, cursor)
+		b = appendEnvelope(b, &x.records, &l, cursor)
 	}
 	if x.form != formJSON {
 		h["X-Total-Count"] = []string{strconv.Itoa(l.page.Total)}
@@ -54,13 +55,13 @@ func (x *call) write(l list) error {
 	return x.send()
 }
 
-func appendEnvelope(b []byte, l *list, cursor string) []byte {
+func appendEnvelope(b []byte, r *records, l *list, cursor string) []byte {
 	b = append(b, `{"draws":[`...)
 	for i, ref := range l.page.Refs {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendRecord(b, ref, l.search != nil)
+		b = r.append(b, ref)
 	}
 	b = append(b, `],"total":`...)
 	b = strconv.AppendInt(b, int64(l.page.Total), 10)

@@ -53,12 +53,12 @@ func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func(
 
 // Authenticate gives the principal of a key, or the problem.
 func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error) {
-	if !secret.WellFormed(key) {
-		return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not one of this service: it is mistyped or cut; keys begin with %s", secret.KeyPrefix)
-	}
 	hash := secret.Hash(key)
 	known, ok := k.known.Load(hash)
 	if !ok {
+		if !secret.WellFormed(key) { // no need to look it up
+			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not one of this service: it is mistyped or cut; keys begin with %s", secret.KeyPrefix)
+		}
 		var err error
 		if known, err = k.lookUp(ctx, hash); err != nil {
 			return nil, err

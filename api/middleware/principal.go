@@ -10,6 +10,8 @@ import (
 	"lottery/models/store"
 )
 
+const principalKey = "principal"
+
 // Principal is whose request it is. It is immutable.
 type Principal struct {
 	AccountID  string

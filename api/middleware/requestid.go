@@ -1,26 +1,26 @@
 package middleware
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
 
 	"github.com/gin-gonic/gin"
 )
 
-const maxRequestID = 128
+const (
+	requestID    = "X-Request-Id"
+	maxRequestID = 128
+)
 
 // RequestID gives every request an id: the client's own X-Request-Id if it is 1–128 safe characters.
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		sent := c.Request.Header["X-Request-Id"]
-		var id string
-		if len(sent) == 1 && safeID(sent[0]) {
-			id = sent[0]
-		} else {
-			id = newRequestID()
+		id := c.Request.Header[requestID]
+		if len(id) != 1 || !safeID(id[0]) {
+			id = []string{newRequestID()}
 		}
-		c.Set(requestIDKey, id)
-		c.Writer.Header()["X-Request-Id"] = []string{id}
+		c.Writer.Header()[requestID] = id
 	}
 }
 
@@ -44,12 +44,12 @@ func safeID(s string) bool {
 // newRequestID is 96 random bits: unique, and no secret.
 func newRequestID() string {
 	var b [12]byte
-	hi, lo := rand.Uint64(), rand.Uint32()
-	for i := range 8 {
-		b[i] = byte(hi >> (8 * i))
-	}
-	for i := range 4 {
-		b[8+i] = byte(lo >> (8 * i))
-	}
-	return hex.EncodeToString(b[:])
+	binary.BigEndian.PutUint64(b[:8], rand.Uint64())
+	binary.BigEndian.PutUint32(b[8:], rand.Uint32())
+	var text [2 * len(b)]byte
+	hex.Encode(text[:], b[:])
+	return string(text[:])
 }
+
+// RequestIDOf is the id of c's request.
+func RequestIDOf(c *gin.Context) string { return c.Writer.Header().Get(requestID) }
