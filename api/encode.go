@@ -34,8 +34,10 @@ func (d *digits) set(number uint64, n int) {
 	}
 }
 
-// eachPair calls f with the distinct pairs in ascending order. The digits are sorted, so equal ones are neighbours.
-func (d *digits) eachPair(f func(first, second byte)) {
+// appendPairs appends the distinct pairs in ascending order, with sep between them, quoted for JSON or plain. The
+// digits are sorted, so equal ones are neighbours.
+func (d *digits) appendPairs(b []byte, quoted bool, sep byte) []byte {
+	first := true
 	for i := range d.n {
 		if i > 0 && d.sorted[i] == d.sorted[i-1] {
 			continue
@@ -44,9 +46,18 @@ func (d *digits) eachPair(f func(first, second byte)) {
 			if j > i+1 && d.sorted[j] == d.sorted[j-1] {
 				continue
 			}
-			f(d.sorted[i], d.sorted[j])
+			if !first {
+				b = append(b, sep)
+			}
+			first = false
+			if quoted {
+				b = append(b, '"', d.sorted[i], d.sorted[j], '"')
+			} else {
+				b = append(b, d.sorted[i], d.sorted[j])
+			}
 		}
 	}
+	return b
 }
 
 // records writes draw records as JSON, in the field order of the contract.
@@ -81,15 +92,7 @@ func (r *records) append(b []byte, ref catalog.Ref) []byte {
 	b = append(b, `","digits_sum":`...)
 	b = strconv.AppendInt(b, int64(d.sum), 10)
 	b = append(b, r.middle...)
-	first := true
-	d.eachPair(func(x, y byte) {
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = append(b, '"', x, y, '"')
-	})
-	b = append(b, ']')
+	b = append(d.appendPairs(b, true, ','), ']')
 	if r.search {
 		b = append(b, `,"match":"`...)
 		b = append(b, matchName(ref)...)
@@ -174,14 +177,7 @@ func appendCSVRecord(b []byte, ref catalog.Ref, search bool) []byte {
 	b = append(b, ',')
 	b = append(b, g.Type...)
 	b = append(b, ',')
-	first := true
-	d.eachPair(func(x, y byte) {
-		if !first {
-			b = append(b, ' ')
-		}
-		first = false
-		b = append(b, x, y)
-	})
+	b = d.appendPairs(b, false, ' ')
 	if search {
 		b = append(b, ',')
 		b = append(b, matchName(ref)...)
