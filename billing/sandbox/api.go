@@ -1,0 +1,220 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// request is an API request on its way.
+type request struct {
+	p      *params
+	id     string // in the path
+	path   string
+	expand []string
+}
+
+// cause is the API request from which events arise; events of the clock and of the pages have none.
+type cause struct{ request, key string }
+
+// reply is an answer before it is sent.
+type reply struct {
+	status int
+	body   []byte
+	header map[string]string
+}
+
+const mostBody = 1 << 20
+
+// serveAPI takes a request through key, faults, idempotency and handler.
+func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
+	if err != nil {
+		s.answer(w, r, "", failure(invalid("", "", "The request's body could not be read, or has more than %d bytes.", mostBody), ""))
+		return
+	}
+	s.mu.Lock()
+	s.catchUp()
+	s.d.Requests++
+	id := s.newRequestID()
+	fault := s.faults.takeAPI(r.Method, r.URL.Path, s.dice)
+	s.noteCall(r, id, body, fault)
+	key := s.keyOf(r)
+	if key != "" && s.inflight[key] {
+		s.mu.Unlock()
+		s.answer(w, r, id, failure(keyInUse(key), id))
+		return
+	}
+	s.inflight[key] = true
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.inflight, key)
+		s.mu.Unlock()
+	}()
+
+	if !fault.before(s.ctx, r.Context()) {
+		cut(w, reply{status: http.StatusBadGateway, body: []byte(" ")})
+	}
+	rep, done := fault.instead()
+	if !done {
+		rep = s.process(r, id, string(body), fault)
+	}
+	if fault.Action == LoseReply {
+		cut(w, rep)
+	}
+	s.answer(w, r, id, rep)
+}
+
+// cut ends the connection after the head of an answer: Go's client would quietly send a request with an idempotency
+// key again if it saw nothing at all on a connection that it had used before.
+func cut(w http.ResponseWriter, rep reply) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(rep.body)))
+	w.WriteHeader(rep.status)
+	_ = http.NewResponseController(w).Flush() // where it can
+	panic(http.ErrAbortHandler)
+}
+
+// process answers a request that has come through the faults.
+func (s *Sandbox) process(r *http.Request, id, body string, fault APIFault) reply {
+	if err := s.authorize(r); err != nil {
+		return failure(err, id)
+	}
+	if r.Method == http.MethodPost && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		return failure(invalid("", "", "Invalid request (check that your POST content type is application/x-www-form-urlencoded). If you have questions, we can help at https://support.stripe.com/."), id)
+	}
+	version, err := versionOf(r.Header.Get("Stripe-Version"))
+	if err != nil {
+		return failure(err, id)
+	}
+	h, req, err := route(r)
+	if err != nil {
+		return failure(err, id)
+	}
+	form, err := parseForm(r.URL.RawQuery + "&" + body)
+	if err != nil {
+		return failure(err, id)
+	}
+	req.p = newParams(form)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := s.keyOf(r)
+	if len(key) > 255 {
+		return failure(invalid("", "", "Idempotency keys are up to 255 characters long."), id)
+	}
+	if key != "" {
+		if rep, found := s.replay(key, r.URL.Path, form.String()); found {
+			return rep
+		}
+	}
+	s.cause, s.origin = cause{id, key}, r.Host
+	if fault.Action == NewShape {
+		version = NewVersion
+	}
+	rep := s.execute(h, req, id, version, fault)
+	s.cause = cause{}
+	if fault.Action == ErrorAfter {
+		rep, _ = APIFault{Action: ServerError}.instead()
+	}
+	if key != "" && rep.status != http.StatusUnauthorized {
+		s.remember(key, r.URL.Path, form.String(), id, rep)
+	}
+	s.catchUp()
+	s.saveSoon()
+	return rep
+}
+
+// execute runs a handler and writes what it returns.
+func (s *Sandbox) execute(h handler, req *request, id, version string, fault APIFault) reply {
+	req.expand, _ = req.p.strs("expand")
+	o, err := h(s, req)
+	if err == nil {
+		fault.alter(o)
+		err = s.expandAll(o, req.expand)
+	}
+	if err != nil {
+		return failure(err, id)
+	}
+	return reply{status: http.StatusOK, body: encode(reshape(o, version))}
+}
+
+// failure is the answer to an error.
+func failure(err error, id string) reply {
+	var e *apiError
+	if !errors.As(err, &e) {
+		e = &apiError{status: http.StatusInternalServerError, Type: internalError, Message: err.Error()}
+	}
+	out := *e
+	if out.Code != "" {
+		out.DocURL = "https://stripe.com/docs/error-codes/" + strings.ReplaceAll(out.Code, "_", "-")
+	}
+	if id != "" {
+		out.LogURL = "https://dashboard.stripe.com/test/logs/" + id
+	}
+	return reply{status: e.status, body: encode(object{"error": out}), header: e.header}
+}
+
+// answer sends a reply.
+func (*Sandbox) answer(w http.ResponseWriter, r *http.Request, id string, rep reply) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache, no-store")
+	if id != "" {
+		h.Set("Request-Id", id)
+	}
+	if v := r.Header.Get("Stripe-Version"); v != "" && rep.status < http.StatusBadRequest {
+		h.Set("Stripe-Version", v)
+	} else {
+		h.Set("Stripe-Version", pinnedVersion)
+	}
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		h.Set("Idempotency-Key", key)
+	}
+	for k, v := range rep.header {
+		h.Set(k, v)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(rep.body)))
+	w.WriteHeader(rep.status)
+	_, _ = w.Write(rep.body) // a client that has gone is nobody's loss
+}
+
+// authorize checks the secret key, as bearer or as the user name of basic authentication.
+func (s *Sandbox) authorize(r *http.Request) error {
+	key, _, basic := r.BasicAuth()
+	if !basic {
+		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	}
+	if slices.Contains(s.opts.SecretKeys, key) {
+		return nil
+	}
+	return unauthorized(key)
+}
+
+// handler answers a request with the lock held, with an object of 2023-10-16 or an *apiError.
+type handler func(s *Sandbox, r *request) (object, error)
+
+// route finds the handler: /v1/RESOURCE, /v1/RESOURCE/ID, /v1/RESOURCE/ID/ACTION.
+func route(r *http.Request) (handler, *request, error) {
+	parts := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, "/v1/"), "/"), "/")
+	key, rest := parts[0], parts[1:]
+	if (key == "checkout" || key == "billing_portal") && len(rest) > 0 {
+		key, rest = key+"/"+rest[0], rest[1:]
+	}
+	req := &request{path: r.URL.Path}
+	if len(rest) > 0 {
+		key, req.id, rest = key+"/:id", rest[0], rest[1:]
+	}
+	if len(rest) > 0 {
+		key, rest = key+"/"+rest[0], rest[1:]
+	}
+	h, ok := routes[r.Method+" "+key]
+	if !ok || len(rest) > 0 {
+		return nil, nil, &apiError{status: http.StatusNotFound, Type: invalidRequest, Message: fmt.Sprintf("Unrecognized request URL (%s: %s). Please see https://stripe.com/docs or we can help at https://support.stripe.com/.", r.Method, r.URL.Path)}
+	}
+	return h, req, nil
+}

@@ -1,0 +1,120 @@
+package sandbox
+
+import (
+	"container/heap"
+	"time"
+)
+
+// Now is the sandbox's time: the clock beneath it, and what Advance added.
+func (s *Sandbox) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock()
+}
+
+// Advance moves the sandbox's clock forward and does everything that becomes due, in order, each at its own time.
+// It does not wait for webhooks: those that fall due on the way are sent when it has arrived, so that the retries of
+// a long step come as one. Quiesce waits for them; shorter steps give each retry its own time.
+func (s *Sandbox) Advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catchUp()
+	s.d.Offset += max(0, d)
+	s.dirty = true
+	s.catchUp()
+}
+
+// clock is the sandbox's time, also while a step of the past is being run.
+func (s *Sandbox) clock() time.Time {
+	if s.d.At != 0 {
+		return time.Unix(s.d.At, 0).UTC()
+	}
+	now := time.Now
+	if s.opts.Now != nil {
+		now = s.opts.Now
+	}
+	return now().Add(s.d.Offset).UTC()
+}
+
+func (s *Sandbox) now() int64 { return s.clock().Unix() }
+
+// step is a record that wants its run at a time.
+type step struct {
+	at  int64
+	seq uint64 // first planned, first run
+	r   record
+}
+
+// agenda is a heap of steps. A step whose record is no longer due then is stale and skipped.
+type agenda struct {
+	steps []step
+	seq   uint64
+}
+
+func (a *agenda) Len() int { return len(a.steps) }
+func (a *agenda) Less(i, j int) bool {
+	x, y := a.steps[i], a.steps[j]
+	return x.at < y.at || x.at == y.at && x.seq < y.seq
+}
+func (a *agenda) Swap(i, j int) { a.steps[i], a.steps[j] = a.steps[j], a.steps[i] }
+func (a *agenda) Push(x any)    { a.steps = append(a.steps, x.(step)) } //nolint:forcetypeassert // heap.Push is called here only
+func (a *agenda) Pop() any {
+	last := a.steps[len(a.steps)-1]
+	a.steps = a.steps[:len(a.steps)-1]
+	return last
+}
+
+// plan notes when a record is due, after each change of it.
+func (s *Sandbox) plan(r record) {
+	at := r.due(s)
+	if at == 0 {
+		return
+	}
+	s.agenda.seq++
+	heap.Push(&s.agenda, step{at, s.agenda.seq, r})
+	if s.d.At == 0 {
+		s.arm()
+	}
+}
+
+// catchUp runs all that is due. While it runs a step, the clock stands at that step's time.
+func (s *Sandbox) catchUp() {
+	if s.d.At != 0 {
+		return // it is running
+	}
+	now := s.now()
+	for s.agenda.Len() > 0 && s.agenda.steps[0].at <= now {
+		next, _ := heap.Pop(&s.agenda).(step)
+		if next.r.due(s) != next.at {
+			continue
+		}
+		s.d.At = next.at
+		next.r.run(s)
+		if next.r.due(s) != next.at { // run itself plans the next step; a record that stays due would never end
+			s.plan(next.r)
+		}
+	}
+	s.d.At = 0
+	s.arm()
+	s.kick()
+}
+
+// arm sets the timer to the next step, where time passes by itself.
+func (s *Sandbox) arm() {
+	if s.opts.Now != nil || s.closed || s.agenda.Len() == 0 {
+		return
+	}
+	wait := max(time.Until(time.Unix(s.agenda.steps[0].at, 0).Add(-s.d.Offset)), time.Millisecond)
+	if s.timer != nil {
+		s.timer.Reset(wait)
+		return
+	}
+	s.timer = time.AfterFunc(wait, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.closed {
+			s.catchUp()
+			s.saveSoon()
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package sandbox
+
+import "strings"
+
+// customer is who pays.
+type customer struct {
+	head
+
+	Email       string `json:"email"`
+	Name        string `json:"name"`
+	Phone       string `json:"phone"`
+	Description string `json:"description"`
+	Method      string `json:"method"` // the default payment method
+	Deleted     bool   `json:"deleted"`
+	Delinquent  bool   `json:"delinquent"`
+	Currency    string `json:"currency"`
+	Invoices    int64  `json:"invoices"` // made so far
+}
+
+func (c *customer) render(s *Sandbox) object {
+	if c.Deleted {
+		return object{"id": c.ID, "object": "customer", "deleted": true}
+	}
+	return object{
+		"id": c.ID, "object": "customer", "created": c.Created, "livemode": s.live, "metadata": meta(c.Metadata),
+		"address": nil, "balance": 0, "currency": orNull(c.Currency), "default_source": nil, "delinquent": c.Delinquent,
+		"description": orNull(c.Description), "discount": nil, "email": orNull(c.Email),
+		"invoice_prefix": c.prefix(),
+		"invoice_settings": object{
+			"custom_fields": nil, "default_payment_method": orNull(c.Method), "footer": nil, "rendering_options": nil,
+		},
+		"name": orNull(c.Name), "next_invoice_sequence": c.Invoices + 1, "phone": orNull(c.Phone),
+		"preferred_locales": []any{}, "shipping": nil, "tax_exempt": "none", "test_clock": nil,
+	}
+}
+
+// prefix begins the numbers of the customer's invoices.
+func (c *customer) prefix() string { return strings.ToUpper(c.ID[len(c.ID)-8:]) }
+
+// live is the customer with an id, if it exists and was not deleted.
+func (s *Sandbox) customer(id, param string) (*customer, error) {
+	c, err := need[*customer](s, "customer", id, param)
+	if err == nil && c.Deleted {
+		return nil, missing("customer", id, param)
+	}
+	return c, err
+}
+
+// read takes the parameters that create and update share.
+func (c *customer) read(s *Sandbox, p *params) {
+	for key, to := range map[string]*string{"email": &c.Email, "name": &c.Name, "phone": &c.Phone, "description": &c.Description} {
+		if v, ok := p.opt(key); ok {
+			*to = v
+		}
+	}
+	if strings.Contains(c.Email, " ") || c.Email != "" && !strings.Contains(c.Email, "@") {
+		p.fail(invalid("email", "email_invalid", "Invalid email address: %s", c.Email))
+	}
+	c.Metadata = p.metadata(c.Metadata)
+	if q := p.sub("invoice_settings"); q != nil {
+		if id, ok := q.opt("default_payment_method"); ok {
+			c.Method = id
+			if m, found := find[*method](s, id); id != "" && (!found || m.Customer != c.ID) {
+				p.fail(missing("PaymentMethod", id, q.name("default_payment_method")))
+			}
+		}
+	}
+}
+
+func createCustomer(s *Sandbox, r *request) (object, error) {
+	c := &customer{}
+	c.read(s, r.p)
+	card := CardNone
+	if id, ok := r.p.opt("payment_method"); ok {
+		card = cardOf(id)
+		if card == CardNone {
+			r.p.fail(missing("PaymentMethod", id, "payment_method"))
+		}
+		if card == CardDeclined {
+			r.p.fail(declined())
+		}
+	}
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	insert(s, &s.d.Customers, c, "cus_", shortID)
+	if card != CardNone {
+		c.Method = s.attach(c, card).ID
+	}
+	o := c.render(s)
+	s.emit("customer.created", o, nil)
+	return o, nil
+}
+
+func getCustomer(s *Sandbox, r *request) (object, error) {
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	c, err := need[*customer](s, "customer", r.id, "")
+	if err != nil {
+		return nil, err
+	}
+	return c.render(s), nil
+}
+
+func updateCustomer(s *Sandbox, r *request) (object, error) {
+	c, err := s.customer(r.id, "")
+	if err != nil {
+		return nil, err
+	}
+	next := *c
+	next.read(s, r.p)
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	s.change(c, "customer.updated", func() { *c = next })
+	return c.render(s), nil
+}
+
+func deleteCustomer(s *Sandbox, r *request) (object, error) {
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	c, err := s.customer(r.id, "")
+	if err != nil {
+		return nil, err
+	}
+	s.removeCustomer(c)
+	return c.render(s), nil
+}
+
+// removeCustomer ends the customer's subscriptions at once and leaves a tombstone.
+func (s *Sandbox) removeCustomer(c *customer) {
+	for _, sub := range s.d.Subs.of(c.ID) {
+		if !sub.ended() {
+			s.end(sub, "cancellation_requested")
+		}
+	}
+	for _, cs := range s.d.Sessions.of(c.ID) {
+		if cs.Status == sessionOpen {
+			s.expire(cs)
+		}
+	}
+	o := c.render(s)
+	c.Deleted, c.Method, s.dirty = true, "", true
+	s.emit("customer.deleted", o, nil)
+}
+
+func listCustomers(s *Sandbox, r *request) (object, error) {
+	email, byEmail := r.p.opt("email")
+	created := r.p.span("created")
+	return list(s, r, "customer", s.d.Customers.rows, func(c *customer) bool {
+		return !c.Deleted && created(c.Created) && (!byEmail || c.Email == email)
+	})
+}

@@ -1,0 +1,180 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// deliveryClient sends webhooks: like Stripe, it does not follow redirects.
+func deliveryClient(c *http.Client) *http.Client {
+	if c == nil {
+		c = &http.Client{}
+	}
+	copied := *c
+	copied.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &copied
+}
+
+// kick starts workers for what is queued.
+func (s *Sandbox) kick() {
+	for s.workers < min(s.opts.Workers, len(s.queue)+s.workers) && !s.closed && len(s.queue) > 0 {
+		d := s.queue[0]
+		s.queue = s.queue[1:]
+		s.workers++
+		s.done.Go(func() { s.work(d) })
+	}
+}
+
+// work attempts a delivery and then what is queued, until nothing is.
+func (s *Sandbox) work(d *delivery) {
+	for d != nil {
+		s.send(d)
+		s.mu.Lock()
+		d = nil
+		if len(s.queue) > 0 && !s.closed {
+			d, s.queue = s.queue[0], s.queue[1:]
+		} else {
+			s.workers--
+			s.saveSoon()
+			s.idle.Broadcast()
+		}
+		s.mu.Unlock()
+	}
+}
+
+// send makes one attempt, with all its copies.
+func (s *Sandbox) send(d *delivery) {
+	s.mu.Lock()
+	url, signature, body, ok := s.message(d)
+	copies, atOnce := max(1, d.Copies), d.AtOnce
+	unsent := d.FailOnly > 0
+	if unsent {
+		d.FailOnly--
+	}
+	s.mu.Unlock()
+	results := make([]Attempt, copies)
+	switch {
+	case !ok:
+		results = []Attempt{{Error: "the endpoint is disabled or deleted"}}
+	case unsent:
+		results = []Attempt{{Error: "failed by a fault"}}
+	case atOnce:
+		var all sync.WaitGroup
+		for i := range results {
+			all.Go(func() { results[i] = s.post(url, signature, body) })
+		}
+		all.Wait()
+	default:
+		for i := range results {
+			results[i] = s.post(url, signature, body)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attempted(d, results[0])
+}
+
+// post sends a webhook. Anything but 2xx in time is a failure.
+func (s *Sandbox) post(url, signature string, body []byte) Attempt {
+	ctx, cancel := context.WithTimeout(s.ctx, s.opts.DeliveryTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body)) //nolint:gosec // G704: to send where it is told to is what a webhook does
+	if err != nil {
+		return Attempt{Error: err.Error()}
+	}
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	req.Header.Set("User-Agent", "Stripe/1.0 (+https://stripe.com/docs/webhooks)")
+	req.Header.Set("Stripe-Signature", signature)
+	resp, err := s.opts.Client.Do(req) //nolint:gosec // G704: as above
+	if err != nil {
+		return Attempt{Error: err.Error()}
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end or given up
+	if _, err := io.CopyN(io.Discard, resp.Body, 1<<16); err != nil && !errors.Is(err, io.EOF) {
+		return Attempt{Status: resp.StatusCode, Error: err.Error()}
+	}
+	return Attempt{Status: resp.StatusCode}
+}
+
+var errClosed = errors.New("the sandbox is closed")
+
+// Quiesce waits until everything that is due has been done and every webhook that is due has been attempted.
+// Webhooks that are held, delayed, or wait for their next attempt are not waited for.
+func (s *Sandbox) Quiesce(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.idle.Broadcast()
+	})
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		s.catchUp()
+		if s.workers == 0 && len(s.queue) == 0 {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s.closed {
+			return errClosed
+		}
+		s.idle.Wait()
+	}
+}
+
+// Release sends what a fault held, one after the other in an order: OrderSent, OrderReversed or OrderRandom. It
+// returns when each has been attempted, and how many there were.
+func (s *Sandbox) Release(ctx context.Context, order string) (int, error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return 0, errClosed
+	}
+	held := s.release(order)
+	s.done.Add(1)
+	s.mu.Unlock()
+	defer s.done.Done()
+	for i, d := range held {
+		if err := ctx.Err(); err != nil {
+			s.mu.Lock()
+			for _, rest := range held[i:] {
+				rest.State, rest.queued = deliveryHeld, false
+			}
+			s.mu.Unlock()
+			return i, err
+		}
+		s.send(d)
+	}
+	return len(held), nil
+}
+
+// The orders in which held webhooks are released.
+const (
+	OrderSent     = "sent"
+	OrderReversed = "reversed"
+	OrderRandom   = "random"
+)
+
+// wait is a pause that ends early with any of the contexts; it tells whether it was whole.
+func wait(d time.Duration, ctxs ...context.Context) bool {
+	all, cancel := context.WithCancel(ctxs[0])
+	defer cancel()
+	for _, ctx := range ctxs[1:] {
+		defer context.AfterFunc(ctx, cancel)()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-all.Done():
+		return false
+	}
+}

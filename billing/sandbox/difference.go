@@ -1,0 +1,27 @@
+package sandbox
+
+import "reflect"
+
+// difference is data.previous_attributes: what before had where after differs. Lists are told whole, hashes by key.
+func difference(before, after object) object {
+	out := object{}
+	for k, now := range after {
+		was := before[k]
+		if reflect.DeepEqual(was, now) {
+			continue
+		}
+		a, isA := was.(object)
+		b, isB := now.(object)
+		if isA && isB && b["object"] == nil {
+			out[k] = difference(a, b)
+			continue
+		}
+		out[k] = was
+	}
+	for k, was := range before {
+		if _, still := after[k]; !still {
+			out[k] = was
+		}
+	}
+	return out
+}

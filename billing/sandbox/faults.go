@@ -1,0 +1,196 @@
+package sandbox
+
+import (
+	"context"
+	mathrand "math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Action is what a fault does.
+type Action string
+
+// The faults of the API.
+const (
+	RateLimit   Action = "rate_limit"         // 429, nothing done
+	ServerError Action = "server_error"       // 500, nothing done
+	ErrorAfter  Action = "error_after_commit" // done, but answered with 500, also to the same idempotency key again
+	Hang        Action = "hang"               // no answer, nothing done, until the client leaves or Delay is over
+	LoseReply   Action = "lose_reply"         // done, but the connection ends after the head of the answer
+	DelayReply  Action = "delay"              // done after Delay
+	NotFound    Action = "not_found"          // 404, as if the object did not exist
+	NewShape    Action = "new_shape"          // answered in the shape of NewVersion, whatever the request asks for
+	Withhold    Action = "withhold"           // a checkout session is answered as if its subscription did not exist yet
+)
+
+// The faults of webhooks.
+const (
+	Drop          Action = "drop"      // never sent, never tried again
+	Duplicate     Action = "duplicate" // sent Copies times, one after the other or AtOnce
+	Hold          Action = "hold"      // kept until Release, which chooses the order
+	DelayDelivery Action = "delay"     // sent Delay later, by the sandbox's clock
+	FailAttempts  Action = "fail"      // the first Copies attempts fail without being sent
+)
+
+// Often says how often a fault strikes.
+type Often struct {
+	// Times is how many times; 0 = until it is cleared.
+	Times int `json:"times"`
+	// Chance is its probability where it could strike, from the sandbox's own dice; 0 = always.
+	Chance float64 `json:"chance"`
+}
+
+// APIFault makes requests to the API go wrong.
+type APIFault struct {
+	Often
+
+	Action     Action        `json:"action"`
+	Method     string        `json:"method"` // "" = any
+	Path       string        `json:"path"`   // "" = any; a * at its end stands for anything
+	Delay      time.Duration `json:"delay"`
+	RetryAfter time.Duration `json:"retry_after"` // RateLimit: the Retry-After of the answer, 0 = none
+}
+
+// DeliveryFault makes webhooks go wrong.
+type DeliveryFault struct {
+	Often
+
+	Action   Action        `json:"action"`
+	Type     string        `json:"type"`     // of the event; "" = any; a * at its end stands for anything
+	Endpoint string        `json:"endpoint"` // its id; "" = any
+	Delay    time.Duration `json:"delay"`
+	Copies   int           `json:"copies"`
+	AtOnce   bool          `json:"at_once"`
+}
+
+// EventFault makes events wrong, or not be at all.
+type EventFault struct {
+	Often
+
+	Type      string `json:"type"`       // "" = any; a * at its end stands for anything
+	Skip      bool   `json:"skip"`       // the event is never generated: the API does not list it either
+	WrongMode bool   `json:"wrong_mode"` // it says the wrong livemode
+	Version   string `json:"version"`    // its shape, pinned or NewVersion
+}
+
+// faults is what is to go wrong.
+type faults struct {
+	api      []*APIFault
+	delivery []*DeliveryFault
+	event    []*EventFault
+}
+
+// FaultAPI adds a fault of the API. Of several that match, the first strikes.
+func (s *Sandbox) FaultAPI(f APIFault) { s.do(func() { s.faults.api = append(s.faults.api, &f) }) }
+
+// FaultDelivery adds a fault of webhooks. It is decided when the event happens, in the order of events.
+func (s *Sandbox) FaultDelivery(f DeliveryFault) {
+	s.do(func() { s.faults.delivery = append(s.faults.delivery, &f) })
+}
+
+// FaultEvent adds a fault of events.
+func (s *Sandbox) FaultEvent(f EventFault) {
+	s.do(func() { s.faults.event = append(s.faults.event, &f) })
+}
+
+// ClearFaults ends all faults. What is held stays held until Release.
+func (s *Sandbox) ClearFaults() { s.do(func() { s.faults = faults{} }) }
+
+// strike tells whether a fault strikes, and takes one of its times.
+func (o *Often) strike(dice *mathrand.Rand) bool {
+	if o.Times < 0 || o.Chance > 0 && dice.Float64() >= o.Chance {
+		return false
+	}
+	if o.Times == 1 {
+		o.Times = -1 // used up
+	} else if o.Times > 1 {
+		o.Times--
+	}
+	return true
+}
+
+// fits tells whether a word is what a pattern with a * at its end means.
+func fits(pattern, word string) bool {
+	if begin, wild := strings.CutSuffix(pattern, "*"); wild {
+		return strings.HasPrefix(word, begin)
+	}
+	return pattern == "" || pattern == word
+}
+
+func (f *faults) takeAPI(method, path string, dice *mathrand.Rand) APIFault {
+	for _, a := range f.api {
+		if fits(a.Method, method) && fits(a.Path, path) && a.strike(dice) {
+			return *a
+		}
+	}
+	return APIFault{}
+}
+
+func (f *faults) takeDelivery(kind, endpoint string, dice *mathrand.Rand) DeliveryFault {
+	for _, d := range f.delivery {
+		if fits(d.Type, kind) && fits(d.Endpoint, endpoint) && d.strike(dice) {
+			return *d
+		}
+	}
+	return DeliveryFault{}
+}
+
+func (f *faults) takeEvent(kind string, dice *mathrand.Rand) EventFault {
+	for _, e := range f.event {
+		if fits(e.Type, kind) && e.strike(dice) {
+			return *e
+		}
+	}
+	return EventFault{}
+}
+
+// before is what happens before a request is looked at; false = it never is.
+func (f APIFault) before(sandbox, client context.Context) bool {
+	switch f.Action {
+	case DelayReply:
+		return wait(f.Delay, client, sandbox)
+	case Hang:
+		d := f.Delay
+		if d == 0 {
+			d = 24 * time.Hour
+		}
+		wait(d, client, sandbox)
+		return false
+	default:
+		return true
+	}
+}
+
+// instead is the answer in place of the request's own.
+func (f APIFault) instead() (reply, bool) {
+	switch f.Action {
+	case RateLimit:
+		rep := failure(&apiError{
+			status: http.StatusTooManyRequests, Type: invalidRequest, Code: "rate_limit",
+			Message: "Request rate limit exceeded. Learn more about rate limits here https://stripe.com/docs/rate-limits.",
+		}, "")
+		rep.header = map[string]string{"Stripe-Should-Retry": "true"}
+		if f.RetryAfter > 0 {
+			rep.header["Retry-After"] = strconv.Itoa(int(f.RetryAfter.Seconds()))
+		}
+		return rep, true
+	case ServerError:
+		return failure(&apiError{
+			status: http.StatusInternalServerError, Type: internalError,
+			Message: "An unknown error occurred. (The sandbox was told to say so.)",
+		}, ""), true
+	case NotFound:
+		return failure(missing("object", "as the sandbox was told to say", ""), ""), true
+	default:
+		return reply{}, false
+	}
+}
+
+// alter changes an answer on its way.
+func (f APIFault) alter(o object) {
+	if f.Action == Withhold && o["object"] == "checkout.session" {
+		o["subscription"], o["invoice"] = nil, nil
+	}
+}

@@ -1,0 +1,193 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/billing/sandbox"
+)
+
+// TestRestart closes a sandbox in the middle of everything and goes on with a new one.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sandbox.json")
+	kept := func(o *sandbox.Options) { o.File = file }
+	a := open(t, kept).sells().listens()
+	a.hook.set(func() { a.hook.status = http.StatusServiceUnavailable })
+	customer, sub := a.pro(sandbox.CardFailsLater)
+	later, _ := a.pro(sandbox.BankPays)
+	opened := a.checkout(customer)
+	key := &stripe.CustomerParams{}
+	key.SetIdempotencyKey("once")
+	made := must(a.API.Customers.New(key))(t)
+	a.Advance(12 * time.Hour)
+	a.quiesce()
+	a.must(a.Close(context.Background()))
+	info, err := os.Stat(file)
+	a.must(err)
+	if info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode())
+	}
+
+	b := open(t, kept, func(o *sandbox.Options) { o.Now, o.Seed = a.clock.Now, 0 })
+	b.clock, b.price = a.clock, a.price
+	if got, want := fmt.Sprint(b.Subscriptions("")), fmt.Sprint(a.Subscriptions("")); got != want {
+		t.Errorf("%s, was %s", got, want)
+	}
+	if !b.Now().Equal(a.Now()) {
+		t.Error(a.Now(), b.Now())
+	}
+	if got := must(b.API.Customers.New(key))(t); got.ID != made.ID {
+		t.Error("the idempotency key is forgotten")
+	}
+	a.hook.set(func() { a.hook.status = http.StatusOK; a.hook.got = nil })
+	b.Advance(6 * time.Hour) // webhooks that failed before the restart
+	b.quiesce()
+	if len(a.hook.types()) == 0 {
+		t.Error("no redelivery after the restart")
+	}
+	b.Advance(4 * day)
+	if got := b.Subscriptions(later)[0]; got.Status != "active" {
+		t.Errorf("%+v", got)
+	}
+	if got := must(b.API.CheckoutSessions.Get(opened.ID, nil))(t); got.Status != "expired" {
+		t.Errorf("%+v", got)
+	}
+	b.Advance(30 * day)
+	b.want(sub, "past_due")
+	fresh := b.customer()
+	for _, c := range a.Customers() {
+		if c.ID == fresh {
+			t.Error("an id came twice")
+		}
+	}
+	b.quiesce()
+}
+
+// TestFileFollows shows that the file follows changes without Close, and that a broken one is not taken.
+func TestFileFollows(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sandbox.json")
+	b := open(t, func(o *sandbox.Options) { o.File = file })
+	id := b.customer()
+	for range 200 {
+		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), id) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), id) || !json.Valid(text) {
+		t.Fatal(err, string(text))
+	}
+	broken := filepath.Join(t.TempDir(), "broken.json")
+	b.must(os.WriteFile(broken, text[:len(text)/2], 0o600))
+	if _, err := sandbox.New(sandbox.Options{File: broken}); err == nil {
+		t.Error("half a file was taken")
+	}
+}
+
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	a := open(t).sells()
+	customer, sub := a.pro(sandbox.CardOK)
+	var kept, again bytes.Buffer
+	a.must(a.Snapshot(&kept))
+	a.must(a.Cancel(sub))
+	a.must(a.Restore(bytes.NewReader(kept.Bytes())))
+	a.want(sub, "active")
+	a.must(a.Snapshot(&again))
+	if !strings.Contains(again.String(), customer) {
+		t.Error("not the same")
+	}
+	if err := a.Restore(strings.NewReader("{")); err == nil {
+		t.Error("half a state was taken")
+	}
+	a.want(sub, "active")
+}
+
+// TestRealClock shows that what is due happens by itself where time passes by itself.
+func TestRealClock(t *testing.T) {
+	t.Parallel()
+	b := open(t, func(o *sandbox.Options) { o.Now = nil }).listens()
+	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.DelayDelivery, Delay: time.Second})
+	b.customer()
+	for range 500 {
+		if len(b.hook.types()) == 1 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("nothing came")
+}
+
+// TestCheap shows that sandboxes leave nothing behind.
+func TestCheap(t *testing.T) { //nolint:paralleltest // it counts goroutines
+	before := runtime.NumGoroutine()
+	for range 200 {
+		s, err := sandbox.New(sandbox.Options{Seed: 1, Client: &http.Client{Transport: fails{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := http.Client{Transport: s.Transport()}
+		req, _ := http.NewRequest(http.MethodPost, "http://x/v1/webhook_endpoints", strings.NewReader("url=http://x&enabled_events[]=*"))
+		req.Header.Set("Authorization", "Bearer "+sandbox.DefaultKey)
+		resp, err := c.Do(req)
+		if err != nil || resp.StatusCode != 200 {
+			t.Fatal(resp, err)
+		}
+		req, _ = http.NewRequest(http.MethodPost, "http://x/v1/customers", strings.NewReader("email=a@b.example"))
+		req.Header.Set("Authorization", "Bearer "+sandbox.DefaultKey)
+		if resp, err := c.Do(req); err != nil || resp.StatusCode != 200 {
+			t.Fatal(resp, err)
+		}
+		if err := s.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// fails is a network that is away.
+type fails struct{}
+
+func (fails) RoundTrip(r *http.Request) (*http.Response, error) {
+	return nil, fmt.Errorf("no network to %s", r.URL.Host)
+}
+
+func BenchmarkLife(b *testing.B) {
+	for b.Loop() {
+		s, err := sandbox.New(sandbox.Options{Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c := http.Client{Transport: s.Transport()}
+		for _, body := range []string{"email=a@b.example", "email=b@b.example"} {
+			req, _ := http.NewRequest(http.MethodPost, "http://x/v1/customers", strings.NewReader(body))
+			req.Header.Set("Authorization", "Bearer "+sandbox.DefaultKey)
+			if resp, err := c.Do(req); err != nil || resp.StatusCode != 200 {
+				b.Fatal(resp, err)
+			}
+		}
+		if err := s.Close(context.Background()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package sandbox
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// price is how much, and how often.
+type price struct {
+	head
+
+	Product   string `json:"product"`
+	Active    bool   `json:"active"`
+	Currency  string `json:"currency"`
+	Amount    int64  `json:"amount"` // in cents
+	Interval  string `json:"interval"`
+	Count     int64  `json:"interval_count"`
+	LookupKey string `json:"lookup_key"`
+	Nickname  string `json:"nickname"`
+	Tax       string `json:"tax_behavior"`
+}
+
+func (p *price) render(s *Sandbox) object {
+	kind, recurring := "one_time", any(nil)
+	if p.Interval != "" {
+		kind = "recurring"
+		recurring = object{"aggregate_usage": nil, "interval": p.Interval, "interval_count": p.Count, "usage_type": "licensed"}
+	}
+	return object{
+		"id": p.ID, "object": "price", "created": p.Created, "livemode": s.live, "metadata": meta(p.Metadata),
+		"active": p.Active, "billing_scheme": "per_unit", "currency": p.Currency, "custom_unit_amount": nil,
+		"lookup_key": orNull(p.LookupKey), "nickname": orNull(p.Nickname), "product": p.Product, "recurring": recurring,
+		"tax_behavior": p.Tax, "tiers_mode": nil, "transform_quantity": nil, "type": kind,
+		"unit_amount": p.Amount, "unit_amount_decimal": strconv.FormatInt(p.Amount, 10),
+	}
+}
+
+// readShared takes what create and update share; moved is the price that loses its lookup key to this one.
+func (p *price) readShared(s *Sandbox, q *params) (moved *price) {
+	if v, ok := q.bool("active"); ok {
+		p.Active = v
+	}
+	if v, ok := q.opt("nickname"); ok {
+		p.Nickname = v
+	}
+	p.Metadata = q.metadata(p.Metadata)
+	transfer := q.flag("transfer_lookup_key")
+	key, ok := q.opt("lookup_key")
+	if !ok {
+		return nil
+	}
+	p.LookupKey = key
+	for _, other := range s.d.Prices.rows {
+		if key == "" || other.LookupKey != key || other.ID == p.ID {
+			continue
+		}
+		if transfer {
+			return other
+		}
+		q.fail(invalid("lookup_key", "", "A price (`%s`) already uses that lookup key.", other.ID))
+	}
+	return nil
+}
+
+func createPrice(s *Sandbox, r *request) (object, error) {
+	p := &price{Active: true, Count: 1}
+	p.Currency = strings.ToLower(r.p.need("currency"))
+	if len(p.Currency) != 3 {
+		r.p.fail(invalid("currency", "", "Invalid currency: %s.", p.Currency))
+	}
+	amount, sent := r.p.int("unit_amount")
+	if !sent {
+		r.p.fail(invalid("unit_amount", "parameter_missing", "Prices require an `unit_amount` or `unit_amount_decimal` parameter to be set."))
+	}
+	if p.Amount = amount; amount < 0 {
+		r.p.fail(invalid("unit_amount", "parameter_invalid_integer", "This value must be greater than or equal to 0."))
+	}
+	p.Tax = r.p.enum("tax_behavior", "unspecified", "inclusive", "exclusive")
+	r.p.enum("billing_scheme", "per_unit")
+	if q := r.p.sub("recurring"); q != nil {
+		p.Interval = q.need("interval")
+		if p.Interval != "" && !slices.Contains([]string{"day", "week", "month", "year"}, p.Interval) {
+			q.fail(invalid("recurring[interval]", "", "Invalid recurring[interval]: must be one of month, year, week, or day"))
+		}
+		if n, ok := q.int("interval_count"); ok {
+			p.Count = n
+		}
+		if p.Count < 1 {
+			q.fail(invalid("recurring[interval_count]", "parameter_invalid_integer", "This value must be greater than or equal to 1."))
+		}
+		q.enum("usage_type", "licensed")
+	}
+	var made *product
+	if q := r.p.sub("product_data"); q != nil {
+		made = &product{Active: true, Updated: s.now(), Name: q.need("name")}
+		made.ID = q.str("id")
+		made.read(q)
+	} else {
+		p.Product = r.p.need("product")
+		if _, err := need[*product](s, "product", p.Product, "product"); err != nil {
+			r.p.fail(err)
+		}
+	}
+	moved := p.readShared(s, r.p)
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	if made != nil {
+		insert(s, &s.d.Products, made, "prod_", shortID)
+		s.emit("product.created", made.render(s), nil)
+		p.Product = made.ID
+	}
+	s.takeKey(moved)
+	insert(s, &s.d.Prices, p, "price_", longID)
+	o := p.render(s)
+	s.emit("price.created", o, nil)
+	return o, nil
+}
+
+// takeKey takes the lookup key from a price.
+func (s *Sandbox) takeKey(p *price) {
+	if p != nil {
+		s.change(p, "price.updated", func() { p.LookupKey = "" })
+	}
+}
+
+func getPrice(s *Sandbox, r *request) (object, error) {
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	p, err := need[*price](s, "price", r.id, "")
+	if err != nil {
+		return nil, err
+	}
+	return p.render(s), nil
+}
+
+func updatePrice(s *Sandbox, r *request) (object, error) {
+	p, err := need[*price](s, "price", r.id, "")
+	if err != nil {
+		return nil, err
+	}
+	next := *p
+	if v, ok := r.p.opt("tax_behavior"); ok {
+		next.Tax = v
+	}
+	moved := next.readShared(s, r.p)
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	s.takeKey(moved)
+	s.change(p, "price.updated", func() { *p = next })
+	return p.render(s), nil
+}
+
+func listPrices(s *Sandbox, r *request) (object, error) {
+	active, byActive := r.p.bool("active")
+	keys, byKey := r.p.strs("lookup_keys")
+	of := r.p.str("product")
+	currency := r.p.str("currency")
+	kind := r.p.str("type")
+	created := r.p.span("created")
+	if len(keys) > 10 {
+		r.p.fail(invalid("lookup_keys", "", "You may only specify up to 10 lookup keys."))
+	}
+	return list(s, r, "price", s.d.Prices.rows, func(p *price) bool {
+		return created(p.Created) && (!byActive || p.Active == active) && (!byKey || p.LookupKey != "" && slices.Contains(keys, p.LookupKey)) &&
+			(of == "" || p.Product == of) && (currency == "" || p.Currency == currency) && (kind == "" || (kind == "recurring") == (p.Interval != ""))
+	})
+}

@@ -1,0 +1,189 @@
+package sandbox_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stopMock()
+	os.Exit(code)
+}
+
+// mock is stripe-mock v0.183.0, built from its module and run as a process: it prints every request, which must not
+// come into the output of the tests.
+var mock struct {
+	once sync.Once
+	url  string
+	err  error
+	dir  string
+	cmd  *exec.Cmd
+}
+
+func mockURL() (string, error) {
+	mock.once.Do(func() { mock.url, mock.err = startMock() })
+	return mock.url, mock.err
+}
+
+func startMock() (string, error) {
+	dir, err := os.MkdirTemp("", "stripe-mock-*")
+	if err != nil {
+		return "", err
+	}
+	mock.dir = dir
+	program := filepath.Join(dir, "stripe-mock")
+	if out, err := exec.Command("go", "build", "-o", program, "github.com/stripe/stripe-mock").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build stripe-mock: %w: %s", err, out)
+	}
+	// Both addresses, or it opens its HTTPS port to everybody.
+	mock.cmd = exec.Command(program, "-http-addr", "127.0.0.1:0", "-https-addr", "127.0.0.1:0", "-strict-version-check")
+	diesWithUs(mock.cmd)
+	stdout, err := mock.cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := mock.cmd.Start(); err != nil {
+		return "", err
+	}
+	lines := bufio.NewReader(stdout)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return "", fmt.Errorf("stripe-mock ended: %w", err)
+		}
+		if addr, ok := strings.CutPrefix(strings.TrimSpace(line), "Listening for HTTP at address: "); ok {
+			go io.Copy(io.Discard, lines)
+			return "http://" + addr, nil
+		}
+	}
+}
+
+func stopMock() {
+	if mock.cmd != nil && mock.cmd.Process != nil {
+		_ = mock.cmd.Process.Kill()
+		_ = mock.cmd.Wait()
+	}
+	if mock.dir != "" {
+		_ = os.RemoveAll(mock.dir)
+	}
+}
+
+// recorder sends each request to the sandbox, and if it was answered well, the same to stripe-mock, which must accept
+// it; the answer must be what the OpenAPI document and stripe-mock's own answer say.
+type recorder struct {
+	t    *testing.T
+	seen func(o map[string]any) // every object in an answer
+}
+
+func (rc recorder) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	resp, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	got, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(got))
+	if v := r.Header.Get("Stripe-Version"); v == pinned {
+		rc.check(r, body, resp, got)
+	}
+	return resp, nil
+}
+
+const pinned = "2023-10-16"
+
+func (rc recorder) check(r *http.Request, body []byte, resp *http.Response, got []byte) {
+	rc.t.Helper()
+	var answer any
+	if err := json.Unmarshal(got, &answer); err != nil {
+		rc.t.Errorf("%s %s: %v in %s", r.Method, r.URL.Path, err, got)
+		return
+	}
+	if resp.StatusCode != http.StatusOK {
+		for _, e := range validate("error", answer) {
+			rc.t.Errorf("%s %s %d: %s", r.Method, r.URL.Path, resp.StatusCode, e)
+		}
+		return
+	}
+	for _, e := range validateAnswer(r.Method, r.URL.Path, answer) {
+		rc.t.Errorf("%s %s: %s", r.Method, r.URL.Path, e)
+	}
+	want, err := rc.ask(r, body)
+	if err != nil {
+		rc.t.Errorf("stripe-mock: %s %s %s: %v", r.Method, r.URL, body, err)
+		return
+	}
+	for _, e := range lacking("", want, answer) {
+		rc.t.Errorf("%s %s: stripe-mock has %s, the sandbox has not", r.Method, r.URL.Path, e)
+	}
+	if rc.seen != nil {
+		eachObject(answer, rc.seen)
+	}
+}
+
+// ask sends a request to stripe-mock.
+func (rc recorder) ask(r *http.Request, body []byte) (any, error) {
+	base, err := mockURL()
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequest(r.Method, base+r.URL.RequestURI(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range []string{"Content-Type", "Stripe-Version", "Idempotency-Key"} {
+		req.Header.Set(k, r.Header.Get(k))
+	}
+	req.Header.Set("Authorization", "Bearer sk_test_123")
+	c := http.Client{Timeout: 20 * time.Second}
+	resp, err := c.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%d %s", resp.StatusCode, b)
+	}
+	var answer any
+	return answer, json.Unmarshal(b, &answer)
+}
+
+// eachObject calls f for every Stripe object within a value.
+func eachObject(v any, f func(map[string]any)) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			eachObject(x, f)
+		}
+	case map[string]any:
+		if _, ok := v["object"].(string); ok {
+			f(v)
+		}
+		for _, x := range v {
+			eachObject(x, f)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+// Package sandbox is a stand-in for Stripe: an HTTP server that keeps customers, prices, checkout sessions,
+// subscriptions, invoices and the rest in memory, answers as API version 2023-10-16, shows the hosted pages, sends
+// signed webhooks, and misbehaves on demand. No money moves, and nothing outside is asked.
+//
+// Its clock can be moved (Advance), and what is due happens on the way: renewals, retries of failed payments, ends
+// of periods, redeliveries of webhooks. What Stripe does within an hour of a renewal (finalizing the invoice, the
+// first attempt to collect) happens here at once. A parameter that the sandbox does not know is refused, also where
+// Stripe knows it. Of those that it takes, proration, payment_settings and what changes only the looks of a real page
+// have no effect.
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	mathrand "math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options is what New wants to know. The zero value works: a test key, a random seed, the real clock, no file.
+type Options struct {
+	// URL is where the hosted pages are reached, without a slash at its end. "" = where the request came to.
+	URL string
+	// SecretKeys open the API. All are sk_test_… (or rk_test_…), or all are sk_live_…, which makes every object
+	// livemode. nil = DefaultKey.
+	SecretKeys []string
+	// Now is the clock beneath the sandbox's own, which Advance moves ahead of it. nil = time.Now, and what becomes
+	// due happens by itself; otherwise it happens at the next Advance, Quiesce or request.
+	Now func() time.Time
+	// SignNow is the clock of webhook signatures: receivers compare it with their own. nil = Now, not moved.
+	SignNow func() time.Time
+	// Seed decides ids, secrets and the dice of faults. 0 = another one each time, so that a database that outlives
+	// the sandbox never meets an old id again.
+	Seed uint64
+	// File keeps the state over restarts, mode 0600. "" = memory only.
+	File string
+	// Log is told of webhooks that fail. nil = nobody.
+	Log *slog.Logger
+	// Client sends webhooks. nil = one that does. Redirects are never followed.
+	Client *http.Client
+	// Workers is how many webhooks are under way at most. 0 = 4; 1 = one after the other, in order.
+	Workers int
+	// DeliveryTimeout ends an attempt. 0 = 20 s.
+	DeliveryTimeout time.Duration
+	// Dunning is what follows a failed renewal. nil = DefaultDunning.
+	Dunning *Dunning
+}
+
+// DefaultKey is the secret key of a sandbox that was given none.
+const DefaultKey = "sk_test_sandbox"
+
+// Dunning is what follows a renewal that could not be paid.
+type Dunning struct {
+	// Retries is the time from one failed attempt to the next.
+	Retries []time.Duration `json:"retries"`
+	// End is the status after the last: "canceled", "unpaid" or "past_due".
+	End string `json:"end"`
+}
+
+func (d Dunning) check() error {
+	if d.End != statusCanceled && d.End != statusUnpaid && d.End != statusPastDue {
+		return fmt.Errorf("dunning ends with canceled, unpaid or past_due, not with %q", d.End)
+	}
+	return nil
+}
+
+const day = 24 * time.Hour
+
+// DefaultDunning tries again after 3, 5 and 7 days, and cancels.
+func DefaultDunning() Dunning {
+	return Dunning{Retries: []time.Duration{3 * day, 5 * day, 7 * day}, End: statusCanceled}
+}
+
+// Sandbox is one account at the stand-in. It is an http.Handler for the API, the pages and the controls.
+type Sandbox struct {
+	opts Options
+	live bool
+	web  func() http.Handler // made when first asked for: most tests ask for no page
+
+	mu     sync.Mutex // guards all below, and everything that hangs from it
+	d      data       // what a restart keeps
+	byID   map[string]record
+	agenda agenda
+	dice   *mathrand.Rand
+	cause  cause // of the events that arise now
+	origin string
+	timer  *time.Timer
+	faults faults
+	calls  []Call
+	// inflight is the idempotency keys of requests under way.
+	inflight map[string]bool
+	idle     *sync.Cond // signals that workers ended, or that a request is done
+
+	queue   []*delivery // to be sent at once
+	workers int         // under way
+	closed  bool
+	ctx     context.Context // ends with Close
+	stop    context.CancelFunc
+	done    sync.WaitGroup
+
+	dirty   bool
+	saving  bool
+	writing sync.Mutex // of the file; taken before mu
+}
+
+// data is what a restart keeps.
+type data struct {
+	Seq      uint64        `json:"seq"`
+	Seed     uint64        `json:"seed"`
+	Offset   time.Duration `json:"offset"`
+	At       int64         `json:"-"` // Unix seconds of the step that is being run, 0 = none
+	Version  string        `json:"event_version"`
+	Dunning  Dunning       `json:"dunning"`
+	Requests uint64        `json:"requests"`
+
+	Customers   table[*customer]      `json:"customers"`
+	Methods     table[*method]        `json:"payment_methods"`
+	Products    table[*product]       `json:"products"`
+	Prices      table[*price]         `json:"prices"`
+	Sessions    table[*session]       `json:"checkout_sessions"`
+	Subs        table[*subscription]  `json:"subscriptions"`
+	Invoices    table[*invoice]       `json:"invoices"`
+	Intents     table[*intent]        `json:"payment_intents"`
+	Charges     table[*charge]        `json:"charges"`
+	Refunds     table[*refund]        `json:"refunds"`
+	Disputes    table[*dispute]       `json:"disputes"`
+	Configs     table[*portalConfig]  `json:"portal_configurations"`
+	Portals     table[*portalSession] `json:"portal_sessions"`
+	Endpoints   table[*endpoint]      `json:"webhook_endpoints"`
+	Events      table[*event]         `json:"events"`
+	Deliveries  table[*delivery]      `json:"deliveries"`
+	Idempotency map[string]*saved     `json:"idempotency"`
+}
+
+// New makes a sandbox, from its file if there is one. Close it.
+func New(opts Options) (*Sandbox, error) {
+	if len(opts.SecretKeys) == 0 {
+		opts.SecretKeys = []string{DefaultKey}
+	}
+	live, err := mode(opts.SecretKeys)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Workers <= 0 {
+		opts.Workers = 4
+	}
+	if opts.DeliveryTimeout <= 0 {
+		opts.DeliveryTimeout = 20 * time.Second
+	}
+	opts.Client = deliveryClient(opts.Client)
+	s := &Sandbox{opts: opts, live: live, byID: map[string]record{}, inflight: map[string]bool{}}
+	s.idle = sync.NewCond(&s.mu)
+	s.d.Seed = opts.Seed
+	if s.d.Seed == 0 {
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+		s.d.Seed = binary.LittleEndian.Uint64(b[:])
+	}
+	s.d.Dunning = DefaultDunning()
+	if opts.Dunning != nil {
+		s.d.Dunning = *opts.Dunning
+	}
+	if err := s.d.Dunning.check(); err != nil {
+		return nil, err
+	}
+	s.d.Idempotency = map[string]*saved{}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if opts.File != "" {
+		if err := s.load(); err != nil {
+			s.stop()
+			return nil, err
+		}
+	}
+	s.dice = mathrand.New(mathrand.NewPCG(s.d.Seed, s.d.Seq))
+	s.web = sync.OnceValue(s.routesOfPages)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.catchUp()
+	return s, nil
+}
+
+// mode tells whether the keys are of live mode.
+func mode(keys []string) (live bool, err error) {
+	for i, key := range keys {
+		var l bool
+		switch {
+		case strings.HasPrefix(key, "sk_test_"), strings.HasPrefix(key, "rk_test_"):
+		case strings.HasPrefix(key, "sk_live_"), strings.HasPrefix(key, "rk_live_"):
+			l = true
+		default:
+			return false, errors.New("a secret key begins with sk_test_ or sk_live_")
+		}
+		if i > 0 && l != live {
+			return false, errors.New("the secret keys of one sandbox are all of test mode or all of live mode")
+		}
+		live = l
+	}
+	return live, nil
+}
+
+// Close ends all deliveries, waits for them until ctx ends, and writes the file. It may be called again.
+func (s *Sandbox) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.mu.Unlock()
+	s.stop()
+	ended := make(chan struct{})
+	go func() {
+		s.done.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		return fmt.Errorf("webhooks are still under way: %w", ctx.Err())
+	}
+	return s.save()
+}
+
+// ServeHTTP answers the API (/v1/…), the hosted pages (/c/…, /p/…) and the controls (/_sandbox…).
+func (s *Sandbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		s.serveAPI(w, r)
+		return
+	}
+	s.web().ServeHTTP(w, r)
+}

@@ -1,0 +1,264 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+)
+
+// session is a checkout: a hosted page that sells one subscription.
+type session struct {
+	head
+
+	Customer    string            `json:"customer"`
+	Reference   string            `json:"client_reference_id"`
+	Email       string            `json:"customer_email"`
+	Lines       []item            `json:"lines"`
+	SuccessURL  string            `json:"success_url"`
+	CancelURL   string            `json:"cancel_url"`
+	Status      string            `json:"status"`
+	Payment     string            `json:"payment_status"`
+	ExpiresAt   int64             `json:"expires_at"`
+	URL         string            `json:"url"`
+	Sub         string            `json:"subscription"`
+	Invoice     string            `json:"invoice"`
+	SubMetadata map[string]string `json:"subscription_metadata"`
+	SubText     string            `json:"subscription_description"`
+	TrialDays   int64             `json:"trial_days"`
+	TrialEnd    int64             `json:"trial_end"`
+	TrialNoCard string            `json:"trial_no_card"`
+	Promotion   any               `json:"allow_promotion_codes"`
+	Locale      string            `json:"locale"`
+	Billing     string            `json:"billing_address_collection"`
+	Collect     string            `json:"payment_method_collection"`
+}
+
+const (
+	sessionOpen     = "open"
+	sessionComplete = "complete"
+	sessionExpired  = "expired"
+
+	payPaid = "paid"
+	payNot  = "unpaid"
+	payNone = "no_payment_required"
+)
+
+func (cs *session) owner() string { return cs.Customer }
+
+func (cs *session) due(_ *Sandbox) int64 {
+	if cs.Status != sessionOpen {
+		return 0
+	}
+	return cs.ExpiresAt
+}
+
+func (cs *session) run(s *Sandbox) { s.expire(cs) }
+
+func (cs *session) total(s *Sandbox) (cents int64, currency string) {
+	for _, l := range cs.Lines {
+		p, _ := find[*price](s, l.Price)
+		cents, currency = cents+p.Amount*l.Quantity, p.Currency
+	}
+	if cs.TrialDays > 0 || cs.TrialEnd > 0 {
+		cents = 0
+	}
+	return cents, currency
+}
+
+func (cs *session) render(s *Sandbox) object {
+	total, currency := cs.total(s)
+	url, email := orNull(cs.URL), cs.Email
+	if cs.Status != sessionOpen {
+		url = nil
+	}
+	if c, ok := find[*customer](s, cs.Customer); ok && email == "" {
+		email = c.Email
+	}
+	var details any
+	if email != "" || cs.Status == sessionComplete {
+		details = object{"address": nil, "email": orNull(email), "name": nil, "phone": nil, "tax_exempt": "none", "tax_ids": []any{}}
+	}
+	return object{
+		"id": cs.ID, "object": "checkout.session", "created": cs.Created, "livemode": s.live, "metadata": meta(cs.Metadata),
+		"after_expiration": nil, "allow_promotion_codes": cs.Promotion, "amount_subtotal": total, "amount_total": total,
+		"automatic_tax": object{"enabled": false, "liability": nil, "status": nil}, "billing_address_collection": orNull(cs.Billing),
+		"cancel_url": orNull(cs.CancelURL), "client_reference_id": orNull(cs.Reference), "client_secret": nil, "consent": nil,
+		"consent_collection": nil, "currency": currency, "currency_conversion": nil, "custom_fields": []any{},
+		"custom_text": object{"after_submit": nil, "shipping_address": nil, "submit": nil, "terms_of_service_acceptance": nil},
+		"customer":    orNull(cs.Customer), "customer_creation": nil, "customer_details": details, "customer_email": orNull(cs.Email),
+		"expires_at": cs.ExpiresAt, "invoice": orNull(cs.Invoice), "invoice_creation": nil, "locale": orNull(cs.Locale), "mode": "subscription",
+		"payment_intent": nil, "payment_link": nil, "payment_method_collection": cs.Collect, "payment_method_configuration_details": nil,
+		"payment_method_options": object{}, "payment_method_types": []any{"card"}, "payment_status": cs.Payment,
+		"phone_number_collection": object{"enabled": false}, "recovered_from": nil, "setup_intent": nil, "shipping_address_collection": nil,
+		"shipping_cost": nil, "shipping_details": nil, "shipping_options": []any{}, "status": cs.Status, "submit_type": nil,
+		"subscription": orNull(cs.Sub), "success_url": orNull(cs.SuccessURL),
+		"total_details": object{"amount_discount": 0, "amount_shipping": 0, "amount_tax": 0}, "ui_mode": "hosted", "url": url,
+	}
+}
+
+// lineItems is the line_items of a session.
+func (s *Sandbox) lineItems(cs *session) []any {
+	data := make([]any, 0, len(cs.Lines))
+	for _, l := range cs.Lines {
+		p, _ := find[*price](s, l.Price)
+		prod, _ := find[*product](s, p.Product)
+		total := p.Amount * l.Quantity
+		data = append(data, object{
+			"id": l.ID, "object": "item", "amount_discount": 0, "amount_subtotal": total, "amount_tax": 0, "amount_total": total,
+			"currency": p.Currency, "description": prod.Name, "price": p.render(s), "quantity": l.Quantity,
+		})
+	}
+	return data
+}
+
+func createSession(s *Sandbox, r *request) (object, error) {
+	p := r.p
+	cs := &session{Status: sessionOpen, Payment: payNot}
+	if mode := p.need("mode"); mode != "" && mode != "subscription" {
+		p.fail(invalid("mode", "", "The sandbox has mode=subscription only."))
+	}
+	if cs.Customer = p.str("customer"); cs.Customer != "" {
+		if _, err := s.customer(cs.Customer, "customer"); err != nil {
+			p.fail(err)
+		}
+	}
+	if cs.Email = p.str("customer_email"); cs.Email != "" && cs.Customer != "" {
+		p.fail(invalid("customer", "", "You may only specify one of these parameters: customer, customer_email."))
+	}
+	if cs.Reference = p.str("client_reference_id"); len(cs.Reference) > 200 {
+		p.fail(invalid("client_reference_id", "parameter_invalid_string_too_long", "Invalid string: must be at most 200 characters"))
+	}
+	for _, q := range p.list("line_items") {
+		l := item{Quantity: 1, Price: q.need("price")}
+		l.ID = s.newID("li_", longID)
+		s.checkPrice(q, l.Price)
+		if n, ok := q.int("quantity"); ok {
+			l.Quantity = n
+		}
+		cs.Lines = append(cs.Lines, l)
+	}
+	if len(cs.Lines) == 0 {
+		p.fail(invalid("line_items", "parameter_missing", "Missing required param: line_items."))
+	}
+	cs.SuccessURL, cs.CancelURL = p.need("success_url"), p.str("cancel_url")
+	for _, u := range []string{cs.SuccessURL, cs.CancelURL} {
+		if u != "" && !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "http://") {
+			p.fail(invalid("success_url", "url_invalid", "Not a valid URL"))
+		}
+	}
+	cs.Metadata = p.metadata(nil)
+	cs.readSubscription(s, p)
+	cs.readLooks(p)
+	cs.ExpiresAt = s.now() + 24*60*60
+	if at, ok := p.int("expires_at"); ok {
+		cs.ExpiresAt = at
+		if at < s.now()+30*60-60 || at > s.now()+24*60*60+60 { // a minute for clocks that differ
+			p.fail(invalid("expires_at", "", "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation."))
+		}
+	}
+	if err := p.finish(); err != nil {
+		return nil, err
+	}
+	prefix := "cs_test_"
+	if s.live {
+		prefix = "cs_live_"
+	}
+	cs.ID = s.newID(prefix, sessID)
+	cs.URL = s.base() + "/c/pay/" + cs.ID
+	insert(s, &s.d.Sessions, cs, "", 0)
+	return cs.render(s), nil
+}
+
+func (s *Sandbox) checkPrice(q *params, id string) {
+	pr, err := need[*price](s, "price", id, q.name("price"))
+	switch {
+	case err != nil:
+		q.fail(err)
+	case !pr.Active:
+		q.fail(invalid(q.name("price"), "", "The price specified is inactive. This field only accepts active prices."))
+	case pr.Interval == "":
+		q.fail(invalid("line_items", "", "You must provide at least one recurring price in `subscription` mode when using prices."))
+	}
+}
+
+// readSubscription reads what the subscription is to have.
+func (cs *session) readSubscription(s *Sandbox, p *params) {
+	q := p.sub("subscription_data")
+	if q == nil {
+		return
+	}
+	cs.SubMetadata = q.metadata(nil)
+	cs.SubText = q.str("description")
+	cs.TrialDays, _ = q.int("trial_period_days")
+	cs.TrialEnd, _ = q.int("trial_end")
+	if cs.TrialEnd != 0 && cs.TrialEnd < s.now()+48*60*60 {
+		q.fail(invalid("subscription_data[trial_end]", "", "The `trial_end` date has to be at least 2 days in the future."))
+	}
+	if t := q.sub("trial_settings"); t != nil {
+		if e := t.sub("end_behavior"); e != nil {
+			cs.TrialNoCard = e.enum("missing_payment_method", "create_invoice", "cancel", "pause")
+		}
+	}
+}
+
+// readLooks reads what changes only the real page.
+func (cs *session) readLooks(p *params) {
+	if v, ok := p.bool("allow_promotion_codes"); ok {
+		cs.Promotion = v
+	}
+	cs.Locale = p.str("locale")
+	if v, ok := p.opt("billing_address_collection"); ok {
+		cs.Billing = v
+	}
+	cs.Collect = p.enum("payment_method_collection", "always", "if_required")
+	p.enum("ui_mode", "hosted")
+	if kinds, ok := p.strs("payment_method_types"); ok && !slices.Contains(kinds, "card") {
+		p.fail(invalid("payment_method_types", "", "The sandbox takes cards."))
+	}
+}
+
+func getSession(s *Sandbox, r *request) (object, error) {
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	cs, err := need[*session](s, "checkout.session", r.id, "")
+	if err != nil {
+		return nil, err
+	}
+	return cs.render(s), nil
+}
+
+func listSessions(s *Sandbox, r *request) (object, error) {
+	status := r.p.enum("status", "", sessionOpen, sessionComplete, sessionExpired)
+	sub := r.p.str("subscription")
+	created := r.p.span("created")
+	return list(s, r, "checkout.session", s.d.Sessions.of(r.p.str("customer")), func(cs *session) bool {
+		return created(cs.Created) && (status == "" || cs.Status == status) && (sub == "" || cs.Sub == sub)
+	})
+}
+
+func listLineItems(s *Sandbox, r *request) (object, error) {
+	r.p.int("limit")
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	cs, err := need[*session](s, "checkout.session", r.id, "")
+	if err != nil {
+		return nil, err
+	}
+	return sublist(r.path, s.lineItems(cs)), nil
+}
+
+func expireSession(s *Sandbox, r *request) (object, error) {
+	if err := r.p.finish(); err != nil {
+		return nil, err
+	}
+	cs, err := need[*session](s, "checkout.session", r.id, "")
+	if err != nil {
+		return nil, err
+	}
+	if cs.Status != sessionOpen {
+		return nil, invalid("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of `%s`.", cs.Status)
+	}
+	s.expire(cs)
+	return cs.render(s), nil
+}

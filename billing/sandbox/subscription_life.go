@@ -1,0 +1,155 @@
+package sandbox
+
+import "time"
+
+const (
+	reasonCreate = "subscription_create"
+	reasonCycle  = "subscription_cycle"
+
+	incompleteFor = 23 * time.Hour // https://docs.stripe.com/billing/subscriptions/overview#subscription-lifecycle
+)
+
+// begin starts a subscription: its first period, its first invoice, and, if pay, the first attempt to collect it.
+// It is incomplete until that is paid, also when that happens at once.
+func (s *Sandbox) begin(sub *subscription, pay, atCheckout bool) {
+	now := s.now()
+	sub.ID = s.newID("sub_1", longID-1)
+	sub.Created, sub.PeriodStart = now, now
+	p := sub.price(s)
+	sub.Currency = p.Currency
+	trial := sub.TrialEnd > now
+	if trial {
+		sub.Status, sub.TrialStart, sub.Anchor, sub.PeriodEnd = statusTrialing, now, sub.TrialEnd, sub.TrialEnd
+	} else {
+		sub.Status, sub.Anchor, sub.PeriodEnd = statusIncomplete, now, nextPeriod(now, now, p)
+	}
+	if c, ok := find[*customer](s, sub.Customer); ok && c.Currency == "" {
+		s.change(c, "customer.updated", func() { c.Currency = sub.Currency })
+	}
+	inv := s.newInvoice(sub, reasonCreate, trial)
+	sub.Latest = inv.ID
+	insert(s, &s.d.Subs, sub, "", 0)
+	s.emit("customer.subscription.created", sub.render(s), nil)
+	s.emit("invoice.created", inv.render(s), nil)
+	s.finalize(inv)
+	if pay || trial {
+		s.attempt(inv, atCheckout)
+	}
+}
+
+func (sub *subscription) due(s *Sandbox) int64 {
+	at := int64(0)
+	sooner := func(t int64) {
+		if t != 0 && (at == 0 || t < at) {
+			at = t
+		}
+	}
+	switch sub.Status {
+	case statusIncomplete:
+		if inv, ok := find[*invoice](s, sub.Latest); !ok || inv.SettlesAt == 0 {
+			sooner(sub.Created + int64(incompleteFor/time.Second))
+		}
+	case statusTrialing:
+		sooner(sub.TrialEnd)
+	case statusActive, statusPastDue, statusUnpaid:
+		sooner(sub.PeriodEnd)
+	default:
+		return 0
+	}
+	sooner(sub.CancelAt)
+	sooner(sub.ResumesAt)
+	return at
+}
+
+func (sub *subscription) run(s *Sandbox) {
+	now := s.now()
+	switch {
+	case sub.CancelAt != 0 && sub.CancelAt <= now, sub.AtPeriodEnd && sub.PeriodEnd <= now && sub.Status != statusIncomplete:
+		s.end(sub, sub.Reason)
+	case sub.ResumesAt != 0 && sub.ResumesAt <= now:
+		s.change(sub, "customer.subscription.updated", func() { sub.Pause, sub.ResumesAt = "", 0 })
+	case sub.Status == statusIncomplete:
+		s.change(sub, "customer.subscription.updated", func() { sub.Status, sub.EndedAt = statusExpired, now })
+		if inv, ok := find[*invoice](s, sub.Latest); ok && inv.Status == invoiceOpen {
+			s.void(inv)
+		}
+	case sub.Status == statusTrialing:
+		s.endTrial(sub)
+	default:
+		s.renew(sub)
+	}
+}
+
+// end cancels a subscription at once. What it still owes is no longer collected.
+func (s *Sandbox) end(sub *subscription, reason string) {
+	now := s.now()
+	first := sub.Status == statusIncomplete
+	for _, inv := range s.d.Invoices.of(sub.Customer) {
+		if inv.Subscription != sub.ID || inv.Status != invoiceOpen {
+			continue
+		}
+		inv.NextAttempt = 0
+		if first {
+			s.void(inv)
+		}
+	}
+	sub.Status, sub.EndedAt, sub.Reason, s.dirty = statusCanceled, now, reason, true
+	if sub.CanceledAt == 0 {
+		sub.CanceledAt = now
+	}
+	s.emit("customer.subscription.deleted", sub.render(s), nil)
+}
+
+// endTrial bills the first period, unless there is no means of payment and the subscription says otherwise.
+func (s *Sandbox) endTrial(sub *subscription) {
+	c, _ := find[*customer](s, sub.Customer)
+	if sub.Method == "" && c.Method == "" {
+		switch sub.TrialNoCard {
+		case "cancel":
+			s.end(sub, "payment_failed")
+			return
+		case "pause":
+			s.change(sub, "customer.subscription.updated", func() { sub.Status = statusPaused })
+			s.emit("customer.subscription.paused", sub.render(s), nil)
+			return
+		}
+	}
+	s.renew(sub)
+}
+
+// renew begins the next period and bills it.
+func (s *Sandbox) renew(sub *subscription) {
+	var inv *invoice
+	s.change(sub, "customer.subscription.updated", func() {
+		sub.PeriodStart = sub.PeriodEnd
+		sub.PeriodEnd = nextPeriod(sub.Anchor, sub.PeriodStart, sub.price(s))
+		if sub.Status == statusTrialing {
+			sub.Status = statusActive
+		}
+		inv = s.newInvoice(sub, reasonCycle, false)
+		sub.Latest = inv.ID
+	})
+	s.emit("invoice.created", inv.render(s), nil)
+	switch {
+	case sub.Status == statusUnpaid, sub.Pause == "keep_as_draft":
+		return // a draft that nobody collects
+	case sub.Pause == "void":
+		s.finalize(inv)
+		s.void(inv)
+	case sub.Pause == "mark_uncollectible":
+		s.finalize(inv)
+		inv.Status, inv.LostAt = invoiceLost, s.now()
+		s.emit("invoice.marked_uncollectible", inv.render(s), nil)
+	default:
+		s.finalize(inv)
+		s.attempt(inv, false)
+	}
+}
+
+// resume ends a pause that a trial without a card led to.
+func (s *Sandbox) resume(sub *subscription) {
+	now := s.now()
+	s.change(sub, "customer.subscription.updated", func() { sub.Status, sub.Anchor, sub.PeriodEnd = statusActive, now, now })
+	s.emit("customer.subscription.resumed", sub.render(s), nil)
+	s.renew(sub)
+}
