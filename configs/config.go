@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"lottery/models"
@@ -23,6 +24,26 @@ type Config struct {
 	OpsListen          string // "" = no ops listener
 	DrainDelay         time.Duration
 	Plans              models.Plans
+	Stripe             Stripe
+}
+
+// Stripe is how billing is connected; an empty SecretKey means that nothing is sold.
+type Stripe struct {
+	SecretKey      string
+	WebhookSecrets []string // any of them may have signed an event
+	APIURL         string   // "" = Stripe's own
+	Grace          time.Duration
+}
+
+// StripeURL is Stripe's own API.
+const StripeURL = "https://api.stripe.com"
+
+// On tells whether anything is sold.
+func (s *Stripe) On() bool { return s.SecretKey != "" }
+
+// Live tells whether the key moves real money.
+func (s *Stripe) Live() bool {
+	return strings.HasPrefix(s.SecretKey, "sk_live_") || strings.HasPrefix(s.SecretKey, "rk_live_")
 }
 
 // Source is where Load reads from; later ones win: defaults, the file, the environment, flags.

@@ -39,6 +39,9 @@ func Load(src Source) (Config, error) {
 			problems = append(problems, fmt.Sprintf("%s: %v", name, err))
 		}
 	}
+	if cfg.Stripe.Live() && cfg.Stripe.APIURL != "" && cfg.Stripe.APIURL != StripeURL {
+		problems = append(problems, "stripe_api_url: a live key is sent to Stripe alone: leave the address out, or use a test key")
+	}
 	if len(problems) > 0 {
 		slices.Sort(problems)
 		return cfg, models.Errorf(models.CodeInvalid, "the configuration has %d problem(s):\n  %s", len(problems), strings.Join(problems, "\n  "))

@@ -1,0 +1,131 @@
+// Package billing moves accounts between the plans for money, through Stripe.
+//
+// An account's plan follows from one thing only: what Stripe says of its customer's subscriptions when it is asked
+// (Service.Sync). Webhooks, the page after checkout, the operator's commands and the hourly reconcile are reasons to
+// ask; nothing depends on events arriving once, in order, or at all.
+package billing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+	"github.com/stripe/stripe-go/v76/client"
+
+	"lottery/configs"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// APIVersion is the version of Stripe's API that stripe-go v76 speaks.
+const APIVersion = stripe.APIVersion
+
+// accountKey is the metadata by which Stripe's objects name our account.
+const accountKey = "lottery_account"
+
+// Options is how to make a Service.
+type Options struct {
+	Store     *store.Store
+	Stripe    configs.Stripe
+	PublicURL string // of the web pages, without a trailing slash
+	Now       func() time.Time
+	Log       *slog.Logger
+	// Transport reaches Stripe; nil = http.DefaultTransport.
+	Transport http.RoundTripper
+	// Retries is how often the SDK sends a request again that failed on the way; the same idempotency key makes that
+	// safe.
+	Retries int64
+	// Pace is the time between two accounts of a reconcile; 0 = what Stripe's limits allow.
+	Pace time.Duration
+}
+
+// Service is billing. It is safe for concurrent use, on any number of nodes.
+type Service struct {
+	store     *store.Store
+	api       *client.API
+	cfg       configs.Stripe
+	publicURL string
+	now       func() time.Time
+	log       *slog.Logger
+	pace      time.Duration
+	wake      chan struct{} // an event came
+}
+
+// requestTimeout bounds one request to Stripe.
+const requestTimeout = 10 * time.Second
+
+// New makes a Service. Nothing is sent before it is used.
+func New(o Options) *Service {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	backend := &stripe.BackendConfig{
+		HTTPClient:        &http.Client{Timeout: requestTimeout, Transport: o.Transport},
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its texts may hold what must not be logged
+		MaxNetworkRetries: new(o.Retries),
+		EnableTelemetry:   new(false),
+	}
+	if o.Stripe.APIURL != "" {
+		backend.URL = new(o.Stripe.APIURL)
+	}
+	api := stripe.GetBackendWithConfig(stripe.APIBackend, backend)
+	return &Service{
+		store: o.Store, api: client.New(o.Stripe.SecretKey, &stripe.Backends{API: api}), cfg: o.Stripe, publicURL: o.PublicURL,
+		now: func() time.Time { return o.Now().UTC() }, log: o.Log, pace: cmp.Or(o.Pace, pace), wake: make(chan struct{}, 1),
+	}
+}
+
+const (
+	// leaseFor is how long one piece of work may hold an account; a holder that died blocks it no longer than that.
+	leaseFor = time.Minute
+	// workFor is how long the work itself may take: less, so that it ends under its own lock.
+	workFor = 50 * time.Second
+	// lockWait is how long to wait for an account that is being worked on.
+	lockWait = 20 * time.Second
+)
+
+// locked runs fn while no other process or node works on the account's billing.
+func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx context.Context, l store.Lease) error) error {
+	deadline := time.Now().Add(lockWait)
+	for pause := 4 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		l, ok, err := s.store.TryLease(ctx, "billing:"+accountID, leaseFor)
+		if err != nil {
+			return err
+		}
+		if ok {
+			work, cancel := context.WithTimeout(ctx, workFor)
+			defer cancel()
+			err := fn(work, l)
+			return errors.Join(err, s.store.EndLease(context.WithoutCancel(ctx), l))
+		}
+		if time.Now().After(deadline) {
+			return models.Errorf(models.CodeUnavailable, "the billing of account %s is being worked on; try again in a moment", accountID)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+	}
+}
+
+// params is what every request to Stripe carries; key is the idempotency key of a POST.
+func params(ctx context.Context, key string) stripe.Params {
+	p := stripe.Params{Context: ctx}
+	if key != "" {
+		p.IdempotencyKey = new(key)
+	}
+	return p
+}
+
+func listParams(ctx context.Context) stripe.ListParams {
+	return stripe.ListParams{Context: ctx, Limit: stripe.Int64(100)}
+}

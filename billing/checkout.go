@@ -1,0 +1,338 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Session is an open checkout.
+type Session struct {
+	URL       string
+	ID        string // cs_…
+	ExpiresAt time.Time
+}
+
+// sessionLeft is how much longer an open session must live to be given again.
+const sessionLeft = 10 * time.Minute
+
+// The paths of the web pages that Stripe sends people back to.
+const (
+	returnPath    = "/dashboard/billing/return"
+	dashboardPath = "/dashboard"
+)
+
+// Checkout gives the account's open checkout session, or makes one. It refuses (CodeConflict) an account that has a
+// subscription that goes on, or may: it is managed in the portal.
+func (s *Service) Checkout(ctx context.Context, accountID string) (Session, error) {
+	var out Session
+	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
+		out, err = s.checkout(ctx, l, accountID)
+		return err
+	})
+	return out, err
+}
+
+func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string) (Session, error) {
+	now, err := s.sync(ctx, l, accountID, Cause{Actor: "customer", Reason: "checkout"})
+	if err != nil {
+		return Session{}, err
+	}
+	if err := sellable(&now); err != nil {
+		return Session{}, err
+	}
+	price, err := s.currentPrice(ctx)
+	if err != nil {
+		return Session{}, err
+	}
+	b := now.Billing
+	if b.CustomerID == nil {
+		id, err := s.newCustomer(ctx, &now.Account, b.Attempt)
+		if err != nil {
+			return Session{}, err
+		}
+		b.CustomerID = &id
+		if err := s.store.SaveBilling(ctx, l, b); err != nil {
+			return Session{}, err
+		}
+	}
+	open, err := s.openSession(ctx, &b, price.PriceID)
+	if err != nil {
+		return Session{}, err
+	}
+	if open == nil {
+		b.Attempt++
+		b.SessionID, b.SessionURL, b.SessionExpiresAt = nil, nil, nil
+		if err := s.store.SaveBilling(ctx, l, b); err != nil { // before Stripe hears of it: a lost reply is found again
+			return Session{}, err
+		}
+		if open, err = s.newSession(ctx, &b, price.PriceID); err != nil {
+			return Session{}, err
+		}
+	}
+	out := Session{URL: open.URL, ID: open.ID, ExpiresAt: time.Unix(open.ExpiresAt, 0).UTC()}
+	b.SessionID, b.SessionURL, b.SessionExpiresAt = &out.ID, &out.URL, &out.ExpiresAt
+	return out, s.store.SaveBilling(ctx, l, b)
+}
+
+// sellable refuses accounts that have nothing to gain by paying.
+func sellable(now *Standing) error {
+	a := &now.Account
+	_, source := a.Plan()
+	switch {
+	case a.Status == models.AccountClosed:
+		return models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
+	case a.Status == models.AccountSuspended:
+		return models.Errorf(models.CodeConflict, "account %s is suspended: nothing is sold to it", a.ID)
+	case now.Unfinished && now.Billing.Status != nil && *now.Billing.Status == models.SubscriptionIncomplete:
+		return models.Errorf(models.CodeConflict, "a payment for account %s is under way; its result comes by itself", a.ID)
+	case now.Unfinished:
+		return models.Errorf(models.CodeConflict, "account %s has a subscription already: it is managed in the billing portal", a.ID)
+	case source == models.SourceOperator && *a.GrantedPlan == models.PlanPro:
+		return models.Errorf(models.CodeConflict, "account %s has Pro by the operator's grant: there is nothing to pay", a.ID)
+	default:
+		return nil
+	}
+}
+
+// currentPrice is what checkout sells.
+func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
+	list, err := s.store.KnownPrices(ctx, s.cfg.Live())
+	if err != nil {
+		return models.KnownPrice{}, err
+	}
+	for _, p := range list {
+		if p.Current && p.Plan == models.PlanPro {
+			return p, nil
+		}
+	}
+	return models.KnownPrice{}, models.Errorf(models.CodeConflict, "nothing is for sale yet: run `lotteryadmin billing setup`")
+}
+
+// newCustomer makes the account's customer. The same attempt makes the same customer, should the answer get lost.
+func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt int) (string, error) {
+	p := &stripe.CustomerParams{
+		Params: params(ctx, fmt.Sprintf("customer-%s-%d", a.ID, attempt)), Email: a.Email,
+		Metadata: map[string]string{accountKey: a.ID},
+	}
+	if a.Name != "" {
+		p.Name = new(a.Name)
+	}
+	c, err := s.api.Customers.New(p)
+	if err, ok := errors.AsType[*stripe.Error](err); ok && err.Type == stripe.ErrorTypeIdempotency {
+		// The address changed since the answer got lost. The customer of that time is found by its metadata.
+		return s.findCustomer(ctx, a)
+	}
+	if err != nil {
+		return "", explained("make a customer", err)
+	}
+	return c.ID, nil
+}
+
+// findCustomer looks for a customer that names the account, or makes one.
+func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, error) {
+	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx)})
+	for n := 0; iter.Next() && n < 1000; n++ {
+		if c := iter.Customer(); c.Metadata[accountKey] == a.ID && !c.Deleted {
+			return c.ID, nil
+		}
+	}
+	if err := iter.Err(); err != nil {
+		return "", explained("find the customer", err)
+	}
+	c, err := s.api.Customers.New(&stripe.CustomerParams{
+		Params: params(ctx, newKey("customer")), Email: a.Email, Metadata: map[string]string{accountKey: a.ID},
+	})
+	if err != nil {
+		return "", explained("make a customer", err)
+	}
+	return c.ID, nil
+}
+
+// openSession is the customer's open session, if it is to the price and lives long enough; every other one that is
+// open is expired. Stripe is asked rather than our own note, which misses a session whose answer got lost.
+func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, priceID string) (*stripe.CheckoutSession, error) {
+	p := &stripe.CheckoutSessionListParams{ListParams: listParams(ctx), Customer: b.CustomerID}
+	p.AddExpand("data.line_items")
+	var keep *stripe.CheckoutSession
+	var expire []string
+	iter := s.api.CheckoutSessions.List(p)
+	for iter.Next() {
+		c := iter.CheckoutSession()
+		if c.Status != stripe.CheckoutSessionStatusOpen {
+			continue
+		}
+		lives := time.Unix(c.ExpiresAt, 0).Sub(s.now()) > sessionLeft
+		if keep == nil && lives && c.ClientReferenceID == b.AccountID && sells(c, priceID) {
+			keep = c
+		} else {
+			expire = append(expire, c.ID)
+		}
+	}
+	if err := iter.Err(); err != nil {
+		return nil, explained("read the open checkouts", err)
+	}
+	for _, id := range expire {
+		if err := s.expire(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return keep, nil
+}
+
+func sells(c *stripe.CheckoutSession, priceID string) bool {
+	if c.LineItems == nil {
+		return false
+	}
+	for _, item := range c.LineItems.Data {
+		if item.Price != nil && item.Price.ID == priceID {
+			return true
+		}
+	}
+	return false
+}
+
+// expire closes a session. One that was paid in this very moment cannot be: then there is nothing to sell.
+func (s *Service) expire(ctx context.Context, sessionID string) error {
+	_, err := s.api.CheckoutSessions.Expire(sessionID, &stripe.CheckoutSessionExpireParams{Params: params(ctx, "expire-"+sessionID)})
+	if e, ok := errors.AsType[*stripe.Error](err); ok && e.Type == stripe.ErrorTypeInvalidRequest {
+		c, err := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
+		switch {
+		case err != nil:
+			return explained("read the open checkout", err)
+		case c.Status == stripe.CheckoutSessionStatusComplete:
+			return models.Errorf(models.CodeConflict, "a checkout of this account was completed just now; look again in a moment")
+		default:
+			return nil
+		}
+	}
+	return explained("close the open checkout", err)
+}
+
+func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, priceID string) (*stripe.CheckoutSession, error) {
+	c, err := s.api.CheckoutSessions.New(&stripe.CheckoutSessionParams{
+		Params:            params(ctx, fmt.Sprintf("checkout-%s-%d", b.AccountID, b.Attempt)),
+		Mode:              stripe.String(string(stripe.CheckoutSessionModeSubscription)),
+		Customer:          b.CustomerID,
+		ClientReferenceID: new(b.AccountID),
+		LineItems:         []*stripe.CheckoutSessionLineItemParams{{Price: new(priceID), Quantity: stripe.Int64(1)}},
+		SuccessURL:        new(s.publicURL + returnPath + "?session_id={CHECKOUT_SESSION_ID}"),
+		CancelURL:         new(s.publicURL + dashboardPath),
+		Metadata:          map[string]string{accountKey: b.AccountID},
+		SubscriptionData:  &stripe.CheckoutSessionSubscriptionDataParams{Metadata: map[string]string{accountKey: b.AccountID}},
+	})
+	if err != nil {
+		return nil, explained("open a checkout", err)
+	}
+	return c, nil
+}
+
+// Portal gives the address of Stripe's portal for the account: cards, invoices, cancelling.
+func (s *Service) Portal(ctx context.Context, accountID string) (url string, err error) {
+	b, err := s.store.BillingAccount(ctx, accountID)
+	if err != nil {
+		return "", err
+	}
+	if b.CustomerID == nil {
+		return "", models.Errorf(models.CodeConflict, "account %s has never paid: there is nothing to manage", accountID)
+	}
+	p := &stripe.BillingPortalSessionParams{
+		Params: params(ctx, newKey("portal")), Customer: b.CustomerID, ReturnURL: new(s.publicURL + dashboardPath + "?from=portal"),
+	}
+	configuration, err := s.store.BillingSetting(ctx, s.portalSetting())
+	if err != nil {
+		return "", err
+	}
+	if configuration != "" {
+		p.Configuration = new(configuration)
+	}
+	session, err := s.api.BillingPortalSessions.New(p)
+	if err != nil {
+		return "", explained("open the billing portal", err)
+	}
+	return session.URL, nil
+}
+
+// Arrival is how somebody comes back from checkout.
+type Arrival string
+
+// The ways to come back.
+const (
+	ArrivedPro     Arrival = "pro"     // paid: the plan is Pro
+	ArrivedPending Arrival = "pending" // the payment, or Stripe's word on it, is still under way
+	ArrivedOpen    Arrival = "open"    // nothing was paid yet
+)
+
+// Return is called when somebody comes back from checkout: it does not wait for a webhook. A session that is not this
+// account's is CodeNotFound, whether or not it exists.
+func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arrival, Standing, error) {
+	unknown := models.Errorf(models.CodeNotFound, "this account has no such checkout")
+	c, err := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
+	if missing(err) {
+		return "", Standing{}, unknown
+	}
+	if err != nil {
+		return "", Standing{}, explained("read the checkout", err)
+	}
+	b, err := s.store.BillingAccount(ctx, accountID)
+	if err != nil {
+		return "", Standing{}, err
+	}
+	if c.ClientReferenceID != accountID || c.Customer == nil || b.CustomerID == nil || c.Customer.ID != *b.CustomerID {
+		return "", Standing{}, unknown
+	}
+	now, err := s.Sync(ctx, accountID, Cause{Actor: "customer", Reason: "came back from checkout " + sessionID})
+	if err != nil {
+		return "", Standing{}, err
+	}
+	switch {
+	case now.Account.BilledPlan != nil && *now.Account.BilledPlan == models.PlanPro:
+		return ArrivedPro, now, nil
+	case c.Status == stripe.CheckoutSessionStatusComplete:
+		return ArrivedPending, now, nil
+	default:
+		return ArrivedOpen, now, nil
+	}
+}
+
+// Ended is what became of an account's subscriptions.
+type Ended struct {
+	Cancelled []string // sub_…
+}
+
+// End cancels everything that the account pays for, and closes its open checkout: for an account that is closed or
+// deleted. It fails if Stripe does not confirm.
+func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
+	var out Ended
+	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
+		b, err := s.store.BillingAccount(ctx, accountID)
+		if err != nil || b.CustomerID == nil {
+			return err
+		}
+		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed
+			return err
+		}
+		subs, _, err := s.subscriptions(ctx, *b.CustomerID)
+		if err != nil {
+			return err
+		}
+		for _, sub := range subs {
+			if !sub.ours || sub.over() {
+				continue
+			}
+			if err := s.cancel(ctx, sub.id); err != nil {
+				return err
+			}
+			out.Cancelled = append(out.Cancelled, sub.id)
+		}
+		_, err = s.sync(ctx, l, accountID, why)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,154 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/configs"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Check is one thing that the doctor looked at.
+type Check struct {
+	Name   string
+	OK     bool
+	Found  string // what it is
+	Remedy string // what to do about it; "" if nothing
+}
+
+const clockTolerance = 30 * time.Second
+
+// Doctor looks at everything that billing needs, and says what is wrong. It changes nothing.
+func (s *Service) Doctor(ctx context.Context) []Check {
+	var list []Check
+	add := func(name string, ok bool, found, remedy string) {
+		if ok {
+			remedy = ""
+		}
+		list = append(list, Check{name, ok, found, remedy})
+	}
+	add("mode", true, s.Mode(), "")
+	account, err := s.api.Accounts.GetByID("", &stripe.AccountParams{Params: params(ctx, "")})
+	if err != nil {
+		add("secret key", false, explained("ask Stripe", err).Error(), "set stripe_secret_key to a key of this Stripe account, and see that this machine reaches "+s.apiURL())
+		return list
+	}
+	add("secret key", true, "works for Stripe account "+account.ID, "")
+	found, ok := clock(account.LastResponse, s.now())
+	add("clock", ok, found, "set this machine's clock (NTP): signatures of events are believed for 5 minutes only")
+	s.checkPrice(ctx, add)
+	s.checkEndpoint(ctx, add)
+	add("webhook secret", len(s.cfg.WebhookSecrets) > 0, fmt.Sprintf("%d configured", len(s.cfg.WebhookSecrets)),
+		"set stripe_webhook_secret to what `billing setup` printed, or to what the dashboard shows under Developers, Webhooks")
+	s.checkReach(ctx, add)
+	portal, err := s.store.BillingSetting(ctx, s.portalSetting())
+	add("portal", err == nil && portal != "", orNone(portal), "run `lotteryadmin billing setup`")
+	s.checkInbox(ctx, add)
+	return list
+}
+
+type adder func(name string, ok bool, found, remedy string)
+
+func (s *Service) checkPrice(ctx context.Context, add adder) {
+	price, err := s.priceByLookupKey(ctx)
+	if err != nil {
+		add("price", false, err.Error(), "try again")
+		return
+	}
+	if price == nil {
+		add("price", false, "Stripe has no active price with the lookup key "+LookupKey, "run `lotteryadmin billing setup`")
+		return
+	}
+	found := fmt.Sprintf("%s, %s a month", price.ID, money(price.UnitAmount, price.Currency))
+	current, err := s.currentPrice(ctx)
+	add("price", err == nil && current.PriceID == price.ID, found, "this price is not the one that is sold: run `lotteryadmin billing setup`")
+}
+
+func (s *Service) checkEndpoint(ctx context.Context, add adder) {
+	e, err := s.webhookEndpoint(ctx)
+	switch {
+	case err != nil:
+		add("webhook endpoint", false, err.Error(), "try again")
+	case e == nil:
+		add("webhook endpoint", false, "Stripe has none for "+s.webhookURL(), "check public_url, then run `lotteryadmin billing setup`")
+	case e.Status != "enabled" || !sends(e):
+		add("webhook endpoint", false, e.ID+" is disabled, or does not get all events", "run `lotteryadmin billing setup`")
+	case e.APIVersion != APIVersion:
+		add("webhook endpoint", false, fmt.Sprintf("%s sends events of API version %q", e.ID, e.APIVersion), "delete it in the dashboard, then run `lotteryadmin billing setup`")
+	default:
+		add("webhook endpoint", true, e.ID+" at "+e.URL, "")
+	}
+}
+
+// checkReach asks our own webhook address, as Stripe would: an unsigned event must be refused by us.
+func (s *Service) checkReach(ctx context.Context, add adder) {
+	const name = "reachability"
+	remedy := "see that " + s.webhookURL() + " leads to this service, from outside too"
+	if strings.HasPrefix(s.webhookURL(), "http://localhost") && s.cfg.APIURL == "" {
+		add(name, false, s.webhookURL()+" cannot be reached by Stripe", "set public_url to the address under which the world reaches this service")
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.webhookURL(), strings.NewReader("{}"))
+	if err != nil {
+		add(name, false, err.Error(), remedy)
+		return
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		add(name, false, withoutKey(err).Error(), remedy)
+		return
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing is read of it
+	add(name, res.StatusCode == http.StatusBadRequest, fmt.Sprintf("an unsigned event gets %d (400 is right)", res.StatusCode), remedy)
+}
+
+func (s *Service) checkInbox(ctx context.Context, add adder) {
+	waiting, oldest, err := s.store.InboxDepth(ctx)
+	if err != nil {
+		add("inbox", false, err.Error(), "see that the database answers")
+		return
+	}
+	failed, err := s.store.Events(ctx, store.EventFilter{State: models.EventFailed})
+	if err != nil {
+		add("inbox", false, err.Error(), "see that the database answers")
+		return
+	}
+	found := fmt.Sprintf("%d events wait, %d failed", waiting, len(failed))
+	late := waiting > 0 && s.now().Sub(oldest) > 10*time.Minute
+	add("inbox", len(failed) == 0 && !late, found, "`lotteryadmin billing events --failed` shows them, `billing events retry ID` tries one again; a server must run to work them off")
+}
+
+// clock compares this machine's clock with Stripe's, by the Date of an answer.
+func clock(res *stripe.APIResponse, now time.Time) (found string, ok bool) {
+	if res == nil {
+		return "Stripe's answer has no date", true
+	}
+	theirs, err := http.ParseTime(res.Header.Get("Date"))
+	if err != nil {
+		return "Stripe's answer has no date", true
+	}
+	off := now.Sub(theirs).Round(time.Second)
+	return fmt.Sprintf("%s from Stripe's", off), off < clockTolerance && off > -clockTolerance
+}
+
+func (s *Service) apiURL() string {
+	if s.cfg.APIURL != "" {
+		return s.cfg.APIURL
+	}
+	return configs.StripeURL
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

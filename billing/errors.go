@@ -1,0 +1,48 @@
+package billing
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/models"
+)
+
+// explained turns a failure of Stripe into one that a person can act on, without what Stripe calls its inside.
+func explained(doing string, err error) error {
+	if err == nil || models.ErrorCode(err) != "" {
+		return err
+	}
+	e, ok := errors.AsType[*stripe.Error](err)
+	if !ok {
+		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": Stripe does not answer; try again", Err: withoutKey(err)}
+	}
+	switch {
+	case e.HTTPStatusCode == http.StatusUnauthorized:
+		return models.Errorf(models.CodeUnavailable, "%s: Stripe refuses the secret key; check stripe_secret_key (`lotteryadmin billing doctor`)", doing)
+	case e.HTTPStatusCode == http.StatusForbidden:
+		return models.Errorf(models.CodeUnavailable, "%s: the secret key may not do this; a restricted key needs more rights: %s", doing, e.Msg)
+	case e.HTTPStatusCode == http.StatusTooManyRequests || e.HTTPStatusCode >= http.StatusInternalServerError:
+		return &models.Error{Code: models.CodeUnavailable, Message: fmt.Sprintf("%s: Stripe answers %d; try again", doing, e.HTTPStatusCode)}
+	case missing(err):
+		return models.Errorf(models.CodeNotFound, "%s: Stripe knows no such thing (%s): is stripe_secret_key that of another Stripe account, or of the other mode?", doing, e.Msg)
+	default:
+		return fmt.Errorf("%s: Stripe answers %d %s: %s", doing, e.HTTPStatusCode, e.Code, e.Msg)
+	}
+}
+
+// missing tells whether Stripe says that it has no such object.
+func missing(err error) bool {
+	e, ok := errors.AsType[*stripe.Error](err)
+	return ok && (e.HTTPStatusCode == http.StatusNotFound || e.Code == stripe.ErrorCodeResourceMissing)
+}
+
+// withoutKey drops an error's details: the SDK's may hold the request.
+func withoutKey(err error) error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		err = inner
+	}
+	return err
+}

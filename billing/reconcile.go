@@ -1,0 +1,91 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lottery/models"
+)
+
+// Drift is an account whose plan was not what Stripe says.
+type Drift struct {
+	AccountID string
+	Was       string
+	Became    string
+}
+
+// Reconciled is what a reconcile found.
+type Reconciled struct {
+	Accounts int     // looked at
+	Drifts   []Drift // and repaired
+	Failed   int     // could not be looked at; the next reconcile does
+	Whole    bool    // every account was come to
+}
+
+const (
+	// pace is the time between two accounts: each asks Stripe once or twice, and Stripe allows 25 requests a second in
+	// test mode, 100 in live mode.
+	pace = 100 * time.Millisecond
+	// settingReconcile is the billing setting that says how far a reconcile came.
+	settingReconcile = "reconcile_after"
+	// reconcilePage is how many accounts are read at once.
+	reconcilePage = 200
+)
+
+// Reconcile looks at every account that has a customer, and repairs what differs from what Stripe says. One that was
+// cut short goes on where it was. each is told of every account; nil = nobody wants to know.
+func (s *Service) Reconcile(ctx context.Context, each func(Standing, error)) (Reconciled, error) {
+	var out Reconciled
+	after, err := s.store.BillingSetting(ctx, settingReconcile)
+	if err != nil {
+		return out, err
+	}
+	for {
+		ids, err := s.store.BillingAccountsAfter(ctx, after, reconcilePage)
+		if err != nil {
+			return out, err
+		}
+		for _, id := range ids {
+			if err := s.reconcileOne(ctx, id, &out, each); err != nil {
+				return out, err
+			}
+			after = id
+			if err := s.store.SetBillingSetting(ctx, settingReconcile, after); err != nil {
+				return out, err
+			}
+		}
+		if len(ids) < reconcilePage {
+			out.Whole = true
+			return out, s.store.SetBillingSetting(ctx, settingReconcile, "")
+		}
+	}
+}
+
+func (s *Service) reconcileOne(ctx context.Context, id string, out *Reconciled, each func(Standing, error)) error {
+	now, err := s.Sync(ctx, id, Cause{Actor: "reconcile", Reason: "what is stored differed from what Stripe says"})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if each != nil {
+		each(now, err)
+	}
+	out.Accounts++
+	switch {
+	case err != nil:
+		out.Failed++
+		s.log.WarnContext(ctx, "an account could not be reconciled", "account", id, "error", err)
+		if models.ErrorCode(err) == models.CodeUnavailable && out.Failed > 20 && out.Failed == out.Accounts {
+			return errors.Join(models.Errorf(models.CodeUnavailable, "the reconcile stops: nothing can be read of Stripe"), err)
+		}
+	case now.Changed:
+		became, _ := now.Account.Plan()
+		out.Drifts = append(out.Drifts, Drift{AccountID: id, Was: string(now.Was), Became: string(became)})
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(s.pace):
+		return nil
+	}
+}

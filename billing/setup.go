@@ -1,0 +1,229 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/models"
+	"lottery/models/secret"
+)
+
+// What the product sells.
+const (
+	LookupKey    = "lottery_pro_monthly" // of the price
+	productID    = "lottery_pro"
+	productName  = "Lottery draws API, Pro"
+	proCents     = 999
+	proCurrency  = "usd"
+	portalMark   = "lottery_portal" // metadata of our portal configuration
+	portalMarked = "1"
+)
+
+// newKey is the idempotency key of a request that is not made again.
+func newKey(what string) string { return what + "-" + secret.NewID("") }
+
+// portalSetting is the name under which set-up noted the portal's configuration.
+func (s *Service) portalSetting() string { return s.Mode() + ":portal_configuration" }
+
+// SetupStep is one thing that set-up made, or found.
+type SetupStep struct {
+	Thing string // product, price, webhook, portal
+	ID    string
+	Did   string // made, found, updated
+}
+
+// SetupResult is what Setup did.
+type SetupResult struct {
+	Steps []SetupStep
+	// WebhookSecret is what Stripe signs events with. It is told once, when the endpoint is made; else "".
+	WebhookSecret string
+}
+
+// Setup makes at Stripe what selling needs, or finds it: the product, its price, the webhook endpoint and the portal's
+// configuration. Running it again changes nothing.
+func (s *Service) Setup(ctx context.Context) (SetupResult, error) {
+	var out SetupResult
+	for _, step := range []func(context.Context, *SetupResult) (SetupStep, error){s.setupProduct, s.setupPrice, s.setupWebhook, s.setupPortal} {
+		done, err := step(ctx, &out)
+		if err != nil {
+			return out, err
+		}
+		out.Steps = append(out.Steps, done)
+	}
+	return out, nil
+}
+
+func (s *Service) setupProduct(ctx context.Context, _ *SetupResult) (SetupStep, error) {
+	found, err := s.api.Products.Get(productID, &stripe.ProductParams{Params: params(ctx, "")})
+	switch {
+	case err == nil && found.Active:
+		return SetupStep{"product", found.ID, "found"}, nil
+	case err == nil:
+		_, err = s.api.Products.Update(productID, &stripe.ProductParams{Params: params(ctx, newKey("product")), Active: new(true)})
+		return SetupStep{"product", productID, "updated"}, explained("activate the product", err)
+	case !missing(err):
+		return SetupStep{}, explained("look for the product", err)
+	}
+	made, err := s.api.Products.New(&stripe.ProductParams{
+		Params: params(ctx, newKey("product")), ID: new(productID), Name: new(productName),
+		Description: new("10,000 requests a day and priority support"),
+	})
+	if err != nil {
+		return SetupStep{}, explained("make the product", err)
+	}
+	return SetupStep{"product", made.ID, "made"}, nil
+}
+
+func (s *Service) setupPrice(ctx context.Context, _ *SetupResult) (SetupStep, error) {
+	price, err := s.priceByLookupKey(ctx)
+	if err != nil {
+		return SetupStep{}, err
+	}
+	did := "found"
+	if price == nil {
+		did = "made"
+		price, err = s.api.Prices.New(&stripe.PriceParams{
+			Params: params(ctx, newKey("price")), Product: new(productID), UnitAmount: stripe.Int64(proCents), Currency: new(proCurrency),
+			Recurring: &stripe.PriceRecurringParams{Interval: stripe.String(string(stripe.PriceRecurringIntervalMonth))},
+			LookupKey: new(LookupKey), TransferLookupKey: new(true),
+		})
+		if err != nil {
+			return SetupStep{}, explained("make the price", err)
+		}
+	}
+	known := models.KnownPrice{
+		PriceID: price.ID, ProductID: price.Product.ID, Plan: models.PlanPro, UnitAmount: price.UnitAmount,
+		Currency: string(price.Currency), Livemode: price.Livemode,
+	}
+	if price.Livemode != s.cfg.Live() {
+		return SetupStep{}, models.Errorf(models.CodeConflict, "price %s is of the other mode than stripe_secret_key", price.ID)
+	}
+	return SetupStep{"price", price.ID, did}, s.store.SetPrice(ctx, known)
+}
+
+// priceByLookupKey is the active price that carries our lookup key, or nil.
+func (s *Service) priceByLookupKey(ctx context.Context) (*stripe.Price, error) {
+	iter := s.api.Prices.List(&stripe.PriceListParams{
+		ListParams: listParams(ctx), LookupKeys: stripe.StringSlice([]string{LookupKey}), Active: new(true),
+	})
+	if iter.Next() {
+		return iter.Price(), nil
+	}
+	return nil, explained("look for the price", iter.Err())
+}
+
+func (s *Service) webhookURL() string { return s.publicURL + WebhookPath }
+
+func (s *Service) setupWebhook(ctx context.Context, out *SetupResult) (SetupStep, error) {
+	found, err := s.webhookEndpoint(ctx)
+	if err != nil {
+		return SetupStep{}, err
+	}
+	wanted := stripe.StringSlice(Events())
+	switch {
+	case found == nil:
+		made, err := s.api.WebhookEndpoints.New(&stripe.WebhookEndpointParams{
+			Params: params(ctx, newKey("webhook")), URL: new(s.webhookURL()), EnabledEvents: wanted, APIVersion: new(APIVersion),
+			Description: new("lottery draws API"),
+		})
+		if err != nil {
+			return SetupStep{}, explained("make the webhook endpoint for "+s.webhookURL(), err)
+		}
+		out.WebhookSecret = made.Secret
+		return SetupStep{"webhook", made.ID, "made"}, nil
+	case found.APIVersion != APIVersion:
+		return SetupStep{}, models.Errorf(models.CodeConflict,
+			"the webhook endpoint %s sends events of API version %q; delete it in Stripe's dashboard and run this again: a new one speaks %s", found.ID, found.APIVersion, APIVersion)
+	case sends(found) && found.Status == "enabled":
+		return SetupStep{"webhook", found.ID, "found"}, nil
+	}
+	_, err = s.api.WebhookEndpoints.Update(found.ID, &stripe.WebhookEndpointParams{
+		Params: params(ctx, newKey("webhook")), EnabledEvents: wanted, Disabled: new(false),
+	})
+	return SetupStep{"webhook", found.ID, "updated"}, explained("update the webhook endpoint", err)
+}
+
+// sends tells whether an endpoint gets all events that something follows from.
+func sends(e *stripe.WebhookEndpoint) bool {
+	if slices.Contains(e.EnabledEvents, "*") {
+		return true
+	}
+	for _, kind := range Events() {
+		if !slices.Contains(e.EnabledEvents, kind) {
+			return false
+		}
+	}
+	return true
+}
+
+// webhookEndpoint is the endpoint at our address, or nil.
+func (s *Service) webhookEndpoint(ctx context.Context) (*stripe.WebhookEndpoint, error) {
+	iter := s.api.WebhookEndpoints.List(&stripe.WebhookEndpointListParams{ListParams: listParams(ctx)})
+	for iter.Next() {
+		if e := iter.WebhookEndpoint(); e.URL == s.webhookURL() {
+			return e, nil
+		}
+	}
+	return nil, explained("look for the webhook endpoint", iter.Err())
+}
+
+func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, error) {
+	iter := s.api.BillingPortalConfigurations.List(&stripe.BillingPortalConfigurationListParams{ListParams: listParams(ctx), Active: new(true)})
+	for iter.Next() {
+		if c := iter.BillingPortalConfiguration(); c.Metadata[portalMark] == portalMarked {
+			return SetupStep{"portal", c.ID, "found"}, s.store.SetBillingSetting(ctx, s.portalSetting(), c.ID)
+		}
+	}
+	if err := iter.Err(); err != nil {
+		return SetupStep{}, explained("look for the portal's configuration", err)
+	}
+	made, err := s.api.BillingPortalConfigurations.New(&stripe.BillingPortalConfigurationParams{
+		Params: params(ctx, newKey("portal-configuration")),
+		BusinessProfile: &stripe.BillingPortalConfigurationBusinessProfileParams{
+			Headline:          new(productName),
+			PrivacyPolicyURL:  new(s.publicURL + "/privacy"),
+			TermsOfServiceURL: new(s.publicURL + "/terms"),
+		},
+		DefaultReturnURL: new(s.publicURL + dashboardPath),
+		Features: &stripe.BillingPortalConfigurationFeaturesParams{
+			InvoiceHistory:      &stripe.BillingPortalConfigurationFeaturesInvoiceHistoryParams{Enabled: new(true)},
+			PaymentMethodUpdate: &stripe.BillingPortalConfigurationFeaturesPaymentMethodUpdateParams{Enabled: new(true)},
+			CustomerUpdate: &stripe.BillingPortalConfigurationFeaturesCustomerUpdateParams{
+				Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"email", "address", "tax_id", "name"}),
+			},
+			SubscriptionCancel: &stripe.BillingPortalConfigurationFeaturesSubscriptionCancelParams{
+				Enabled: new(true), Mode: new("at_period_end"),
+			},
+		},
+		Metadata: map[string]string{portalMark: portalMarked},
+	})
+	if err != nil {
+		return SetupStep{}, explained("make the portal's configuration", err)
+	}
+	return SetupStep{"portal", made.ID, "made"}, s.store.SetBillingSetting(ctx, s.portalSetting(), made.ID)
+}
+
+// Mode is test or live.
+func (s *Service) Mode() string {
+	if s.cfg.Live() {
+		return "live"
+	}
+	return "test"
+}
+
+// SetupAdvice is what the operator must put where, after Setup.
+func (s *Service) SetupAdvice(r *SetupResult) []string {
+	var list []string
+	switch {
+	case r.WebhookSecret != "" && len(s.cfg.WebhookSecrets) > 0:
+		list = append(list, fmt.Sprintf("add the new webhook secret to stripe_webhook_secret (LOTTERY_STRIPE_WEBHOOK_SECRET), after a comma, and restart the servers: %s", r.WebhookSecret))
+	case r.WebhookSecret != "":
+		list = append(list, fmt.Sprintf("set stripe_webhook_secret (LOTTERY_STRIPE_WEBHOOK_SECRET) and start the servers: %s", r.WebhookSecret))
+	case len(s.cfg.WebhookSecrets) == 0:
+		list = append(list, "set stripe_webhook_secret: Stripe shows it in the dashboard, under Developers, Webhooks, "+s.webhookURL())
+	}
+	return list
+}

@@ -1,0 +1,138 @@
+package billing
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/models"
+)
+
+// subscription is what counts of a Stripe subscription.
+type subscription struct {
+	id                string
+	status            string
+	created           int64
+	periodEnd         *time.Time
+	cancelAtPeriodEnd bool
+	plan              models.Plan // that its price gives; "" = none
+	priceID           string
+	ours              bool      // to our product, whether or not the price is known
+	pastDueSince      time.Time // of one that is past due
+}
+
+// read takes what counts out of sub. A period's end that Stripe left out is none, not 1970.
+func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscription {
+	out := subscription{
+		id: sub.ID, status: string(sub.Status), created: sub.Created, cancelAtPeriodEnd: sub.CancelAtPeriodEnd,
+	}
+	if sub.CurrentPeriodEnd > 0 {
+		end := time.Unix(sub.CurrentPeriodEnd, 0).UTC()
+		out.periodEnd = &end
+	}
+	if sub.Items == nil {
+		return out
+	}
+	for _, item := range sub.Items.Data {
+		if item.Price == nil {
+			continue
+		}
+		if known, ok := prices[item.Price.ID]; ok {
+			out.plan, out.priceID, out.ours = known.Plan, known.PriceID, true
+			return out
+		}
+		for _, known := range prices {
+			if item.Price.Product != nil && item.Price.Product.ID == known.ProductID {
+				out.priceID, out.ours = item.Price.ID, true
+			}
+		}
+	}
+	return out
+}
+
+// over tells whether nothing can come of the subscription any more.
+func (s *subscription) over() bool {
+	return s.status == models.SubscriptionCanceled || s.status == models.SubscriptionIncompleteExpired
+}
+
+// paid tells whether the subscription gives its plan without further question.
+func (s *subscription) paid() bool {
+	return s.status == models.SubscriptionActive || s.status == models.SubscriptionTrialing
+}
+
+// standing is what an account's subscriptions come to.
+type standing struct {
+	plan        *models.Plan  // that they give; nil = none
+	chosen      *subscription // the one that gives it, or else the one to tell of; nil = there never was one
+	graceEndsAt *time.Time    // when the plan ends unless the payment comes; nil unless past due in grace
+	surplus     []subscription
+	several     []subscription // unfinished beside the chosen one, but not paid twice
+	unknown     []subscription // paid, to our product, at a price that gives no plan
+}
+
+// judge decides. All subscriptions of the customer come in, of every status; those to other products do not count.
+//
+// Active and trialing give the plan; past due gives it for the time of grace; unpaid, canceled, incomplete,
+// incomplete_expired and paused give nothing. Of several paid ones the oldest stays.
+// https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
+func judge(subs []subscription, grace time.Duration, now time.Time) standing {
+	var out standing
+	var candidates []subscription
+	for _, s := range subs {
+		switch {
+		case s.plan != "":
+			candidates = append(candidates, s)
+		case s.ours && s.paid():
+			out.unknown = append(out.unknown, s)
+		}
+	}
+	rank := func(s *subscription) int {
+		switch {
+		case s.paid():
+			return 0
+		case s.status == models.SubscriptionPastDue && now.Before(s.pastDueSince.Add(grace)):
+			return 1
+		case !s.over():
+			return 2
+		default:
+			return 3
+		}
+	}
+	slices.SortFunc(candidates, func(a, b subscription) int {
+		ra, rb := rank(&a), rank(&b)
+		if ra == 3 && rb == 3 {
+			return cmp.Or(cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id)) // of the ended, the last
+		}
+		return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+	})
+	if len(candidates) == 0 {
+		return out
+	}
+	out.chosen = &candidates[0]
+	for i := range candidates[1:] {
+		other := &candidates[1+i]
+		switch {
+		case other.over():
+		case other.paid() && out.chosen.paid():
+			out.surplus = append(out.surplus, *other)
+		default:
+			out.several = append(out.several, *other)
+		}
+	}
+	switch rank(out.chosen) {
+	case 0:
+		out.plan = &out.chosen.plan
+	case 1:
+		out.plan = &out.chosen.plan
+		end := out.chosen.pastDueSince.Add(grace)
+		out.graceEndsAt = &end
+	}
+	return out
+}
+
+// unfinished tells whether a subscription goes on, or may: another one must not be sold beside it.
+func unfinished(subs []subscription) bool {
+	return slices.ContainsFunc(subs, func(s subscription) bool { return s.ours && !s.over() })
+}

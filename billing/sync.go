@@ -1,0 +1,266 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Cause is why an account is looked at: it stands in the audit log if something changes.
+type Cause struct {
+	Actor   string // stripe, customer, operator, reconcile
+	Reason  string
+	EventID string // evt_…, if an event is the cause
+}
+
+// Standing is what an account's billing is, as Stripe said a moment ago.
+type Standing struct {
+	Account models.Account
+	Billing models.BillingAccount
+	Was     models.Plan // the plan in force before
+	Changed bool        // what Stripe says of the plan is another than it was
+	// Unfinished tells that a subscription goes on, or may: nothing else is sold.
+	Unfinished bool
+}
+
+// Sync asks Stripe for everything about one account, and makes its plan what the answer says. It is the only thing
+// that changes a plan for money.
+func (s *Service) Sync(ctx context.Context, accountID string, why Cause) (Standing, error) {
+	var out Standing
+	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
+		out, err = s.sync(ctx, l, accountID, why)
+		return err
+	})
+	return out, err
+}
+
+// sync is Sync under the account's lock: what it reads cannot be older than what another sync stores.
+func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why Cause) (Standing, error) {
+	b, err := s.store.BillingAccount(ctx, accountID)
+	if err != nil {
+		return Standing{}, err
+	}
+	before := b
+	var subs []subscription
+	if b.CustomerID != nil {
+		var gone bool
+		if subs, gone, err = s.subscriptions(ctx, *b.CustomerID); err != nil {
+			return Standing{}, err
+		}
+		if gone { // its id is dead: the next checkout makes a new customer
+			b.CustomerID, b.SessionID, b.SessionURL, b.SessionExpiresAt = nil, nil, nil, nil
+			b.Attempt++
+		}
+	}
+	for i := range subs {
+		if sub := &subs[i]; sub.status == models.SubscriptionPastDue && sub.pastDueSince.IsZero() {
+			sub.pastDueSince = s.firstSeenPastDue(&before, sub.id)
+		}
+	}
+	st := judge(subs, s.cfg.Grace, s.now())
+	change := store.BillingChange{Plan: st.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID}
+	cancelled := s.cancelSurplus(ctx, accountID, st.surplus, &change)
+	for _, sub := range st.several {
+		change.Flags = append(change.Flags, flag(accountID, models.FlagSubscriptions, sub.id,
+			fmt.Sprintf("subscription %s is %s beside %s", sub.id, sub.status, st.chosen.id)))
+	}
+	for _, sub := range st.unknown {
+		change.Flags = append(change.Flags, flag(accountID, models.FlagUnknownPrice, sub.id,
+			fmt.Sprintf("subscription %s is to price %s, which gives no plan; `billing setup` makes the current price known", sub.id, sub.priceID)))
+	}
+	now := s.now().Truncate(time.Microsecond)
+	b.SyncedAt = &now
+	describe(&b, &st)
+	change.Billing = b
+	change.Mails = mails(&before, &b, &st)
+	done, err := s.store.StoreBilling(ctx, l, change)
+	if err != nil {
+		return Standing{}, err
+	}
+	if done.Changed {
+		s.log.InfoContext(ctx, "an account's plan follows its subscription", "account", accountID, "actor", why.Actor, "reason", why.Reason,
+			"event", why.EventID, "billed", billedName(st.plan))
+	}
+	out := Standing{Account: done.Account, Billing: b, Was: done.Was, Changed: done.Changed, Unfinished: unfinished(subs)}
+	if out.Unfinished && out.Account.Status == models.AccountClosed {
+		cancelled = errors.Join(cancelled, s.endClosed(ctx, accountID, subs))
+	}
+	return out, cancelled
+}
+
+// describe puts the subscription that counts into b; one that was known before stays if there is none to tell of.
+func describe(b *models.BillingAccount, st *standing) {
+	b.PastDueSince, b.GraceEndsAt = nil, st.graceEndsAt
+	if st.chosen == nil {
+		if b.Status != nil { // it was there, and now its customer is gone
+			ended := models.SubscriptionCanceled
+			b.Status, b.CancelAtPeriodEnd = &ended, false
+		}
+		return
+	}
+	c := st.chosen
+	b.SubscriptionID, b.Status, b.PriceID = &c.id, &c.status, &c.priceID
+	b.PeriodEnd, b.CancelAtPeriodEnd = c.periodEnd, c.cancelAtPeriodEnd
+	if c.status == models.SubscriptionPastDue {
+		b.PastDueSince = &c.pastDueSince
+	}
+}
+
+// mails is what the customer is told of the difference.
+func mails(before, after *models.BillingAccount, st *standing) []models.Mail {
+	had, has := givesPlan(before), st.plan != nil
+	var list []models.Mail
+	add := func(kind models.MailKind, occasion string) {
+		list = append(list, models.Mail{AccountID: after.AccountID, Kind: kind, Data: "{}", Once: string(kind) + ":" + occasion})
+	}
+	if has && !had {
+		add(models.MailWelcomePro, *after.SubscriptionID+":"+stampOf(after.PeriodEnd))
+	}
+	if has && st.chosen.status == models.SubscriptionPastDue && !equal(before.Status, models.SubscriptionPastDue) {
+		add(models.MailPaymentFailed, *after.SubscriptionID+":"+stampOf(after.PastDueSince))
+	}
+	if had && !has {
+		add(models.MailProEnded, *before.SubscriptionID+":"+stampOf(before.PeriodEnd))
+	}
+	return list
+}
+
+// givesPlan tells whether b was stored as giving a plan.
+func givesPlan(b *models.BillingAccount) bool {
+	return equal(b.Status, models.SubscriptionActive) || equal(b.Status, models.SubscriptionTrialing) ||
+		(equal(b.Status, models.SubscriptionPastDue) && b.GraceEndsAt != nil)
+}
+
+func equal(p *string, s string) bool { return p != nil && *p == s }
+
+func stampOf(t *time.Time) string {
+	if t == nil {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func billedName(p *models.Plan) string {
+	if p == nil {
+		return string(models.PlanFree)
+	}
+	return string(*p)
+}
+
+func flag(accountID string, kind models.FlagKind, ref, detail string) models.AccountFlag {
+	return models.AccountFlag{AccountID: accountID, Kind: kind, Ref: ref, Detail: detail}
+}
+
+// subscriptions reads every subscription of a customer, on every page; gone tells that the customer was deleted.
+func (s *Service) subscriptions(ctx context.Context, customerID string) (list []subscription, gone bool, err error) {
+	const doing = "read the customer's subscriptions"
+	prices, err := s.prices(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	p := &stripe.SubscriptionListParams{ListParams: listParams(ctx), Customer: new(customerID), Status: new("all")}
+	iter := s.api.Subscriptions.List(p)
+	for iter.Next() {
+		sub := read(iter.Subscription(), prices)
+		if sub.status == models.SubscriptionPastDue && sub.plan != "" {
+			if sub.pastDueSince, err = s.pastDueSince(ctx, sub.id); err != nil {
+				return nil, false, explained(doing, err)
+			}
+		}
+		list = append(list, sub)
+	}
+	if err := iter.Err(); err != nil && !missing(err) {
+		return nil, false, explained(doing, err)
+	}
+	if unfinished(list) {
+		return list, false, nil // a deleted customer has none
+	}
+	gone, err = s.gone(ctx, customerID)
+	if gone {
+		list = nil
+	}
+	return list, gone, explained(doing, err)
+}
+
+// gone tells whether Stripe says that the customer was deleted. One that Stripe has never heard of is an error: the
+// key may be another account's, and nobody must lose a plan by that.
+func (s *Service) gone(ctx context.Context, customerID string) (bool, error) {
+	c, err := s.api.Customers.Get(customerID, &stripe.CustomerParams{Params: params(ctx, "")})
+	if err != nil {
+		return false, err
+	}
+	return c.Deleted, nil
+}
+
+// pastDueSince is when the oldest invoice was made that is not paid: it is the same whenever one asks. Zero if Stripe
+// shows no such invoice.
+func (s *Service) pastDueSince(ctx context.Context, subscriptionID string) (time.Time, error) {
+	p := &stripe.InvoiceListParams{ListParams: listParams(ctx), Subscription: new(subscriptionID), Status: new("open")}
+	iter := s.api.Invoices.List(p)
+	var oldest time.Time
+	for iter.Next() {
+		if made := time.Unix(iter.Invoice().Created, 0).UTC(); oldest.IsZero() || made.Before(oldest) {
+			oldest = made
+		}
+	}
+	return oldest, iter.Err()
+}
+
+// firstSeenPastDue is when a sync first saw what is past due now.
+func (s *Service) firstSeenPastDue(b *models.BillingAccount, subscriptionID string) time.Time {
+	if equal(b.SubscriptionID, subscriptionID) && b.PastDueSince != nil {
+		return *b.PastDueSince
+	}
+	return s.now().Truncate(time.Second)
+}
+
+// prices is the prices that give a plan, by id.
+func (s *Service) prices(ctx context.Context) (map[string]models.KnownPrice, error) {
+	list, err := s.store.KnownPrices(ctx, s.cfg.Live())
+	if err != nil {
+		return nil, err
+	}
+	prices := make(map[string]models.KnownPrice, len(list))
+	for _, p := range list {
+		prices[p.PriceID] = p
+	}
+	return prices, nil
+}
+
+// cancelSurplus ends the subscriptions that were paid beside an older one, and asks the operator to pay them back.
+func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus []subscription, change *store.BillingChange) error {
+	var errs []error
+	for _, sub := range surplus {
+		change.Flags = append(change.Flags, flag(accountID, models.FlagDoublePayment, sub.id,
+			fmt.Sprintf("subscription %s was paid beside an older one and is cancelled: refund its payment in Stripe's dashboard", sub.id)))
+		errs = append(errs, s.cancel(ctx, sub.id))
+	}
+	return errors.Join(errs...)
+}
+
+// endClosed cancels what a closed account pays for: a checkout that was completed in the moment of closing.
+func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscription) error {
+	var errs []error
+	for _, sub := range subs {
+		if sub.ours && !sub.over() {
+			detail := fmt.Sprintf("subscription %s was live although the account is closed, and is cancelled: see whether a payment is to be refunded", sub.id)
+			errs = append(errs, s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)), s.cancel(ctx, sub.id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// cancel ends a subscription at once. One that has ended already is fine.
+func (s *Service) cancel(ctx context.Context, subscriptionID string) error {
+	_, err := s.api.Subscriptions.Cancel(subscriptionID, &stripe.SubscriptionCancelParams{Params: params(ctx, "")})
+	if err == nil || missing(err) {
+		return nil
+	}
+	return explained("cancel subscription "+subscriptionID, err)
+}

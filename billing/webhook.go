@@ -1,0 +1,149 @@
+package billing
+
+import (
+	"crypto/hmac"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v76/webhook"
+
+	"lottery/models"
+)
+
+const (
+	// maxEvent bounds an event's body; Stripe's are a few kilobytes.
+	maxEvent = 1 << 20
+	// tolerance is how old, or how far in the future, an event's signature may be.
+	tolerance = 300 * time.Second
+)
+
+// WebhookPath is where Stripe sends events.
+const WebhookPath = "/webhooks/stripe"
+
+// Webhook takes Stripe's events: a genuine one is in the inbox when Stripe gets its 200, and is worked on later. It
+// never calls Stripe.
+func (s *Service) Webhook() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if r.Method != http.MethodPost {
+			w.Header().Set("Allow", http.MethodPost)
+			http.Error(w, "events are sent by POST", http.StatusMethodNotAllowed)
+			return
+		}
+		status, text := s.receive(w, r)
+		http.Error(w, text, status)
+	})
+}
+
+func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, text string) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge, "an event has at most " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"
+	}
+	if err != nil {
+		return http.StatusBadRequest, "the event could not be read whole"
+	}
+	if err := verify(body, r.Header.Get("Stripe-Signature"), s.cfg.WebhookSecrets, s.now()); err != nil {
+		s.log.WarnContext(r.Context(), "an event was refused", "reason", err.Error(), "bytes", len(body))
+		return http.StatusBadRequest, err.Error()
+	}
+	e, err := parseEvent(body)
+	if err != nil {
+		return http.StatusBadRequest, err.Error()
+	}
+	row := e.row()
+	switch {
+	case e.Livemode != s.cfg.Live():
+		row.State, row.Outcome = models.EventIgnored, wrongMode(s.cfg.Live())
+		s.log.WarnContext(r.Context(), "an event of the other mode was ignored", "event", row.ID, "livemode", e.Livemode)
+	case !handled(row.Type):
+		row.State, row.Outcome = models.EventIgnored, "nothing follows from events of this type"
+	default:
+		row.State = models.EventPending
+	}
+	isNew, err := s.store.AddEvent(r.Context(), row)
+	if err != nil {
+		s.log.ErrorContext(r.Context(), "an event could not be stored; Stripe will send it again", "event", row.ID, "error", err)
+		w.Header().Set("Retry-After", "5")
+		return http.StatusServiceUnavailable, "the event could not be stored; send it again"
+	}
+	if e.Livemode != s.cfg.Live() && isNew {
+		s.flagWrongMode(r, &row)
+	}
+	if isNew && row.State == models.EventPending {
+		s.kick()
+	}
+	return http.StatusOK, "ok"
+}
+
+func wrongMode(live bool) string {
+	if live {
+		return "a test event at a live server: remove this address from the test mode's webhooks"
+	}
+	return "a live event at a test server: remove this address from the live mode's webhooks"
+}
+
+// flagWrongMode raises a flag on the account that the event names, if it is one of ours.
+func (s *Service) flagWrongMode(r *http.Request, e *models.StripeEvent) {
+	accountID, err := s.store.AccountOfCustomer(r.Context(), e.CustomerID)
+	if err != nil {
+		return // nobody of ours: the inbox and the log have it
+	}
+	if err := s.store.RaiseFlag(r.Context(), flag(accountID, models.FlagWrongMode, e.ID, e.Outcome)); err != nil {
+		s.log.ErrorContext(r.Context(), "an account could not be flagged", "account", accountID, "error", err)
+	}
+}
+
+// verify checks the signature of an event as Stripe makes it: t=SECONDS,v1=HEX[,v1=HEX…], any of them by any of the
+// secrets, made at most tolerance ago, and at most that long from now.
+// https://docs.stripe.com/webhooks#verify-manually
+func verify(body []byte, header string, secrets []string, now time.Time) error {
+	var at int64
+	var signatures [][]byte
+	for item := range strings.SplitSeq(header, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(item), "=")
+		switch name {
+		case "t":
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n <= 0 {
+				return errors.New("the Stripe-Signature header's time cannot be read")
+			}
+			at = n
+		case "v1":
+			if mac, err := hex.DecodeString(value); err == nil {
+				signatures = append(signatures, mac)
+			}
+		}
+	}
+	if at == 0 || len(signatures) == 0 {
+		return errors.New("the Stripe-Signature header is missing, or holds no time and v1 signature")
+	}
+	if age := now.Sub(time.Unix(at, 0)); age > tolerance || age < -tolerance {
+		return errors.New("the event's signature is too old, or from the future; is this machine's clock right?")
+	}
+	for _, secret := range secrets {
+		if secret == "" {
+			continue
+		}
+		want := webhook.ComputeSignature(time.Unix(at, 0), body, secret)
+		for _, mac := range signatures {
+			if hmac.Equal(mac, want) {
+				return nil
+			}
+		}
+	}
+	return errors.New("no signature fits; is stripe_webhook_secret that of this endpoint?")
+}
+
+// kick wakes the worker of this process.
+func (s *Service) kick() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}

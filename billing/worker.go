@@ -1,0 +1,228 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+const (
+	// workEvery is how often the inbox is looked at when nothing wakes the worker: events that came to another node,
+	// and those that are to be tried again.
+	workEvery = time.Second
+	// graceEvery is how often accounts are looked for whose time of grace is over.
+	graceEvery = time.Minute
+	// claimFor is how long a claimed event is left alone; one whose worker died is worked on after it.
+	claimFor = 90 * time.Second
+	// claimed is how many events one look takes.
+	claimed = 50
+	// atOnce is how many events of different customers one node works on at a time.
+	atOnce = 4
+	// firstRetry doubles up to lastRetry.
+	firstRetry = time.Second
+	lastRetry  = 10 * time.Minute
+	// mostAttempts is when an event becomes a dead letter: after about an hour. The hourly reconcile does without it.
+	mostAttempts = 15
+)
+
+// Run works off the inbox until ctx ends.
+func (s *Service) Run(ctx context.Context) {
+	tick, grace := time.NewTicker(workEvery), time.NewTicker(graceEvery)
+	defer tick.Stop()
+	defer grace.Stop()
+	for {
+		if _, err := s.Work(ctx); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "the billing inbox cannot be worked on now", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-s.wake:
+		case <-grace.C:
+			s.endGrace(ctx)
+		}
+	}
+}
+
+// Work takes the events that are due, once, and tells how many there were.
+func (s *Service) Work(ctx context.Context) (int, error) {
+	events, err := s.store.ClaimEvents(ctx, claimed, claimFor)
+	if len(events) == 0 {
+		return 0, err
+	}
+	// One customer's events are worked on one after the other: the first sync makes the others find nothing to do.
+	queues := map[string][]models.StripeEvent{}
+	for _, e := range events {
+		queues[e.CustomerID] = append(queues[e.CustomerID], e)
+	}
+	var wg sync.WaitGroup
+	room := make(chan struct{}, atOnce)
+	for _, queue := range queues {
+		room <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-room }()
+			for i := range queue {
+				s.workOn(ctx, &queue[i])
+			}
+		})
+	}
+	wg.Wait()
+	return len(events), err
+}
+
+// errNotYet says that Stripe has not made yet what an event tells of.
+var errNotYet = errors.New("no subscription is shown for this checkout yet")
+
+// workOn does what follows from e, and writes down what became of it.
+func (s *Service) workOn(ctx context.Context, e *models.StripeEvent) {
+	outcome, err := s.follow(ctx, e)
+	state, next := models.EventDone, time.Time{}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return // this process stops: the claim runs out, and somebody else does it
+	case e.Attempts >= mostAttempts:
+		state, outcome = models.EventFailed, err.Error()
+		s.log.ErrorContext(ctx, "an event is given up; `lotteryadmin billing events retry` tries it again", "event", e.ID, "type", e.Type, "error", err)
+	default:
+		state, outcome, next = models.EventPending, err.Error(), s.now().Add(backoff(e.Attempts))
+		s.log.WarnContext(ctx, "an event will be tried again", "event", e.ID, "type", e.Type, "attempt", e.Attempts, "error", err)
+	}
+	if err := s.store.SettleEvent(ctx, e.ID, state, outcome, next); err != nil {
+		s.log.ErrorContext(ctx, "what became of an event could not be stored; it will be worked on again", "event", e.ID, "error", err)
+	}
+}
+
+// backoff is how long to wait after the attempt of that number, from 1.
+func backoff(attempt int) time.Duration {
+	d := min(firstRetry<<min(attempt-1, 20), lastRetry)
+	return d/2 + rand.N(d/2)
+}
+
+// follow does what follows from an event: its customer's account is looked at afresh. What the event itself says of
+// the customer is not believed: it may be late, or in a shape of another API version.
+func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome string, err error) {
+	money, err := s.moneyBack(ctx, e)
+	if err != nil {
+		return "", err
+	}
+	if money != nil && money.customer != "" {
+		e.CustomerID = money.customer
+	}
+	if e.CustomerID == "" {
+		return "the event names no customer", nil
+	}
+	accountID, outcome, err := s.whose(ctx, e)
+	if err != nil || accountID == "" {
+		return outcome, err
+	}
+	if err := s.store.NameEventAccount(ctx, e.ID, accountID, e.CustomerID); err != nil {
+		return "", err
+	}
+	if money != nil {
+		if err := s.store.RaiseFlag(ctx, flag(accountID, money.kind, money.ref, money.detail)); err != nil {
+			return "", err
+		}
+	}
+	now, err := s.Sync(ctx, accountID, Cause{Actor: "stripe", Reason: e.Type, EventID: e.ID})
+	if err != nil {
+		return "", err
+	}
+	if e.Type == "checkout.session.completed" && now.Billing.SubscriptionID == nil && now.Billing.CustomerID != nil {
+		if err := s.expectSubscription(ctx, e.ObjectID); err != nil {
+			return "", err
+		}
+	}
+	plan, source := now.Account.Plan()
+	return fmt.Sprintf("the account is on %s (%s)", plan, source), nil
+}
+
+// expectSubscription is an error while a paid checkout has no subscription to show.
+func (s *Service) expectSubscription(ctx context.Context, sessionID string) error {
+	c, err := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
+	switch {
+	case missing(err):
+		return nil
+	case err != nil:
+		return explained("read the checkout", err)
+	case c.Mode == stripe.CheckoutSessionModeSubscription && c.Status == stripe.CheckoutSessionStatusComplete &&
+		c.PaymentStatus != stripe.CheckoutSessionPaymentStatusUnpaid:
+		return errNotYet
+	default:
+		return nil
+	}
+}
+
+// whose finds the account of an event's customer. A customer that we do not know may still name an account of ours:
+// if that has no customer it is the account's own, else it is a second one, and flagged.
+func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, outcome string, err error) {
+	accountID, err = s.store.AccountOfCustomer(ctx, e.CustomerID)
+	if models.ErrorCode(err) != models.CodeNotFound {
+		return accountID, "", err
+	}
+	c, err := s.api.Customers.Get(e.CustomerID, &stripe.CustomerParams{Params: params(ctx, "")})
+	if missing(err) {
+		return "", "the customer is not at Stripe any more", nil
+	}
+	if err != nil {
+		return "", "", explained("read the customer", err)
+	}
+	named := c.Metadata[accountKey]
+	if c.Deleted || named == "" {
+		return "", "nobody's customer here", nil
+	}
+	account, err := s.store.Account(ctx, named)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return "", "the customer names an account that does not exist", nil
+	}
+	if err != nil {
+		return "", "", err
+	}
+	b, err := s.store.BillingAccount(ctx, account.ID)
+	if err != nil {
+		return "", "", err
+	}
+	if b.CustomerID == nil {
+		return account.ID, "", s.adopt(ctx, account.ID, e.CustomerID)
+	}
+	detail := fmt.Sprintf("Stripe's customer %s names this account, whose own is %s: see which one pays", e.CustomerID, *b.CustomerID)
+	if err := s.store.RaiseFlag(ctx, flag(account.ID, models.FlagSecondCustomer, e.CustomerID, detail)); err != nil {
+		return "", "", err
+	}
+	return "", "a second customer of account " + account.ID + "; flagged", nil
+}
+
+// adopt makes a customer the account's own, if it has none: ours to begin with, but the database that knew so was lost
+// or set back.
+func (s *Service) adopt(ctx context.Context, accountID, customerID string) error {
+	return s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
+		b, err := s.store.BillingAccount(ctx, accountID)
+		if err != nil || b.CustomerID != nil {
+			return err
+		}
+		b.CustomerID = &customerID
+		return s.store.SaveBilling(ctx, l, b)
+	})
+}
+
+// endGrace looks at the accounts whose time of grace is over.
+func (s *Service) endGrace(ctx context.Context) {
+	ids, err := s.store.GraceEnded(ctx, s.now(), claimed)
+	if err != nil {
+		s.log.WarnContext(ctx, "accounts past their grace cannot be read now", "error", err)
+	}
+	for _, id := range ids {
+		if _, err := s.Sync(ctx, id, Cause{Actor: "system", Reason: "the time of grace is over"}); err != nil {
+			s.log.WarnContext(ctx, "an account past its grace could not be looked at; it is tried again", "account", id, "error", err)
+		}
+	}
+}

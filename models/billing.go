@@ -1,0 +1,144 @@
+package models
+
+import "time"
+
+// BillingAccount is what is known of an account's money: its Stripe customer, the checkout that is open for it, and
+// the subscription that counted at the last sync. Stripe is the truth; this is what was read there last.
+type BillingAccount struct {
+	AccountID  string  `gorm:"primaryKey"`
+	CustomerID *string // cus_…; nil before the first checkout, and when Stripe says that the customer was deleted
+
+	Attempt          int     // of checkout: part of the idempotency keys, so that a new attempt is a new session
+	SessionID        *string // cs_… of the newest checkout; nil = none is open
+	SessionURL       *string
+	SessionExpiresAt *time.Time
+
+	SubscriptionID    *string // sub_… that gives the plan, or the newest that once did
+	Status            *string // Stripe's: active, past_due, …
+	PriceID           *string
+	PeriodEnd         *time.Time
+	CancelAtPeriodEnd bool
+	PastDueSince      *time.Time
+	GraceEndsAt       *time.Time // when a past-due subscription stops giving its plan; nil unless it is past due and gives it
+	SyncedAt          *time.Time
+}
+
+// Subscription states, as Stripe names them.
+// https://docs.stripe.com/api/subscriptions/object#subscription_object-status
+const (
+	SubscriptionIncomplete        = "incomplete"
+	SubscriptionIncompleteExpired = "incomplete_expired"
+	SubscriptionTrialing          = "trialing"
+	SubscriptionActive            = "active"
+	SubscriptionPastDue           = "past_due"
+	SubscriptionCanceled          = "canceled"
+	SubscriptionUnpaid            = "unpaid"
+	SubscriptionPaused            = "paused"
+)
+
+// KnownPrice is a Stripe price that gives a plan. Prices are never forgotten: a customer may hold an old one.
+type KnownPrice struct {
+	PriceID    string `gorm:"primaryKey"`
+	ProductID  string
+	Plan       Plan
+	UnitAmount int64  // cents
+	Currency   string // lower case
+	Current    bool   // what checkout sells
+	Livemode   bool
+	AddedAt    time.Time
+}
+
+// EventState is what has become of a webhook event.
+type EventState string
+
+// The states of an event. Failed ones are dead letters: they were tried often enough, and wait for an operator.
+const (
+	EventPending EventState = "pending"
+	EventDone    EventState = "done"
+	EventIgnored EventState = "ignored"
+	EventFailed  EventState = "failed"
+)
+
+// StripeEvent is a row of the webhook inbox. Of the event itself only what names the customer is kept: what it
+// says of the customer is read from Stripe.
+type StripeEvent struct {
+	ID         string `gorm:"primaryKey"` // evt_…
+	Type       string
+	Livemode   bool
+	APIVersion string
+	ObjectID   string
+	CustomerID string // "" = the event names none
+	AccountID  string // "" = nobody of ours
+	State      EventState
+	Attempts   int
+	NextAt     time.Time // when it is tried (again)
+	Outcome    string    // what was done, or why not
+	CreatedAt  time.Time // by Stripe's clock
+	ReceivedAt time.Time
+	DoneAt     *time.Time
+}
+
+// FlagKind is why an operator should look at an account.
+type FlagKind string
+
+// The kinds of flag.
+const (
+	FlagDoublePayment  FlagKind = "double_payment"          // a second subscription was paid; it was cancelled and wants a refund
+	FlagSecondCustomer FlagKind = "second_customer"         // a Stripe customer names this account, which has another one
+	FlagUnknownPrice   FlagKind = "unknown_price"           // a live subscription to a price that gives no plan
+	FlagRefund         FlagKind = "refund"                  // a payment was refunded; the plan is unchanged
+	FlagDispute        FlagKind = "dispute"                 // a payment is disputed; the plan is unchanged
+	FlagWrongMode      FlagKind = "wrong_mode"              // a test event came to a live server, or the other way round
+	FlagSuspended      FlagKind = "suspended_subscription"  // suspended while a subscription goes on charging
+	FlagSubscriptions  FlagKind = "several_subscriptions"   // more than one subscription that is not over, not all of them paid
+	FlagClosed         FlagKind = "closed_but_subscription" // a closed account whose subscription could not be cancelled
+)
+
+// AccountFlag asks an operator to look at an account. One of a kind and a reference is raised once.
+type AccountFlag struct {
+	ID        int64 `gorm:"primaryKey"`
+	AccountID string
+	Kind      FlagKind
+	Ref       string // the Stripe object: sub_…, ch_…, dp_…
+	Detail    string
+	RaisedAt  time.Time
+	ClearedAt *time.Time
+}
+
+// AuditEntry is who changed what, and why.
+type AuditEntry struct {
+	ID        int64 `gorm:"primaryKey"`
+	At        time.Time
+	Actor     string // stripe, reconcile, operator, customer
+	Action    string // plan.changed, …
+	AccountID string
+	Was       string
+	Became    string
+	Reason    string
+	EventID   string // evt_…, if one was the cause
+}
+
+// MailKind is what a mail says.
+type MailKind string
+
+// The mails about money.
+const (
+	MailWelcomePro    MailKind = "welcome_pro"
+	MailPaymentFailed MailKind = "payment_failed"
+	MailProEnded      MailKind = "pro_ended"
+)
+
+// Mail is a row of the outbox.
+type Mail struct {
+	ID        int64 `gorm:"primaryKey"`
+	AccountID string
+	Kind      MailKind
+	Data      string // JSON
+	Once      string // one mail of this name, ever
+	CreatedAt time.Time
+	NextAt    time.Time
+	Attempts  int
+	SentAt    *time.Time
+	FailedAt  *time.Time // dead: it was tried often enough
+	LastError string
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"lottery/models"
+)
+
+// RaiseFlag asks an operator to look at an account. One of a kind and a reference is raised once.
+func (s *Store) RaiseFlag(ctx context.Context, f models.AccountFlag) error {
+	return translate(s.transaction(ctx, func(tx *gorm.DB) error { return s.raise(tx, &f) }))
+}
+
+func (s *Store) raise(tx *gorm.DB, f *models.AccountFlag) error {
+	f.RaisedAt = s.now()
+	return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(f).Error
+}
+
+// Flags is what is raised and not cleared, oldest first; of one account, or of all if accountID is "".
+func (s *Store) Flags(ctx context.Context, accountID string) ([]models.AccountFlag, error) {
+	q := s.reader(ctx).Where("cleared_at IS NULL").Order("id")
+	if accountID != "" {
+		q = q.Where("account_id = ?", accountID)
+	}
+	list := []models.AccountFlag{}
+	if err := q.Find(&list).Error; err != nil {
+		return nil, unavailable(err)
+	}
+	return list, nil
+}
+
+// ClearFlags says that an operator has looked at an account's flags; it tells how many there were.
+func (s *Store) ClearFlags(ctx context.Context, accountID string) (int64, error) {
+	done := s.writer(ctx).Model(&models.AccountFlag{}).Where("account_id = ? AND cleared_at IS NULL", accountID).
+		Updates(map[string]any{"cleared_at": s.now()})
+	if done.Error != nil {
+		return 0, unavailable(done.Error)
+	}
+	return done.RowsAffected, nil
+}
+
+// post puts a mail into the outbox; one that is there already, by its name, stays alone.
+func (s *Store) post(tx *gorm.DB, m *models.Mail) error {
+	m.CreatedAt = s.now()
+	m.NextAt = m.CreatedAt
+	return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(m).Error
+}
+
+// Mails is the outbox, oldest first; of one account, or of all if accountID is "".
+func (s *Store) Mails(ctx context.Context, accountID string) ([]models.Mail, error) {
+	q := s.reader(ctx).Order("id")
+	if accountID != "" {
+		q = q.Where("account_id = ?", accountID)
+	}
+	list := []models.Mail{}
+	if err := q.Find(&list).Error; err != nil {
+		return nil, unavailable(err)
+	}
+	return list, nil
+}

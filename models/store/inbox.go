@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm/clause"
+
+	"lottery/models"
+)
+
+// AddEvent puts a webhook event into the inbox; isNew is false if it is there already.
+func (s *Store) AddEvent(ctx context.Context, e models.StripeEvent) (isNew bool, err error) {
+	e.ReceivedAt = s.now()
+	e.NextAt = e.ReceivedAt
+	if e.State != models.EventPending {
+		e.DoneAt = &e.ReceivedAt
+	}
+	added := s.writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(&e)
+	if added.Error != nil {
+		return false, unavailable(added.Error)
+	}
+	return added.RowsAffected == 1, nil
+}
+
+// ClaimEvents gives this caller up to limit events that are due, oldest first: nobody else gets them for d. A caller
+// that dies leaves them to be claimed again.
+func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration) ([]models.StripeEvent, error) {
+	now := s.now()
+	var due []models.StripeEvent
+	err := s.reader(ctx).Where("state = ? AND next_at <= ?", models.EventPending, now).
+		Order("next_at, id").Limit(limit).Find(&due).Error
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	claimed := due[:0]
+	for _, e := range due {
+		took := s.writer(ctx).Model(&models.StripeEvent{}).
+			Where("id = ? AND state = ? AND next_at = ?", e.ID, models.EventPending, e.NextAt).
+			Updates(map[string]any{"next_at": now.Add(d), "attempts": e.Attempts + 1})
+		if took.Error != nil {
+			return claimed, unavailable(took.Error)
+		}
+		if took.RowsAffected == 1 {
+			e.Attempts++
+			claimed = append(claimed, e)
+		}
+	}
+	return claimed, nil
+}
+
+// SettleEvent ends a claim: with a state that ends the event's work, or pending and when to try again.
+func (s *Store) SettleEvent(ctx context.Context, id string, state models.EventState, outcome string, next time.Time) error {
+	columns := map[string]any{"state": state, "outcome": outcome}
+	if state == models.EventPending {
+		columns["next_at"] = next
+	} else {
+		columns["done_at"] = s.now()
+	}
+	if err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).Updates(columns).Error; err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// NameEventAccount notes whose event it is.
+func (s *Store) NameEventAccount(ctx context.Context, id, accountID, customerID string) error {
+	err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).
+		Updates(map[string]any{"account_id": accountID, "customer_id": customerID}).Error
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// EventFilter narrows Events; zero fields do not.
+type EventFilter struct {
+	State     models.EventState
+	AccountID string
+	Limit     int
+}
+
+// Events lists the inbox, newest first.
+func (s *Store) Events(ctx context.Context, f EventFilter) ([]models.StripeEvent, error) {
+	q := s.reader(ctx).Order("received_at DESC, id DESC")
+	if f.State != "" {
+		q = q.Where("state = ?", f.State)
+	}
+	if f.AccountID != "" {
+		q = q.Where("account_id = ?", f.AccountID)
+	}
+	if f.Limit > 0 {
+		q = q.Limit(f.Limit)
+	}
+	list := []models.StripeEvent{}
+	if err := q.Find(&list).Error; err != nil {
+		return nil, unavailable(err)
+	}
+	return list, nil
+}
+
+// RetryEvent makes an event due now, whatever became of it.
+func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, error) {
+	var e models.StripeEvent
+	done := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).
+		Updates(map[string]any{"state": models.EventPending, "attempts": 0, "next_at": s.now(), "done_at": nil})
+	if done.Error != nil {
+		return e, unavailable(done.Error)
+	}
+	if done.RowsAffected == 0 {
+		return e, models.Errorf(models.CodeNotFound, "there is no event %q; `billing events` lists those that came", id)
+	}
+	if err := s.reader(ctx).Take(&e, "id = ?", id).Error; err != nil {
+		return e, unavailable(err)
+	}
+	return e, nil
+}
+
+// InboxDepth is how many events wait, and since when the oldest of them does.
+func (s *Store) InboxDepth(ctx context.Context) (waiting int64, oldest time.Time, err error) {
+	if err := s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventPending).Count(&waiting).Error; err != nil || waiting == 0 {
+		return 0, time.Time{}, wrapUnavailable(err)
+	}
+	var e models.StripeEvent
+	err = s.reader(ctx).Where("state = ?", models.EventPending).Order("received_at").Limit(1).Find(&e).Error
+	return waiting, e.ReceivedAt, wrapUnavailable(err)
+}
+
+func wrapUnavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return unavailable(err)
+}

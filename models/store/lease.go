@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+	"lottery/models/secret"
+)
+
+// Lease is a lock that holds over all nodes for a time. Its holder may die: then it ends by itself. What is done
+// under it is stored by a transaction that looks whether it is still held.
+type Lease struct {
+	name, holder string
+}
+
+// ErrLeaseLost says that a lease ended, and somebody else may have taken it, before the work under it was stored.
+var ErrLeaseLost = errors.New("the lock on this account ended before its work did")
+
+// nowMicros is the database's clock in SQL, with its parameters: one clock for all nodes.
+func (s *Store) nowMicros() (expression string, args []any) {
+	if s.dialect == Postgres {
+		return "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", nil
+	}
+	return "CAST(? AS INTEGER)", []any{s.now().UnixMicro()}
+}
+
+// TryLease takes the lock of that name until d from now; ok is false while somebody else holds it.
+func (s *Store) TryLease(ctx context.Context, name string, d time.Duration) (l Lease, ok bool, err error) {
+	l = Lease{name, secret.NewID("")}
+	now, args := s.nowMicros()
+	statement := fmt.Sprintf(`INSERT INTO leases (name, holder, until_us) VALUES (?, ?, %[1]s + ?)
+		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_us = excluded.until_us WHERE leases.until_us < %[1]s`, now)
+	values := append([]any{l.name, l.holder}, args...)
+	values = append(append(values, d.Microseconds()), args...)
+	done := s.writer(ctx).Exec(statement, values...)
+	if done.Error != nil {
+		return l, false, unavailable(done.Error)
+	}
+	return l, done.RowsAffected == 1, nil
+}
+
+// EndLease gives the lock back.
+func (s *Store) EndLease(ctx context.Context, l Lease) error {
+	if err := s.writer(ctx).Exec("DELETE FROM leases WHERE name = ? AND holder = ?", l.name, l.holder).Error; err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// under runs fn in a transaction which is undone unless l is held to its end.
+func (s *Store) under(ctx context.Context, l Lease, fn func(tx *gorm.DB) error) error {
+	return s.transaction(ctx, func(tx *gorm.DB) error {
+		var holder string
+		if err := s.locking(tx).Table("leases").Select("holder").Where("name = ?", l.name).Limit(1).Scan(&holder).Error; err != nil {
+			return err
+		}
+		if holder != l.holder {
+			return &models.Error{Code: models.CodeUnavailable, Message: "the account is being worked on elsewhere; try again", Err: ErrLeaseLost}
+		}
+		return fn(tx)
+	})
+}
