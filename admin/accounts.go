@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"lottery/billing"
 	"lottery/models"
 	"lottery/models/store"
 )
@@ -31,6 +32,7 @@ func (t *tool) accounts() *cli.Command {
 				&cli.StringFlag{Name: "plan", Usage: "only those on the plan `free|pro`"},
 				&cli.StringFlag{Name: "status", Usage: "only those that are `active|suspended|closed`"},
 				&cli.StringFlag{Name: "search", Usage: "only those with `TEXT` in their id, address or name"},
+				&cli.BoolFlag{Name: "flagged", Usage: "only those that an operator should look at; `billing status ACCOUNT` says why"},
 			},
 			Action: t.stored(accountsList),
 		},
@@ -54,7 +56,8 @@ func (t *tool) accounts() *cli.Command {
 		},
 		{
 			Name: "suspend", Usage: "stop serving an account's keys", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
-			Description: "Its requests are answered 403 within 2 seconds, until `accounts resume`.\n\n" +
+			Description: "Its requests are answered 403 within 2 seconds, until `accounts resume`. A subscription goes on\n" +
+				"charging: the account is flagged, and you decide.\n\n" +
 				"Example:\n  lotteryadmin accounts suspend ada@example.com --yes",
 			Action: t.stored(accountsSuspend),
 		},
@@ -65,8 +68,8 @@ func (t *tool) accounts() *cli.Command {
 		},
 		{
 			Name: "delete", Usage: "delete an account for good", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
-			Description: "Its personal data goes, its keys stop working, its address is free for a new account.\n" +
-				"This cannot be undone.\n\nExample:\n  lotteryadmin accounts delete ada@example.com --yes",
+			Description: "Its subscription is cancelled at Stripe, its personal data goes, its keys stop working, its address is\n" +
+				"free for a new account. This cannot be undone.\n\nExample:\n  lotteryadmin accounts delete ada@example.com --yes",
 			Action: t.stored(accountsDelete),
 		},
 	}}
@@ -100,9 +103,9 @@ func (c *call) accountOf(a *models.Account) account {
 // accountDetails is what `accounts show` prints.
 type accountDetails struct {
 	account
-	Keys       []key     `json:"keys"`
-	UsageToday *spending `json:"usage_today"` // null where the counters do not answer
-	Billing    *struct{} `json:"billing"`     // null until the product knows billing
+	Keys       []key         `json:"keys"`
+	UsageToday *spending     `json:"usage_today"` // null where the counters do not answer
+	Billing    *billingState `json:"billing"`     // null for an account that never went to checkout
 }
 
 // accountResult prints the account that a store method gave, if it did.
@@ -122,7 +125,7 @@ func accountsCreate(ctx context.Context, c *call) error {
 }
 
 func accountsList(ctx context.Context, c *call) error {
-	filter := store.AccountFilter{Search: c.String("search")}
+	filter := store.AccountFilter{Search: c.String("search"), Flagged: c.Bool("flagged")}
 	plan, err := c.plan()
 	if err != nil {
 		return err
@@ -165,6 +168,9 @@ func accountsShow(ctx context.Context, c *call) error {
 	} else {
 		c.say("What the account used today is not known: %s.", explain(ctx, err))
 	}
+	if details.Billing, err = c.billingOf(ctx, a.ID); err != nil {
+		return err
+	}
 	return c.result(details)
 }
 
@@ -199,7 +205,18 @@ func accountsSuspend(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.accountResult(c.store.SetAccountStatus(ctx, c.arg(0), models.AccountSuspended))
+	a, err := c.store.SetAccountStatus(ctx, c.arg(0), models.AccountSuspended)
+	if err != nil {
+		return err
+	}
+	charging, err := billing.FlagSuspended(ctx, c.store, a.ID)
+	if err != nil {
+		return err
+	}
+	if charging {
+		c.say("Its subscription goes on charging: cancel it in Stripe's dashboard, or resume the account. The account is flagged.")
+	}
+	return c.result(c.accountOf(&a))
 }
 
 func accountsResume(ctx context.Context, c *call) error {
@@ -211,7 +228,14 @@ func accountsDelete(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.accountResult(c.store.DeleteAccount(ctx, c.arg(0)))
+	a, err := c.store.Account(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	if err := c.endBilling(ctx, &a); err != nil {
+		return err
+	}
+	return c.accountResult(c.store.DeleteAccount(ctx, a.ID))
 }
 
 // confirmAccount asks a question about the account that the argument names.

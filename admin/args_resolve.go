@@ -117,7 +117,8 @@ func (l *line) check() error {
 		}
 	}
 	want := strings.Fields(l.command().ArgsUsage)
-	if len(l.args) < len(want) {
+	needed := len(slices.DeleteFunc(slices.Clone(want), optionalArg))
+	if len(l.args) < needed {
 		return models.Errorf(models.CodeInvalid, "%s needs %s; usage: %s", l.name(), strings.TrimSuffix(want[len(l.args)], "…"), l.usage())
 	}
 	many := len(want) > 0 && strings.HasSuffix(want[len(want)-1], "…")
@@ -126,6 +127,9 @@ func (l *line) check() error {
 	}
 	return nil
 }
+
+// optionalArg tells whether an argument may be left out: [ACCOUNT]. Such ones stand last.
+func optionalArg(arg string) bool { return strings.HasPrefix(arg, "[") }
 
 // usage is the command's form in one line: required flags, arguments, optional flags in brackets.
 func (l *line) usage() string {

@@ -141,7 +141,7 @@ func has(flags []completionFlag, name string) bool {
 func placeOf(path string, c *cli.Command, known map[string][]string) completionPlace {
 	place := completionPlace{Path: path, Flags: completionFlags(c.Flags, known)}
 	for i, arg := range strings.Fields(c.ArgsUsage) {
-		if values := valuesOf(arg, nil); values.Files || values.Words != nil {
+		if values := valuesOf(strings.Trim(arg, "[]"), nil); values.Files || values.Words != nil {
 			values.Position = i
 			place.Args = append(place.Args, values)
 		}

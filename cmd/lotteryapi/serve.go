@@ -18,6 +18,7 @@ import (
 	"lottery/api"
 	"lottery/api/middleware"
 	"lottery/api/quota"
+	"lottery/billing"
 	"lottery/configs"
 	"lottery/jobs"
 	"lottery/models"
@@ -57,6 +58,7 @@ type node struct {
 	quota   *quota.Store // nil = nobody counts
 	usage   *quota.Usage
 	warn    *quota.Warnings
+	billing *billing.Service // nil = nothing is sold
 	metrics *prometheus.Registry
 	drained atomic.Bool // SIGTERM came
 
@@ -82,6 +84,9 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 		return err
 	}
 	n := &node{cfg: cfg, log: opts.log, store: st, metrics: prometheus.NewRegistry()}
+	if n.billing, err = newBilling(&cfg, st, opts.log); err != nil {
+		return err
+	}
 	if n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log); err != nil {
 		return err
 	}
@@ -135,6 +140,9 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	n.work.Go(func() { paceGC(background) })
 	n.work.Go(func() { refresher.Run(background) })
 	n.work.Go(func() { n.keys.Run(background) })
+	if n.billing != nil {
+		n.work.Go(func() { n.billing.Run(background) })
+	}
 	if n.quota != nil {
 		n.work.Go(func() { n.usage.Run(background) })
 		n.work.Go(func() { n.warn.Run(background) })
@@ -167,7 +175,7 @@ func (n *node) server() *http.Server {
 		handler = n.unmetered(handler)
 	}
 	return &http.Server{
-		Handler:           handler,
+		Handler:           n.withWebhook(handler),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: serverHeaderBytes,
 		ErrorLog:       slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),

@@ -115,6 +115,8 @@ type AccountFilter struct {
 	Plan   models.Plan
 	Status models.AccountStatus
 	Search string // part of the id, address or name, case-insensitive
+	// Flagged leaves only those that an operator should look at.
+	Flagged bool
 }
 
 // Accounts lists accounts, oldest first.
@@ -125,6 +127,9 @@ func (s *Store) Accounts(ctx context.Context, f AccountFilter) ([]models.Account
 	}
 	if f.Status != "" {
 		q = q.Where("status = ?", f.Status)
+	}
+	if f.Flagged {
+		q = q.Where("id IN (SELECT account_id FROM account_flags WHERE cleared_at IS NULL)")
 	}
 	accounts := []models.Account{}
 	if err := q.Order("created_at, id").Find(&accounts).Error; err != nil {

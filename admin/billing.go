@@ -1,0 +1,345 @@
+package admin
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/billing"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+func (t *tool) billing() *cli.Command {
+	return &cli.Command{Name: "billing", Usage: "Stripe: what is sold, who pays", Subcommands: []*cli.Command{
+		{
+			Name: "setup", Usage: "make at Stripe what selling the Pro plan needs",
+			Description: "Makes the product, its price, the webhook endpoint for public_url and the portal's configuration, or\n" +
+				"finds them; running it again changes nothing. It prints what you must put where.\n\n" +
+				"Example:\n  LOTTERY_STRIPE_SECRET_KEY=sk_test_… lotteryadmin billing setup",
+			Action: t.billed(billingSetup),
+		},
+		{
+			Name: "doctor", Usage: "check everything that billing needs, and say what is wrong",
+			Description: "Example:\n  lotteryadmin billing doctor", Action: t.billed(billingDoctor),
+		},
+		{
+			Name: "checkout", Usage: "give the address where an account can pay for Pro", ArgsUsage: "ACCOUNT",
+			Description: "The same address is given again while it is open.\n\nExample:\n  lotteryadmin billing checkout ada@example.com",
+			Action:      t.billed(billingCheckout),
+		},
+		{
+			Name: "portal", Usage: "give the address of an account's billing portal", ArgsUsage: "ACCOUNT",
+			Description: "There the customer changes the card, sees the invoices, cancels.\n\nExample:\n  lotteryadmin billing portal ada@example.com",
+			Action:      t.billed(billingPortal),
+		},
+		{
+			Name: "sync", Usage: "make accounts' plans what Stripe says", ArgsUsage: "[ACCOUNT]",
+			Description: "The answer to \"I have paid\". --all looks at every account that ever went to checkout, slowly; one that\n" +
+				"is cut short goes on where it was.\n\nExample:\n  lotteryadmin billing sync ada@example.com",
+			Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every account that has a Stripe customer"}},
+			Action: t.billed(billingSync),
+		},
+		{
+			Name: "status", Usage: "show what is known of an account's billing", ArgsUsage: "ACCOUNT",
+			Description: "What Stripe said at the last sync, what an operator should look at, and how the plan changed.\n\n" +
+				"Example:\n  lotteryadmin billing status ada@example.com",
+			Action: t.stored(billingStatus),
+		},
+		{
+			Name: "clear-flags", Usage: "say that you have looked at an account's flags", ArgsUsage: "ACCOUNT",
+			Description: "Example:\n  lotteryadmin billing clear-flags ada@example.com", Action: t.stored(billingClearFlags),
+		},
+		{
+			Name: "events", Usage: "list Stripe's events, or try one again: events retry ID", ArgsUsage: "[retry] [ID]",
+			Description: "Newest first. Failed ones were tried for about an hour; `billing events retry ID` makes a running server\n" +
+				"try again.\n\nExample:\n  lotteryadmin billing events --failed\n  lotteryadmin billing events retry evt_1abc",
+			Flags: []cli.Flag{
+				&cli.BoolFlag{Name: "failed", Usage: "only those that were given up"},
+				&cli.StringFlag{Name: "account", Usage: "only those of `ACCOUNT`"},
+				&cli.StringFlag{Name: "limit", Usage: "at most `N` events; 50 if left out"},
+			},
+			Action: t.stored(billingEvents),
+		},
+	}}
+}
+
+// billed gives run the settings, the database, and billing.
+func (t *tool) billed(run func(context.Context, *call) error) cli.ActionFunc {
+	return t.stored(func(ctx context.Context, c *call) error {
+		if !c.cfg.Stripe.On() {
+			return models.Errorf(models.CodeInvalid, "billing is off: set stripe_secret_key (LOTTERY_STRIPE_SECRET_KEY) to a key from Stripe's dashboard, under Developers, API keys")
+		}
+		return run(ctx, c)
+	})
+}
+
+// service is billing as configured.
+func (c *call) service() *billing.Service {
+	return billing.New(billing.Options{
+		Store: c.store, Stripe: c.cfg.Stripe, PublicURL: c.cfg.PublicURL.String(), Now: c.env.Now, Log: slog.New(slog.DiscardHandler), Retries: 2,
+	})
+}
+
+// operator is why the command line changes something.
+func operator(reason string) billing.Cause { return billing.Cause{Actor: "operator", Reason: reason} }
+
+// setup is what `billing setup` prints.
+type setup struct {
+	Mode          string   `json:"mode"`
+	Product       string   `json:"product"`
+	Price         string   `json:"price"`
+	Webhook       string   `json:"webhook"`
+	Portal        string   `json:"portal"`
+	Made          []string `json:"made"` // of the four, those that were not there or not right
+	WebhookSecret *string  `json:"webhook_secret"`
+	Todo          []string `json:"todo"`
+}
+
+func billingSetup(ctx context.Context, c *call) error {
+	s := c.service()
+	done, err := s.Setup(ctx)
+	if err != nil {
+		return err
+	}
+	out := setup{Mode: s.Mode(), Made: []string{}, Todo: append([]string{}, s.SetupAdvice(&done)...)}
+	ids := map[string]*string{"product": &out.Product, "price": &out.Price, "webhook": &out.Webhook, "portal": &out.Portal}
+	for _, step := range done.Steps {
+		*ids[step.Thing] = step.ID
+		if step.Did != "found" {
+			out.Made = append(out.Made, step.Thing)
+		}
+	}
+	if done.WebhookSecret != "" {
+		out.WebhookSecret = &done.WebhookSecret
+		c.say("This is the only time that the webhook secret is shown: keep it now.")
+	}
+	return c.result(out)
+}
+
+// check is one line of a doctor.
+type check struct {
+	Check  string  `json:"check"`
+	OK     bool    `json:"ok"`
+	Found  string  `json:"found"`
+	Remedy *string `json:"remedy"`
+}
+
+func billingDoctor(ctx context.Context, c *call) error {
+	var list []check
+	wrong := 0
+	for _, found := range c.service().Doctor(ctx) {
+		line := check{Check: found.Name, OK: found.OK, Found: found.Found}
+		if !found.OK {
+			wrong++
+			line.Remedy = &found.Remedy
+		}
+		list = append(list, line)
+	}
+	if err := c.result(list); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return models.Errorf(models.CodeUnavailable, "%d of %d checks failed", wrong, len(list))
+	}
+	return nil
+}
+
+type checkout struct {
+	URL       string `json:"url"`
+	SessionID string `json:"session_id"`
+	ExpiresAt string `json:"expires_at"`
+}
+
+func billingCheckout(ctx context.Context, c *call) error {
+	a, err := c.store.Account(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	s, err := c.service().Checkout(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	return c.result(checkout{URL: s.URL, SessionID: s.ID, ExpiresAt: stamp(s.ExpiresAt)})
+}
+
+type portal struct {
+	URL string `json:"url"`
+}
+
+func billingPortal(ctx context.Context, c *call) error {
+	a, err := c.store.Account(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	url, err := c.service().Portal(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	return c.result(portal{url})
+}
+
+// endBilling cancels what a account that is to be deleted pays for.
+func (c *call) endBilling(ctx context.Context, a *models.Account) error {
+	b, err := c.store.BillingAccount(ctx, a.ID)
+	if err != nil || b.CustomerID == nil {
+		return err
+	}
+	if !c.cfg.Stripe.On() {
+		return models.Errorf(models.CodeConflict,
+			"account %s has the Stripe customer %s, whose subscription must end first: set stripe_secret_key; nothing was deleted", a.ID, *b.CustomerID)
+	}
+	ended, err := c.service().End(ctx, a.ID, operator("the account is deleted"))
+	if err != nil {
+		return &models.Error{Code: models.CodeUnavailable, Message: "nothing was deleted, since its subscription could not be cancelled", Err: err}
+	}
+	for _, id := range ended.Cancelled {
+		c.say("Cancelled subscription %s.", id)
+	}
+	return nil
+}
+
+// reconciled is what `billing sync --all` prints.
+type reconciled struct {
+	Accounts int     `json:"accounts"`
+	Failed   int     `json:"failed"`
+	Repaired []drift `json:"repaired"`
+}
+
+type drift struct {
+	AccountID string `json:"account_id"`
+	Was       string `json:"was"`
+	Became    string `json:"became"`
+}
+
+func billingSync(ctx context.Context, c *call) error {
+	switch {
+	case c.Bool("all") && c.Args().Present():
+		return models.Errorf(models.CodeInvalid, "name an account, or say --all: not both")
+	case c.Bool("all"):
+		return c.reconcile(ctx)
+	case !c.Args().Present():
+		return models.Errorf(models.CodeInvalid, "billing sync needs an ACCOUNT, or --all")
+	}
+	a, err := c.store.Account(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	now, err := c.service().Sync(ctx, a.ID, operator("billing sync"))
+	if err != nil {
+		return err
+	}
+	if !now.Changed {
+		c.say("Nothing changed.")
+	}
+	return c.billingResult(ctx, &now.Account)
+}
+
+func (c *call) reconcile(ctx context.Context) error {
+	done, err := c.service().Reconcile(ctx, func(now billing.Standing, err error) {
+		if err != nil {
+			c.say("%s", explain(ctx, err))
+		} else if now.Changed {
+			plan, _ := now.Account.Plan()
+			c.say("%s: was %s, is %s", now.Account.ID, now.Was, plan)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	out := reconciled{Accounts: done.Accounts, Failed: done.Failed, Repaired: []drift{}}
+	for _, d := range done.Drifts {
+		out.Repaired = append(out.Repaired, drift(d))
+	}
+	if err := c.result(out); err != nil {
+		return err
+	}
+	if done.Failed > 0 {
+		return models.Errorf(models.CodeUnavailable, "%d of %d accounts could not be looked at; run it again", done.Failed, done.Accounts)
+	}
+	return nil
+}
+
+func billingClearFlags(ctx context.Context, c *call) error {
+	a, err := c.store.Account(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	n, err := c.store.ClearFlags(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	c.say("Cleared %d flags.", n)
+	return c.billingResult(ctx, &a)
+}
+
+// stripeEvent is one of `billing events`.
+type stripeEvent struct {
+	ID         string  `json:"id"`
+	Type       string  `json:"type"`
+	State      string  `json:"state"`
+	AccountID  *string `json:"account_id"`
+	Attempts   int     `json:"attempts"`
+	Outcome    string  `json:"outcome"`
+	ReceivedAt string  `json:"received_at"`
+	NextAt     *string `json:"next_at"`
+	DoneAt     *string `json:"done_at"`
+}
+
+func eventOf(e *models.StripeEvent) stripeEvent {
+	out := stripeEvent{
+		ID: e.ID, Type: e.Type, State: string(e.State), Attempts: e.Attempts, Outcome: e.Outcome,
+		ReceivedAt: stamp(e.ReceivedAt), DoneAt: stampOf(e.DoneAt),
+	}
+	if e.AccountID != "" {
+		out.AccountID = &e.AccountID
+	}
+	if e.State == models.EventPending {
+		out.NextAt = stampOf(&e.NextAt)
+	}
+	return out
+}
+
+const (
+	listedEvents = 50
+	mostEvents   = 10_000
+)
+
+func billingEvents(ctx context.Context, c *call) error {
+	if c.Args().Present() {
+		if c.arg(0) != "retry" || c.Args().Len() != 2 {
+			return models.Errorf(models.CodeInvalid, "use `billing events` to list them, or `billing events retry ID`")
+		}
+		e, err := c.store.RetryEvent(ctx, c.arg(1))
+		if err != nil {
+			return err
+		}
+		c.say("A running server works on it now.")
+		return c.result(eventOf(&e))
+	}
+	limit, err := c.number("limit", listedEvents, mostEvents)
+	if err != nil {
+		return err
+	}
+	filter := store.EventFilter{Limit: limit}
+	if c.Bool("failed") {
+		filter.State = models.EventFailed
+	}
+	if c.IsSet("account") {
+		a, err := c.store.Account(ctx, c.String("account"))
+		if err != nil {
+			return err
+		}
+		filter.AccountID = a.ID
+	}
+	found, err := c.store.Events(ctx, filter)
+	if err != nil {
+		return err
+	}
+	list := make([]stripeEvent, 0, len(found))
+	for i := range found {
+		list = append(list, eventOf(&found[i]))
+	}
+	return c.result(list)
+}

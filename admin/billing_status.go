@@ -1,0 +1,108 @@
+package admin
+
+import (
+	"context"
+
+	"lottery/models"
+)
+
+// billingState is what is known of an account's billing.
+type billingState struct {
+	CustomerID        *string `json:"customer_id"`
+	SubscriptionID    *string `json:"subscription_id"`
+	Status            *string `json:"status"`
+	PriceID           *string `json:"price_id"`
+	PeriodEnd         *string `json:"current_period_end"`
+	CancelAtPeriodEnd bool    `json:"cancel_at_period_end"`
+	GraceEndsAt       *string `json:"grace_ends_at"`
+	SyncedAt          *string `json:"synced_at"`
+	Flags             []flag  `json:"flags"`
+}
+
+// flag is why an operator should look at an account.
+type flag struct {
+	Kind     string `json:"kind"`
+	Ref      string `json:"ref"`
+	Detail   string `json:"detail"`
+	RaisedAt string `json:"raised_at"`
+}
+
+// billingDetails is what `billing status` prints.
+type billingDetails struct {
+	AccountID  string            `json:"account_id"`
+	Email      *string           `json:"email"`
+	Plan       models.Plan       `json:"plan"`
+	PlanSource models.PlanSource `json:"plan_source"`
+	billingState
+	History []planChange `json:"history"`
+}
+
+// planChange is an entry of the audit log.
+type planChange struct {
+	At      string  `json:"at"`
+	Actor   string  `json:"actor"`
+	Was     string  `json:"was"`
+	Became  string  `json:"became"`
+	Reason  string  `json:"reason"`
+	EventID *string `json:"event_id"`
+}
+
+// billingOf is what is known of an account's billing; nil if it never went to checkout and nothing is flagged.
+func (c *call) billingOf(ctx context.Context, accountID string) (*billingState, error) {
+	b, err := c.store.BillingAccount(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	raised, err := c.store.Flags(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	if b.CustomerID == nil && b.SyncedAt == nil && len(raised) == 0 {
+		return nil, nil //nolint:nilnil // an account without billing is usual
+	}
+	out := &billingState{
+		CustomerID: b.CustomerID, SubscriptionID: b.SubscriptionID, Status: b.Status, PriceID: b.PriceID,
+		PeriodEnd: stampOf(b.PeriodEnd), CancelAtPeriodEnd: b.CancelAtPeriodEnd, GraceEndsAt: stampOf(b.GraceEndsAt),
+		SyncedAt: stampOf(b.SyncedAt), Flags: []flag{},
+	}
+	for _, f := range raised {
+		out.Flags = append(out.Flags, flag{Kind: string(f.Kind), Ref: f.Ref, Detail: f.Detail, RaisedAt: stamp(f.RaisedAt)})
+	}
+	return out, nil
+}
+
+const shownChanges = 20
+
+func billingStatus(ctx context.Context, c *call) error {
+	a, err := c.store.Account(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	return c.billingResult(ctx, &a)
+}
+
+// billingResult prints what is known of a's billing.
+func (c *call) billingResult(ctx context.Context, a *models.Account) error {
+	plan, source := a.Plan()
+	out := billingDetails{AccountID: a.ID, Email: a.Email, Plan: plan, PlanSource: source, History: []planChange{}}
+	state, err := c.billingOf(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	if out.Flags = []flag{}; state != nil {
+		out.billingState = *state
+	}
+	entries, err := c.store.AuditOf(ctx, a.ID, shownChanges)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		e := &entries[i]
+		change := planChange{At: stamp(e.At), Actor: e.Actor, Was: e.Was, Became: e.Became, Reason: e.Reason}
+		if e.EventID != "" {
+			change.EventID = &e.EventID
+		}
+		out.History = append(out.History, change)
+	}
+	return c.result(out)
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"lottery/billing"
+	"lottery/configs"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// newBilling is billing as configured; nil if nothing is sold. Without a webhook secret it would have to believe
+// anybody's events, or none: then the server does not start.
+func newBilling(cfg *configs.Config, st *store.Store, log *slog.Logger) (*billing.Service, error) {
+	if !cfg.Stripe.On() {
+		return nil, nil //nolint:nilnil // nothing is sold
+	}
+	if len(cfg.Stripe.WebhookSecrets) == 0 {
+		return nil, models.Errorf(models.CodeInvalid, "stripe_secret_key is set and stripe_webhook_secret is not: "+
+			"`lotteryadmin billing setup` makes the webhook and prints its secret; without it no event of Stripe can be told from a forged one")
+	}
+	return billing.New(billing.Options{
+		Store: st, Stripe: cfg.Stripe, PublicURL: cfg.PublicURL.String(), Now: time.Now, Log: log, Retries: 1,
+	}), nil
+}
+
+// withWebhook gives Stripe's events to billing, and everything else to next.
+func (n *node) withWebhook(next http.Handler) http.Handler {
+	if n.billing == nil {
+		return next
+	}
+	webhook := n.billing.Webhook()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == billing.WebhookPath {
+			webhook.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
