@@ -45,7 +45,8 @@ fuzz: ## fuzz each parser and the query binder for 20 seconds
 	done
 
 .PHONY: bench
-bench: ## measure against the yardsticks of docs/performance.md
+bench: ## measure against the yardsticks of docs/performance.md (needs wrk, PostgreSQL and Redis; ten minutes)
+	@LOTTERY_BENCH_LARGE=1 go test ./models/catalog -run '^$$' -bench Growth -benchtime 1x
 	@go test ./cmd/lotteryapi -run '^$$' -bench . -benchtime 1x -timeout 30m | grep -v '^PASS'
 
 .PHONY: check

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	// importDraws is how many new draws are imported while requests run.
+	importDraws = 100_000
+	// steadyRate is requests a second of the steady load: a few percent of what the server can do, so that the
+	// importing process, which wants a core for itself, and the load find room beside it on two cores.
+	steadyRate = 1000
+)
+
+// imports is the table of what running requests feel of an import and of the swap that follows.
+func (s *bench) imports(b *testing.B) {
+	t := newTable(fmt.Sprintf("Import of %d new draws while requests run: ten-draw recent; ms. Steady: %d requests/s, each timed from the moment that it was due. Saturating: wrk, %d connections.",
+		importDraws, steadyRate, benchConnections),
+		"database", "load", "quiet p50/p99/max", "importing p50/p99/max", "p99 ratio", "failed", "import s", "holds")
+	for _, on := range []struct {
+		name, url, base, key string
+	}{
+		{"SQLite", s.sqlite, s.product.base, s.key},
+		{"PostgreSQL", s.postgres, start(b, b.TempDir(), serveArgs(s.postgres)...).base, s.keyPostgres},
+	} {
+		for n, kind := range []string{"steady", "saturating"} {
+			game := benchGame{"bench-new-" + strconv.Itoa(n), 5, importDraws}
+			addGames(b, on.url, game)
+			file := writeDraws(b, game)
+			var took time.Duration
+			importing := func() {
+				began := time.Now()
+				command(b, on.url, "draws", "import", "--feed", "csv", file)
+				took = time.Since(began)
+				waitUntil(b, "the new draws", func() bool { return answers(on.base+"/v1/draws/recent?game="+game.id, on.key) })
+			}
+			load := saturate
+			if kind == "steady" {
+				load = steady
+			}
+			quiet := load(b, on.base, on.key, func() { time.Sleep(5 * time.Second) })
+			busy := load(b, on.base, on.key, importing)
+			ratio := busy.p99 / quiet.p99
+			t.add(on.name, kind, quiet.String(), busy.String(), fmt.Sprintf("%.1f", ratio), strconv.Itoa(quiet.failed+busy.failed),
+				fmt.Sprintf("%.1f", took.Seconds()), holds(ratio < 5 && busy.failed == 0))
+		}
+	}
+	t.print()
+}
+
+// felt is what requests took, in milliseconds.
+type felt struct {
+	p50, p99, longest float64
+	failed            int
+}
+
+func (f felt) String() string { return fmt.Sprintf("%.2g/%.2g/%.0f", f.p50, f.p99, f.longest) }
+
+func answers(url, key string) bool {
+	r, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		return false
+	}
+	r.Header.Set("X-API-Key", key)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return err == nil && res.StatusCode == http.StatusOK
+}
+
+// steady asks steadyRate times a second while work runs. A request that had to wait for the one before it counts
+// from when it was due: a server that stalls cannot hide how many it kept waiting.
+func steady(b *testing.B, base, key string, work func()) felt {
+	b.Helper()
+	const clients = 20
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var all []float64
+	failed := 0
+	done := make(chan struct{})
+	every := time.Second * clients / steadyRate
+	for n := range clients {
+		wg.Go(func() {
+			due := time.Now().Add(every * time.Duration(n) / clients)
+			for {
+				select {
+				case <-done:
+					return
+				case <-time.After(time.Until(due)):
+				}
+				ok := answers(base+recentPath, key)
+				took := time.Since(due)
+				mu.Lock()
+				all = append(all, float64(took)/float64(time.Millisecond))
+				if !ok {
+					failed++
+				}
+				mu.Unlock()
+				due = due.Add(every)
+			}
+		})
+	}
+	work()
+	close(done)
+	wg.Wait()
+	slices.Sort(all)
+	return felt{p50: all[len(all)/2], p99: all[len(all)*99/100], longest: all[len(all)-1], failed: failed}
+}
+
+// saturate loads the server with wrk while work runs, in rounds of 2 s, and gives the worst round's p99. A failed request ends the benchmark.
+func saturate(b *testing.B, base, key string, work func()) felt {
+	b.Helper()
+	var worst series
+	done := make(chan struct{})
+	go func() {
+		work()
+		close(done)
+	}()
+	for running := true; running; {
+		worst = append(worst, wrk(b, traffic{name: base, base: base, path: recentPath, key: key, seconds: 2}))
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+	}
+	p99 := worst.each(func(f figures) float64 { return f.p99 })
+	return felt{p50: worst.p50(), p99: slices.Max(p99), longest: slices.Max(worst.each(func(f figures) float64 { return f.longest }))}
+}

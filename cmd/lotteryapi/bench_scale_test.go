@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store/storetest"
+)
+
+const (
+	manyDraws   = 1_000_000
+	fewDraws    = manyDraws / 10
+	allAccounts = 100_000
+)
+
+// BenchmarkScale measures what the amount of data costs: draws, parameters, accounts. `make bench` runs it.
+func BenchmarkScale(b *testing.B) {
+	needWrk(b)
+	few, many, postgres := storetest.URL(b), storetest.URL(b), storetest.NewPostgres(b)
+	keyFew, _ := fill(b, few, tenGames(fewDraws)...)
+	key, tookSQLite := fill(b, many, tenGames(manyDraws)...)
+	keyPostgres, tookPostgres := fill(b, postgres, tenGames(manyDraws)...)
+	accounts := fillAccounts(b, many, allAccounts)
+	fillAccounts(b, postgres, allAccounts)
+
+	t := newTable(fmt.Sprintf("%d draws, %d accounts with keys, of which one asks", manyDraws, allAccounts), "database", "import s", "start to ready s", "resident MiB, idle", "under load, highest", "holds")
+	onFew := startOps(b, few)
+	began := time.Now()
+	onMany := startOps(b, many)
+	readySQLite := time.Since(began)
+	began = time.Now()
+	onPostgres := startOps(b, postgres)
+	readyPostgres := time.Since(began)
+	idle, _ := onMany.resident(b)
+	idlePostgres, _ := onPostgres.resident(b)
+
+	b.Run("Parameters", func(b *testing.B) {
+		parameters(b, server{onFew, keyFew}, server{onMany, key})
+	})
+	wrk(b, traffic{name: "PostgreSQL", base: onPostgres.base, path: scalePath, key: keyPostgres})
+	for _, row := range []struct {
+		name        string
+		took, ready time.Duration
+		idle        int
+		p           *process
+	}{{"SQLite", tookSQLite, readySQLite, idle, onMany}, {"PostgreSQL", tookPostgres, readyPostgres, idlePostgres, onPostgres}} {
+		_, peak := row.p.resident(b)
+		ok := row.took < 22*time.Second && row.ready < 3*time.Second && peak <= 200
+		t.add(row.name, fmt.Sprintf("%.1f", row.took.Seconds()), fmt.Sprintf("%.1f", row.ready.Seconds()), fmt.Sprint(row.idle), fmt.Sprint(peak), holds(ok))
+	}
+	t.print()
+	b.Run("Accounts", func(b *testing.B) { manyKeys(b, server{onMany, key}, accounts) })
+}
+
+// server is a process and a key to it.
+type server struct {
+	p   *process
+	key string
+}
+
+// parameters is the table of one repeated request beside random ones, and of few draws beside many. The lists of
+// requests are made beforehand, equally long, and each request in them has another X-Request-Id: what wrk itself takes
+// to walk through a list is the same in all.
+func parameters(b *testing.B, few, many server) {
+	t := newTable(fmt.Sprintf("One request again and again, and random ones; %d and %d draws: rounds of 1 s in turn, medians (lowest…highest)", fewDraws, manyDraws),
+		"path", "repeated req/s", "random req/s", "random of repeated", fmt.Sprintf("random over %d req/s", fewDraws), fmt.Sprintf("%d of %d draws", manyDraws, fewDraws), "within 10 %")
+	for _, path := range []struct {
+		name   string
+		random func(rng *rand.Rand, first models.Date) string
+	}{
+		{"recent", func(rng *rand.Rand, _ models.Date) string {
+			return fmt.Sprintf("/v1/draws/recent?game=%s&count=%d&tod=%s", anyGame(rng), 5+rng.IntN(11), anyTod(rng))
+		}},
+		{"date", func(rng *rand.Rand, first models.Date) string {
+			return fmt.Sprintf("/v1/draws/date/%s", anyDate(rng, first))
+		}},
+		{"search", func(rng *rand.Rand, first models.Date) string {
+			return fmt.Sprintf("/v1/draws/search?number=%03d&limit=10&to=%s", rng.IntN(1000), anyDate(rng, first+models.Date(fewDays/3)))
+		}},
+		{"by-sum", func(rng *rand.Rand, first models.Date) string {
+			return fmt.Sprintf("/v1/draws/by-sum?game=%s&sum=%d&limit=10&to=%s", anyGame(rng), 7+rng.IntN(14), anyDate(rng, first+models.Date(fewDays/3)))
+		}},
+		{"by-pair", func(rng *rand.Rand, first models.Date) string {
+			return fmt.Sprintf("/v1/draws/by-pair?game=%s&pair=%02d&limit=10&to=%s", anyGame(rng), rng.IntN(100), anyDate(rng, first+models.Date(fewDays/3)))
+		}},
+	} {
+		mix := func(key string, days int) []string {
+			rng := rand.New(rand.NewPCG(7, 7))
+			out := make([]string, 20_000)
+			for i := range out {
+				out[i] = key + " " + path.random(rng, benchLastDay-models.Date(days-1))
+			}
+			return out
+		}
+		random := mix(many.key, manyDraws/10/benchTods)
+		repeated := slices.Repeat([]string{ordinary(b, many.p, random[:100])}, len(random))
+		got := measure(b, benchRounds,
+			traffic{name: "repeated", base: many.p.base, mix: repeated},
+			traffic{name: "random", base: many.p.base, mix: random},
+			traffic{name: "random, few", base: few.p.base, mix: mix(few.key, fewDays)})
+		cold, size := ratios(got[1], got[0]), ratios(got[1], got[2])
+		t.add(path.name, rate(got[0]), rate(got[1]), spread("%.2f", cold), rate(got[2]), spread("%.2f", size), holds(median(cold) >= 0.9 && median(size) >= 0.9))
+	}
+	t.print()
+}
+
+// ordinary is the request whose answer is nearest to the mean size: small answers are quicker.
+func ordinary(b *testing.B, p *process, requests []string) string {
+	b.Helper()
+	sizes, sum := make([]int, len(requests)), 0
+	for i, r := range requests {
+		key, path, _ := strings.Cut(r, " ")
+		sizes[i] = len(fetch(b, p.base, path, key, "").Body)
+		sum += sizes[i]
+	}
+	best, least := "", sum
+	for i, r := range requests {
+		if off := max(sizes[i]*len(requests)-sum, sum-sizes[i]*len(requests)); off < least {
+			best, least = r, off
+		}
+	}
+	return best
+}
+
+// fewDays is how many days of draws the smaller data set has.
+const fewDays = fewDraws / 10 / benchTods
+
+func anyGame(rng *rand.Rand) string { return tenGames(0)[rng.IntN(10)].id }
+func anyTod(rng *rand.Rand) string {
+	return []string{"Morning", "Day", "Evening", "Night"}[rng.IntN(benchTods)]
+}
+
+func anyDate(rng *rand.Rand, first models.Date) models.Date {
+	return first + models.Date(rng.IntN(int(benchLastDay-first)+1))
+}
+
+// manyKeys is the table of one account beside many that take turns. All of them come last, since what they leave to be
+// written would weigh on the others.
+func manyKeys(b *testing.B, s server, keys []string) {
+	t := newTable(fmt.Sprintf("%d accounts with keys, counted in SQLite: ten-draw recent, medians (lowest…highest); latencies p50/p99 in ms", allAccounts),
+		"accounts that take turns", "req/s", "ms", "of one", "resident MiB, highest")
+	seen(b, s.p, keys)
+	one := traffic{name: "one", base: s.p.base, mix: turnsOf(scalePath, s.key), seconds: 2}
+	some := traffic{name: "some", base: s.p.base, mix: turnsOf(scalePath, keys[:manyAccounts]...), seconds: 2, warm: manyWarm}
+	all := traffic{name: "all", base: s.p.base, mix: turnsOf(scalePath, keys...), seconds: 3}
+	got := measure(b, benchRounds, one, some)
+	for i, accounts := range []int{1, manyAccounts} {
+		_, peak := s.p.resident(b)
+		t.add(fmt.Sprint(accounts), rate(got[i]), tails(got[i]), spread("%.2f", ratios(got[i], got[0])), fmt.Sprint(peak))
+	}
+	last := measure(b, benchRounds, all)[0]
+	_, peak := s.p.resident(b)
+	t.add(fmt.Sprint(allAccounts), rate(last), tails(last), spread("%.2f", ratios(last, got[0])), fmt.Sprint(peak))
+	t.print()
+}
+
+const scalePath = "/v1/draws/recent?game=bench-1"
+
+// seen asks once with every key, so that the server knows them.
+func seen(b *testing.B, p *process, keys []string) {
+	b.Helper()
+	began := time.Now()
+	var wg sync.WaitGroup
+	for part := range slices.Chunk(keys, (len(keys)+15)/16) {
+		wg.Go(func() {
+			for _, key := range part {
+				if !answers(p.base+"/v1/overview", key) {
+					b.Errorf("a key is not served")
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.Logf("%d keys seen for the first time in %s", len(keys), time.Since(began).Round(time.Millisecond))
+}

@@ -1,0 +1,74 @@
+package catalog_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// BenchmarkGrowth prints what ten draws cost to find in more and more data: the answer's size
+// is fixed, so the time should be too. Ten million draws only when LOTTERY_BENCH_LARGE is set, as `make bench` does.
+func BenchmarkGrowth(b *testing.B) {
+	type question struct {
+		name string
+		ask  func(c *catalog.Catalog, q catalog.Query, i int, dst []catalog.Ref) []catalog.Ref
+	}
+	questions := []question{
+		{"search", func(c *catalog.Catalog, q catalog.Query, i int, dst []catalog.Ref) []catalog.Ref {
+			q.Games = nil
+			return c.Search(q, numbersOf[3][i%1000], false, dst).Refs
+		}},
+		{"by-sum", func(c *catalog.Catalog, q catalog.Query, i int, dst []catalog.Ref) []catalog.Ref {
+			return c.BySum(q, 10+i%8, dst).Refs
+		}},
+		{"by-pair", func(c *catalog.Catalog, q catalog.Query, i int, dst []catalog.Ref) []catalog.Ref {
+			return c.ByPair(q, catalog.Pair{First: byte(i % 10), Second: byte(i / 10 % 10)}, dst).Refs
+		}},
+		{"by-pair, front", func(c *catalog.Catalog, q catalog.Query, i int, dst []catalog.Ref) []catalog.Ref {
+			return c.ByPair(q, catalog.Pair{Position: catalog.PairFront, First: byte(i % 10), Second: byte(i / 10 % 10)}, dst).Refs
+		}},
+	}
+	fmt.Print("\nFinding the newest 10 of all that match, in five games; microseconds\n\n| draws | search | by-sum | by-pair | by-pair, front |\n|---|---|---|---|---|\n")
+	for draws := 10_000; draws <= 10_000_000; draws *= 10 {
+		if draws > 1_000_000 && os.Getenv("LOTTERY_BENCH_LARGE") == "" {
+			fmt.Println("(LOTTERY_BENCH_LARGE is not set)")
+			continue
+		}
+		kept.catalog = nil
+		c := layout{draws: draws, games: 5}.build(b)
+		runtime.GC()
+		fmt.Printf("| %d ", draws)
+		for _, asked := range questions {
+			fmt.Printf("| %.2f ", timed(b, c, asked.ask))
+		}
+		fmt.Println("|")
+	}
+	fmt.Println()
+	for b.Loop() { // what is measured is printed above
+	}
+}
+
+// timed is the mean time of a question, in microseconds, over many different ones.
+func timed(b *testing.B, c *catalog.Catalog, ask func(c *catalog.Catalog, q catalog.Query, i int, dst []catalog.Ref) []catalog.Ref) float64 {
+	dst := make([]catalog.Ref, 0, 100)
+	one := make([]*catalog.Game, 1)
+	const times = 50_000
+	var began time.Time
+	found := 0
+	for i := range 2 * times {
+		if i == times { // the first half is warm-up
+			began = time.Now()
+		}
+		one[0] = c.Games()[i%len(c.Games())]
+		found += len(ask(c, catalog.Query{Games: one, From: models.FirstDate, To: models.LastDate, Limit: 10}, i, dst))
+	}
+	if found < 2*9*times {
+		b.Fatalf("the answers have %.1f draws on average, not about 10", float64(found)/2/times)
+	}
+	return float64(time.Since(began).Nanoseconds()) / times / 1000
+}
