@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"lottery/models"
 	"lottery/models/catalog"
 )
 
@@ -60,11 +61,16 @@ func (d *digits) appendPairs(b []byte, quoted bool, sep byte) []byte {
 	return b
 }
 
-// records writes draw records as JSON, in the field order of the contract.
+// records writes draw records as JSON, in the field order of the contract. What neighbours in a list share is made
+// once: dates come several in a row, and most numbers of a game come again and again.
 type records struct {
 	search bool // adds the eleventh field
 	game   *catalog.Game
-	middle []byte // what all records of game have after the sum
+	middle []byte // what all records of game have between number and pairs
+	known  *numberTexts
+	date   models.Date
+	start  []byte // what records of date begin with; empty = there was none yet
+	fresh  []byte // texts of a number that known does not have
 }
 
 // append appends one record.
@@ -72,37 +78,36 @@ func (r *records) append(b []byte, ref catalog.Ref) []byte {
 	if g := ref.Game(); g != r.game {
 		r.enter(g)
 	}
-	var d digits
-	d.set(ref.Number(), r.game.Digits)
-	b = append(b, `{"date":"`...)
-	b = ref.Date().AppendTo(b)
-	b = append(b, `","tod":"`...)
+	if date := ref.Date(); date != r.date || len(r.start) == 0 {
+		r.date = date
+		r.start = append(date.AppendTo(append(r.start[:0], `{"date":"`...)), `","tod":"`...)
+	}
+	var number, pairs []byte
+	if r.known != nil {
+		number, pairs = r.known.of(ref.Number())
+	} else {
+		var d digits
+		d.set(ref.Number(), r.game.Digits)
+		r.fresh = d.appendNumber(r.fresh[:0])
+		cut := len(r.fresh)
+		r.fresh = d.appendPairs(r.fresh, true, ',')
+		number, pairs = r.fresh[:cut], r.fresh[cut:]
+	}
+	b = append(b, r.start...)
 	b = append(b, ref.Tod().String()...)
-	b = append(b, `","numbers":[`...)
-	for i := range d.n {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, '"', d.drawn[i], '"')
-	}
-	b = append(b, `],"number_str":"`...)
-	b = append(b, d.drawn[:d.n]...)
-	b = append(b, `","normalized":"`...)
-	b = append(b, d.sorted[:d.n]...)
-	b = append(b, `","digits_sum":`...)
-	b = strconv.AppendInt(b, int64(d.sum), 10)
+	b = append(b, number...)
 	b = append(b, r.middle...)
-	b = append(d.appendPairs(b, true, ','), ']')
+	b = append(b, pairs...)
 	if r.search {
-		b = append(b, `,"match":"`...)
+		b = append(b, `],"match":"`...)
 		b = append(b, matchName(ref)...)
-		b = append(b, '"')
+		return append(b, `"}`...)
 	}
-	return append(b, '}')
+	return append(b, "]}"...)
 }
 
 func (r *records) enter(g *catalog.Game) {
-	r.game = g
+	r.game, r.known = g, numberTextsOf(g.Digits)
 	b := append(r.middle[:0], `,"game":"`...)
 	b = append(b, g.ID...) // [a-z0-9-]: nothing to escape
 	b = append(b, `","game_name":`...)
