@@ -32,8 +32,11 @@ const accountKey = "lottery_account"
 type Options struct {
 	Store     *store.Store
 	Stripe    configs.Stripe
-	PublicURL string // of the web pages, without a trailing slash
-	Now       func() time.Time
+	PublicURL string           // of the web pages, without a trailing slash
+	Now       func() time.Time // nil = time.Now
+	// StripeNow is what Stripe's times are compared with: ends of periods, of sessions, of grace. nil = Now. It differs
+	// where Stripe's clock can be moved.
+	StripeNow func() time.Time
 	Log       *slog.Logger
 	// Transport reaches Stripe; nil = http.DefaultTransport.
 	Transport http.RoundTripper
@@ -51,6 +54,7 @@ type Service struct {
 	cfg       configs.Stripe
 	publicURL string
 	now       func() time.Time
+	stripeNow func() time.Time
 	log       *slog.Logger
 	pace      time.Duration
 	wake      chan struct{} // an event came
@@ -67,6 +71,9 @@ func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.StripeNow == nil {
+		o.StripeNow = o.Now
+	}
 	backend := &stripe.BackendConfig{
 		HTTPClient:        &http.Client{Timeout: requestTimeout, Transport: o.Transport},
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its texts may hold what must not be logged
@@ -79,7 +86,7 @@ func New(o Options) *Service {
 	api := stripe.GetBackendWithConfig(stripe.APIBackend, backend)
 	return &Service{
 		store: o.Store, api: client.New(o.Stripe.SecretKey, &stripe.Backends{API: api}), cfg: o.Stripe, publicURL: o.PublicURL,
-		now: func() time.Time { return o.Now().UTC() }, log: o.Log, pace: cmp.Or(o.Pace, pace), wake: make(chan struct{}, 1),
+		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() }, log: o.Log, pace: cmp.Or(o.Pace, pace), wake: make(chan struct{}, 1),
 	}
 }
 

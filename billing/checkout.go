@@ -168,7 +168,7 @@ func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, pri
 		if c.Status != stripe.CheckoutSessionStatusOpen {
 			continue
 		}
-		lives := time.Unix(c.ExpiresAt, 0).Sub(s.now()) > sessionLeft
+		lives := time.Unix(c.ExpiresAt, 0).Sub(s.stripeNow()) > sessionLeft
 		if keep == nil && lives && c.ClientReferenceID == b.AccountID && sells(c, priceID) {
 			keep = c
 		} else {

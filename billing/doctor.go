@@ -34,7 +34,7 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 		list = append(list, Check{name, ok, found, remedy})
 	}
 	add("mode", true, s.Mode(), "")
-	account, err := s.api.Accounts.GetByID("", &stripe.AccountParams{Params: params(ctx, "")})
+	account, err := s.api.Accounts.Get() // it takes no context, and ends with the client's own time-out
 	if err != nil {
 		add("secret key", false, explained("ask Stripe", err).Error(), "set stripe_secret_key to a key of this Stripe account, and see that this machine reaches "+s.apiURL())
 		return list

@@ -63,7 +63,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 			sub.pastDueSince = s.firstSeenPastDue(&before, sub.id)
 		}
 	}
-	st := judge(subs, s.cfg.Grace, s.now())
+	st := judge(subs, s.cfg.Grace, s.stripeNow())
 	change := store.BillingChange{Plan: st.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID}
 	cancelled := s.cancelSurplus(ctx, accountID, st.surplus, &change)
 	for _, sub := range st.several {
@@ -217,7 +217,7 @@ func (s *Service) firstSeenPastDue(b *models.BillingAccount, subscriptionID stri
 	if equal(b.SubscriptionID, subscriptionID) && b.PastDueSince != nil {
 		return *b.PastDueSince
 	}
-	return s.now().Truncate(time.Second)
+	return s.stripeNow().Truncate(time.Second)
 }
 
 // prices is the prices that give a plan, by id.

@@ -85,7 +85,7 @@ var errNotYet = errors.New("no subscription is shown for this checkout yet")
 // workOn does what follows from e, and writes down what became of it.
 func (s *Service) workOn(ctx context.Context, e *models.StripeEvent) {
 	outcome, err := s.follow(ctx, e)
-	state, next := models.EventDone, time.Time{}
+	state, wait := models.EventDone, time.Duration(0)
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -94,10 +94,10 @@ func (s *Service) workOn(ctx context.Context, e *models.StripeEvent) {
 		state, outcome = models.EventFailed, err.Error()
 		s.log.ErrorContext(ctx, "an event is given up; `lotteryadmin billing events retry` tries it again", "event", e.ID, "type", e.Type, "error", err)
 	default:
-		state, outcome, next = models.EventPending, err.Error(), s.now().Add(backoff(e.Attempts))
+		state, outcome, wait = models.EventPending, err.Error(), backoff(e.Attempts)
 		s.log.WarnContext(ctx, "an event will be tried again", "event", e.ID, "type", e.Type, "attempt", e.Attempts, "error", err)
 	}
-	if err := s.store.SettleEvent(ctx, e.ID, state, outcome, next); err != nil {
+	if err := s.store.SettleEvent(ctx, e.ID, state, outcome, wait); err != nil {
 		s.log.ErrorContext(ctx, "what became of an event could not be stored; it will be worked on again", "event", e.ID, "error", err)
 	}
 }
@@ -216,7 +216,7 @@ func (s *Service) adopt(ctx context.Context, accountID, customerID string) error
 
 // endGrace looks at the accounts whose time of grace is over.
 func (s *Service) endGrace(ctx context.Context) {
-	ids, err := s.store.GraceEnded(ctx, s.now(), claimed)
+	ids, err := s.store.GraceEnded(ctx, s.stripeNow(), claimed)
 	if err != nil {
 		s.log.WarnContext(ctx, "accounts past their grace cannot be read now", "error", err)
 	}

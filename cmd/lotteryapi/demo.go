@@ -44,7 +44,12 @@ func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) 
 	if cfg.PublicURL, err = demoURL(listen); err != nil {
 		return err
 	}
-	return serve(ctx, cfg, serveOptions{migrate: true, demo: true, log: newLogger(cfg, stderr), started: func(addr string) {
+	stripe, err := startDemoStripe(ctx, &cfg, folder)
+	if err != nil {
+		return err
+	}
+	defer stripe.close()
+	return serve(ctx, cfg, serveOptions{migrate: true, demo: true, stripeNow: stripe.sandbox.Now, log: newLogger(cfg, stderr), started: func(addr string) {
 		base := cfg.PublicURL.String()
 		if _, port, err := net.SplitHostPort(addr); err == nil {
 			base = "http://localhost:" + port
@@ -61,9 +66,10 @@ func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) 
     curl -H 'X-API-Key: %s' '%s/v1/draws/recent?game=sample-pick-3&count=2'
 
   The whole API:  %s/openapi.yaml
+  Payments:       %s/_sandbox stands in for Stripe; no real money
   Stop with Ctrl-C. The keys stay the same; they are kept in %s.
 
-`, keys[models.PlanFree], keys[models.PlanPro], keys[models.PlanFree], base, base, filepath.Join(folder, "demo-keys"))
+`, keys[models.PlanFree], keys[models.PlanPro], keys[models.PlanFree], base, base, stripe.url, filepath.Join(folder, "demo-keys"))
 	}})
 }
 

@@ -44,6 +44,7 @@ type serveOptions struct {
 	demo    bool
 	// unmetered stands in for the quota where a benchmark tells what that costs; nil = the quota.
 	unmetered func(http.Handler) http.Handler
+	stripeNow func() time.Time // the clock of demo's stand-in for Stripe; nil = this machine's
 	log       *slog.Logger
 	started   func(addr string) // called once the index is loaded; may be nil
 }
@@ -84,7 +85,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 		return err
 	}
 	n := &node{cfg: cfg, log: opts.log, store: st, metrics: prometheus.NewRegistry()}
-	if n.billing, err = newBilling(&cfg, st, opts.log); err != nil {
+	if n.billing, err = newBilling(&cfg, st, opts.stripeNow, opts.log); err != nil {
 		return err
 	}
 	if n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log); err != nil {

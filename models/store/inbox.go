@@ -49,11 +49,11 @@ func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration) ([]
 	return claimed, nil
 }
 
-// SettleEvent ends a claim: with a state that ends the event's work, or pending and when to try again.
-func (s *Store) SettleEvent(ctx context.Context, id string, state models.EventState, outcome string, next time.Time) error {
+// SettleEvent ends a claim: with a state that ends the event's work, or pending, to be tried again after wait.
+func (s *Store) SettleEvent(ctx context.Context, id string, state models.EventState, outcome string, wait time.Duration) error {
 	columns := map[string]any{"state": state, "outcome": outcome}
 	if state == models.EventPending {
-		columns["next_at"] = next
+		columns["next_at"] = s.now().Add(wait)
 	} else {
 		columns["done_at"] = s.now()
 	}
