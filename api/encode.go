@@ -108,13 +108,15 @@ func (r *records) append(b []byte, ref catalog.Ref) []byte {
 
 func (r *records) enter(g *catalog.Game) {
 	r.game, r.known = g, numberTextsOf(g.Digits)
-	b := append(r.middle[:0], `,"game":"`...)
+	b := r.middle[:0]
+	b = append(b, `,"game":"`...)
 	b = append(b, g.ID...) // [a-z0-9-]: nothing to escape
 	b = append(b, `","game_name":`...)
 	b = appendJSONString(b, g.Name)
 	b = append(b, `,"game_type":"`...)
 	b = append(b, g.Type...)
-	r.middle = append(b, `","pairs_2dp":[`...)
+	b = append(b, `","pairs_2dp":[`...)
+	r.middle = b
 }
 
 func matchName(ref catalog.Ref) string {
