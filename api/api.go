@@ -40,12 +40,13 @@ type Handler struct {
 	deps   Deps
 	build  string
 	memory atomic.Pointer[memory]
+	kept   kept
 }
 
-// memory is answers that are made once per catalog.
+// memory is answers that are made once per data version. It does not hold the catalog: an old one must go.
 type memory struct {
-	cat   *catalog.Catalog
-	texts sync.Map // name → []byte
+	version string
+	texts   sync.Map // name → []byte
 }
 
 // New is the API as one http.Handler.

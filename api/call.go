@@ -19,13 +19,15 @@ import (
 type call struct {
 	h       *Handler
 	c       *gin.Context
-	cat     *catalog.Catalog
+	cat     *catalog.Catalog // nil for answers that are not made of one
 	form    form
 	bind    binder
 	refs    []catalog.Ref
 	games   [1]*catalog.Game // for queries of one game
 	body    []byte
 	records records
+	coding  *encoder     // that the client wants; nil = none
+	costly  bool         // the answer is worth keeping even if it is not compressed
 	code    bytes.Buffer // the compressed body
 }
 
@@ -40,6 +42,7 @@ func (x *call) release() {
 	}
 	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
 	x.records.game, x.records.search = nil, false
+	x.coding, x.costly = nil, false
 	clear(x.refs) // no reference may keep an old catalog alive
 	x.refs, x.body = x.refs[:0], x.body[:0]
 	x.code.Reset()
@@ -82,9 +85,9 @@ func (x *call) run(e *endpoint, known form) error {
 	return e.answer(x)
 }
 
-// chooseForm agrees on the form: format beats Accept, and a wrong format is a wrong parameter.
+// chooseForm agrees on form and coding: format beats Accept, and a wrong format is a wrong parameter.
 func (x *call) chooseForm(lists bool, known form) error {
-	x.form = formJSON
+	x.form, x.coding = formJSON, acceptedEncoder(x.c.Request.Header["Accept-Encoding"])
 	if lists {
 		if i := x.bind.index("format"); x.bind.given&(1<<i) != 0 {
 			name := x.bind.oneOf("format", formNames[:]...)
@@ -109,8 +112,8 @@ var (
 	vary         = []string{"Accept, Accept-Encoding, Origin, X-API-Key"}
 )
 
-// ready ends the reading of a request: if anything is wrong it is told, and if the client has this answer already
-// it is told so. Only when done is false is there an answer to make.
+// ready ends the reading of a request: if anything is wrong it is told, if the client has this answer already it is
+// told so, and a kept answer is given. Only when done is false is there an answer to make.
 func (x *call) ready() (done bool, err error) {
 	if err := x.bind.err(); err != nil {
 		return true, err
@@ -123,6 +126,10 @@ func (x *call) ready() (done bool, err error) {
 	if matches(x.c.Request.Header["If-None-Match"], tag) {
 		x.c.Status(http.StatusNotModified)
 		x.c.Writer.WriteHeaderNow()
+		return true, nil
+	}
+	if a := x.find(); a != nil {
+		x.give(a)
 		return true, nil
 	}
 	return false, nil
@@ -155,21 +162,18 @@ func matches(header []string, tag string) bool {
 // send writes x.body, compressed where the client wants it and it is worth it.
 func (x *call) send() error {
 	h := x.c.Writer.Header()
-	h["Content-Type"] = contentTypes[x.form]
-	body := x.body
-	if len(body) > minCompressed {
-		if e := acceptedEncoder(x.c.Request.Header["Accept-Encoding"]); e != nil {
-			if err := e.compress(&x.code, body); err != nil {
-				return err
-			}
-			body = x.code.Bytes()
-			h["Content-Encoding"] = e.name
+	a := made{body: x.body, link: h["Link"], total: h["X-Total-Count"]}
+	if x.coding != nil && len(x.body) > minCompressed {
+		if err := x.coding.compress(&x.code, x.body); err != nil {
+			return err
 		}
+		a.body, a.coding = x.code.Bytes(), x.coding.name
 	}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	x.c.Status(http.StatusOK)
-	// An error here is a client that has gone away: there is nobody left to tell.
-	_, _ = x.c.Writer.Write(body)
+	a.length = []string{strconv.Itoa(len(a.body))}
+	if x.cat != nil && (x.costly || a.coding != nil) {
+		x.keepMade(&a)
+	}
+	x.give(&a)
 	return nil
 }
 

@@ -61,8 +61,8 @@ func gamesOf(cat *catalog.Catalog, kind string) []*catalog.Game {
 // Names must be few: they are kept as long as their catalog.
 func (x *call) remembered(name string, answer func() any) error {
 	m := x.h.memory.Load()
-	if m == nil || m.cat != x.cat {
-		m = &memory{cat: x.cat}
+	if version := x.cat.Version().Token; m == nil || m.version != version {
+		m = &memory{version: version}
 		x.h.memory.Store(m)
 	}
 	text, ok := m.texts.Load(name)

@@ -61,16 +61,21 @@ func newServerOn(t testing.TB, st *store.Store) *server {
 		t.Fatal(err)
 	}
 	s.key, s.account = key.Secret, key.Account
-	log := slog.New(slog.DiscardHandler)
-	if s.keys, err = middleware.NewKeys(ctx, s.store, plans, time.Now, log); err != nil {
+	if s.keys, err = middleware.NewKeys(ctx, s.store, plans, time.Now, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	s.live.Swap(goldenCatalog(t, s.store, models.DataVersion{Number: 1, Token: "golden", UpdatedAt: time.Date(2024, 3, 3, 4, 5, 6, 0, time.UTC)}))
-	s.handler = api.New(api.Deps{
+	return s.restarted()
+}
+
+// restarted is a server on the same data that has answered nothing yet.
+func (s *server) restarted() *server {
+	fresh := *s
+	fresh.handler = api.New(api.Deps{
 		Catalog: s.live, Keys: s.keys, Ready: func() error { return nil }, PublicURL: "http://localhost:8080",
-		Build: models.Build{Version: "test"}, Log: log,
+		Build: models.Build{Version: "test"}, Log: slog.New(slog.DiscardHandler),
 	})
-	return s
+	return &fresh
 }
 
 func goldenCatalog(t testing.TB, st *store.Store, v models.DataVersion) *catalog.Catalog {

@@ -14,6 +14,7 @@ func (h *Handler) stats() endpoint {
 			g := x.bind.game(x.cat, true)
 			from, to := x.bind.dates()
 			tod := x.bind.tod()
+			x.costly = true
 			if done, err := x.ready(); done {
 				return err
 			}
