@@ -73,6 +73,10 @@ func (s *Store) CreateAccount(ctx context.Context, in NewAccount) (models.Accoun
 }
 
 func (s *Store) createAccount(tx *gorm.DB, in NewAccount) (models.Account, error) {
+	return s.createAccountAs(tx, secret.NewID("acc_"), in)
+}
+
+func (s *Store) createAccountAs(tx *gorm.DB, id string, in NewAccount) (models.Account, error) {
 	email, key, err := models.ParseEmail(in.Email)
 	if err != nil {
 		return models.Account{}, err
@@ -81,7 +85,7 @@ func (s *Store) createAccount(tx *gorm.DB, in NewAccount) (models.Account, error
 		return models.Account{}, err
 	}
 	a := models.Account{
-		ID: secret.NewID("acc_"), Email: &email, EmailKey: &key, Name: in.Name,
+		ID: id, Email: &email, EmailKey: &key, Name: in.Name,
 		Status: models.AccountActive, GrantedPlan: in.Grant, CreatedAt: s.now(),
 	}
 	err = tx.Create(&a).Error
@@ -176,14 +180,23 @@ func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.
 }
 
 // DeleteAccount takes the personal data out of an account and kills its keys. The row stays, so that
-// the keys answer "revoked" and the account's past usage keeps its sum; its address is free again.
+// the keys answer "revoked" and the account's past usage keeps its sum; its address is free again. Whoever signs up
+// with it on the same day goes on counting where the account was.
 func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, error) {
 	now := s.now()
-	return s.updateAccount(ctx, ref, func(*models.Account) (map[string]any, error) {
+	var left models.Account
+	return s.updateAccount(ctx, ref, func(a *models.Account) (map[string]any, error) {
+		left = *a
 		return map[string]any{
 			"email": nil, "email_key": nil, "name": "", "status": models.AccountClosed, "deleted_at": now,
 		}, nil
 	}, func(tx *gorm.DB, a *models.Account) error {
+		if err := s.depart(tx, &left); err != nil {
+			return err
+		}
+		if err := tx.Where("account_id = ?", a.ID).Delete(&models.Session{}).Error; err != nil {
+			return err
+		}
 		return tx.Model(&models.APIKey{}).Where("account_id = ?", a.ID).
 			Updates(map[string]any{"name": "", "revoked_at": gorm.Expr("COALESCE(revoked_at, ?)", now)}).Error
 	})

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// departure is a row of departures: an account that was closed on a day.
+type departure struct {
+	AccountID string `gorm:"primaryKey"`
+	EmailHash []byte
+	Day       models.Date
+}
+
+// depart notes within tx that a's address leaves today, and forgets who left earlier.
+func (s *Store) depart(tx *gorm.DB, a *models.Account) error {
+	today := models.DateOf(s.now())
+	if err := tx.Where("day < ?", today-1).Delete(&departure{}).Error; err != nil {
+		return err
+	}
+	if a.EmailKey == nil {
+		return nil
+	}
+	return tx.Create(&departure{a.ID, emailHash(*a.EmailKey), today}).Error
+}
+
+// Departures is the accounts of an address that were closed today: what they have used today counts on.
+func (s *Store) Departures(ctx context.Context, emailKey string) ([]string, error) {
+	ids, err := s.departures(s.reader(ctx), emailKey)
+	return ids, translate(err)
+}
+
+// departures looks back to yesterday: the counters' clock may still be there.
+func (s *Store) departures(tx *gorm.DB, emailKey string) (ids []string, err error) {
+	err = tx.Model(&departure{}).Where("email_hash = ? AND day >= ?", emailHash(emailKey), models.DateOf(s.now())-1).
+		Order("account_id").Pluck("account_id", &ids).Error
+	return ids, err
+}
+
+func emailHash(emailKey string) []byte {
+	sum := sha256.Sum256([]byte(emailKey))
+	return sum[:]
+}

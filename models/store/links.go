@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+	"lottery/models/secret"
+)
+
+// linksKept is how long links are kept after they were made: asking for too many is noticed for an hour.
+const linksKept = 24 * time.Hour
+
+// NewLink is what CreateLink needs.
+type NewLink struct {
+	Hash      [32]byte // SHA-256 of the token
+	Purpose   models.LinkPurpose
+	Email     string
+	AccountID string // for LinkChangeEmail
+	Intent    string
+	// PerHour is how many links one address may be sent in an hour, whoever asks.
+	PerHour int
+}
+
+// ErrTooManyLinks says that an address was sent enough mails for an hour.
+var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent several links in the last hour; look for them, or try again later")
+
+// CreateLink notes a link that is about to be sent. It is the same for addresses that have an account and those that
+// have none.
+func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error) {
+	email, key, err := models.ParseEmail(in.Email)
+	if err != nil {
+		return models.Link{}, err
+	}
+	now := s.now()
+	l := models.Link{
+		Hash: in.Hash[:], Purpose: in.Purpose, Email: email, EmailKey: key, AccountID: in.AccountID, Intent: in.Intent,
+		CreatedAt: now, ExpiresAt: now.Add(models.LinkLives),
+	}
+	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		if err := tx.Where("created_at < ?", now.Add(-linksKept)).Delete(&models.Link{}).Error; err != nil {
+			return err
+		}
+		if err := tx.Where("last_seen_at < ?", now.Add(-models.SessionIdle)).Delete(&models.Session{}).Error; err != nil {
+			return err
+		}
+		var sent int64
+		if err := tx.Model(&models.Link{}).Where("email_key = ? AND created_at > ?", key, now.Add(-time.Hour)).Count(&sent).Error; err != nil {
+			return err
+		}
+		if sent >= int64(in.PerHour) {
+			return ErrTooManyLinks
+		}
+		return tx.Create(&l).Error
+	})
+	return l, translate(err)
+}
+
+// errLinkGone is the same for a link that never was and one that does not work any more.
+func errLinkGone() error {
+	return models.Errorf(models.CodeNotFound, "this link was used already, or it has expired")
+}
+
+// Link is a link that works; CodeNotFound if it does not. Looking does not spend it.
+func (s *Store) Link(ctx context.Context, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
+	l, err := s.workingLink(s.reader(ctx), hash, purpose)
+	return l, translate(err)
+}
+
+func (s *Store) workingLink(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
+	var l models.Link
+	err := tx.Take(&l, "hash = ? AND purpose = ?", hash[:], purpose).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && !l.Works(s.now())) {
+		return l, errLinkGone()
+	}
+	return l, err
+}
+
+// spend marks a link as used within tx. Of two who try at once, one is told that it is gone.
+func (s *Store) spend(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
+	now := s.now()
+	done := tx.Model(&models.Link{}).Where("hash = ? AND purpose = ? AND spent_at IS NULL AND expires_at > ?", hash[:], purpose, now).
+		Update("spent_at", now)
+	if done.Error != nil {
+		return models.Link{}, done.Error
+	}
+	if done.RowsAffected == 0 {
+		return models.Link{}, errLinkGone()
+	}
+	var l models.Link
+	return l, tx.Take(&l, "hash = ?", hash[:]).Error
+}
+
+// SignIn is what SignIn needs.
+type SignIn struct {
+	Link     [32]byte // SHA-256 of the link's token
+	Session  [32]byte // SHA-256 of the token of the session to be
+	Old      [32]byte // of the session that this browser had; the zero value if none
+	NewID    string   // the account's id, if one must be made
+	Carried  int      // how many departures of today NewID's counter holds already
+	FirstKey bool     // a new account gets a key
+}
+
+// SignedIn is who signed in.
+type SignedIn struct {
+	Account models.Account
+	Link    models.Link
+	New     bool   // the account was made just now
+	Key     string // its first key: known at this moment only; "" = none was made
+}
+
+// ErrDepartedMeanwhile says that the address's account was closed between Departures and SignIn: look again.
+var ErrDepartedMeanwhile = errors.New("an account of this address was closed just now")
+
+// SignIn spends a link and opens a session, of a new account if the address has none. The session that the browser had
+// ends: nobody who planted or saw it is signed in by this.
+func (s *Store) SignIn(ctx context.Context, plans models.Plans, in SignIn) (SignedIn, error) {
+	var out SignedIn
+	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		var err error
+		if out.Link, err = s.spend(tx, in.Link, models.LinkSignIn); err != nil {
+			return err
+		}
+		out.Account, err = findAccount(s.locking(tx), out.Link.EmailKey)
+		if models.ErrorCode(err) == models.CodeNotFound {
+			err = s.signUp(tx, plans, &in, &out)
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.Where("hash = ?", in.Old[:]).Delete(&models.Session{}).Error; err != nil {
+			return err
+		}
+		return s.newSession(tx, out.Account.ID, in.Session)
+	})
+	if errors.Is(err, ErrDepartedMeanwhile) {
+		return out, err
+	}
+	return out, translate(err)
+}
+
+func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedIn) error {
+	departed, err := s.departures(tx, out.Link.EmailKey)
+	if err != nil {
+		return err
+	}
+	if len(departed) != in.Carried {
+		return ErrDepartedMeanwhile
+	}
+	if out.Account, err = s.createAccountAs(tx, in.NewID, NewAccount{Email: out.Link.Email}); err != nil {
+		return err
+	}
+	out.New = true
+	if !in.FirstKey {
+		return nil
+	}
+	if err := s.roomForKey(tx, plans, &out.Account); err != nil {
+		return err
+	}
+	key, err := s.insertKey(tx, &out.Account, "First key", nil)
+	out.Key = key.Secret
+	return err
+}
+
+// ChangeEmail spends a link that was sent to the new address, and makes it the account's.
+func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, after models.Account, err error) {
+	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		l, err := s.spend(tx, link, models.LinkChangeEmail)
+		if err != nil {
+			return err
+		}
+		a, err := findAccount(s.locking(tx), l.AccountID)
+		if err != nil {
+			return err
+		}
+		if a.Email != nil {
+			before = *a.Email
+		}
+		err = tx.Model(&models.Account{}).Where("id = ?", a.ID).Updates(map[string]any{"email": l.Email, "email_key": l.EmailKey}).Error
+		if errors.Is(err, gorm.ErrDuplicatedKey) {
+			return models.Errorf(models.CodeConflict, "there is another account with this address: sign in there, or close it first")
+		}
+		if err != nil {
+			return err
+		}
+		entry := models.AuditEntry{Actor: "customer", Action: "email.changed", AccountID: a.ID, Reason: "confirmed at the new address"}
+		if err := s.audit(tx, &entry); err != nil {
+			return err
+		}
+		if err := tx.Take(&after, "id = ?", a.ID).Error; err != nil {
+			return err
+		}
+		return s.changed(tx, a.ID)
+	})
+	return before, after, translate(err)
+}
+
+// NewAccountID is an id for an account that is about to be made.
+func NewAccountID() string { return secret.NewID("acc_") }

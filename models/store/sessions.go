@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+	"lottery/models/secret"
+)
+
+// seenEvery is how precise Session.LastSeenAt is: a session writes no more often than that.
+const seenEvery = time.Hour
+
+// Visitor is a session and its account.
+type Visitor struct {
+	Session models.Session
+	Account models.Account
+}
+
+// Visitor is whoever holds the token with that SHA-256; CodeNotFound if there is no such session, it was unused for too
+// long, or its account is closed.
+func (s *Store) Visitor(ctx context.Context, hash [32]byte) (Visitor, error) {
+	var v Visitor
+	gone := models.Errorf(models.CodeNotFound, "no such session")
+	now := s.now()
+	err := s.reader(ctx).Take(&v.Session, "hash = ?", hash[:]).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && now.Sub(v.Session.LastSeenAt) > models.SessionIdle) {
+		return v, gone
+	}
+	if err != nil {
+		return v, unavailable(err)
+	}
+	if v.Account, err = s.Account(ctx, v.Session.AccountID); err != nil {
+		if models.ErrorCode(err) == models.CodeNotFound {
+			return v, gone
+		}
+		return v, err
+	}
+	if now.Sub(v.Session.LastSeenAt) >= seenEvery {
+		// Whether it can be written now does not decide who somebody is.
+		_ = s.writer(ctx).Model(&models.Session{}).Where("id = ?", v.Session.ID).Update("last_seen_at", now).Error
+	}
+	return v, nil
+}
+
+// newSession signs an account in, within tx.
+func (s *Store) newSession(tx *gorm.DB, accountID string, hash [32]byte) error {
+	now := s.now()
+	return tx.Create(&models.Session{ID: secret.NewID("ses_"), AccountID: accountID, Hash: hash[:], CreatedAt: now, LastSeenAt: now}).Error
+}
+
+// Sessions is an account's sessions that live, the one used last first.
+func (s *Store) Sessions(ctx context.Context, accountID string) ([]models.Session, error) {
+	var list []models.Session
+	err := s.reader(ctx).Where("account_id = ? AND last_seen_at > ?", accountID, s.now().Add(-models.SessionIdle)).
+		Order("last_seen_at DESC, id").Find(&list).Error
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return list, nil
+}
+
+// EndSession signs an account out of one session.
+func (s *Store) EndSession(ctx context.Context, accountID, sessionID string) error {
+	err := s.writer(ctx).Where("account_id = ? AND id = ?", accountID, sessionID).Delete(&models.Session{}).Error
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// EndSessions signs an account out everywhere.
+func (s *Store) EndSessions(ctx context.Context, accountID string) error {
+	if err := s.writer(ctx).Where("account_id = ?", accountID).Delete(&models.Session{}).Error; err != nil {
+		return unavailable(err)
+	}
+	return nil
+}

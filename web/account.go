@@ -1,0 +1,186 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"lottery/billing"
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+	"lottery/web/mail"
+)
+
+// accountView is the page of the account itself.
+type accountView struct {
+	Sessions []models.Session
+	Current  string // id of the session that looks
+	Now      time.Time
+	Email    string // typed
+	Error    string
+	Sent     string // where a link was sent just now
+}
+
+func (h *Handler) account(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	return h.showAccount(w, r, v, accountView{}, 0)
+}
+
+func (h *Handler) showAccount(w http.ResponseWriter, r *http.Request, v *visitor, data accountView, status int) error {
+	var err error
+	if data.Sessions, err = h.deps.Store.Sessions(r.Context(), v.Account.ID); err != nil {
+		return err
+	}
+	data.Current, data.Now = v.Session.ID, h.deps.Now().UTC()
+	h.show(w, r, view{Page: "account", Title: "Account", Section: "dashboard", Sub: "account", Status: status, Private: true, Data: data})
+	return nil
+}
+
+// askEmail sends a link to the new address. The address changes when it is confirmed there.
+func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	data := accountView{Email: strings.TrimSpace(r.PostFormValue("email"))}
+	again := func(status int, text string) error {
+		data.Error = text
+		return h.showAccount(w, r, v, data, status)
+	}
+	email, key, err := models.ParseEmail(data.Email)
+	switch {
+	case err != nil:
+		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
+	case key == strings.ToLower(v.Email()) && email == v.Email():
+		return again(http.StatusUnprocessableEntity, "This is your address already. Enter the new one.")
+	case h.deps.Mail == nil:
+		return again(http.StatusServiceUnavailable, "This service sends no mail at the moment, so the address cannot be confirmed.")
+	case h.asks.tooMany(r):
+		return again(http.StatusTooManyRequests, "Too many links were asked for from your network. Try again in an hour.")
+	}
+	token, hash := newToken("lnk_")
+	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
+		Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: v.Account.ID, PerHour: h.deps.Limits.PerAddress,
+	})
+	if errors.Is(err, store.ErrTooManyLinks) {
+		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again later.")
+	}
+	if err != nil {
+		return err
+	}
+	message := mail.Message{
+		To: email, Subject: "Confirm your new address",
+		Lines:  []string{"Hello,", "somebody, probably you, wants to use this address for the account " + v.Email() + " of the Lottery Draws API. The link works once, for 15 minutes."},
+		Action: "Confirm the address", Link: h.link("/dashboard/account/email/confirm", token),
+		After: []string{"If that was not you, ignore this mail: nothing changes without the link."},
+	}
+	if err := h.send(r.Context(), message); err != nil {
+		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
+	}
+	return h.showAccount(w, r, v, accountView{Sent: email}, 0)
+}
+
+func (h *Handler) openEmailLink(w http.ResponseWriter, r *http.Request) error {
+	token := r.URL.Query().Get("token")
+	l, err := h.deps.Store.Link(r.Context(), secret.Hash(token), models.LinkChangeEmail)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return h.linkGone(w, r)
+	}
+	if err != nil {
+		return err
+	}
+	h.show(w, r, view{Page: "link", Title: "Confirm your new address", Private: true, Data: linkPage{
+		Token: token, Email: l.Email, Action: "/dashboard/account/email/confirm", Button: "Use " + l.Email,
+		Text: "From now on your account has this address; you sign in with it.",
+	}})
+	return nil
+}
+
+func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
+	before, after, err := h.deps.Store.ChangeEmail(r.Context(), secret.Hash(r.PostFormValue("token")))
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return h.linkGone(w, r)
+	}
+	if err != nil {
+		return err
+	}
+	if before != "" && h.deps.Mail != nil { // whoever lost the account hears of it
+		_ = h.send(r.Context(), mail.Message{
+			To: before, Subject: "Your address was changed",
+			Lines: []string{"Hello,", "your account of the Lottery Draws API now has the address " + *after.Email + "."},
+			After: []string{"If that was not you, write to support" + supportHint(h.deps.Support) + " at once."},
+		})
+	}
+	h.show(w, r, view{Page: "message", Title: "Your address is changed", Private: true, Data: message{
+		"Your account now has the address " + *after.Email + ". Sign in with it from now on.", "/dashboard", "Go to the dashboard",
+	}})
+	return nil
+}
+
+func supportHint(address string) string {
+	if address == "" {
+		return ""
+	}
+	return " (" + address + ")"
+}
+
+// message is a page that only says something.
+type message struct{ Text, Link, Label string }
+
+// closeView asks before an account is closed.
+type closeView struct {
+	planView
+	Error string
+}
+
+func (h *Handler) closeQuestion(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	return h.showClose(w, r, v, "", 0)
+}
+
+func (h *Handler) showClose(w http.ResponseWriter, r *http.Request, v *visitor, text string, status int) error {
+	p, err := h.standing(r, v)
+	if err != nil {
+		return err
+	}
+	h.show(w, r, view{Page: "close", Title: "Close your account", Section: "dashboard", Sub: "account", Status: status, Private: true, Data: closeView{p, text}})
+	return nil
+}
+
+// closeAccount ends what is paid for first: an account that still pays is never closed.
+func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	if v.Account.Status == models.AccountSuspended {
+		return h.showClose(w, r, v, "Your account is suspended. Write to support, who can close it.", http.StatusConflict)
+	}
+	if r.PostFormValue("confirm") != "yes" {
+		return h.showClose(w, r, v, "Tick the box to say that you mean it.", http.StatusUnprocessableEntity)
+	}
+	if h.deps.Billing != nil {
+		if _, err := h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"}); err != nil {
+			h.deps.Log.ErrorContext(r.Context(), "a subscription cannot be ended; its account stays open", "account", v.Account.ID, "error", err)
+			return h.showClose(w, r, v, "Your subscription could not be cancelled just now, so the account stays open. Try again in a minute.", http.StatusServiceUnavailable)
+		}
+	}
+	if _, err := h.deps.Store.DeleteAccount(r.Context(), v.Account.ID); err != nil {
+		return err
+	}
+	h.setCookie(w, "", -time.Second)
+	r = withoutVisitor(r)
+	h.show(w, r, view{Page: "message", Title: "Your account is closed", Private: true, Data: message{
+		"Your keys do not work any more, nothing will be charged, and your address is deleted. Thank you for having been here.", "/", "To the start page",
+	}})
+	return nil
+}
+
+// supportView is the page that says how to get help.
+type supportView struct {
+	Address  string
+	Priority bool
+	Subject  string
+}
+
+func (h *Handler) support(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	plan, _ := v.Account.Plan()
+	data := supportView{Address: h.deps.Support, Priority: plan == models.PlanPro, Subject: "Question about the API, account " + v.Account.ID}
+	if data.Priority {
+		data.Subject = "[Pro] " + data.Subject
+	}
+	h.show(w, r, view{Page: "support", Title: "Support", Section: "dashboard", Sub: "support", Private: true, Data: data})
+	return nil
+}

@@ -1,0 +1,132 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed static
+var staticFiles embed.FS
+
+// assets is the embedded files, each under an address that holds its hash: browsers keep them for good.
+type assets struct {
+	address map[string]string // file name → address
+	byPath  map[string]*asset
+}
+
+type asset struct {
+	contentType string
+	plain, gzip []byte
+}
+
+func loadAssets() (*assets, error) {
+	a := &assets{address: map[string]string{}, byPath: map[string]*asset{}}
+	list, err := fs.ReadDir(staticFiles, "static")
+	if err != nil {
+		return nil, err
+	}
+	read := func(name string) ([]byte, error) { return staticFiles.ReadFile("static/" + name) }
+	add := func(name string, text []byte) {
+		sum := sha256.Sum256(text)
+		ext := path.Ext(name)
+		address := "/static/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:5]) + ext
+		kind := mime.TypeByExtension(ext)
+		switch ext { // the table of types differs from machine to machine
+		case ".woff2":
+			kind = "font/woff2"
+		case ".js":
+			kind = "text/javascript; charset=utf-8"
+		case ".svg":
+			kind = "image/svg+xml"
+		}
+		file := &asset{contentType: kind, plain: text}
+		if ext != ".woff2" && ext != ".png" {
+			file.gzip = zip(text)
+		}
+		a.address[name], a.byPath[address] = address, file
+	}
+	for _, f := range list {
+		if path.Ext(f.Name()) == ".css" {
+			continue // after the files that it names
+		}
+		text, err := read(f.Name())
+		if err != nil {
+			return nil, err
+		}
+		add(f.Name(), text)
+	}
+	css, err := read("style.css")
+	if err != nil {
+		return nil, err
+	}
+	for name, address := range a.address {
+		css = bytes.ReplaceAll(css, []byte(`url("`+name+`")`), []byte(`url("`+address+`")`))
+	}
+	add("style.css", css)
+	return a, nil
+}
+
+// of is the address of an embedded file, for templates.
+func (a *assets) of(name string) (string, error) {
+	if address, ok := a.address[name]; ok {
+		return address, nil
+	}
+	return "", fmt.Errorf("there is no static file %q", name)
+}
+
+func (a *assets) serve(w http.ResponseWriter, r *http.Request) error {
+	file, ok := a.byPath[r.URL.Path]
+	if !ok {
+		return errNotFound()
+	}
+	header := w.Header()
+	header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	file.write(w, r)
+	return nil
+}
+
+// serveAs serves a file under an address without a hash, such as /favicon.ico: browsers ask again after a day.
+func (a *assets) serveAs(name string) handler {
+	file := a.byPath[a.address[name]]
+	return func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("Cache-Control", "public, max-age=86400")
+		file.write(w, r)
+		return nil
+	}
+}
+
+func (f *asset) write(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Type", f.contentType)
+	text := f.plain
+	if f.gzip != nil {
+		header.Add("Vary", "Accept-Encoding")
+		if acceptsGzip(r) {
+			header.Set("Content-Encoding", "gzip")
+			text = f.gzip
+		}
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
+}
+
+func acceptsGzip(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Header.Get("Range") == ""
+}
+
+func zip(text []byte) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a valid level
+	_, _ = z.Write(text)                                  // into memory
+	_ = z.Close()
+	return b.Bytes()
+}

@@ -1,0 +1,143 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"html/template"
+	"net/http"
+	"slices"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// chartDays is how many days the dashboard's chart shows.
+const chartDays = 30
+
+// usageView is the dashboard's first page.
+type usageView struct {
+	Usage
+	Chart     template.HTML
+	Endpoints []endpointUse
+	HasKeys   bool
+	Standing  planView
+}
+
+// Usage is what an account has used of its day.
+type Usage struct {
+	Used, Limit, Remaining int64
+	Percent                int // 0…100
+	ResetsIn               string
+	Today                  models.Date
+	Days                   []dayCount // today first
+	Total                  int64      // of Days
+}
+
+type dayCount struct {
+	Day      models.Date
+	Requests int64
+}
+
+// endpointUse is what an account asked of one endpoint in the days of the chart.
+type endpointUse struct {
+	Endpoint    string
+	OK, Refused int64 // answered 1xx–3xx, and 4xx
+	Share       int   // percent of the largest
+}
+
+func (h *Handler) dashboard(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	standing, err := h.standing(r, v)
+	if err != nil {
+		return err
+	}
+	u, err := h.usageOf(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	byEndpoint, err := h.deps.Store.UsageByEndpoint(r.Context(), v.Account.ID, u.Today-chartDays+1, u.Today)
+	if err != nil {
+		return err
+	}
+	keys, err := h.deps.Store.Keys(r.Context(), v.Account.ID)
+	if err != nil {
+		return err
+	}
+	h.show(w, r, view{Page: "dashboard", Title: "Usage", Section: "dashboard", Sub: "usage", Private: true, Data: usageView{
+		Usage: u, Chart: usageChart(u.Days, u.Limit), Endpoints: endpointUses(byEndpoint), HasKeys: len(keys) > 0, Standing: standing,
+	}})
+	return nil
+}
+
+// usageOf is what an account has used: today's requests as the counters have them, those of the days before from
+// statistics.
+func (h *Handler) usageOf(ctx context.Context, v *visitor) (Usage, error) {
+	u := Usage{Limit: int64(v.Account.DailyLimit(h.deps.Plans))}
+	now := h.deps.Now().UTC()
+	resets := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
+	if h.deps.Quota != nil {
+		var err error
+		if u.Used, u.Remaining, resets, err = h.deps.Quota.Used(ctx, v.Account.ID, u.Limit); err != nil {
+			return u, &models.Error{Code: models.CodeUnavailable, Message: "usage cannot be read", Err: err}
+		}
+		now = h.deps.Quota.Now()
+	}
+	u.Today = models.DateOf(resets) - 1
+	left := max(0, resets.Sub(now))
+	u.ResetsIn = shortDuration(left)
+	if u.Limit > 0 {
+		u.Percent = int(min(100, u.Used*100/u.Limit))
+	}
+	days, err := h.deps.Store.UsageByDay(ctx, v.Account.ID, u.Today-chartDays+1, u.Today)
+	if err != nil {
+		return u, err
+	}
+	for day := u.Today; day > u.Today-chartDays; day-- {
+		n := u.Used
+		if day < u.Today {
+			n = 0
+			if at := slices.IndexFunc(days, func(d store.DayUsage) bool { return d.Day == day }); at >= 0 {
+				n = days[at].Requests
+			}
+			if h.deps.Usage != nil {
+				n += h.deps.Usage.Pending(v.Account.ID, day)
+			}
+		}
+		u.Days = append(u.Days, dayCount{day, n})
+		u.Total += n
+	}
+	return u, nil
+}
+
+func endpointUses(rows []store.EndpointUsage) []endpointUse {
+	var list []endpointUse
+	for _, row := range rows {
+		at := slices.IndexFunc(list, func(e endpointUse) bool { return e.Endpoint == row.Endpoint })
+		if at < 0 {
+			at = len(list)
+			list = append(list, endpointUse{Endpoint: row.Endpoint})
+		}
+		if row.Class < 4 {
+			list[at].OK += row.Requests
+		} else {
+			list[at].Refused += row.Requests
+		}
+	}
+	slices.SortStableFunc(list, func(a, b endpointUse) int { return cmp.Compare(b.OK+b.Refused, a.OK+a.Refused) })
+	for i := range list {
+		list[i].Share = int((list[i].OK + list[i].Refused) * 100 / max(1, list[0].OK+list[0].Refused))
+	}
+	return list
+}
+
+func shortDuration(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "less than a minute"
+	case d < time.Hour:
+		return d.Truncate(time.Minute).String()[:len(d.Truncate(time.Minute).String())-2]
+	default:
+		d = d.Truncate(time.Minute)
+		return d.String()[:len(d.String())-2]
+	}
+}

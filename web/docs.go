@@ -1,0 +1,234 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	texttemplate "text/template"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	renderer "github.com/yuin/goldmark/renderer/html"
+
+	"lottery/api/problem"
+	"lottery/models"
+)
+
+//go:embed content samples
+var docFiles embed.FS
+
+// docs is what the docs pages are made from.
+type docs struct {
+	texts     map[string]*texttemplate.Template // by page: Markdown with holes
+	samples   map[string][]snippet
+	legal     map[string]template.HTML
+	reference *reference
+}
+
+// docPages is the docs' own navigation.
+var docPages = []struct{ Name, Title, Text string }{
+	{"", "Getting started", "From nothing to the first answer in two minutes: get a key, make a call, read the answer."},
+	{"authentication", "Authentication", "How to send the API key, and how to rotate and revoke keys."},
+	{"limits", "Limits", "How many requests a day each plan has, what counts, and how to see what is left."},
+	{"pagination", "Pagination", "How to read long lists with cursors."},
+	{"errors", "Errors", "Every error code, what it means and what to do."},
+	{"coverage", "Data coverage", "Which games are held, from when to when, and what is missing."},
+	{"sources", "Sources", "Where each lottery's data comes from, and how it is checked."},
+	{"reference", "API reference", "Every endpoint with its parameters, answers and errors, to try with your own key."},
+}
+
+// ours may hold HTML: it is embedded. What an operator writes may not.
+var (
+	ours      = goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(renderer.WithUnsafe()))
+	operators = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Linkify), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+)
+
+func loadDocs(deps *Deps) (*docs, error) {
+	d := &docs{texts: map[string]*texttemplate.Template{}, legal: map[string]template.HTML{}}
+	files, err := fs.Glob(docFiles, "content/*.md")
+	if err != nil {
+		return nil, err
+	}
+	holes := texttemplate.FuncMap{
+		"thousands": thousands, "samples": func(string) string { return "" }, "answer": func() string { return "" },
+		"codes": func() string { return "" }, "coverage": func() string { return "" },
+	}
+	for _, file := range files {
+		text, err := docFiles.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(path.Base(file), ".md")
+		if d.texts[name], err = texttemplate.New(name).Funcs(holes).Parse(string(text)); err != nil {
+			return nil, err
+		}
+	}
+	if d.samples, err = loadSamples(); err != nil {
+		return nil, err
+	}
+	for name, own := range map[string]string{"terms": deps.Terms, "privacy": deps.Privacy} {
+		if own == "" {
+			b, err := docFiles.ReadFile("content/" + name + ".md")
+			if err != nil {
+				return nil, err
+			}
+			own = string(b)
+		}
+		if d.legal[name], err = markdown(operators, own); err != nil {
+			return nil, err
+		}
+	}
+	d.reference, err = loadReference(deps.PublicURL)
+	return d, err
+}
+
+func markdown(m goldmark.Markdown, text string) (template.HTML, error) {
+	var b bytes.Buffer
+	if err := m.Convert([]byte(text), &b); err != nil {
+		return "", err
+	}
+	// Wide tables and code scroll by themselves, and with the keyboard.
+	made := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>`, "</table>", "</table></div>",
+		"<pre>", `<pre tabindex="0">`, "<th>", `<th scope="col">`).Replace(b.String())
+	return template.HTML(made), nil //nolint:gosec // G203: made by goldmark, which escapes what is not ours
+}
+
+// docValues fills the holes of the docs.
+type docValues struct {
+	URL, Game, GameName, From, Price string
+	Free, Pro, ProLeft               int
+	FreeKeys, ProKeys                int
+}
+
+func (h *Handler) docValues() docValues {
+	free, pro := h.deps.Plans[models.PlanFree], h.deps.Plans[models.PlanPro]
+	v := docValues{
+		URL: h.deps.PublicURL, Game: "ny-win-4", GameName: "New York Win 4", From: "2025-01-01", Price: priceOfPro,
+		Free: free.RequestsPerDay, Pro: pro.RequestsPerDay, ProLeft: pro.RequestsPerDay - free.RequestsPerDay, FreeKeys: free.MaxKeys, ProKeys: pro.MaxKeys,
+	}
+	if m := h.remember(); m != nil && m.sample != nil {
+		v.Game, v.GameName = m.sample.Game, m.sample.GameName
+		year, _, _ := m.totals.Last.Civil()
+		v.From = fmt.Sprintf("%d-01-01", year)
+	}
+	return v
+}
+
+// docView is a page of the docs.
+type docView struct {
+	Pages     any
+	Current   string
+	Body      template.HTML
+	Reference *reference
+	Base      string
+	Game      string
+}
+
+func (h *Handler) docPage(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("page")
+	at := slices.IndexFunc(docPages, func(p struct{ Name, Title, Text string }) bool { return p.Name == name })
+	if at < 0 {
+		return errNotFound()
+	}
+	data := docView{Pages: docPages, Current: name, Base: h.deps.PublicURL, Game: h.sampleGame()}
+	page := "doc"
+	if name == "reference" {
+		page, data.Reference = "reference", h.docs.reference
+	} else {
+		var err error
+		if data.Body, err = h.docBody(name); err != nil {
+			return err
+		}
+	}
+	h.show(w, r, view{Page: page, Title: docPages[at].Title, Section: "docs", Description: docPages[at].Text, Data: data})
+	return nil
+}
+
+func (h *Handler) docBody(name string) (template.HTML, error) {
+	if name == "" {
+		name = "index"
+	}
+	t, err := h.docs.texts[name].Clone()
+	if err != nil {
+		return "", err
+	}
+	values := h.docValues()
+	var b strings.Builder
+	err = t.Funcs(texttemplate.FuncMap{
+		"samples": func(name string) (string, error) { return h.sampleTabs(name, &values) },
+		"answer":  h.answerBlock, "codes": codesTable, "coverage": h.coverageTable,
+	}).Execute(&b, values)
+	if err != nil {
+		return "", err
+	}
+	return markdown(ours, b.String())
+}
+
+// answerBlock is the live sample answer.
+func (h *Handler) answerBlock() string {
+	m := h.remember()
+	if m == nil || m.sample == nil {
+		return "```json\n{\"draws\": [], \"total\": 0, \"game\": \"ny-win-4\"}\n```"
+	}
+	return `<pre class="code" tabindex="0"><code>` + strings.ReplaceAll(string(m.sample.JSON), "\n", "&#10;") + `</code></pre>`
+}
+
+// codesTable lists every error code by status.
+func codesTable() string {
+	var b strings.Builder
+	b.WriteString("| status | code | meaning |\n|---|---|---|\n")
+	for _, code := range sortedCodes() {
+		fmt.Fprintf(&b, "| %d | [`%s`](/docs/errors/%s) | %s |\n", problem.Codes()[code], code, code, errorTexts[code].Title)
+	}
+	return b.String()
+}
+
+func sortedCodes() []problem.Code {
+	codes := problem.Codes()
+	var list []problem.Code
+	for code := range codes {
+		list = append(list, code)
+	}
+	slices.SortFunc(list, func(a, b problem.Code) int {
+		if codes[a] != codes[b] {
+			return codes[a] - codes[b]
+		}
+		return strings.Compare(string(a), string(b))
+	})
+	return list
+}
+
+// coverageTable lists what the index holds.
+func (h *Handler) coverageTable() string {
+	m := h.remember()
+	if m == nil || len(m.games) == 0 {
+		return "No draws are held yet."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s draws** of %d games, from %s to %s.\n\n", thousands(m.totals.Draws), m.totals.Games, humanDay(m.totals.First), humanDay(m.totals.Last))
+	b.WriteString("| game | name | drawn | draws | from | to | missing days |\n|---|---|---|---:|---|---|---:|\n")
+	for _, g := range m.games {
+		fmt.Fprintf(&b, "| [`%s`](/explore/%s) | %s | %s | %s | %s | %s | %s |\n", g.ID, g.ID, html.EscapeString(strings.ReplaceAll(g.Name, "|", " ")),
+			strings.ReplaceAll(g.Tods().String(), ",", ", "), thousands(g.Len()), g.First(), g.Last(), thousands(g.MissingDays()))
+	}
+	return b.String()
+}
+
+func (h *Handler) legal(name string) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		title := "Terms of use"
+		if name == "privacy" {
+			title = "Privacy"
+		}
+		h.show(w, r, view{Page: "legal", Title: title, Description: title + " of this service.", Data: h.docs.legal[name]})
+		return nil
+	}
+}

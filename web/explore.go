@@ -1,0 +1,117 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"sync"
+
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// gameView is one game, and what is drawn of it when somebody first asks.
+type gameView struct {
+	*catalog.Game
+
+	once  sync.Once
+	facts gameFacts
+}
+
+// gameFacts is what the page of a game shows. The numbers behind each drawing stand beside it.
+type gameFacts struct {
+	Digits    digitHeat
+	HeatMap   template.HTML
+	Sums      []sumCount
+	SumChart  template.HTML
+	Gaps      gapCalendar
+	GapChart  template.HTML
+	Recent    []catalog.Ref
+	Overdue   []catalog.OverdueDigit
+	Hot       []catalog.NumberStat
+	Positions []int
+}
+
+// exploreView is the page of all games.
+type exploreView struct {
+	Games  []*gameView
+	Totals totals
+}
+
+func (h *Handler) explore(w http.ResponseWriter, r *http.Request) error {
+	var data exploreView
+	if m := h.remember(); m != nil {
+		data.Games, data.Totals = m.games, m.totals
+	}
+	h.show(w, r, view{
+		Page: "explore", Title: "Explore the draws", Section: "explore", Data: data,
+		Description: "Every game that is held: how often each digit came in each place, digit sums beside the fair expectation, and the days that are missing.",
+	})
+	return nil
+}
+
+// exploreGameView is the page of one game.
+type exploreGameView struct {
+	Game   *gameView
+	Facts  *gameFacts
+	Latest []catalog.Ref
+}
+
+func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
+	m := h.remember()
+	if m == nil {
+		return models.Errorf(models.CodeUnavailable, "the draws are being loaded")
+	}
+	for _, g := range m.games {
+		if g.ID == r.PathValue("game") {
+			facts := h.factsOf(r, m.cat, g)
+			h.show(w, r, view{
+				Page: "game", Title: g.Name, Section: "explore", Data: exploreGameView{g, facts, g.Latest()},
+				Description: g.Name + ": " + thousands(g.Len()) + " draws since " + humanDay(g.First()) + ", with digit frequencies, sums, gaps and the newest draws.",
+			})
+			return nil
+		}
+	}
+	return errNotFound()
+}
+
+// factsOf draws a game, once per state of the data. The days on which it should draw come from the database; while that
+// is away, the gaps are left out and drawn later.
+func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) *gameFacts {
+	games, err := h.deps.Store.Games(r.Context())
+	if err != nil {
+		h.deps.Log.WarnContext(r.Context(), "draw days cannot be read now", "error", err)
+		f := drawFacts(cat, g.Game, nil)
+		return &f
+	}
+	g.once.Do(func() {
+		for i := range games {
+			if games[i].ID == g.ID {
+				g.facts = drawFacts(cat, g.Game, &games[i])
+				return
+			}
+		}
+		g.facts = drawFacts(cat, g.Game, nil)
+	})
+	return &g.facts
+}
+
+// recentDraws is how many draws the page of a game lists.
+const recentDraws = 20
+
+func drawFacts(cat *catalog.Catalog, g *catalog.Game, of *models.Game) gameFacts {
+	all := cat.Draws(catalog.Query{Games: []*catalog.Game{g}, From: models.FirstDate, To: models.LastDate}, nil).Refs
+	stats := g.Stats(models.FirstDate, models.LastDate, 0)
+	f := gameFacts{Recent: append([]catalog.Ref{}, all[:min(len(all), recentDraws)]...), Overdue: stats.OverdueDigits, Hot: stats.HotNumbers}
+	for place := range g.Digits {
+		f.Positions = append(f.Positions, place+1)
+	}
+	f.Digits = heatOf(stats, g.Digits)
+	f.HeatMap = f.Digits.draw(g)
+	f.Sums = sumsOf(all, g.Digits)
+	f.SumChart = drawSums(g, f.Sums)
+	if of != nil {
+		f.Gaps = gapsOf(all, g, of)
+		f.GapChart = f.Gaps.draw(g)
+	}
+	return f
+}

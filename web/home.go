@@ -1,0 +1,156 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// priceOfPro is what the Pro plan costs a month.
+const priceOfPro = "$9.99"
+
+// endpoint is one path, as the landing page lists it.
+type endpoint struct{ Path, Query, Text, Anchor string }
+
+var endpoints = []endpoint{
+	{"/v1/games", "", "Every game, with its latest draws", "listGames"},
+	{"/v1/draws/recent", "?game=", "The newest draws of a game", "listRecentDraws"},
+	{"/v1/draws/date/", "2025-09-29", "Everything drawn on a date", "listDrawsByDate"},
+	{"/v1/draws/search", "?number=", "A number in all games, exact and box", "searchDraws"},
+	{"/v1/draws/by-sum", "?sum=&game=", "Draws by the sum of their digits", "listDrawsBySum"},
+	{"/v1/draws/by-pair", "?pair=&game=", "Draws that hold a pair: anywhere, front, back, split", "listDrawsByPair"},
+	{"/v1/draws/history", "?game=&year=", "A whole year at once", "listDrawsOfYear"},
+	{"/v1/stats", "?game=", "Frequencies, beside what chance alone gives", "getStats"},
+	{"/v1/overview", "", "What is held, and what is missing", "getOverview"},
+	{"/v1/usage", "", "What you have used; not counted itself", "getUsage"},
+}
+
+// homeView is the landing page.
+type homeView struct {
+	Sample    *sample
+	Totals    totals
+	Endpoints []endpoint
+	Plans     plansView
+}
+
+// totals is what the index holds, in numbers.
+type totals struct {
+	Draws, Games int
+	First, Last  models.Date
+	FirstYear    int
+}
+
+// plansView is the plans side by side.
+type plansView struct {
+	Free, Pro models.PlanTerms
+	Price     string
+	OnPro     bool
+}
+
+func (h *Handler) plansView(r *http.Request) plansView {
+	p := plansView{Free: h.deps.Plans[models.PlanFree], Pro: h.deps.Plans[models.PlanPro], Price: priceOfPro}
+	if v := visitorOf(r); v != nil {
+		plan, _ := v.Account.Plan()
+		p.OnPro = plan == models.PlanPro
+	}
+	return p
+}
+
+func (h *Handler) home(w http.ResponseWriter, r *http.Request) error {
+	data := homeView{Endpoints: endpoints, Plans: h.plansView(r)}
+	if m := h.remember(); m != nil {
+		data.Sample, data.Totals = m.sample, m.totals
+	}
+	h.show(w, r, view{
+		Page: "home", Description: "Historical draws of the US digit games (Pick 3, Pick 4, Pick 5) as a JSON API: by date, number, box, digit sum and pair. Free to start.",
+		Data: data,
+	})
+	return nil
+}
+
+func (h *Handler) pricing(w http.ResponseWriter, r *http.Request) error {
+	h.show(w, r, view{
+		Page: "pricing", Title: "Pricing", Section: "pricing", Data: h.plansView(r),
+		Description: "Free: 100 requests a day. Pro: 10,000 requests a day for " + priceOfPro + " a month. All endpoints and all draws in both.",
+	})
+	return nil
+}
+
+// memory is what is made once per catalog.
+type memory struct {
+	cat    *catalog.Catalog
+	sample *sample // nil = there are no draws
+	totals totals
+	games  []*gameView
+}
+
+// sample is a real answer.
+type sample struct {
+	Game, GameName string
+	Path           string // what was asked
+	JSON           template.HTML
+	Plain          string
+	Latest         sampleDraw
+}
+
+type sampleDraw struct {
+	Date models.Date
+	Tod  string
+	Text string
+}
+
+// remember is what was made of the catalog in force, or nil while there is none.
+func (h *Handler) remember() *memory {
+	cat := h.deps.Catalog.Load()
+	if cat == nil {
+		return nil
+	}
+	if m := h.memory.Load(); m != nil && m.cat == cat {
+		return m
+	}
+	m := &memory{cat: cat}
+	m.totals = totals{Draws: cat.TotalDraws(), Games: len(cat.Games())}
+	if first, last, ok := cat.Range(); ok {
+		m.totals.First, m.totals.Last = first, last
+		m.totals.FirstYear, _, _ = first.Civil()
+	}
+	for _, g := range cat.Games() {
+		m.games = append(m.games, &gameView{Game: g})
+	}
+	if len(m.games) > 0 {
+		m.sample = sampleOf(cat, liveliest(cat))
+	}
+	h.memory.Store(m)
+	return m
+}
+
+// liveliest is the game with the newest draw; of several the one with most digits is the better show.
+func liveliest(cat *catalog.Catalog) *catalog.Game {
+	best := cat.Games()[0]
+	for _, g := range cat.Games() {
+		if g.Last() > best.Last() || g.Last() == best.Last() && g.Digits > best.Digits && g.Digits <= 4 {
+			best = g
+		}
+	}
+	return best
+}
+
+func sampleOf(cat *catalog.Catalog, g *catalog.Game) *sample {
+	page := cat.Draws(catalog.Query{Games: []*catalog.Game{g}, From: models.FirstDate, To: models.LastDate, Limit: 1}, nil)
+	path := "/v1/draws/recent?game=" + g.ID + "&count=1"
+	plain := recentJSON(page, g)
+	s := &sample{Game: g.ID, GameName: g.Name, Path: path, JSON: highlightJSON(plain), Plain: plain}
+	newest := page.Refs[0]
+	s.Latest = sampleDraw{newest.Date(), newest.Tod().String(), numberOf(newest)}
+	return s
+}
+
+// sampleGame is a game to show calls with.
+func (h *Handler) sampleGame() string {
+	if m := h.remember(); m != nil && m.sample != nil {
+		return m.sample.Game
+	}
+	return "ny-win-4"
+}

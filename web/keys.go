@@ -1,0 +1,174 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// keysView is the page of an account's keys.
+type keysView struct {
+	Live, Old []keyRow
+	Most      int // live keys that the plan allows
+	Full      bool
+	Form      keyForm
+	Clock     time.Time
+}
+
+// keyForm is what somebody typed.
+type keyForm struct {
+	Name    string
+	Expires string // days: "", 30, 90, 365
+	Error   string
+}
+
+type keyRow struct {
+	models.APIKey
+	Status models.KeyStatus
+	Ends   *time.Time
+	Now    time.Time
+}
+
+// newKeyPage shows a key, once.
+type newKeyPage struct {
+	Key      string
+	First    bool
+	Replaces string // prefix of the key that was rotated
+	Grace    string // how long that one lives on; "" = it is dead
+	Limit    int
+	Game     string // for the sample
+}
+
+func (h *Handler) keys(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	return h.showKeys(w, r, v, keyForm{}, 0)
+}
+
+func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, form keyForm, status int) error {
+	list, err := h.deps.Store.Keys(r.Context(), v.Account.ID)
+	if err != nil {
+		return err
+	}
+	plan, _ := v.Account.Plan()
+	data := keysView{Most: h.deps.Plans[plan].MaxKeys, Form: form}
+	now, active := h.deps.Now().UTC(), 0
+	data.Clock = now
+	for i := len(list) - 1; i >= 0; i-- {
+		row := keyRow{list[i], list[i].StatusAt(now), list[i].EndsAt(), now}
+		switch row.Status {
+		case models.KeyActive:
+			active++
+			data.Live = append(data.Live, row)
+		case models.KeyGrace:
+			data.Live = append(data.Live, row)
+		default:
+			data.Old = append(data.Old, row)
+		}
+	}
+	data.Full = active >= data.Most
+	h.show(w, r, view{Page: "keys", Title: "API keys", Section: "dashboard", Sub: "keys", Status: status, Private: true, Data: data})
+	return nil
+}
+
+// expiries is how long a key may be made to live, in days.
+var expiries = map[string]int{"30": 30, "90": 90, "365": 365}
+
+func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	form := keyForm{Name: strings.TrimSpace(r.PostFormValue("name")), Expires: r.PostFormValue("expires")}
+	in := store.NewKey{Account: v.Account.ID, Name: form.Name}
+	if days, ok := expiries[form.Expires]; ok {
+		at := h.deps.Now().UTC().AddDate(0, 0, days).Truncate(time.Second)
+		in.ExpiresAt = &at
+	}
+	if form.Name == "" {
+		form.Error = "Give the key a name, so that you know later which program uses it."
+		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
+	}
+	key, err := h.deps.Store.CreateKey(r.Context(), h.deps.Plans, in)
+	switch models.ErrorCode(err) {
+	case models.CodeInvalid:
+		form.Error = "A key's name has at most 100 characters, on one line."
+		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
+	case models.CodeConflict:
+		form.Error = "Your plan allows no more live keys. Revoke one that you do not need, or upgrade."
+		return h.showKeys(w, r, v, form, http.StatusConflict)
+	}
+	if err != nil {
+		return err
+	}
+	h.showKey(w, r, newKeyPage{Key: key.Secret, Limit: v.Account.DailyLimit(h.deps.Plans)})
+	return nil
+}
+
+// showKey shows a key for the only time.
+func (h *Handler) showKey(w http.ResponseWriter, r *http.Request, p newKeyPage) {
+	p.Game = h.sampleGame()
+	title := "Your new key"
+	if p.First {
+		title = "Welcome: here is your key"
+	}
+	h.show(w, r, view{Page: "new-key", Title: title, Section: "dashboard", Sub: "keys", Private: true, Data: p})
+}
+
+// ownKey is the key that the path names, if it is v's: nobody learns whether other people's exist.
+func (h *Handler) ownKey(r *http.Request, v *visitor) (keyRow, error) {
+	list, err := h.deps.Store.Keys(r.Context(), v.Account.ID)
+	if err != nil {
+		return keyRow{}, err
+	}
+	now := h.deps.Now().UTC()
+	for _, k := range list {
+		if k.ID == r.PathValue("id") {
+			return keyRow{k, k.StatusAt(now), k.EndsAt(), now}, nil
+		}
+	}
+	return keyRow{}, errNotFound()
+}
+
+// keyQuestion asks before a key is revoked or rotated.
+func (h *Handler) keyQuestion(page, title string) signedIn {
+	return func(w http.ResponseWriter, r *http.Request, v *visitor) error {
+		k, err := h.ownKey(r, v)
+		if err != nil {
+			return err
+		}
+		h.show(w, r, view{Page: page, Title: title, Section: "dashboard", Sub: "keys", Private: true, Data: k})
+		return nil
+	}
+}
+
+func (h *Handler) revokeKey(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	k, err := h.ownKey(r, v)
+	if err != nil {
+		return err
+	}
+	if _, err := h.deps.Store.RevokeKey(r.Context(), k.ID); err != nil {
+		return err
+	}
+	return seeOther(w, r, "/dashboard/keys")
+}
+
+// graces is how long a rotated key may live on.
+var graces = map[string]struct {
+	d    time.Duration
+	name string
+}{"0": {0, ""}, "1h": {time.Hour, "one hour"}, "24h": {24 * time.Hour, "24 hours"}, "168h": {7 * 24 * time.Hour, "7 days"}}
+
+func (h *Handler) rotateKey(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	k, err := h.ownKey(r, v)
+	if err != nil {
+		return err
+	}
+	grace, ok := graces[r.PostFormValue("grace")]
+	if !ok {
+		grace = graces["24h"]
+	}
+	fresh, old, err := h.deps.Store.RotateKey(r.Context(), k.ID, grace.d)
+	if err != nil {
+		return err
+	}
+	h.showKey(w, r, newKeyPage{Key: fresh.Secret, Replaces: old.Prefix, Grace: grace.name, Limit: v.Account.DailyLimit(h.deps.Plans)})
+	return nil
+}

@@ -1,0 +1,53 @@
+// Package mail sends the service's few e-mails: by SMTP, or into a mailbox that the demo shows.
+package mail
+
+import (
+	"context"
+	"html/template"
+	"strings"
+)
+
+// Message is one e-mail to one person: paragraphs, and at most one link.
+type Message struct {
+	To       string
+	Subject  string
+	Lines    []string // paragraphs before the link
+	Action   string   // what the link does: "Sign in"
+	Link     string   // "" = none
+	After    []string // paragraphs after the link
+	ReplyTo  string   // "" = nobody
+	Priority bool     // marked as urgent
+}
+
+// Sender sends messages. An error says that a message was not sent.
+type Sender interface {
+	Send(ctx context.Context, m Message) error
+}
+
+// Text is the message for readers without HTML.
+func (m *Message) Text() string {
+	parts := append([]string{}, m.Lines...)
+	if m.Link != "" {
+		parts = append(parts, m.Action+":\n"+m.Link)
+	}
+	return strings.Join(append(parts, m.After...), "\n\n") + "\n"
+}
+
+// letter is plain on purpose: no images, nothing to load, the address readable under the button.
+var letter = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{{.Subject}}</title></head>
+<body style="margin:0;padding:24px;font:16px/1.6 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;color:#1c1a17;background:#fff">
+<div style="max-width:34rem">
+{{range .Lines}}<p>{{.}}</p>
+{{end}}{{if .Link}}<p><a href="{{.Link}}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:#1c1a17;color:#fff;text-decoration:none">{{.Action}}</a></p>
+<p style="font-size:13px;color:#5c574f;word-break:break-all">Or copy this address: {{.Link}}</p>
+{{end}}{{range .After}}<p style="color:#5c574f">{{.}}</p>
+{{end}}</div></body></html>
+`))
+
+// HTML is the message for readers with HTML.
+func (m *Message) HTML() (string, error) {
+	var b strings.Builder
+	err := letter.Execute(&b, m)
+	return b.String(), err
+}

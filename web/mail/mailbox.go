@@ -1,0 +1,65 @@
+package mail
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// mailboxKeeps is how many messages a mailbox holds; older ones are dropped.
+const mailboxKeeps = 100
+
+// Mailbox keeps messages in memory instead of sending them: the demo shows it, tests read it.
+type Mailbox struct {
+	Now func() time.Time // nil = time.Now
+
+	mu   sync.Mutex
+	list []Received
+	next int
+}
+
+// Received is a message in a mailbox.
+type Received struct {
+	Message
+
+	ID int // 1, 2, 3…
+	At time.Time
+}
+
+// Send keeps a message.
+func (b *Mailbox) Send(_ context.Context, m Message) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now
+	if b.Now != nil {
+		now = b.Now
+	}
+	b.next++
+	b.list = append(b.list, Received{m, b.next, now()})
+	if extra := len(b.list) - mailboxKeeps; extra > 0 {
+		b.list = slices.Delete(b.list, 0, extra)
+	}
+	return nil
+}
+
+// All is what is kept, newest first.
+func (b *Mailbox) All() []Received {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := slices.Clone(b.list)
+	slices.Reverse(list)
+	return list
+}
+
+// Get is one message by its number.
+func (b *Mailbox) Get(id int) (Received, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.list {
+		if m.ID == id {
+			return m, true
+		}
+	}
+	return Received{}, false
+}

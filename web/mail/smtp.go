@@ -1,0 +1,88 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// smtpTimeout bounds one message: somebody waits for the page that says that it was sent.
+const smtpTimeout = 15 * time.Second
+
+// SMTP sends through a mail server.
+type SMTP struct {
+	client *gomail.Client
+	from   string
+}
+
+// NewSMTP connects nothing yet. address is smtp://USER:PASSWORD@HOST:PORT (STARTTLS where it is offered, and required
+// with a password) or smtps:// (TLS from the start); from is the sender, "Name <name@example.com>".
+func NewSMTP(address, from string) (*SMTP, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
+		return nil, fmt.Errorf("must be smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the start")
+	}
+	if err := gomail.NewMsg().From(from); err != nil {
+		return nil, fmt.Errorf("%q is not a sender of the form Name <name@example.com>", from)
+	}
+	options := []gomail.Option{gomail.WithTimeout(smtpTimeout), gomail.WithTLSPolicy(gomail.TLSOpportunistic)}
+	if u.Scheme == "smtps" {
+		options = append(options, gomail.WithSSL(), gomail.WithPort(gomail.DefaultPortSSL))
+	}
+	if port := u.Port(); port != "" {
+		n, err := strconv.Atoi(port)
+		if err != nil {
+			return nil, fmt.Errorf("port %q is no number", port)
+		}
+		options = append(options, gomail.WithPort(n))
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
+		if u.Scheme == "smtp" {
+			options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
+		}
+	}
+	client, err := gomail.NewClient(u.Hostname(), options...)
+	if err != nil {
+		return nil, fmt.Errorf("set up SMTP: %w", err)
+	}
+	return &SMTP{client, from}, nil
+}
+
+// Send sends one message, as text and as HTML.
+func (s *SMTP) Send(ctx context.Context, m Message) error {
+	msg := gomail.NewMsg()
+	if err := msg.From(s.from); err != nil {
+		return err
+	}
+	if err := msg.To(m.To); err != nil {
+		return fmt.Errorf("address a mail: %w", err)
+	}
+	if m.ReplyTo != "" {
+		if err := msg.ReplyTo(m.ReplyTo); err != nil {
+			return err
+		}
+	}
+	if m.Priority {
+		msg.SetImportance(gomail.ImportanceHigh)
+	}
+	html, err := m.HTML()
+	if err != nil {
+		return err
+	}
+	msg.Subject(m.Subject)
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no holiday notices back
+	msg.SetBodyString(gomail.TypeTextPlain, m.Text())
+	msg.AddAlternativeString(gomail.TypeTextHTML, html)
+	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
+	defer cancel()
+	if err := s.client.DialAndSendWithContext(ctx, msg); err != nil {
+		return fmt.Errorf("send a mail: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+
+	"lottery/models"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// pages is the parsed templates: one set a page, each with the layout.
+type pages struct{ byName map[string]*template.Template }
+
+func loadPages(a *assets) (*pages, error) {
+	functions := template.FuncMap{
+		"asset": a.of, "thousands": thousands, "day": humanDay, "ago": ago, "moment": moment, "plan": planName, "list": func(items ...any) []any { return items },
+		"dict": dict, "title": titled, "digits": func(s string) []string { return strings.Split(s, "") }, "number": numberOf,
+	}
+	shared, err := template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout/*.html")
+	if err != nil {
+		return nil, err
+	}
+	p := &pages{byName: map[string]*template.Template{}}
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		t, err := shared.Clone()
+		if err != nil {
+			return nil, err
+		}
+		if t, err = t.ParseFS(templateFiles, file); err != nil {
+			return nil, err
+		}
+		p.byName[strings.TrimSuffix(path.Base(file), ".html")] = t
+	}
+	return p, nil
+}
+
+// dict is named values for a template that is called by another.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("dict wants pairs")
+	}
+	m := make(map[string]any, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		m[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return m, nil
+}
+
+// view is what one page shows.
+type view struct {
+	Page        string // the template
+	Title       string // of the page; "" = the product alone
+	Description string // for search engines
+	Section     string // of the top navigation: docs, explore, pricing, dashboard
+	Sub         string // of the dashboard's navigation
+	Status      int    // 0 = 200
+	Private     bool   // of one person: never kept by anybody, never indexed
+	Data        any
+
+	// What the layout shows of the request; show fills it in.
+	Path      string
+	Visitor   *visitor // nil = signed out
+	Demo      *Demo
+	Mailbox   bool
+	SignUp    bool // mail is sent, so that people can sign up
+	Billing   bool
+	Support   string
+	PublicURL string
+	Canonical string
+	Year      int
+	Build     models.Build
+}
+
+// show writes a page. It is made whole before a byte is sent: a page that fails is an error page, not half a page.
+func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
+	v.Path, v.Visitor = r.URL.Path, visitorOf(r)
+	v.Demo, v.Mailbox, v.SignUp, v.Billing = h.deps.Demo, h.deps.Mailbox != nil, h.deps.Mail != nil, h.deps.Billing != nil
+	v.Support, v.PublicURL, v.Year, v.Build = h.deps.Support, h.deps.PublicURL, h.deps.Now().Year(), h.deps.Build
+	if !v.Private {
+		v.Canonical = h.deps.PublicURL + r.URL.Path
+	}
+	var b bytes.Buffer
+	err := fmt.Errorf("there is no page %q", v.Page)
+	if t, ok := h.pages.byName[v.Page]; ok {
+		err = t.ExecuteTemplate(&b, "layout", v)
+	}
+	if err != nil {
+		h.deps.Log.ErrorContext(r.Context(), "page cannot be made", "page", v.Page, "error", err)
+		http.Error(w, "Something went wrong here. The error was logged; try again in a moment.", http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	if v.Status == 0 {
+		v.Status = http.StatusOK
+	}
+	if v.Private {
+		// Never compressed either: what a person typed and a secret must not share a compressed answer.
+		header.Set("Cache-Control", "no-store")
+		header.Set("X-Robots-Tag", "noindex")
+		send(w, r, v.Status, b.Bytes())
+		return
+	}
+	header.Set("Cache-Control", "private, no-cache")
+	header.Set("Vary", "Accept-Encoding, Cookie")
+	if acceptsGzip(r) {
+		var zipped bytes.Buffer
+		z := gzip.NewWriter(&zipped)
+		_, _ = z.Write(b.Bytes()) // into memory
+		_ = z.Close()
+		header.Set("Content-Encoding", "gzip")
+		b = zipped
+	}
+	send(w, r, v.Status, b.Bytes())
+}
+
+func send(w http.ResponseWriter, r *http.Request, status int, text []byte) {
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(text) // a client that has gone needs no answer
+	}
+}
+
+// text answers with something that is no page.
+func (*Handler) text(w http.ResponseWriter, r *http.Request, contentType, text string) error {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "public, max-age=300")
+	send(w, r, http.StatusOK, []byte(text))
+	return nil
+}
+
+// seeOther leads to a page of ours after a form. to is always a path that stands in this program.
+func seeOther(w http.ResponseWriter, r *http.Request, to string) error {
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}

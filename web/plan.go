@@ -1,0 +1,144 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"lottery/billing"
+	"lottery/models"
+)
+
+// planView is an account's plan and what is known of its payment.
+type planView struct {
+	Plan      models.Plan
+	Source    models.PlanSource
+	Limit     int
+	Keys      int
+	Billing   models.BillingAccount
+	PastDue   bool
+	EndsAt    *time.Time // a cancelled subscription's end
+	RenewsAt  *time.Time
+	CanBuy    bool
+	CanManage bool
+	Suspended bool
+	Returned  bool // from Stripe's portal
+}
+
+// standing reads the plan. Somebody who comes from the portal is looked at afresh, without waiting for a webhook.
+func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
+	returned := r.URL.Query().Get("from") == "portal"
+	if returned && h.deps.Billing != nil {
+		now, err := h.deps.Billing.Sync(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "came back from the portal"})
+		if err == nil {
+			v.Account = now.Account
+		} else { // the webhook tells it, too
+			h.deps.Log.WarnContext(r.Context(), "an account that came back from the portal cannot be looked at now", "account", v.Account.ID, "error", err)
+		}
+	}
+	b, err := h.deps.Store.BillingAccount(r.Context(), v.Account.ID)
+	if err != nil {
+		return planView{}, err
+	}
+	p := planView{Billing: b, Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned}
+	p.Plan, p.Source = v.Account.Plan()
+	p.Keys = h.deps.Plans[p.Plan].MaxKeys
+	status := ""
+	if b.Status != nil {
+		status = *b.Status
+	}
+	p.PastDue = status == models.SubscriptionPastDue || status == models.SubscriptionUnpaid
+	if status == models.SubscriptionActive || status == models.SubscriptionTrialing {
+		p.RenewsAt = b.PeriodEnd
+		if b.CancelAtPeriodEnd {
+			p.EndsAt, p.RenewsAt = b.PeriodEnd, nil
+		}
+	}
+	on := h.deps.Billing != nil
+	p.CanManage = on && b.CustomerID != nil
+	p.CanBuy = on && !p.Suspended && p.Plan == models.PlanFree && !p.PastDue
+	return p, nil
+}
+
+func (h *Handler) plan(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	p, err := h.standing(r, v)
+	if err != nil {
+		return err
+	}
+	h.show(w, r, view{Page: "plan", Title: "Plan and billing", Section: "dashboard", Sub: "plan", Private: true, Data: p})
+	return nil
+}
+
+// upgrade leads to checkout; whoever is signed out is led there through signing in.
+func (h *Handler) upgrade(w http.ResponseWriter, r *http.Request) error {
+	v := visitorOf(r)
+	if v == nil {
+		return seeOther(w, r, "/sign-up?next="+intentUpgrade)
+	}
+	return h.toCheckout(w, r, v.Account.ID)
+}
+
+// toCheckout leads to the account's checkout. A second click leads to the same one.
+func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID string) error {
+	if h.deps.Billing == nil {
+		return seeOther(w, r, "/dashboard/plan")
+	}
+	session, err := h.deps.Billing.Checkout(r.Context(), accountID)
+	if models.ErrorCode(err) == models.CodeConflict { // paid already, or nothing to pay: the plan page says which
+		return seeOther(w, r, "/dashboard/plan")
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, session.URL)
+}
+
+func (h *Handler) portal(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	if h.deps.Billing == nil {
+		return seeOther(w, r, "/dashboard/plan")
+	}
+	address, err := h.deps.Billing.Portal(r.Context(), v.Account.ID)
+	if models.ErrorCode(err) == models.CodeConflict {
+		return seeOther(w, r, "/dashboard/plan")
+	}
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, address)
+}
+
+// returnPage is where checkout leads back to.
+type returnPage struct {
+	Arrival billing.Arrival
+	Limit   int
+	HasKeys bool
+	Again   string // this page's address
+}
+
+// billingReturn asks Stripe itself, so it is right whether the webhook came before, comes later, or never.
+func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	sessionID := r.URL.Query().Get("session_id")
+	if h.deps.Billing == nil || sessionID == "" {
+		return seeOther(w, r, "/dashboard/plan")
+	}
+	arrival, now, err := h.deps.Billing.Return(r.Context(), v.Account.ID, sessionID)
+	page := returnPage{Arrival: arrival, Again: r.URL.RequestURI()}
+	switch models.ErrorCode(err) {
+	case "":
+		if err != nil {
+			return err
+		}
+		v.Account = now.Account
+	case models.CodeUnavailable: // paid perhaps: nobody knows at the moment
+		h.deps.Log.WarnContext(r.Context(), "what became of a checkout cannot be asked now", "account", v.Account.ID, "error", err)
+		page.Arrival = billing.ArrivedPending
+	default:
+		return err
+	}
+	keys, err := h.deps.Store.Keys(r.Context(), v.Account.ID)
+	if err != nil {
+		return err
+	}
+	page.HasKeys, page.Limit = len(keys) > 0, v.Account.DailyLimit(h.deps.Plans)
+	h.show(w, r, view{Page: "billing-return", Title: "Your upgrade", Section: "dashboard", Sub: "plan", Private: true, Data: page})
+	return nil
+}

@@ -1,0 +1,182 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"lottery/api/openapi"
+)
+
+// reference is the API as its contract, openapi.yaml, tells it.
+type reference struct{ Groups []referenceGroup }
+
+type referenceGroup struct {
+	Name, Text string
+	Operations []operation
+}
+
+// operation is one path.
+type operation struct {
+	ID, Path, Summary string
+	Text              template.HTML
+	Parameters        []parameter
+	Responses         []response
+	Example           template.HTML
+	Open              bool // no key needed
+}
+
+type parameter struct {
+	Name, In, Type, Default string
+	Required                bool
+	Text                    template.HTML
+	Enum                    []string
+}
+
+type response struct {
+	Status string
+	Text   template.HTML
+	Code   string // of the error, where it has one
+}
+
+func loadReference(publicURL string) (*reference, error) {
+	text := bytes.ReplaceAll(openapi.YAML(), []byte("http://localhost:8080"), []byte(publicURL))
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	ref := &reference{}
+	for _, tag := range doc.Tags {
+		group := referenceGroup{Name: titled(tag.Name), Text: tag.Description}
+		for path, item := range doc.Paths.Map() {
+			if item.Get == nil || !slices.Contains(item.Get.Tags, tag.Name) {
+				continue
+			}
+			op, err := readOperation(path, item)
+			if err != nil {
+				return nil, fmt.Errorf("openapi.yaml, %s: %w", path, err)
+			}
+			group.Operations = append(group.Operations, op)
+		}
+		slices.SortFunc(group.Operations, func(a, b operation) int { return cmp.Compare(place(a.Path), place(b.Path)) })
+		ref.Groups = append(ref.Groups, group)
+	}
+	return ref, nil
+}
+
+// place is where a path stands in the list of the landing page; others come after, by name.
+func place(path string) string {
+	for i, e := range endpoints {
+		if strings.HasPrefix(path, e.Path) && (path == e.Path || strings.HasSuffix(e.Path, "/")) {
+			return fmt.Sprintf("%02d", i)
+		}
+	}
+	return "99" + path
+}
+
+func readOperation(path string, item *openapi3.PathItem) (operation, error) {
+	get := item.Get
+	op := operation{ID: get.OperationID, Path: path, Summary: get.Summary, Open: get.Security != nil && len(*get.Security) == 0}
+	var err error
+	if op.Text, err = markdown(operators, get.Description); err != nil {
+		return op, err
+	}
+	for _, p := range append(item.Parameters, get.Parameters...) {
+		if p.Value.In == "header" {
+			continue // told once, in limits and authentication
+		}
+		read, err := readParameter(p.Value)
+		if err != nil {
+			return op, err
+		}
+		op.Parameters = append(op.Parameters, read)
+	}
+	for status, r := range get.Responses.Map() {
+		read := response{Status: status}
+		if r.Value.Description != nil {
+			if read.Text, err = markdown(operators, *r.Value.Description); err != nil {
+				return op, err
+			}
+		}
+		if problem := r.Value.Content["application/problem+json"]; problem != nil {
+			if example, ok := problem.Example.(map[string]any); ok {
+				read.Code, _ = example["code"].(string)
+			}
+		}
+		op.Responses = append(op.Responses, read)
+		if ok := r.Value.Content["application/json"]; status == "200" && ok != nil && ok.Example != nil {
+			op.Example = exampleOf(ok.Example)
+		}
+	}
+	slices.SortFunc(op.Responses, func(a, b response) int { return cmp.Compare(a.Status, b.Status) })
+	return op, nil
+}
+
+// exampleOf lays an example out; one as long as a page is cut.
+func exampleOf(v any) template.HTML {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(v); err != nil {
+		return ""
+	}
+	return highlightJSON(strings.TrimSpace(shortLists(b.String())))
+}
+
+// shortLists puts lists of plain values on one line.
+func shortLists(text string) string {
+	var b strings.Builder
+	for {
+		open := strings.Index(text, "[\n")
+		if open < 0 {
+			break
+		}
+		end := strings.Index(text[open:], "]")
+		inner := text[open+1 : open+end]
+		b.WriteString(text[:open])
+		if strings.ContainsAny(inner, "{[") {
+			b.WriteString("[")
+			text = text[open+1:]
+			continue
+		}
+		fields := strings.Fields(inner)
+		b.WriteString("[" + strings.Join(fields, " ") + "]")
+		text = text[open+end+1:]
+	}
+	return b.String() + text
+}
+
+func readParameter(p *openapi3.Parameter) (parameter, error) {
+	out := parameter{Name: p.Name, In: p.In, Required: p.Required}
+	var err error
+	if out.Text, err = markdown(operators, p.Description); err != nil {
+		return out, err
+	}
+	if p.Schema == nil || p.Schema.Value == nil {
+		return out, nil
+	}
+	s := p.Schema.Value
+	if s.Type != nil {
+		out.Type = strings.Join(s.Type.Slice(), " or ")
+	}
+	if s.Format != "" {
+		out.Type = s.Format
+	}
+	if s.Min != nil && s.Max != nil {
+		out.Type += fmt.Sprintf(", %v to %v", *s.Min, *s.Max)
+	}
+	if s.Default != nil {
+		out.Default = fmt.Sprint(s.Default)
+	}
+	for _, v := range s.Enum {
+		out.Enum = append(out.Enum, fmt.Sprint(v))
+	}
+	return out, nil
+}

@@ -1,0 +1,60 @@
+package web
+
+import "net/http"
+
+// routes is every page, behind what every request passes.
+func (h *Handler) routes() (http.Handler, error) {
+	mux := http.NewServeMux()
+	open := func(pattern string, f handler) { mux.HandleFunc(pattern, h.do(f)) }
+	mine := func(pattern string, f signedIn) { mux.HandleFunc(pattern, h.required(f)) }
+
+	open("GET /{$}", h.home)
+	open("GET /pricing", h.pricing)
+	open("GET /explore", h.explore)
+	open("GET /explore/{game}", h.exploreGame)
+	open("GET /status", h.status)
+	open("GET /terms", h.legal("terms"))
+	open("GET /privacy", h.legal("privacy"))
+	open("GET /docs", h.docPage)
+	open("GET /docs/{page}", h.docPage)
+	open("GET /docs/errors/{code}", h.errorPage)
+	open("GET /llms.txt", h.llms)
+	open("GET /robots.txt", h.robots)
+	open("GET /sitemap.xml", h.sitemap)
+	open("GET /static/", h.assets.serve)
+	open("GET /favicon.ico", h.assets.serveAs("favicon.svg"))
+
+	open("GET /sign-in", h.signInPage(false))
+	open("GET /sign-up", h.signInPage(true))
+	open("POST /sign-in", h.askLink)
+	open("GET /sign-in/link", h.openLink)
+	open("POST /sign-in/link", h.spendLink)
+	mine("POST /sign-out", h.signOut)
+
+	mine("GET /dashboard", h.dashboard)
+	mine("GET /dashboard/keys", h.keys)
+	mine("POST /dashboard/keys", h.createKey)
+	mine("GET /dashboard/keys/{id}/revoke", h.keyQuestion("revoke", "Revoke a key"))
+	mine("POST /dashboard/keys/{id}/revoke", h.revokeKey)
+	mine("GET /dashboard/keys/{id}/rotate", h.keyQuestion("rotate", "Rotate a key"))
+	mine("POST /dashboard/keys/{id}/rotate", h.rotateKey)
+	mine("GET /dashboard/plan", h.plan)
+	open("POST /dashboard/plan/upgrade", h.upgrade)
+	mine("POST /dashboard/plan/portal", h.portal)
+	mine("GET /dashboard/billing/return", h.billingReturn)
+	mine("GET /dashboard/account", h.account)
+	mine("POST /dashboard/account/email", h.askEmail)
+	open("GET /dashboard/account/email/confirm", h.openEmailLink)
+	open("POST /dashboard/account/email/confirm", h.changeEmail)
+	mine("POST /dashboard/account/sign-out", h.signOutEverywhere)
+	mine("GET /dashboard/account/close", h.closeQuestion)
+	mine("POST /dashboard/account/close", h.closeAccount)
+	mine("GET /dashboard/support", h.support)
+
+	if h.deps.Mailbox != nil {
+		open("GET /dev/mail", h.mailbox)
+		open("GET /dev/mail/{id}", h.mailboxMessage)
+	}
+	open("/", func(http.ResponseWriter, *http.Request) error { return errNotFound() })
+	return h.secured(h.recognised(mux))
+}

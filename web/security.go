@@ -1,0 +1,55 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+)
+
+// stripePages is where Stripe's hosted pages live: a form that leads to checkout is redirected there.
+var stripePages = []string{"https://checkout.stripe.com", "https://billing.stripe.com"}
+
+// contentPolicy allows what is served from here and nothing else: no inline scripts, no inline styles.
+func contentPolicy(payPages []string) string {
+	if payPages == nil {
+		payPages = stripePages
+	}
+	return strings.Join([]string{
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "font-src 'self'", "connect-src 'self'",
+		"manifest-src 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+		"form-action 'self' " + strings.Join(payPages, " "), // browsers apply it to where a form's answer redirects, too
+	}, "; ")
+}
+
+// secured adds the headers that every page has, and refuses forms that come from other sites.
+func (h *Handler) secured(next http.Handler) (http.Handler, error) {
+	policy := contentPolicy(h.deps.PayPages)
+	forms := http.NewCrossOriginProtection()
+	if err := forms.AddTrustedOrigin(h.deps.PublicURL); err != nil { // a proxy may have changed the Host header
+		return nil, err
+	}
+	forms.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.failPage(w, r, failure{
+			http.StatusForbidden, "This form came from another site",
+			"For your safety it was not sent. Open the page here and try again; if you came from here, your browser hides that it did.",
+		})
+	}))
+	protected := forms.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Content-Security-Policy", policy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("X-Frame-Options", "DENY")
+		header.Set("Referrer-Policy", "same-origin")
+		header.Set("Cross-Origin-Opener-Policy", "same-origin")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+		if h.secure {
+			header.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		protected.ServeHTTP(w, r)
+	}), nil
+}
+
+// maxForm is the largest form that is read: ours have a few short fields.
+const maxForm = 16 << 10

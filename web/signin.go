@@ -1,0 +1,246 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+	"lottery/web/mail"
+)
+
+// intentUpgrade leads to checkout after signing in.
+const intentUpgrade = "upgrade"
+
+// intent reads what somebody wants to do after signing in. It is a word of ours, never an address: nobody can be led
+// elsewhere.
+func intent(r *http.Request) string {
+	if r.FormValue("next") == intentUpgrade {
+		return intentUpgrade
+	}
+	return ""
+}
+
+// signInForm is the page that asks for an address.
+type signInForm struct {
+	New    bool // somebody who has no account yet, as far as we know
+	Email  string
+	Error  string
+	Intent string
+}
+
+func (h *Handler) signInPage(isNew bool) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		next := intent(r)
+		if visitorOf(r) != nil {
+			if next == intentUpgrade {
+				return seeOther(w, r, "/dashboard/plan")
+			}
+			return seeOther(w, r, "/dashboard")
+		}
+		h.showSignIn(w, r, signInForm{New: isNew || next == intentUpgrade, Intent: next}, 0)
+		return nil
+	}
+}
+
+func (h *Handler) showSignIn(w http.ResponseWriter, r *http.Request, f signInForm, status int) {
+	v := view{Page: "sign-in", Title: "Sign in", Description: "Sign in with a link that we send to your e-mail address. There is no password.", Status: status, Data: f}
+	if f.New {
+		v.Title = "Get a free key"
+		v.Description = "Sign up with your e-mail address: 100 requests a day, free, no card."
+	}
+	v.Private = f.Error != "" || f.Email != ""
+	h.show(w, r, v)
+}
+
+// askLink sends a link. What it answers does not depend on whether the address has an account.
+func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
+	if h.deps.Mail == nil {
+		return seeOther(w, r, "/sign-in")
+	}
+	f := signInForm{New: r.PostFormValue("new") == "1", Email: strings.TrimSpace(r.PostFormValue("email")), Intent: intent(r)}
+	again := func(status int, text string) error {
+		f.Error = text
+		h.showSignIn(w, r, f, status)
+		return nil
+	}
+	email, _, err := models.ParseEmail(f.Email)
+	if err != nil {
+		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
+	}
+	if h.asks.tooMany(r) {
+		return again(http.StatusTooManyRequests, "Too many links were asked for from your network. Try again in an hour.")
+	}
+	token, hash := newToken("lnk_")
+	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
+		Hash: hash, Purpose: models.LinkSignIn, Email: email, Intent: f.Intent, PerHour: h.deps.Limits.PerAddress,
+	})
+	if errors.Is(err, store.ErrTooManyLinks) {
+		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again later.")
+	}
+	if err != nil {
+		return err
+	}
+	if err := h.send(r.Context(), signInMail(email, h.link("/sign-in/link", token))); err != nil {
+		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
+	}
+	h.show(w, r, view{Page: "sent", Title: "Check your mail", Private: true, Data: email})
+	return nil
+}
+
+func signInMail(to, link string) mail.Message {
+	return mail.Message{
+		To: to, Subject: "Your sign-in link",
+		Lines:  []string{"Hello,", "here is your link to sign in to the Lottery Draws API. It works once, for 15 minutes."},
+		Action: "Sign in", Link: link,
+		After: []string{"If you did not ask for it, ignore this mail: nothing happens without the link."},
+	}
+}
+
+// link is an address in a mail. It begins with the configured address, whatever host a request names.
+func (h *Handler) link(path, token string) string {
+	return h.deps.PublicURL + path + "?token=" + url.QueryEscape(token)
+}
+
+// send sends a mail; what goes wrong is logged here, without the message.
+func (h *Handler) send(ctx context.Context, m mail.Message) error {
+	err := h.deps.Mail.Send(ctx, m)
+	if err != nil {
+		h.deps.Log.ErrorContext(ctx, "a mail cannot be sent", "subject", m.Subject, "error", err)
+	}
+	return err
+}
+
+// linkPage shows a button. Opening a link changes nothing: programs that check mails open links, too.
+type linkPage struct {
+	Token  string
+	Email  string
+	Action string // where the button posts to
+	Button string
+	Text   string
+}
+
+func (h *Handler) openLink(w http.ResponseWriter, r *http.Request) error {
+	token := r.URL.Query().Get("token")
+	l, err := h.deps.Store.Link(r.Context(), secret.Hash(token), models.LinkSignIn)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return h.linkGone(w, r)
+	}
+	if err != nil {
+		return err
+	}
+	h.show(w, r, view{Page: "link", Title: "Sign in", Private: true, Data: linkPage{
+		Token: token, Email: l.Email, Action: "/sign-in/link", Button: "Sign in as " + l.Email, Text: "One click, and you are in.",
+	}})
+	return nil
+}
+
+// linkGone says that a link does not work. Whoever is signed in goes on.
+func (h *Handler) linkGone(w http.ResponseWriter, r *http.Request) error {
+	h.show(w, r, view{Page: "link-gone", Title: "This link does not work any more", Status: http.StatusGone, Private: true})
+	return nil
+}
+
+// spendLink signs in: it spends the link, makes the account if there is none, and gives the browser a new session.
+func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
+	token := r.PostFormValue("token")
+	l, err := h.deps.Store.Link(r.Context(), secret.Hash(token), models.LinkSignIn)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		if visitorOf(r) != nil { // a second click, or the back button
+			return seeOther(w, r, "/dashboard")
+		}
+		return h.linkGone(w, r)
+	}
+	if err != nil {
+		return err
+	}
+	session, hash := newToken("ses_")
+	in := store.SignIn{Link: secret.Hash(token), Session: hash, NewID: store.NewAccountID(), FirstKey: l.Intent != intentUpgrade}
+	if old := h.token(r); old != "" {
+		in.Old = secret.Hash(old)
+	}
+	done, err := h.signIn(r.Context(), l.EmailKey, in)
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return h.linkGone(w, r)
+	}
+	if err != nil {
+		return err
+	}
+	h.setCookie(w, session, models.SessionIdle)
+	if l.Intent == intentUpgrade {
+		return h.toCheckout(w, r, done.Account.ID)
+	}
+	if done.Key == "" {
+		return seeOther(w, r, "/dashboard")
+	}
+	who := &visitor{Account: done.Account}
+	r = r.WithContext(context.WithValue(r.Context(), visitorKey, who))
+	h.showKey(w, r, newKeyPage{Key: done.Key, First: true, Limit: done.Account.DailyLimit(h.deps.Plans)})
+	return nil
+}
+
+// signIn signs in. An account that is made anew takes along what accounts of its address, closed on the same day, have
+// used of it: the count comes first, so that nobody gains by a failure in between.
+func (h *Handler) signIn(ctx context.Context, emailKey string, in store.SignIn) (store.SignedIn, error) {
+	for attempt := 1; ; attempt++ {
+		departed, err := h.deps.Store.Departures(ctx, emailKey)
+		if err != nil {
+			return store.SignedIn{}, err
+		}
+		if in.Carried, err = len(departed), h.carry(ctx, departed, in.NewID); err != nil {
+			return store.SignedIn{}, err
+		}
+		done, err := h.deps.Store.SignIn(ctx, h.deps.Plans, in)
+		if !errors.Is(err, store.ErrDepartedMeanwhile) || attempt == 3 {
+			return done, err
+		}
+	}
+}
+
+// carry makes the counter of account to hold at least what the departed have used today.
+func (h *Handler) carry(ctx context.Context, departed []string, to string) error {
+	if len(departed) == 0 || h.deps.Ledger == nil {
+		return nil
+	}
+	look := make([]store.QuotaOp, len(departed))
+	for i, id := range departed {
+		look[i] = store.QuotaOp{Kind: store.QuotaPeek, Key: id, Period: 24 * time.Hour}
+	}
+	found, _, err := h.deps.Ledger.ApplyQuota(ctx, look)
+	if err != nil {
+		return &models.Error{Code: models.CodeUnavailable, Message: "the counters do not answer", Err: err}
+	}
+	floor := store.QuotaOp{Kind: store.QuotaFloor, Key: to, Period: 24 * time.Hour}
+	for _, f := range found {
+		floor.N += f.Used
+		floor.Start = f.Start
+	}
+	if floor.N == 0 {
+		return nil
+	}
+	if _, _, err := h.deps.Ledger.ApplyQuota(ctx, []store.QuotaOp{floor}); err != nil {
+		return &models.Error{Code: models.CodeUnavailable, Message: "the counters do not answer", Err: err}
+	}
+	return nil
+}
+
+func (h *Handler) signOut(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	if err := h.deps.Store.EndSession(r.Context(), v.Account.ID, v.Session.ID); err != nil {
+		return err
+	}
+	h.setCookie(w, "", -time.Second)
+	return seeOther(w, r, "/")
+}
+
+func (h *Handler) signOutEverywhere(w http.ResponseWriter, r *http.Request, v *visitor) error {
+	if err := h.deps.Store.EndSessions(r.Context(), v.Account.ID); err != nil {
+		return err
+	}
+	h.setCookie(w, "", -time.Second)
+	return seeOther(w, r, "/sign-in")
+}

@@ -1,0 +1,76 @@
+// What pages can do beyond forms and links: copy, try a call, and send a form once. Everything works without it.
+"use strict";
+
+document.documentElement.classList.add("js");
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const source = document.getElementById(button.dataset.copy);
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(source.textContent);
+    button.textContent = "Copied";
+  } catch {
+    getSelection().selectAllChildren(source);
+    button.textContent = "Press Ctrl+C";
+  }
+  setTimeout(() => { button.textContent = label; }, 1800);
+});
+
+// A second click sends nothing more. The back button gives the form back.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  if (form.dataset.sent) { event.preventDefault(); return; }
+  form.dataset.sent = "1";
+  setTimeout(() => { delete form.dataset.sent; }, 8000);
+});
+addEventListener("pageshow", () => {
+  for (const form of document.forms) delete form.dataset.sent;
+});
+
+// Try it: the key stays in this page; it is sent nowhere but to this API.
+for (const form of document.querySelectorAll("form.try-form")) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const output = form.querySelector("output");
+    const key = document.getElementById("try-key").value.trim();
+    let path = form.dataset.path;
+    const query = new URLSearchParams();
+    for (const input of form.querySelectorAll("[data-in]")) {
+      const value = input.value.trim();
+      if (!value) continue;
+      if (input.dataset.in === "path") path = path.replace(`{${input.name}}`, encodeURIComponent(value));
+      else query.set(input.name, value);
+    }
+    const address = path + (query.size ? "?" + query : "");
+    output.textContent = "";
+    const head = document.createElement("p");
+    const body = document.createElement("pre");
+    head.className = "small soft";
+    body.tabIndex = 0;
+    head.textContent = "Asking…";
+    output.append(head);
+    try {
+      const answer = await fetch(address, { headers: key ? { "X-API-Key": key } : {}, cache: "no-store" });
+      const text = await answer.text();
+      const left = answer.headers.get("X-RateLimit-Remaining");
+      head.textContent = `GET ${address} → ${answer.status}${left ? `, ${left} requests left today` : ""}`;
+      body.textContent = pretty(text);
+    } catch {
+      head.textContent = "The API could not be reached. Check your connection.";
+      return;
+    }
+    output.append(body);
+  });
+}
+
+function pretty(text) {
+  try {
+    const out = JSON.stringify(JSON.parse(text), null, 2).replace(/\[\s+((?:"[^"]*",?\s*)+)\]/g, (_, list) => `[${list.trim().replace(/\s+/g, " ")}]`);
+    return out.length > 20000 ? out.slice(0, 20000) + "\n…" : out;
+  } catch {
+    return text.slice(0, 20000);
+  }
+}

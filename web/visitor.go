@@ -1,0 +1,108 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"lottery/models"
+	"lottery/models/secret"
+)
+
+// visitor is who is signed in.
+type visitor struct {
+	Account models.Account
+	Session models.Session
+}
+
+// Email is the visitor's address.
+func (v *visitor) Email() string {
+	if v.Account.Email == nil {
+		return ""
+	}
+	return *v.Account.Email
+}
+
+type contextKey int
+
+const visitorKey contextKey = iota
+
+// visitorOf is who is signed in, or nil.
+func visitorOf(r *http.Request) *visitor {
+	v, _ := r.Context().Value(visitorKey).(*visitor)
+	return v
+}
+
+// cookieName is the session's cookie. On https the prefix makes browsers refuse one that another host or a plain
+// connection has set.
+func (h *Handler) cookieName() string {
+	if h.secure {
+		return "__Host-session"
+	}
+	return "session"
+}
+
+func (h *Handler) setCookie(w http.ResponseWriter, value string, age time.Duration) {
+	http.SetCookie(w, &http.Cookie{
+		Name: h.cookieName(), Value: value, Path: "/", MaxAge: int(age / time.Second),
+		HttpOnly: true, Secure: h.secure, SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// token is the session's token that the browser sent, or "".
+func (h *Handler) token(r *http.Request) string {
+	c, err := r.Cookie(h.cookieName())
+	if err != nil || len(c.Value) > 100 {
+		return ""
+	}
+	return c.Value
+}
+
+// recognised finds out who is signed in, for every page below next. A database that is away makes nobody signed in;
+// pages that need to know say so (required).
+func (h *Handler) recognised(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if token := h.token(r); token != "" {
+			found, err := h.deps.Store.Visitor(r.Context(), secret.Hash(token))
+			switch {
+			case err == nil:
+				r = r.WithContext(context.WithValue(r.Context(), visitorKey, &visitor{found.Account, found.Session}))
+				h.setCookie(w, token, models.SessionIdle) // it lives on while it is used
+			case models.ErrorCode(err) == models.CodeNotFound:
+				h.setCookie(w, "", -time.Second)
+			default:
+				r = r.WithContext(context.WithValue(r.Context(), unknownKey, err))
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+const unknownKey contextKey = visitorKey + 1
+
+// signedIn is a page that wants somebody signed in.
+type signedIn func(w http.ResponseWriter, r *http.Request, v *visitor) error
+
+// required leads to the sign-in page whoever is not signed in.
+func (h *Handler) required(f signedIn) http.HandlerFunc {
+	return h.do(func(w http.ResponseWriter, r *http.Request) error {
+		if v := visitorOf(r); v != nil {
+			return f(w, r, v)
+		}
+		if err, ok := r.Context().Value(unknownKey).(error); ok {
+			return err
+		}
+		return seeOther(w, r, "/sign-in")
+	})
+}
+
+// newToken is a random token of its own prefix; its hash alone is stored.
+func newToken(prefix string) (token string, hash [32]byte) {
+	token = secret.NewID(prefix) + secret.NewID("")
+	return token, secret.Hash(token)
+}
+
+// withoutVisitor is r of somebody who has just signed out.
+func withoutVisitor(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), visitorKey, (*visitor)(nil)))
+}

@@ -1,0 +1,143 @@
+// Package web is the pages that people see: what the service is, sign-up, the dashboard, the docs. They are made on the
+// server (html/template), work without JavaScript, and load nothing from elsewhere.
+package web
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"lottery/api/quota"
+	"lottery/billing"
+	"lottery/models"
+	"lottery/models/catalog"
+	"lottery/models/store"
+	"lottery/web/mail"
+)
+
+// Deps is what the pages stand on.
+type Deps struct {
+	Catalog   *catalog.Live
+	Store     *store.Store
+	Plans     models.Plans
+	Quota     *quota.Store     // what an account has used today; nil = nobody counts
+	Ledger    quota.Ledger     // takes the day's count along to an account that is opened again; nil = nobody counts
+	Usage     *quota.Usage     // what is counted and not written yet; nil = nobody counts
+	Billing   *billing.Service // nil = nothing is sold
+	PayPages  []string         // origins of the payment pages that forms lead to; nil = Stripe's
+	Mail      mail.Sender      // nil = no mail is sent: sign-up is off
+	Mailbox   *mail.Mailbox    // shown at /dev/mail; nil = there is none
+	Support   string           // e-mail address for questions; "" = none
+	Terms     string           // the operator's terms, Markdown; "" = a plain default
+	Privacy   string           // the operator's privacy notice, Markdown; "" = a plain default
+	PublicURL string           // scheme and host, without a final slash: every absolute link begins with it
+	Demo      *Demo            // nil = this is no demo
+	Trusted   []netip.Prefix   // proxies whose X-Forwarded-For is believed
+	Limits    Limits
+	Build     models.Build
+	Now       func() time.Time // nil = time.Now
+	Log       *slog.Logger
+}
+
+// Demo is what the demo's pages say of their stand-ins.
+type Demo struct {
+	StripeURL string // the stand-in for Stripe, with its time machine; "" = there is none
+}
+
+// Limits is how many sign-in mails are sent.
+type Limits struct {
+	PerAddress int // to one e-mail address in an hour
+	PerClient  int // asked for by one network address in an hour
+}
+
+// DefaultLimits keeps a stranger from filling a mailbox.
+func DefaultLimits() Limits { return Limits{PerAddress: 5, PerClient: 30} }
+
+// Handler answers every page.
+type Handler struct {
+	deps   Deps
+	pages  *pages
+	assets *assets
+	asks   *throttle
+	docs   *docs
+	memory atomic.Pointer[memory]
+	secure bool // the world reaches us by https
+}
+
+// New is all pages as one http.Handler. An error is a mistake in an embedded file, or in the operator's Markdown.
+func New(deps Deps) (http.Handler, error) {
+	if deps.Now == nil {
+		deps.Now = time.Now
+	}
+	if deps.Log == nil {
+		deps.Log = slog.New(slog.DiscardHandler)
+	}
+	if deps.Limits == (Limits{}) {
+		deps.Limits = DefaultLimits()
+	}
+	h := &Handler{deps: deps, secure: len(deps.PublicURL) > 8 && deps.PublicURL[:8] == "https://"}
+	var err error
+	if h.assets, err = loadAssets(); err != nil {
+		return nil, err
+	}
+	if h.pages, err = loadPages(h.assets); err != nil {
+		return nil, err
+	}
+	if h.docs, err = loadDocs(&h.deps); err != nil {
+		return nil, err
+	}
+	h.asks = newThrottle(deps.Limits.PerClient, deps.Trusted)
+	return h.routes()
+}
+
+// handler is a page: it writes its answer, or returns what went wrong, which is written in one place (fail).
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// do adapts a handler.
+func (h *Handler) do(f handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := f(w, r); err != nil {
+			h.fail(w, r, err)
+		}
+	}
+}
+
+// failure is a page that says what went wrong.
+type failure struct {
+	Status int
+	Title  string
+	Text   string
+}
+
+// fail writes an error: a person reads what to do, the log gets the cause. It is the only place that does.
+func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := failure{http.StatusInternalServerError, "Something went wrong here", "The error was logged. Try again in a moment; if it stays, write to support."}
+	if e, ok := errors.AsType[*models.Error](err); ok {
+		switch e.Code {
+		case models.CodeInvalid:
+			f = failure{http.StatusBadRequest, "That did not work", sentence(e.Message)}
+		case models.CodeNotFound:
+			f = notFound
+		case models.CodeConflict:
+			f = failure{http.StatusConflict, "That is not possible now", sentence(e.Message)}
+		case models.CodeUnavailable:
+			f = failure{http.StatusServiceUnavailable, "One moment, please", "A part of the service does not answer right now. Nothing was changed or lost: try again in a minute."}
+		}
+	}
+	if f.Status >= http.StatusInternalServerError {
+		h.deps.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		w.Header().Set("Retry-After", "5")
+	}
+	h.failPage(w, r, f)
+}
+
+func (h *Handler) failPage(w http.ResponseWriter, r *http.Request, f failure) {
+	h.show(w, r, view{Page: "error", Title: f.Title, Status: f.Status, Private: true, Data: f})
+}
+
+var notFound = failure{http.StatusNotFound, "There is nothing here", "The address may be mistyped, or the page has moved."}
+
+func errNotFound() error { return models.Errorf(models.CodeNotFound, "no such page") }

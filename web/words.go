@@ -1,0 +1,73 @@
+package web
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"lottery/models"
+)
+
+// thousands writes a number as people read it: 12,345.
+func thousands(v any) string {
+	var text string
+	switch n := v.(type) {
+	case int:
+		text = strconv.Itoa(n)
+	case int64:
+		text = strconv.FormatInt(n, 10)
+	default:
+		return fmt.Sprint(v)
+	}
+	sign := ""
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
+	}
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return sign + text
+}
+
+// humanDay writes a date as people read it: 29 September 2025.
+func humanDay(d models.Date) string { return d.Time().Format("2 January 2006") }
+
+// moment writes a time as people read it, in UTC.
+func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+
+// ago says how long before now t was, roughly.
+func ago(now, t time.Time) string {
+	switch d := now.Sub(t); {
+	case d < 2*time.Minute:
+		return "just now"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d hours ago", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	}
+}
+
+func planName(p models.Plan) string { return titled(string(p)) }
+
+// titled has a capital first letter.
+func titled(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// sentence makes a message of the store one that stands alone.
+func sentence(s string) string {
+	s = titled(s)
+	if s != "" && !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
