@@ -25,6 +25,7 @@ type Config struct {
 	DrainDelay         time.Duration
 	Plans              models.Plans
 	Stripe             Stripe
+	Web                Web
 }
 
 // Stripe is how billing is connected; an empty SecretKey means that nothing is sold.

@@ -42,6 +42,9 @@ func Load(src Source) (Config, error) {
 	if cfg.Stripe.Live() && cfg.Stripe.APIURL != "" && cfg.Stripe.APIURL != StripeURL {
 		problems = append(problems, "stripe_api_url: a live key is sent to Stripe alone: leave the address out, or use a test key")
 	}
+	if cfg.Web.SMTPURL != "" && cfg.Web.MailFrom == "" {
+		problems = append(problems, "mail_from: smtp_url is set, so mails need a sender, such as Lottery Draws API <noreply@example.com>")
+	}
 	if len(problems) > 0 {
 		slices.Sort(problems)
 		return cfg, models.Errorf(models.CodeInvalid, "the configuration has %d problem(s):\n  %s", len(problems), strings.Join(problems, "\n  "))

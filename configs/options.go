@@ -126,6 +126,11 @@ func Options() []Option {
 			c.Stripe.Grace, err = duration(v)
 			return err
 		}},
+		smtpOption(),
+		mailFromOption(),
+		supportOption(),
+		textOption("terms_file", "terms of use, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Terms }),
+		textOption("privacy_file", "privacy notice, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Privacy }),
 		planOption("plan_free_requests_per_day", models.PlanFree, "counted requests a UTC day on the Free plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
 		planOption("plan_free_max_keys", models.PlanFree, "live keys on the Free plan", func(t *models.PlanTerms) *int { return &t.MaxKeys }),
 		planOption("plan_pro_requests_per_day", models.PlanPro, "counted requests a UTC day on the Pro plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),

@@ -18,6 +18,7 @@ import (
 	"lottery/models"
 	"lottery/models/secret"
 	"lottery/models/store"
+	"lottery/web/mail"
 )
 
 // demoAccounts is who the demo's keys belong to.
@@ -31,8 +32,12 @@ var demoAccounts = []struct {
 
 // demo serves made-up draws from a database of its own in folder, and prints how to call it.
 func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) error {
+	listen, err := settled(ctx, listen)
+	if err != nil {
+		return err
+	}
 	cfg, err := configs.Load(configs.Source{Flags: map[string]string{
-		"listen": listen, "database_url": "sqlite:" + filepath.Join(folder, "demo.db"), "log_level": "warn",
+		"listen": listen, "database_url": "sqlite:" + filepath.Join(folder, "demo.db"), "log_level": "warn", "support_email": "support@demo.example",
 	}})
 	if err != nil {
 		return err
@@ -49,7 +54,7 @@ func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) 
 		return err
 	}
 	defer stripe.close()
-	return serve(ctx, cfg, serveOptions{migrate: true, demo: true, stripeNow: stripe.sandbox.Now, log: newLogger(cfg, stderr), started: func(addr string) {
+	return serve(ctx, cfg, serveOptions{migrate: true, demo: true, stripeNow: stripe.sandbox.Now, mailbox: &mail.Mailbox{}, log: newLogger(cfg, stderr), started: func(addr string) {
 		base := cfg.PublicURL.String()
 		if _, port, err := net.SplitHostPort(addr); err == nil {
 			base = "http://localhost:" + port
@@ -57,6 +62,8 @@ func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) 
 		fmt.Fprintf(stdout,
 			`
   Lottery draws API, demo: three made-up games, ten years of draws, two accounts.
+
+  Open in a browser:  %s
 
   Free key (100 requests a day):     %s
   Pro key (10,000 requests a day):   %s
@@ -66,11 +73,24 @@ func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) 
     curl -H 'X-API-Key: %s' '%s/v1/draws/recent?game=sample-pick-3&count=2'
 
   The whole API:  %s/openapi.yaml
+  Mail:           %s/dev/mail shows what would have been sent
   Payments:       %s/_sandbox stands in for Stripe; no real money
   Stop with Ctrl-C. The keys stay the same; they are kept in %s.
 
-`, keys[models.PlanFree], keys[models.PlanPro], keys[models.PlanFree], base, base, stripe.url, filepath.Join(folder, "demo-keys"))
+`, base, keys[models.PlanFree], keys[models.PlanPro], keys[models.PlanFree], base, base, base, stripe.url, filepath.Join(folder, "demo-keys"))
 	}})
+}
+
+// settled names a free port where listen leaves it open (port 0): links in mails and payments lead back here.
+func settled(ctx context.Context, listen string) (string, error) {
+	if !strings.HasSuffix(listen, ":0") {
+		return listen, nil
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
+	if err != nil {
+		return "", models.Errorf(models.CodeUnavailable, "cannot listen on %s: %v", listen, rootError(err))
+	}
+	return listener.Addr().String(), listener.Close()
 }
 
 // demoURL is how a person on this machine reaches listen.

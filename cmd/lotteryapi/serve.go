@@ -24,6 +24,7 @@ import (
 	"lottery/models"
 	"lottery/models/catalog"
 	"lottery/models/store"
+	"lottery/web/mail"
 )
 
 // The server's own time limits. Answers are made in memory, so a slow request is a slow client.
@@ -45,6 +46,7 @@ type serveOptions struct {
 	// unmetered stands in for the quota where a benchmark tells what that costs; nil = the quota.
 	unmetered func(http.Handler) http.Handler
 	stripeNow func() time.Time // the clock of demo's stand-in for Stripe; nil = this machine's
+	mailbox   *mail.Mailbox    // takes demo's mails; nil = they are sent
 	log       *slog.Logger
 	started   func(addr string) // called once the index is loaded; may be nil
 }
@@ -60,6 +62,8 @@ type node struct {
 	usage   *quota.Usage
 	warn    *quota.Warnings
 	billing *billing.Service // nil = nothing is sold
+	ledger  quota.Ledger     // nil = nobody counts
+	mailbox *mail.Mailbox    // nil unless this is the demo
 	metrics *prometheus.Registry
 	drained atomic.Bool // SIGTERM came
 
@@ -84,7 +88,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if err := st.Prepare(ctx, opts.migrate); err != nil {
 		return err
 	}
-	n := &node{cfg: cfg, log: opts.log, store: st, metrics: prometheus.NewRegistry()}
+	n := &node{cfg: cfg, log: opts.log, store: st, mailbox: opts.mailbox, metrics: prometheus.NewRegistry()}
 	if n.billing, err = newBilling(&cfg, st, opts.stripeNow, opts.log); err != nil {
 		return err
 	}
@@ -102,7 +106,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	counters := quota.OptionsFor(cfg)
 	counters.Log, counters.Metrics = opts.log, quota.NewMetrics()
 	counters.Metrics.Register(n.metrics)
-	n.quota = quota.New(ledger, counters)
+	n.ledger, n.quota = ledger, quota.New(ledger, counters)
 	n.usage = quota.NewUsage(st, time.Now, opts.log)
 	n.warn = quota.NewWarnings(st, time.Now, opts.log)
 	return errors.Join(n.run(ctx, opts.started), n.closeQuota(ctx))
@@ -120,7 +124,10 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	if err != nil {
 		return models.Errorf(models.CodeUnavailable, "cannot listen on %s: %v (is another server running? --listen names another address)", n.cfg.Listen, rootError(err))
 	}
-	server := n.server()
+	server, err := n.server()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	failed := make(chan error, 2)
 	go func() { failed <- server.Serve(listener) }()
 	ops, err := n.serveOps(ctx, failed)
@@ -166,7 +173,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 }
 
 // server is the public listener's server.
-func (n *node) server() *http.Server {
+func (n *node) server() (*http.Server, error) {
 	handler := api.New(api.Deps{
 		Catalog: &n.live, Keys: n.keys, Store: n.store, Quota: n.quota, Usage: n.usage, Warnings: n.warn,
 		WrongKeys: middleware.NewWrongKeys(n.cfg.WrongKeysPerMinute, n.cfg.TrustedProxies), Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
@@ -175,12 +182,16 @@ func (n *node) server() *http.Server {
 	if n.unmetered != nil {
 		handler = n.unmetered(handler)
 	}
+	handler, err := n.withPages(handler)
+	if err != nil {
+		return nil, err
+	}
 	return &http.Server{
 		Handler:           n.withWebhook(handler),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: serverHeaderBytes,
 		ErrorLog:       slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
-	}
+	}, nil
 }
 
 // ready tells why this node should get no traffic.

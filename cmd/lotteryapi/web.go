@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"lottery/configs"
+	"lottery/models"
+	"lottery/web"
+	"lottery/web/mail"
+)
+
+// withPages gives the API's paths to next, and all others to the pages.
+func (n *node) withPages(next http.Handler) (http.Handler, error) {
+	deps := web.Deps{
+		Catalog: &n.live, Store: n.store, Plans: n.cfg.Plans, Quota: n.quota, Ledger: n.ledger, Usage: n.usage, Billing: n.billing,
+		Mailbox: n.mailbox, Support: n.cfg.Web.SupportEmail, Terms: n.cfg.Web.Terms, Privacy: n.cfg.Web.Privacy,
+		PublicURL: n.cfg.PublicURL.String(), Trusted: n.cfg.TrustedProxies, Build: models.BuildVersion(), Log: n.log,
+	}
+	if n.cfg.Stripe.APIURL != "" && n.cfg.Stripe.APIURL != configs.StripeURL {
+		deps.PayPages = []string{n.cfg.Stripe.APIURL}
+	}
+	if n.mailbox != nil {
+		deps.Mail, deps.Demo = n.mailbox, &web.Demo{StripeURL: n.cfg.Stripe.APIURL}
+		deps.Limits = web.Limits{PerAddress: 100, PerClient: 1000}
+	}
+	if n.cfg.Web.SMTPURL != "" {
+		sender, err := mail.NewSMTP(n.cfg.Web.SMTPURL, n.cfg.Web.MailFrom)
+		if err != nil {
+			return nil, models.Errorf(models.CodeInvalid, "smtp_url: %v", err)
+		}
+		deps.Mail = sender
+	}
+	if deps.Mail == nil {
+		n.log.Info("no mail is sent: sign-up on the pages is off (smtp_url turns it on)")
+	}
+	pages, err := web.New(deps)
+	if err != nil {
+		return nil, fmt.Errorf("make the pages: %w", err)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isAPI(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	}), nil
+}
+
+// isAPI tells whether a path is the API's: its errors are problem+json, and it is called from anywhere.
+func isAPI(path string) bool {
+	switch path {
+	case "/v1", "/healthz", "/readyz", "/openapi.json", "/openapi.yaml":
+		return true
+	default:
+		return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/webhooks/")
+	}
+}

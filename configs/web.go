@@ -1,0 +1,75 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"os"
+)
+
+// Web is what the pages need: mail, and the operator's own texts.
+type Web struct {
+	SMTPURL      string // "" = no mail is sent, and nobody can sign up
+	MailFrom     string // "Name <name@example.com>"
+	SupportEmail string // "" = none
+	Terms        string // Markdown; "" = a plain default
+	Privacy      string // Markdown; "" = a plain default
+}
+
+func smtpOption() Option {
+	return Option{Key: "smtp_url", Default: "", Secret: true, Help: "smtp://USER:PASSWORD@HOST:PORT, or smtps://: send mail; empty = none, and sign-up is off", set: func(c *Config, v string) error {
+		if v == "" {
+			return nil
+		}
+		u, err := url.Parse(v)
+		if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" { // the error holds the password
+			return errors.New("must be smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the start")
+		}
+		c.Web.SMTPURL = v
+		return nil
+	}}
+}
+
+func mailFromOption() Option {
+	return Option{Key: "mail_from", Default: "", Help: "sender of mails, such as Lottery Draws API <noreply@example.com>", set: func(c *Config, v string) error {
+		if v == "" {
+			return nil
+		}
+		if _, err := mail.ParseAddress(v); err != nil {
+			return fmt.Errorf("must be an address such as Lottery Draws API <noreply@example.com>, not %q", v)
+		}
+		c.Web.MailFrom = v
+		return nil
+	}}
+}
+
+func supportOption() Option {
+	return Option{Key: "support_email", Default: "", Help: "where customers' questions go; shown on the pages", set: func(c *Config, v string) error {
+		if v == "" {
+			return nil
+		}
+		if parsed, err := mail.ParseAddress(v); err != nil || parsed.Address != v {
+			return fmt.Errorf("must be an address such as support@example.com, not %q", v)
+		}
+		c.Web.SupportEmail = v
+		return nil
+	}}
+}
+
+// textOption is a Markdown file of the operator's.
+func textOption(key, help string, field func(*Web) *string) Option {
+	return Option{Key: key, Default: "", Help: help, set: func(c *Config, v string) error {
+		if v == "" {
+			return nil
+		}
+		text, err := os.ReadFile(v)
+		if err != nil {
+			return fmt.Errorf("cannot be read: %w", err)
+		}
+		if *field(&c.Web) = string(text); len(text) == 0 {
+			return fmt.Errorf("the file %s is empty", v)
+		}
+		return nil
+	}}
+}
