@@ -1,0 +1,73 @@
+package api_test
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
+
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// No request waits for what an import, a swap, a flush of usage or a refresh of keys holds: while another process keeps
+// SQLite's write lock, as an import's merge does, and all of them go on or wait, every request is answered in a
+// fraction of the 5 s for which a writer waits.
+func TestRequestsWaitForNoWriter(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	m := meter(t, newServerOn(t, storetest.OpenURL(t, url, store.Options{})), 1_000_000_000)
+	m.live.Swap(manyDraws(t, 1))
+	m.get(t, tenDraws, nil) // the key is known
+	release := holdWriteLock(t, strings.TrimPrefix(url, "sqlite:"))
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second) // a flush of usage comes after 2
+	defer cancel()
+	var background, clients sync.WaitGroup
+	background.Go(func() { m.keys.Run(ctx) })
+	background.Go(func() { m.usage.Run(ctx) })
+	background.Go(func() {
+		for v := 2; ctx.Err() == nil; v++ {
+			m.live.Swap(manyDraws(t, 1+v%9))
+		}
+	})
+	const allowed = time.Second
+	for range 4 {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				began := time.Now()
+				res := m.get(t, tenDraws, map[string]string{"Accept-Encoding": "gzip"})
+				if took := time.Since(began); took > allowed || res.Code != http.StatusOK {
+					t.Errorf("%d after %s", res.Code, took)
+					return
+				}
+			}
+		})
+	}
+	clients.Wait()
+	release()
+	background.Wait()
+}
+
+// holdWriteLock takes SQLite's write lock as another process would.
+func holdWriteLock(t *testing.T, path string) (release func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(context.Background(), "BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if _, err := db.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+			t.Error(err)
+		}
+		_ = db.Close()
+	}
+}
