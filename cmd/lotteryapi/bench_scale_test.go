@@ -71,23 +71,29 @@ func parameters(b *testing.B, few, many server) {
 	t := newTable(fmt.Sprintf("One request again and again, and random ones; %d and %d draws: rounds of 1 s in turn, medians (lowest…highest)", fewDraws, manyDraws),
 		"path", "repeated req/s", "random req/s", "random of repeated", fmt.Sprintf("random over %d req/s", fewDraws), fmt.Sprintf("%d of %d draws", manyDraws, fewDraws), "within 10 %")
 	for _, path := range []struct {
-		name   string
-		random func(rng *rand.Rand, first models.Date) string
+		name, coding string
+		random       func(rng *rand.Rand, first models.Date) string
 	}{
-		{"recent", func(rng *rand.Rand, _ models.Date) string {
+		{"recent", "", func(rng *rand.Rand, _ models.Date) string {
 			return fmt.Sprintf("/v1/draws/recent?game=%s&count=%d&tod=%s", anyGame(rng), 5+rng.IntN(11), anyTod(rng))
 		}},
-		{"date", func(rng *rand.Rand, first models.Date) string {
+		{"date", "", func(rng *rand.Rand, first models.Date) string {
 			return fmt.Sprintf("/v1/draws/date/%s", anyDate(rng, first))
 		}},
-		{"search", func(rng *rand.Rand, first models.Date) string {
+		{"search", "", func(rng *rand.Rand, first models.Date) string {
 			return fmt.Sprintf("/v1/draws/search?number=%03d&limit=10&to=%s", rng.IntN(1000), anyDate(rng, first+models.Date(fewDays/3)))
 		}},
-		{"by-sum", func(rng *rand.Rand, first models.Date) string {
+		{"by-sum", "", func(rng *rand.Rand, first models.Date) string {
 			return fmt.Sprintf("/v1/draws/by-sum?game=%s&sum=%d&limit=10&to=%s", anyGame(rng), 7+rng.IntN(14), anyDate(rng, first+models.Date(fewDays/3)))
 		}},
-		{"by-pair", func(rng *rand.Rand, first models.Date) string {
+		{"by-pair", "", func(rng *rand.Rand, first models.Date) string {
 			return fmt.Sprintf("/v1/draws/by-pair?game=%s&pair=%02d&limit=10&to=%s", anyGame(rng), rng.IntN(100), anyDate(rng, first+models.Date(fewDays/3)))
+		}},
+		{"by-sum, gzip", "gzip", func(rng *rand.Rand, first models.Date) string {
+			return fmt.Sprintf("/v1/draws/by-sum?game=%s&sum=%d&limit=10&to=%s", anyGame(rng), 7+rng.IntN(14), anyDate(rng, first+models.Date(fewDays/3)))
+		}},
+		{"stats of a range", "", func(rng *rand.Rand, first models.Date) string {
+			return fmt.Sprintf("/v1/stats?game=%s&from=%s&to=%s", anyGame(rng), anyDate(rng, first), benchLastDay-models.Date(rng.IntN(100)))
 		}},
 	} {
 		mix := func(key string, days int) []string {
@@ -101,9 +107,9 @@ func parameters(b *testing.B, few, many server) {
 		random := mix(many.key, manyDraws/10/benchTods)
 		repeated := slices.Repeat([]string{ordinary(b, many.p, random[:100])}, len(random))
 		got := measure(b, benchRounds,
-			traffic{name: "repeated", base: many.p.base, mix: repeated},
-			traffic{name: "random", base: many.p.base, mix: random},
-			traffic{name: "random, few", base: few.p.base, mix: mix(few.key, fewDays)})
+			traffic{name: "repeated", base: many.p.base, coding: path.coding, mix: repeated},
+			traffic{name: "random", base: many.p.base, coding: path.coding, mix: random},
+			traffic{name: "random, few", base: few.p.base, coding: path.coding, mix: mix(few.key, fewDays)})
 		cold, size := ratios(got[1], got[0]), ratios(got[1], got[2])
 		t.add(path.name, rate(got[0]), rate(got[1]), spread("%.2f", cold), rate(got[2]), spread("%.2f", size), holds(median(cold) >= 0.9 && median(size) >= 0.9))
 	}

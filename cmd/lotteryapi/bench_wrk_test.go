@@ -107,7 +107,8 @@ local requests = {}
 function init()
   for line in io.lines(os.getenv("MIX")) do
     local key, path = line:match("^(%S+) (%S+)$")
-    requests[#requests + 1] = wrk.format("GET", path, { ["X-API-Key"] = key, ["X-Request-Id"] = "bench-" .. #requests })
+    local headers = { ["X-API-Key"] = key, ["X-Request-Id"] = "bench-" .. #requests, ["Accept-Encoding"] = wrk.headers["Accept-Encoding"] }
+    requests[#requests + 1] = wrk.format("GET", path, headers)
   end
 end
 local i = 0
