@@ -66,10 +66,10 @@ func replace(name string, b []byte) error {
 	_, err = f.Write(b)
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), name) //nolint:gosec // G703: the operator names the file
+		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name())) //nolint:gosec // G703: as above
+		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
 }
