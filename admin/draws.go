@@ -24,6 +24,7 @@ func (t *tool) draws() *cli.Command {
 			},
 			Action: t.stored(drawsImport),
 		},
+		t.drawsSync(),
 		{
 			Name: "set", Usage: "say what was drawn, by your own word",
 			Description: "Settles a conflict or enters an official correction. No feed corrects it afterwards; the digits\n" +

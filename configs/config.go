@@ -26,6 +26,18 @@ type Config struct {
 	Plans              models.Plans
 	Stripe             Stripe
 	Web                Web
+	Feeds              Feeds
+}
+
+// Feeds is where the lotteries publish, and how often that is fetched.
+type Feeds struct {
+	Sync         string // a cron expression, or "" = never by itself
+	NYURL        string // the dataset's JSON
+	NYToken      string // X-App-Token; "" = none
+	TexasURL     string // the part before /Games
+	NCURL        string // scheme and host
+	VirginiaURL  string // the part before ?gameId
+	AllowPrivate bool   // addresses of this machine and of private networks too
 }
 
 // Stripe is how billing is connected; an empty SecretKey means that nothing is sold.

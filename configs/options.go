@@ -1,12 +1,10 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,8 +35,12 @@ func (o *Option) Flag() string { return strings.ReplaceAll(o.Key, "_", "-") }
 //nolint:gosec // G101: a form, no password
 const databaseForm = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"
 
-// Options is the table of all options: the one place where one is added.
+// Options is the table of all options.
 func Options() []Option {
+	return slices.Concat(serverOptions(), stripeOptions(), feedOptions())
+}
+
+func serverOptions() []Option {
 	return []Option{
 		{Key: "listen", Default: "127.0.0.1:8080", Help: "address to serve on, host:port", set: func(c *Config, v string) (err error) {
 			c.Listen, err = hostPort(v)
@@ -92,53 +94,12 @@ func Options() []Option {
 			c.DrainDelay, err = duration(v)
 			return err
 		}},
-		{Key: "stripe_secret_key", Default: "", Secret: true, Help: "sk_test_… or sk_live_…: sell the Pro plan through Stripe; empty = nothing is sold", set: func(c *Config, v string) error {
-			if v != "" && !stripeKey.MatchString(v) {
-				return errors.New("must be a secret key of Stripe (sk_test_…, sk_live_…) or a restricted one (rk_…), from the dashboard under Developers, API keys")
-			}
-			c.Stripe.SecretKey = v
-			return nil
-		}},
-		{Key: "stripe_webhook_secret", Default: "", Secret: true, Help: "whsec_…: what Stripe signs events with; several, comma-separated, while one is being changed", set: func(c *Config, v string) error {
-			for secret := range strings.SplitSeq(v, ",") {
-				if secret = strings.TrimSpace(secret); secret == "" {
-					continue
-				}
-				if !strings.HasPrefix(secret, "whsec_") {
-					return errors.New("must be whsec_…, as `lotteryadmin billing setup` prints it, or several, separated by commas")
-				}
-				c.Stripe.WebhookSecrets = append(c.Stripe.WebhookSecrets, secret)
-			}
-			return nil
-		}},
-		{Key: "stripe_api_url", Default: "", Help: "another address of Stripe's API, scheme and host; for tests", set: func(c *Config, v string) error {
-			if v == "" {
-				return nil
-			}
-			u, err := origin(v)
-			if err != nil {
-				return err
-			}
-			c.Stripe.APIURL = u.String()
-			return nil
-		}},
-		{Key: "billing_grace", Default: "168h", Help: "how long an account stays on Pro while its payment is past due", set: func(c *Config, v string) (err error) {
-			c.Stripe.Grace, err = duration(v)
-			return err
-		}},
-		smtpOption(),
-		mailFromOption(),
-		supportOption(),
-		textOption("terms_file", "terms of use, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Terms }),
-		textOption("privacy_file", "privacy notice, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Privacy }),
 		planOption("plan_free_requests_per_day", models.PlanFree, "counted requests a UTC day on the Free plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
 		planOption("plan_free_max_keys", models.PlanFree, "live keys on the Free plan", func(t *models.PlanTerms) *int { return &t.MaxKeys }),
 		planOption("plan_pro_requests_per_day", models.PlanPro, "counted requests a UTC day on the Pro plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
 		planOption("plan_pro_max_keys", models.PlanPro, "live keys on the Pro plan", func(t *models.PlanTerms) *int { return &t.MaxKeys }),
 	}
 }
-
-var stripeKey = regexp.MustCompile(`^[sr]k_(test|live)_[0-9A-Za-z_]+$`)
 
 // planOption is one number of one plan; its default is what the product ships with.
 func planOption(key string, plan models.Plan, help string, field func(*models.PlanTerms) *int) Option {

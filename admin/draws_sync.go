@@ -1,0 +1,98 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/jobs"
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+func (t *tool) drawsSync() *cli.Command {
+	return &cli.Command{
+		Name: "sync", Usage: "fetch and import what the lotteries publish",
+		Description: "New York's dataset is read from 14 days before its newest draw, and once a week whole; the files of the\n" +
+			"others are read when they changed. A feed that fails does not stop the others. A file that became more than a\n" +
+			"tenth smaller is refused.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "feed", Usage: "only the feed `" + strings.Join(jobs.SyncedFeeds(), "|") + "`"},
+			&cli.BoolFlag{Name: "accept-shrink", Usage: "take files that became much smaller"},
+			&cli.BoolFlag{Name: "whole", Usage: "read everything, whatever is known"},
+		},
+		Action: t.stored(drawsSync),
+	}
+}
+
+// synced is what became of one feed.
+type synced struct {
+	Feed          string                `json:"feed"`
+	Addresses     int                   `json:"addresses"`
+	NotModified   int                   `json:"not_modified"`
+	Lines         int                   `json:"lines"`
+	Draws         int                   `json:"draws"`
+	Inserted      int                   `json:"inserted"`
+	Unchanged     int                   `json:"unchanged"`
+	Corrected     int                   `json:"corrected"`
+	Duplicate     int                   `json:"duplicate"`
+	Overruled     int                   `json:"overruled"`
+	Rejected      int                   `json:"rejected"`
+	Skipped       int                   `json:"skipped"`
+	Rejections    map[models.Reason]int `json:"rejections"`
+	NewRejections int                   `json:"new_rejections"`
+	Errors        []string              `json:"errors"`
+	DurationMS    int64                 `json:"duration_ms"`
+}
+
+func drawsSync(ctx context.Context, c *call) error {
+	only := c.String("feed")
+	if only != "" && !slices.Contains(jobs.SyncedFeeds(), only) {
+		return models.Errorf(models.CodeInvalid, "%q is not a feed that is fetched; use %s", only, orList(jobs.SyncedFeeds()))
+	}
+	s := jobs.Sync{
+		Store: c.store, Feeds: c.cfg.Feeds, Now: c.env.Now, Log: slog.New(slog.DiscardHandler),
+		Fetcher: feed.NewFetcher(feed.FetchOptions{Contact: c.cfg.PublicURL.String(), AllowPrivate: c.cfg.Feeds.AllowPrivate}),
+	}
+	found, err := s.Run(ctx, jobs.SyncOptions{Feed: only, AcceptShrink: c.Bool("accept-shrink"), Whole: c.Bool("whole")})
+	list := make([]synced, 0, len(found))
+	var faults []string
+	rejected := 0
+	for i := range found {
+		f := &found[i]
+		line := syncedOf(f)
+		for _, fault := range f.Errs {
+			line.Errors = append(line.Errors, explain(ctx, fault))
+			faults = append(faults, f.Feed+": "+fault.Error())
+		}
+		for _, r := range f.News {
+			c.say("%s: %s: %q in %s, line %d: %s", f.Feed, r.Reason, r.Value, r.Column, r.Line, r.Detail)
+		}
+		rejected += len(f.News)
+		list = append(list, line)
+	}
+	if err := errors.Join(err, c.result(list)); err != nil {
+		return err
+	}
+	switch {
+	case len(faults) > 0:
+		return errors.New(strings.Join(faults, "\nlotteryadmin: "))
+	case rejected > 0:
+		return rejectedError{"some draws were rejected that were not there at the last sync"}
+	default:
+		return nil
+	}
+}
+
+func syncedOf(f *jobs.FeedSynced) synced {
+	s := &f.Summary
+	return synced{
+		Feed: f.Feed, Addresses: f.Addresses, NotModified: f.NotModified, Lines: s.Lines, Draws: s.Draws, Inserted: s.Inserted,
+		Unchanged: s.Unchanged, Corrected: s.Corrected, Duplicate: s.Duplicate, Overruled: s.Overruled, Rejected: s.Rejected,
+		Skipped: s.Skipped, Rejections: s.Rejections, NewRejections: len(f.News), Errors: []string{}, DurationMS: s.DurationMS,
+	}
+}

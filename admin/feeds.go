@@ -1,0 +1,91 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/jobs"
+	"lottery/models"
+)
+
+func (t *tool) feeds() *cli.Command {
+	return &cli.Command{Name: "feeds", Usage: "what the lotteries publish, and how fresh it is", Subcommands: []*cli.Command{
+		{
+			Name: "status", Usage: "show when feeds were fetched, what went wrong, and how new their draws are",
+			Description: "newest_draw is the oldest of the newest draws of the feed's games; expected_draw is the day that should be\n" +
+				"there by now.\n\nExample:\n  lotteryadmin feeds status",
+			Action: t.stored(feedsStatus),
+		},
+	}}
+}
+
+// feedStatus is one feed.
+type feedStatus struct {
+	Feed         string  `json:"feed"`
+	Fresh        bool    `json:"fresh"`
+	NewestDraw   *string `json:"newest_draw"`
+	ExpectedDraw *string `json:"expected_draw"`
+	LastChecked  *string `json:"last_checked"`
+	LastSuccess  *string `json:"last_success"` // of the address that succeeded longest ago
+	LastError    *string `json:"last_error"`
+	Rejected     int     `json:"rejected"` // draws that are published and not taken
+}
+
+func feedsStatus(ctx context.Context, c *call) error {
+	fresh, err := jobs.GameFreshness(ctx, c.store, c.env.Now())
+	if err != nil {
+		return err
+	}
+	sources, err := c.store.FeedSources(ctx)
+	if err != nil {
+		return err
+	}
+	list := make([]feedStatus, 0, 4)
+	for _, name := range jobs.SyncedFeeds() {
+		list = append(list, statusOf(name, fresh, sources))
+	}
+	return c.result(list)
+}
+
+func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) feedStatus {
+	out := feedStatus{Feed: name, Fresh: true}
+	var newest *models.Date
+	empty := false
+	for _, f := range fresh {
+		if f.Feed != name {
+			continue
+		}
+		out.Fresh = out.Fresh && f.Fresh
+		if f.Newest == nil {
+			empty = true
+		} else if newest == nil || *f.Newest < *newest {
+			newest = f.Newest
+		}
+		if f.Expected != nil {
+			day := f.Expected.String()
+			out.ExpectedDraw = &day
+		}
+	}
+	if newest != nil && !empty {
+		day := newest.String()
+		out.NewestDraw = &day
+	}
+	for i := range sources {
+		src := &sources[i]
+		if src.Feed != name {
+			continue
+		}
+		out.Rejected += len(src.Rejected)
+		if at := stampOf(src.CheckedAt); at != nil && (out.LastChecked == nil || *at > *out.LastChecked) {
+			out.LastChecked = at
+		}
+		if at := stampOf(src.SucceededAt); at != nil && (out.LastSuccess == nil || *at < *out.LastSuccess) {
+			out.LastSuccess = at
+		}
+		if src.Error != "" {
+			out.LastError = &src.Error
+		}
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package configs
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/robfig/cron/v3"
+)
+
+// feedOptions is where the lotteries publish, and when that is fetched.
+func feedOptions() []Option {
+	return []Option{
+		{Key: "feeds_sync", Default: "off", Help: "off, or a cron expression: when the lotteries' feeds are fetched, in UTC", set: func(c *Config, v string) error {
+			if v == "off" {
+				return nil
+			}
+			c.Feeds.Sync = v
+			if _, err := cron.ParseStandard(v); err != nil {
+				return fmt.Errorf("must be off, or a cron expression such as \"15 * * * *\" (every hour at a quarter past), not %q", v)
+			}
+			return nil
+		}},
+		feedOption("feeds_ny_open_data_url", "https://data.ny.gov/resource/hsys-3def.json", "address of New York's dataset, as JSON", func(f *Feeds) *string { return &f.NYURL }),
+		{Key: "feeds_ny_open_data_token", Default: "", Secret: true, Help: "app token for data.ny.gov; works without one, more slowly", set: func(c *Config, v string) error {
+			c.Feeds.NYToken = v
+			return nil
+		}},
+		feedOption("feeds_tx_lottery_url", "https://www.texaslottery.com/export/sites/lottery", "address of Texas' files, the part before /Games", func(f *Feeds) *string { return &f.TexasURL }),
+		feedOption("feeds_nc_lottery_url", "https://www.nclottery.com", "address of North Carolina's files, scheme and host", func(f *Feeds) *string { return &f.NCURL }),
+		feedOption("feeds_va_lottery_url", "https://www.valottery.com/api/v1/downloadall", "address of Virginia's files, the part before ?gameId", func(f *Feeds) *string { return &f.VirginiaURL }),
+		{Key: "feeds_allow_private", Default: "false", Help: "true: feeds may lie on this machine or in a private network", set: func(c *Config, v string) (err error) {
+			if c.Feeds.AllowPrivate, err = strconv.ParseBool(v); err != nil {
+				return fmt.Errorf("must be true or false, not %q", v)
+			}
+			return nil
+		}},
+	}
+}
+
+// feedOption is the address of one feed.
+func feedOption(key, address, help string, field func(*Feeds) *string) Option {
+	return Option{Key: key, Default: address, Help: help, set: func(c *Config, v string) error {
+		u, err := url.Parse(strings.TrimSuffix(v, "/"))
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.User != nil {
+			return fmt.Errorf("must be an http:// or https:// address without ? and password, not %q", v)
+		}
+		*field(&c.Feeds) = u.String()
+		return nil
+	}}
+}

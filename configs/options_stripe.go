@@ -1,0 +1,54 @@
+package configs
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+)
+
+var stripeKey = regexp.MustCompile(`^[sr]k_(test|live)_[0-9A-Za-z_]+$`)
+
+// stripeOptions is what sells the Pro plan.
+func stripeOptions() []Option {
+	return []Option{
+		{Key: "stripe_secret_key", Default: "", Secret: true, Help: "sk_test_… or sk_live_…: sell the Pro plan through Stripe; empty = nothing is sold", set: func(c *Config, v string) error {
+			if v != "" && !stripeKey.MatchString(v) {
+				return errors.New("must be a secret key of Stripe (sk_test_…, sk_live_…) or a restricted one (rk_…), from the dashboard under Developers, API keys")
+			}
+			c.Stripe.SecretKey = v
+			return nil
+		}},
+		{Key: "stripe_webhook_secret", Default: "", Secret: true, Help: "whsec_…: what Stripe signs events with; several, comma-separated, while one is being changed", set: func(c *Config, v string) error {
+			for secret := range strings.SplitSeq(v, ",") {
+				if secret = strings.TrimSpace(secret); secret == "" {
+					continue
+				}
+				if !strings.HasPrefix(secret, "whsec_") {
+					return errors.New("must be whsec_…, as `lotteryadmin billing setup` prints it, or several, separated by commas")
+				}
+				c.Stripe.WebhookSecrets = append(c.Stripe.WebhookSecrets, secret)
+			}
+			return nil
+		}},
+		{Key: "stripe_api_url", Default: "", Help: "another address of Stripe's API, scheme and host; for tests", set: func(c *Config, v string) error {
+			if v == "" {
+				return nil
+			}
+			u, err := origin(v)
+			if err != nil {
+				return err
+			}
+			c.Stripe.APIURL = u.String()
+			return nil
+		}},
+		{Key: "billing_grace", Default: "168h", Help: "how long an account stays on Pro while its payment is past due", set: func(c *Config, v string) (err error) {
+			c.Stripe.Grace, err = duration(v)
+			return err
+		}},
+		smtpOption(),
+		mailFromOption(),
+		supportOption(),
+		textOption("terms_file", "terms of use, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Terms }),
+		textOption("privacy_file", "privacy notice, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Privacy }),
+	}
+}

@@ -1,0 +1,231 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"lottery/models"
+)
+
+// Limits of one fetch.
+const (
+	stall        = 30 * time.Second // to connect; to the headers; between two pieces of the body
+	mostRetries  = 3
+	firstWait    = time.Second
+	longestWait  = time.Minute // a server that wants more is left until the next sync
+	mostFetched  = 256 << 20   // bytes
+	mostRedirect = 5
+)
+
+// Fetcher gets what lotteries publish. It refuses addresses that lead to this machine or a private network, web pages,
+// and what is cut off.
+type Fetcher struct {
+	client    *retryablehttp.Client
+	userAgent string
+}
+
+// FetchOptions is how to make a Fetcher.
+type FetchOptions struct {
+	// Contact is where the publisher finds who fetches: the service's own address.
+	Contact string
+	// AllowPrivate lets addresses of this machine and of private networks be fetched.
+	AllowPrivate bool
+	// FirstWait is the pause before the first retry; 0 = a second.
+	FirstWait time.Duration
+}
+
+// NewFetcher makes a Fetcher.
+func NewFetcher(o FetchOptions) *Fetcher {
+	dialer := &net.Dialer{Timeout: stall}
+	if !o.AllowPrivate {
+		dialer.Control = publicOnly
+	}
+	wait := o.FirstWait
+	if wait == 0 {
+		wait = firstWait
+	}
+	client := retryablehttp.NewClient()
+	client.Logger = nil
+	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = mostRetries, wait, longestWait
+	client.Backoff, client.CheckRetry = backoff, worthRetrying
+	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	client.HTTPClient = &http.Client{
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: stall, ResponseHeaderTimeout: stall, ForceAttemptHTTP2: true,
+		},
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if len(via) > mostRedirect {
+				return fmt.Errorf("it redirects more than %d times", mostRedirect)
+			}
+			return nil
+		},
+	}
+	return &Fetcher{client, fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact)}
+}
+
+// publicOnly refuses to connect to what is not on the public internet. It sees the address that a name resolved to, so
+// neither a name nor a redirect gets around it.
+func publicOnly(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	ip := at.Addr().Unmap()
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedSpace.Contains(ip) {
+		return fmt.Errorf("it leads to %s, which is not on the public internet; feeds_allow_private allows that", ip)
+	}
+	return nil
+}
+
+// sharedSpace is carriers' private addresses (RFC 6598).
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+
+// backoff doubles, with jitter; a Retry-After is obeyed.
+func backoff(least, most time.Duration, attempt int, res *http.Response) time.Duration {
+	if after, ok := retryAfter(res); ok {
+		return after
+	}
+	d := min(least<<attempt, most)
+	return d/2 + rand.N(d/2+1)
+}
+
+func retryAfter(res *http.Response) (time.Duration, bool) {
+	if res == nil || (res.StatusCode != http.StatusTooManyRequests && res.StatusCode != http.StatusServiceUnavailable) {
+		return 0, false
+	}
+	text := res.Header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
+		return time.Duration(seconds) * time.Second, true
+	}
+	at, err := http.ParseTime(text)
+	return max(0, time.Until(at)), err == nil
+}
+
+// worthRetrying tells whether the same request may fare better in a moment.
+func worthRetrying(ctx context.Context, res *http.Response, err error) (bool, error) {
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if after, ok := retryAfter(res); ok && after > longestWait {
+		return false, nil
+	}
+	if err != nil && strings.Contains(err.Error(), "not on the public internet") {
+		return false, nil
+	}
+	return retryablehttp.DefaultRetryPolicy(ctx, res, err)
+}
+
+// Known is what an earlier fetch said of an address: with it, what has not changed is not sent again.
+type Known struct {
+	ETag         string
+	LastModified string
+}
+
+// Fetched is an answer, kept in a file that Close removes.
+type Fetched struct {
+	Known
+	NotModified bool
+	Size        int64
+	path        string
+}
+
+// Open reads the answer.
+func (f *Fetched) Open() (io.ReadCloser, error) { return os.Open(f.path) }
+
+// Close removes the file.
+func (f *Fetched) Close() error {
+	if f.path == "" {
+		return nil
+	}
+	return os.Remove(f.path)
+}
+
+// Fetch gets an address whole. A web page, an error and a body that breaks off are errors.
+func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header http.Header) (*Fetched, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	request, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, errors.New("it is no address that can be fetched")
+	}
+	maps.Copy(request.Header, header)
+	request.Header.Set("User-Agent", f.userAgent)
+	if known.ETag != "" {
+		request.Header.Set("If-None-Match", known.ETag)
+	}
+	if known.LastModified != "" {
+		request.Header.Set("If-Modified-Since", known.LastModified)
+	}
+	res, err := f.client.Do(request)
+	if err != nil {
+		if fault, ok := errors.AsType[*url.Error](err); ok {
+			err = fault.Err // the address is named by who asked
+		}
+		return nil, err
+	}
+	defer res.Body.Close() //nolint:errcheck // it was read as far as it is wanted
+	out := &Fetched{Known: Known{res.Header.Get("ETag"), res.Header.Get("Last-Modified")}}
+	switch {
+	case res.StatusCode == http.StatusNotModified && known != Known{}:
+		out.Known, out.NotModified = known, true
+		return out, nil
+	case res.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("the server answers %s", res.Status)
+	}
+	if kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err == nil && strings.HasSuffix(kind, "html") {
+		return nil, errors.New("the server sends a web page, not data: it may be under maintenance")
+	}
+	watchdog := time.AfterFunc(stall, func() { cancel(fmt.Errorf("the server sent nothing for %s", stall)) })
+	defer watchdog.Stop()
+	return out, out.save(ctx, &watched{res.Body, watchdog})
+}
+
+// save writes the body to a temporary file.
+func (f *Fetched) save(ctx context.Context, body io.Reader) error {
+	file, err := os.CreateTemp("", "lottery-feed-*")
+	if err != nil {
+		return fmt.Errorf("keep the answer: %w", err)
+	}
+	f.path = file.Name()
+	f.Size, err = io.Copy(file, io.LimitReader(body, mostFetched+1))
+	switch {
+	case context.Cause(ctx) != nil:
+		err = context.Cause(ctx)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("the answer breaks off")
+	case err == nil && f.Size > mostFetched:
+		err = fmt.Errorf("the answer is larger than %d MiB", mostFetched>>20)
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return nil
+}
+
+// watched resets a timer with every piece.
+type watched struct {
+	io.Reader
+	timer *time.Timer
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	w.timer.Reset(stall)
+	return n, err
+}

@@ -1,0 +1,58 @@
+package jobs
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"lottery/configs"
+	"lottery/models"
+)
+
+// publisher is one feed that is fetched.
+type publisher struct {
+	feed    string
+	games   []string
+	files   []string // addresses of whole files; none for New York
+	dataset string   // New York's, read by pages
+	header  http.Header
+}
+
+// publishers is the feeds that lotteries publish, at the configured addresses.
+func publishers(cfg *configs.Feeds) []publisher {
+	tx := func(folder, file string) (list []string) {
+		for _, tod := range []string{"morning", "day", "evening", "night"} {
+			list = append(list, cfg.TexasURL+"/Games/"+folder+"/Winning_Numbers/"+file+tod+".csv")
+		}
+		return list
+	}
+	ny := publisher{feed: models.FeedNYOpenData, games: []string{"ny-numbers", "ny-win-4"}, dataset: cfg.NYURL}
+	if cfg.NYToken != "" {
+		ny.header = http.Header{"X-App-Token": {cfg.NYToken}}
+	}
+	return []publisher{
+		ny,
+		{feed: models.FeedTexas, games: []string{"tx-pick-3", "tx-daily-4"}, files: append(tx("Pick_3", "pick3"), tx("Daily_4", "daily4")...)},
+		{feed: models.FeedNC, games: []string{"nc-pick-3", "nc-pick-4"}, files: []string{cfg.NCURL + "/pick3-download", cfg.NCURL + "/pick4-download"}},
+		{feed: models.FeedVirginia, games: []string{"va-pick-3", "va-pick-4"}, files: []string{cfg.VirginiaURL + "?gameId=1050", cfg.VirginiaURL + "?gameId=1040"}},
+	}
+}
+
+// SyncedFeeds is the feeds that can be fetched.
+func SyncedFeeds() []string {
+	var list []string
+	for _, p := range publishers(&configs.Feeds{}) {
+		list = append(list, p.feed)
+	}
+	return list
+}
+
+// page is the address of a part of a dataset, in the words of Socrata's SoQL.
+// https://dev.socrata.com/docs/queries/
+func page(dataset, where string, limit, offset string) string {
+	query := url.Values{"$order": {"draw_date,:id"}, "$limit": {limit}, "$offset": {offset}}
+	if where != "" {
+		query.Set("$where", where)
+	}
+	return dataset + "?" + strings.ReplaceAll(query.Encode(), "+", "%20")
+}

@@ -1,0 +1,200 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"log/slog"
+	"slices"
+	"strconv"
+	"time"
+
+	"lottery/configs"
+	"lottery/jobs/feed"
+	"lottery/jobs/importer"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Sync fetches what the lotteries publish and imports it.
+type Sync struct {
+	Store   *store.Store
+	Fetcher *feed.Fetcher
+	Feeds   configs.Feeds
+	Now     func() time.Time // nil = time.Now
+	Log     *slog.Logger
+}
+
+// SyncOptions is what a person may ask for.
+type SyncOptions struct {
+	Feed         string // only this one; "" = all
+	AcceptShrink bool   // take a file that became much smaller
+	Whole        bool   // read everything, whatever is known
+}
+
+// FeedSynced is what became of one feed.
+type FeedSynced struct {
+	Feed        string
+	Addresses   int
+	NotModified int // addresses that had nothing new
+	Summary     models.ImportSummary
+	News        []models.Rejection // that were not there at the last sync
+	Errs        []error            // of the addresses that failed; the others stand
+}
+
+// shrunk is the part of its former size below which a file is not taken.
+const shrunk = 0.9
+
+// Run syncs the feeds, one after the other: a feed, or an address of it, that fails does not stop the others.
+func (s *Sync) Run(ctx context.Context, o SyncOptions) ([]FeedSynced, error) {
+	var list []FeedSynced
+	for _, p := range publishers(&s.Feeds) {
+		if o.Feed != "" && o.Feed != p.feed {
+			continue
+		}
+		out := FeedSynced{Feed: p.feed, Summary: models.ImportSummary{Feed: p.feed, Rejections: map[models.Reason]int{}}}
+		if p.dataset != "" {
+			s.address(ctx, &out, p.dataset, func(src *models.FeedSource) error { return s.dataset(ctx, &out, &p, src, o) })
+		}
+		for _, address := range p.files {
+			s.address(ctx, &out, address, func(src *models.FeedSource) error { return s.file(ctx, &out, src, o) })
+		}
+		list = append(list, out)
+		if ctx.Err() != nil {
+			return list, ctx.Err()
+		}
+	}
+	return list, nil
+}
+
+func (s *Sync) now() time.Time {
+	if s.Now == nil {
+		return time.Now().UTC()
+	}
+	return s.Now().UTC()
+}
+
+// address does the work for one address, and writes down how it went.
+func (s *Sync) address(ctx context.Context, out *FeedSynced, address string, work func(*models.FeedSource) error) {
+	if ctx.Err() != nil {
+		return
+	}
+	out.Addresses++
+	src, err := s.Store.FeedSource(ctx, out.Feed, address)
+	if err == nil {
+		now := s.now().Truncate(time.Microsecond)
+		src.CheckedAt = &now
+		if err = work(&src); err == nil {
+			src.SucceededAt, src.Error = &now, ""
+		} else {
+			src.Error = err.Error()
+		}
+		err = errors.Join(err, s.Store.SaveFeedSource(context.WithoutCancel(ctx), src))
+	}
+	if err != nil {
+		out.Errs = append(out.Errs, fmt.Errorf("%s: %w", address, err))
+		s.Log.WarnContext(ctx, "a feed could not be synced; what is stored stays", "feed", out.Feed, "address", address, "error", err)
+	}
+}
+
+// file syncs one whole file.
+func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource, o SyncOptions) error {
+	known := feed.Known{ETag: src.ETag, LastModified: src.LastModified}
+	if o.Whole {
+		known = feed.Known{}
+	}
+	got, err := s.Fetcher.Fetch(ctx, src.Address, known, nil)
+	if err != nil {
+		return err
+	}
+	defer got.Close() //nolint:errcheck // a temporary file
+	if got.NotModified {
+		out.NotModified++
+		return nil
+	}
+	if err := refuseShrunk(src, got.Size, "bytes", o); err != nil {
+		return err
+	}
+	if err := s.take(ctx, out, src, true, func(context.Context) (io.ReadCloser, error) { return got.Open() }); err != nil {
+		return err
+	}
+	src.ETag, src.LastModified, src.Size, src.WholeAt = got.ETag, got.LastModified, got.Size, src.CheckedAt
+	return nil
+}
+
+// refuseShrunk is an error for an answer that lost more than a tenth of its size: rather a mistake of the publisher's
+// than a correction.
+func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions) error {
+	if o.AcceptShrink || src.Size == 0 || float64(size) >= shrunk*float64(src.Size) {
+		return nil
+	}
+	return models.Errorf(models.CodeConflict, "it shrank from %d to %d %s and was not taken; look at it, and if it is right: `lotteryadmin draws sync --feed %s --accept-shrink`",
+		src.Size, size, unit, src.Feed)
+}
+
+// take imports one answer and finds out which of its rejections are new. whole tells that the answer is all that the
+// address has.
+func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, open func(context.Context) (io.ReadCloser, error)) error {
+	var rejected []models.Rejection
+	done, err := importer.Run(ctx, s.Store, []importer.Source{{Name: src.Address, Size: -1, Open: open}}, importer.Options{
+		Feed: src.Feed, Now: s.now, OnRejection: func(r models.Rejection) error {
+			rejected = append(rejected, r)
+			return nil
+		},
+	})
+	if err != nil {
+		return err
+	}
+	add(&out.Summary, &done.Summary)
+	for _, fault := range done.FileErrors {
+		if !whole && errors.Is(fault, importer.ErrNoDraws) {
+			continue // nothing was drawn since
+		}
+		return fault.Err
+	}
+	names := make([]string, 0, len(rejected))
+	for i := range rejected {
+		name := nameOf(&rejected[i])
+		if !slices.Contains(src.Rejected, name) && !slices.Contains(names, name) {
+			out.News = append(out.News, rejected[i])
+			s.Log.WarnContext(ctx, "a feed has a draw that is not taken", "feed", src.Feed, "address", src.Address, "line", rejected[i].Line,
+				"column", rejected[i].Column, "value", rejected[i].Value, "reason", rejected[i].Reason, "detail", rejected[i].Detail)
+		}
+		names = append(names, name)
+	}
+	if !whole {
+		names = append(names, src.Rejected...)
+	}
+	slices.Sort(names)
+	src.Rejected = slices.Compact(names)
+	return nil
+}
+
+// nameOf knows a rejection again, on whatever line it comes next time.
+func nameOf(r *models.Rejection) string {
+	h := fnv.New64a()
+	for _, text := range []string{r.Column, r.Value, string(r.Reason), r.Detail} {
+		_, _ = h.Write(append([]byte(text), 0))
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// add sums two summaries.
+func add(to, from *models.ImportSummary) {
+	to.Files += from.Files
+	to.Lines += from.Lines
+	to.Draws += from.Draws
+	to.Inserted += from.Inserted
+	to.Unchanged += from.Unchanged
+	to.Corrected += from.Corrected
+	to.Duplicate += from.Duplicate
+	to.Overruled += from.Overruled
+	to.Rejected += from.Rejected
+	to.Skipped += from.Skipped
+	to.DurationMS += from.DurationMS
+	for reason, n := range from.Rejections {
+		to.Rejections[reason] += n
+	}
+}

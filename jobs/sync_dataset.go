@@ -1,0 +1,176 @@
+package jobs
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+const (
+	// pageRows is how many records one request asks for; Socrata gives up to 50,000.
+	pageRows = 10_000
+	// mostPages ends a dataset that never does.
+	mostPages = 50
+	// wholeEvery is how often everything is read again, for corrections older than lookBack.
+	wholeEvery = 7 * 24 * time.Hour
+	// lookBack is how many days before the newest draw are read again each time.
+	lookBack = 14
+	// changes is how often a dataset may change while its pages are read.
+	changes = 3
+)
+
+// errChanged says that a dataset changed between two of its pages.
+var errChanged = errors.New("it changed while its pages were read")
+
+// dataset syncs New York's dataset: what was drawn lately, and once a week everything.
+func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *models.FeedSource, o SyncOptions) error {
+	where, err := s.since(ctx, p)
+	if err != nil {
+		return err
+	}
+	whole := where == "" || o.Whole || src.WholeAt == nil || s.now().Sub(*src.WholeAt) > wholeEvery
+	if whole {
+		where = ""
+	}
+	var records *joined
+	for try := 0; ; try++ {
+		records, err = s.pages(ctx, p, where)
+		if !errors.Is(err, errChanged) || try == changes {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer records.close()
+	if whole {
+		if err := refuseShrunk(src, int64(records.rows), "records", o); err != nil {
+			return err
+		}
+	}
+	if err := s.take(ctx, out, src, whole, func(context.Context) (io.ReadCloser, error) { return os.Open(records.file.Name()) }); err != nil {
+		return err
+	}
+	if whole {
+		src.Size, src.WholeAt = int64(records.rows), src.CheckedAt
+	}
+	return nil
+}
+
+// since is the condition for what was drawn lately, or "" if a game has no draws yet.
+func (s *Sync) since(ctx context.Context, p *publisher) (string, error) {
+	held, err := s.Store.Holdings(ctx)
+	if err != nil {
+		return "", err
+	}
+	oldest := models.LastDate
+	for _, game := range p.games {
+		h, ok := held[game]
+		if !ok {
+			return "", nil
+		}
+		oldest = min(oldest, h.Last)
+	}
+	return "draw_date >= '" + (oldest - lookBack).String() + "'", nil
+}
+
+// joined is the records of all pages as one JSON array in a file: what stands on two pages is seen together.
+type joined struct {
+	file *os.File
+	rows int
+}
+
+func (j *joined) close() {
+	_ = j.file.Close()
+	_ = os.Remove(j.file.Name())
+}
+
+// pages reads a dataset page by page.
+func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined, err error) {
+	file, err := os.CreateTemp("", "lottery-feed-*")
+	if err != nil {
+		return nil, fmt.Errorf("keep the records: %w", err)
+	}
+	out := &joined{file: file}
+	defer func() {
+		if err != nil {
+			out.close()
+		}
+	}()
+	w := bufio.NewWriter(file)
+	_ = w.WriteByte('[')
+	var version, last string
+	for n := 0; ; n++ {
+		if n == mostPages {
+			return nil, fmt.Errorf("it has more than %d pages of %d records", mostPages, pageRows)
+		}
+		address := page(p.dataset, where, strconv.Itoa(pageRows), strconv.Itoa(n*pageRows))
+		got, err := s.Fetcher.Fetch(ctx, address, feed.Known{}, p.header)
+		if err != nil {
+			return nil, err
+		}
+		rows, first, err := appendPage(w, got, out.rows > 0)
+		if err = errors.Join(err, got.Close()); err != nil {
+			return nil, err
+		}
+		switch {
+		case n > 0 && got.LastModified != version:
+			return nil, errChanged
+		case n > 0 && rows > 0 && first == last:
+			return nil, errors.New("it sends the same page again and again")
+		}
+		version, last = got.LastModified, first
+		out.rows += rows
+		if rows < pageRows {
+			break
+		}
+	}
+	_, _ = w.WriteString("]\n")
+	return out, w.Flush()
+}
+
+// appendPage appends a page's records, and gives their number and the text of the first.
+func appendPage(w *bufio.Writer, got *feed.Fetched, follows bool) (rows int, first string, err error) {
+	r, err := got.Open()
+	if err != nil {
+		return 0, "", err
+	}
+	defer r.Close() //nolint:errcheck // only read
+	dec := json.NewDecoder(r)
+	token, err := dec.Token()
+	if err != nil {
+		return 0, "", errors.New("the answer is no JSON, or breaks off")
+	}
+	if token != json.Delim('[') {
+		return 0, "", errors.New("the answer is no list of records")
+	}
+	for dec.More() {
+		var record json.RawMessage
+		if err := dec.Decode(&record); err != nil {
+			return rows, first, fmt.Errorf("record %d cannot be read, or the answer breaks off", rows+1)
+		}
+		if rows == 0 {
+			first = string(record)
+		}
+		if rows > 0 || follows {
+			_, _ = w.WriteString(",\n")
+		}
+		if _, err := w.Write(record); err != nil {
+			return rows, first, err
+		}
+		rows++
+	}
+	if _, err := dec.Token(); err != nil {
+		return rows, first, errors.New("the answer breaks off")
+	}
+	return rows, first, nil
+}

@@ -1,0 +1,443 @@
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/configs"
+	"lottery/jobs"
+	"lottery/jobs/feed"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// lotteries plays what the lotteries publish.
+type lotteries struct {
+	mu     sync.Mutex
+	bodies map[string]string // path → body
+	serve  map[string]http.HandlerFunc
+	asked  []string // paths, with the query
+}
+
+func (l *lotteries) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	l.asked = append(l.asked, r.URL.RequestURI())
+	name := r.URL.Path
+	if id := r.URL.Query().Get("gameId"); id != "" {
+		name += "?gameId=" + id
+	}
+	handler := l.serve[name]
+	body, ok := l.bodies[name]
+	l.mu.Unlock()
+	switch {
+	case handler != nil:
+		handler(w, r)
+	case !ok:
+		http.NotFound(w, r)
+	default:
+		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, len(body)))
+		if r.Header.Get("If-None-Match") == w.Header().Get("ETag") {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func (l *lotteries) set(name, body string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bodies[name] = body
+}
+
+func (l *lotteries) answer(name string, h http.HandlerFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.serve[name] = h
+}
+
+func (l *lotteries) requests(of string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, uri := range l.asked {
+		if strings.HasPrefix(uri, of) {
+			n++
+		}
+	}
+	return n
+}
+
+const (
+	ncFile = "/pick3-download"
+	nyFile = "/ny.json"
+)
+
+type bench struct {
+	*lotteries
+	store *store.Store
+	sync  *jobs.Sync
+	now   time.Time
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{
+		lotteries: &lotteries{bodies: map[string]string{}, serve: map[string]http.HandlerFunc{}},
+		store:     storetest.OpenURL(t, storetest.URL(t), store.Options{}),
+		now:       time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC),
+	}
+	server := httptest.NewServer(b.lotteries)
+	t.Cleanup(server.Close)
+	b.sync = &jobs.Sync{
+		Store: b.store, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
+		Fetcher: feed.NewFetcher(feed.FetchOptions{Contact: "http://localhost", AllowPrivate: true, FirstWait: time.Millisecond}),
+		Feeds:   configs.Feeds{NYURL: server.URL + nyFile, TexasURL: server.URL + "/tx", NCURL: server.URL, VirginiaURL: server.URL + "/va"},
+	}
+	return b
+}
+
+func (b *bench) run(t *testing.T, o jobs.SyncOptions) jobs.FeedSynced {
+	t.Helper()
+	list, err := b.sync.Run(context.Background(), o)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("%v %+v", err, list)
+	}
+	return list[0]
+}
+
+// virginia is Virginia's form with n days from a date on, of one number.
+func virginia(n int, number string) string {
+	var b strings.Builder
+	b.WriteString("Pick 3 winning numbers\n\n")
+	day := time.Date(2026, 3, 19, 0, 0, 0, 0, time.UTC)
+	for i := range n {
+		d := day.AddDate(0, 0, -i)
+		fmt.Fprintf(&b, "%d/%d/%d; Day: %s; Night: 2,8,4\n", d.Month(), d.Day(), d.Year(), number)
+	}
+	return b.String()
+}
+
+const va3, va4 = "/va?gameId=1050", "/va?gameId=1040"
+
+func (b *bench) virginia4() {
+	b.set(va4, strings.ReplaceAll(strings.ReplaceAll(virginia(20, "1,2,3,4"), "2,8,4", "2,8,4,4"), "Pick 3", "Pick 4"))
+}
+
+// What has not changed is not read again, and running it again changes nothing.
+func TestSyncWholeFiles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set(va3, virginia(20, "0,3,4"))
+	b.virginia4()
+	only := jobs.SyncOptions{Feed: models.FeedVirginia}
+	first := b.run(t, only)
+	if len(first.Errs) > 0 || first.Summary.Inserted != 80 || first.Summary.Rejected != 0 {
+		t.Fatalf("%+v", first)
+	}
+	again := b.run(t, only)
+	if again.NotModified != 2 || again.Summary.Draws != 0 || len(again.Errs) > 0 {
+		t.Errorf("again: %+v", again)
+	}
+	b.set(va3, strings.Replace(virginia(20, "0,3,4"), "Day: 0,3,4", "Day: 9,9,9", 1))
+	b.now = b.now.Add(time.Hour)
+	corrected := b.run(t, jobs.SyncOptions{Feed: models.FeedVirginia, Whole: true})
+	if corrected.Summary.Corrected != 1 || corrected.Summary.Unchanged != 79 {
+		t.Errorf("corrected: %+v", corrected.Summary)
+	}
+}
+
+// A file that loses more than a tenth is refused until somebody looked.
+func TestSyncRefusesShrunkFiles(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set(va3, virginia(100, "0,3,4"))
+	b.virginia4()
+	only := jobs.SyncOptions{Feed: models.FeedVirginia}
+	b.run(t, only)
+	b.set(va3, virginia(80, "0,3,5"))
+	refused := b.run(t, only)
+	if len(refused.Errs) != 1 || !strings.Contains(refused.Errs[0].Error(), "--accept-shrink") || refused.Summary.Corrected != 0 {
+		t.Fatalf("%+v", refused)
+	}
+	only.AcceptShrink = true
+	if taken := b.run(t, only); len(taken.Errs) > 0 || taken.Summary.Corrected != 80 {
+		t.Errorf("%+v", taken)
+	}
+}
+
+// One address that fails stops neither the others of its feed nor the other feeds; what is stored stays.
+func TestSyncGoesOnPastFailures(t *testing.T) {
+	t.Parallel()
+	tests := map[string]http.HandlerFunc{
+		"a web page": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, "<html>maintenance")
+		},
+		"a page in disguise": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = io.WriteString(w, "<!DOCTYPE html><p>maintenance")
+		},
+		"an error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"too many requests": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "7200")
+			w.WriteHeader(http.StatusTooManyRequests)
+		},
+		"an endless redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.RequestURI(), http.StatusFound)
+		},
+		"nothing": func(http.ResponseWriter, *http.Request) {},
+		"an answer that breaks off": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100000")
+			_, _ = io.WriteString(w, virginia(20, "0,3,4"))
+		},
+		"half a gzip": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = io.WriteString(w, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x52\x56")
+		},
+	}
+	for name, broken := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.answer(va3, broken)
+			b.virginia4()
+			list, err := b.sync.Run(context.Background(), jobs.SyncOptions{})
+			if err != nil || len(list) != 4 {
+				t.Fatalf("%v %+v", err, list)
+			}
+			got := list[3]
+			if got.Feed != models.FeedVirginia || len(got.Errs) != 1 || got.Summary.Inserted != 40 {
+				t.Errorf("%+v", got)
+			}
+			sources, err := b.store.FeedSources(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, src := range sources {
+				if strings.HasSuffix(src.Address, va3) && (src.Error == "" || src.SucceededAt != nil || src.ETag != "") {
+					t.Errorf("%+v", src)
+				}
+			}
+		})
+	}
+}
+
+// A server that fails for a moment is asked again.
+func TestSyncRetries(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	n := 0
+	b.answer(va3, func(w http.ResponseWriter, _ *http.Request) {
+		if n++; n < 3 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader([]int{http.StatusServiceUnavailable, http.StatusTooManyRequests}[n-1])
+			return
+		}
+		_, _ = io.WriteString(w, virginia(5, "0,3,4"))
+	})
+	if got := b.run(t, jobs.SyncOptions{Feed: models.FeedVirginia}); len(got.Errs) > 0 || got.Summary.Inserted != 50 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Only rejections that were not there before are told.
+func TestSyncTellsNewRejections(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	good := virginia(20, "0,3,4")
+	b.set(va3, strings.Replace(good, "Day: 0,3,4", "Day: 0,3,44", 1))
+	only := jobs.SyncOptions{Feed: models.FeedVirginia, Whole: true}
+	if got := b.run(t, only); len(got.News) != 1 || got.Summary.Rejected != 1 {
+		t.Fatalf("%+v", got)
+	}
+	if got := b.run(t, only); len(got.News) != 0 || got.Summary.Rejected != 1 {
+		t.Errorf("the same again: %+v", got)
+	}
+	b.set(va3, strings.Replace(strings.Replace(good, "Day: 0,3,4", "Day: 0,3,44", 1), "Night: 2,8,4", "Night: x", 1))
+	if got := b.run(t, only); len(got.News) != 1 || got.Summary.Rejected != 2 {
+		t.Errorf("another: %+v", got)
+	}
+}
+
+// soda plays Socrata with n days of records up to a date.
+func soda(n int) http.HandlerFunc {
+	last := time.Date(2026, 3, 18, 0, 0, 0, 0, time.UTC)
+	return func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		limit, _ := strconv.Atoi(q.Get("$limit"))
+		offset, _ := strconv.Atoi(q.Get("$offset"))
+		var since time.Time
+		if _, text, ok := strings.Cut(q.Get("$where"), "draw_date >= '"); ok {
+			since, _ = time.Parse("2006-01-02", strings.TrimSuffix(text, "'"))
+		}
+		var rows []string
+		for i := n - 1; i >= 0; i-- {
+			d := last.AddDate(0, 0, -i)
+			if d.Before(since) {
+				continue
+			}
+			rows = append(rows, fmt.Sprintf(`{"draw_date":"%sT00:00:00.000","midday_daily":"123","evening_daily":"%03d","midday_win_4":"0042","evening_win_4":"9999"}`, d.Format("2006-01-02"), i%1000))
+		}
+		rows = rows[min(offset, len(rows)):min(offset+limit, len(rows))]
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, "["+strings.Join(rows, ",")+"]")
+	}
+}
+
+// New York is read by pages, then from two weeks before its newest draw, and whole once a week.
+func TestSyncNewYork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.answer(nyFile, soda(12_000))
+	only := jobs.SyncOptions{Feed: models.FeedNYOpenData}
+	first := b.run(t, only)
+	if len(first.Errs) > 0 || first.Summary.Inserted != 48_000 || b.requests(nyFile) != 2 {
+		t.Fatalf("%+v, %d requests", first, b.requests(nyFile))
+	}
+	b.now = b.now.Add(time.Hour)
+	if lately := b.run(t, only); lately.Summary.Unchanged != 15*4 || b.requests(nyFile) != 3 {
+		t.Errorf("lately: %+v, %d requests", lately, b.requests(nyFile))
+	}
+	b.now = b.now.AddDate(0, 0, 8)
+	if whole := b.run(t, only); whole.Summary.Unchanged != 48_000 {
+		t.Errorf("after a week: %+v", whole)
+	}
+	b.now = b.now.AddDate(0, 0, 8)
+	b.answer(nyFile, soda(9000))
+	if shrunk := b.run(t, only); len(shrunk.Errs) != 1 || !strings.Contains(shrunk.Errs[0].Error(), "shrank from 12000 to 9000 records") {
+		t.Errorf("shrunk: %+v", shrunk)
+	}
+}
+
+// Pages that repeat themselves, or change on the way, give no half data set.
+func TestSyncNewYorkBrokenPages(t *testing.T) {
+	t.Parallel()
+	pages := soda(12_000)
+	tests := map[string]struct {
+		serve http.HandlerFunc
+		want  string
+	}{
+		"the same page for ever": {func(w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			q.Set("$offset", "0")
+			r.URL.RawQuery = q.Encode()
+			pages(w, r)
+		}, "same page again"},
+		"changing all the time": {func() http.HandlerFunc {
+			n := 0
+			return func(w http.ResponseWriter, r *http.Request) {
+				n++
+				w.Header().Set("Last-Modified", time.Unix(int64(n)*1000, 0).UTC().Format(http.TimeFormat))
+				pages(w, r)
+			}
+		}(), "it changed while"},
+		"a refusal": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"error":true,"message":"no such column"}`)
+		}, "no list of records"},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_daily":"123"},{"draw_`)
+		}, "breaks off"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.answer(nyFile, test.serve)
+			got := b.run(t, jobs.SyncOptions{Feed: models.FeedNYOpenData})
+			if len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), test.want) || got.Summary.Draws != 0 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// Without leave, nothing on this machine or a private network is fetched, whatever a name or a redirect says.
+func TestSyncRefusesPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set(va3, virginia(5, "0,3,4"))
+	b.virginia4()
+	b.sync.Fetcher = feed.NewFetcher(feed.FetchOptions{Contact: "http://localhost", FirstWait: time.Millisecond})
+	got := b.run(t, jobs.SyncOptions{Feed: models.FeedVirginia})
+	if len(got.Errs) != 2 || !strings.Contains(got.Errs[0].Error(), "not on the public internet") || b.requests("/va") != 0 {
+		t.Errorf("%+v, %d requests", got, b.requests("/va"))
+	}
+}
+
+// The lotteries' own files, served as they publish them, come in as an import of the files brings them.
+func TestSyncRealFiles(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("LOTTERY_REAL_DRAWS")
+	if dir == "" {
+		t.Skip("LOTTERY_REAL_DRAWS is not set")
+	}
+	b := newBench(t)
+	for name, file := range map[string]string{
+		ncFile: "north-carolina/pick3-2025-06.csv", "/pick4-download": "north-carolina/pick4-2025-06.csv",
+		va3: "virginia/pick3-1989-2015.txt", va4: "virginia/pick4-1991-2015.txt",
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.set(name, string(text))
+	}
+	for _, name := range []string{models.FeedNC, models.FeedVirginia} {
+		got := b.run(t, jobs.SyncOptions{Feed: name})
+		if len(got.Errs) > 0 || got.Summary.Inserted < 20_000 {
+			t.Errorf("%s: %+v", name, got)
+		}
+		again := b.run(t, jobs.SyncOptions{Feed: name, Whole: true})
+		if len(again.News) != 0 || again.Summary.Inserted != 0 || again.Summary.Unchanged != got.Summary.Inserted {
+			t.Errorf("%s again: %+v", name, again)
+		}
+	}
+}
+
+func TestGameFreshness(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set(va3, virginia(5, "0,3,4"))
+	b.virginia4()
+	b.run(t, jobs.SyncOptions{Feed: models.FeedVirginia})
+	fresh := func(now time.Time) bool {
+		list, err := jobs.GameFreshness(context.Background(), b.store, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range list {
+			if f.Game == "va-pick-3" {
+				return f.Fresh
+			}
+		}
+		t.Fatal("va-pick-3 is not there")
+		return false
+	}
+	// The newest draw is of March 19.
+	for at, want := range map[string]bool{
+		"2026-03-20T12:00:00Z": true, "2026-03-21T10:00:00Z": true, // the 20th's draws have until noon
+		"2026-03-21T18:00:00Z": false, "2026-03-25T12:00:00Z": false,
+	} {
+		now, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fresh(now); got != want {
+			t.Errorf("at %s fresh is %v", at, got)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm/clause"
+
+	"lottery/models"
+)
+
+// FeedSource is what is known of an address of a feed; a new one is all zero but its names.
+func (s *Store) FeedSource(ctx context.Context, feed, address string) (models.FeedSource, error) {
+	src := models.FeedSource{Feed: feed, Address: address}
+	err := s.reader(ctx).Where("feed = ? AND address = ?", feed, address).Limit(1).Find(&src).Error
+	return src, wrapUnavailable(err)
+}
+
+// FeedSources is what is known of every address that was ever fetched, by feed and address.
+func (s *Store) FeedSources(ctx context.Context) ([]models.FeedSource, error) {
+	list := []models.FeedSource{}
+	err := s.reader(ctx).Order("feed, address").Find(&list).Error
+	return list, wrapUnavailable(err)
+}
+
+// SaveFeedSource stores what is known of an address.
+func (s *Store) SaveFeedSource(ctx context.Context, src models.FeedSource) error {
+	err := s.writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&src).Error
+	return wrapUnavailable(err)
+}
