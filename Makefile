@@ -36,6 +36,10 @@ build: ## build bin/lotteryapi and bin/lotteryadmin
 test: ## run every test; those that lack PostgreSQL or Redis are listed as skipped at the end
 	@$(if $(RACE),CGO_ENABLED=1) $(GOTESTSUM) --format pkgname -- $(RACE) -timeout 20m $(TESTFLAGS) ./...
 
+.PHONY: screenshots
+screenshots: ## take pictures of every page into screenshots/: light, dark, 360 and 1440 px (needs chromium)
+	@LOTTERY_SCREENSHOTS=$(abspath screenshots) go test ./cmd/lotteryapi -count=1 -run TestScreenshots
+
 .PHONY: fuzz
 fuzz: ## fuzz each parser and the query binder for 20 seconds
 	@for target in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \

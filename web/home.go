@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"html/template"
 	"net/http"
 
@@ -137,14 +138,16 @@ func liveliest(cat *catalog.Catalog) *catalog.Game {
 	return best
 }
 
+// sampleOf asks for the newest draw of a game by its date and time of day: an answer that is never cut.
 func sampleOf(cat *catalog.Catalog, g *catalog.Game) *sample {
-	page := cat.Draws(catalog.Query{Games: []*catalog.Game{g}, From: models.FirstDate, To: models.LastDate, Limit: 1}, nil)
-	path := "/v1/draws/recent?game=" + g.ID + "&count=1"
-	plain := recentJSON(page, g)
-	s := &sample{Game: g.ID, GameName: g.Name, Path: path, JSON: highlightJSON(plain), Plain: plain}
-	newest := page.Refs[0]
-	s.Latest = sampleDraw{newest.Date(), newest.Tod().String(), numberOf(newest)}
-	return s
+	newest := g.Latest()[0]
+	page := cat.Draws(catalog.Query{Games: []*catalog.Game{g}, From: newest.Date(), To: newest.Date(), Tod: newest.Tod()}, nil)
+	plain := listJSON(page, g)
+	return &sample{
+		Game: g.ID, GameName: g.Name, JSON: highlightJSON(plain), Plain: plain,
+		Path:   fmt.Sprintf("/v1/draws/date/%s?game=%s&tod=%s", newest.Date(), g.ID, newest.Tod()),
+		Latest: sampleDraw{newest.Date(), newest.Tod().String(), numberOf(newest)},
+	}
 }
 
 // sampleGame is a game to show calls with.

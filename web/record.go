@@ -47,8 +47,8 @@ func recordOf(r catalog.Ref) record {
 	return out
 }
 
-// recentJSON is the answer of /v1/draws/recent, laid out for people: a line a field.
-func recentJSON(page catalog.Page, g *catalog.Game) string {
+// listJSON is a list of draws of one game as the API answers it, laid out for people: a line a field.
+func listJSON(page catalog.Page, g *catalog.Game) string {
 	var b strings.Builder
 	b.WriteString("{\n  \"draws\": [")
 	for i, ref := range page.Refs {

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"lottery/models/store/storetest"
+)
+
+// chromium is a browser of the test's own, without any state; the test is skipped where there is none.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		storetest.Missing(t, "Chromium")
+	}
+	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
+	options = append(options, chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(time.Minute))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	return ctx
+}
+
+// tab is one tab of a browser: what a person does and sees there.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+func newTab(t *testing.T, browser context.Context) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser)
+	t.Cleanup(cancel)
+	if err := chromedp.Run(ctx); err != nil { // the tab lives as long as the first run's context
+		t.Fatalf("open a tab: %v", err)
+	}
+	return &tab{t, ctx}
+}
+
+// stepTimeout is how long one step of a person may take.
+const stepTimeout = 20 * time.Second
+
+func (b *tab) do(what string, actions ...chromedp.Action) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		var address, text string
+		short, cancel := context.WithTimeout(b.ctx, 3*time.Second)
+		defer cancel()
+		_ = chromedp.Run(short, chromedp.Location(&address), chromedp.Text("body", &text, chromedp.ByQuery))
+		b.t.Fatalf("%s: %v\nat %s:\n%s", what, err, address, text)
+	}
+}
+
+func (b *tab) open(address string) {
+	b.t.Helper()
+	b.do("open "+address, chromedp.Navigate(address))
+}
+
+// press clicks the first button or link that has the text, and waits for the page that follows.
+func (b *tab) press(text string) {
+	b.t.Helper()
+	b.do("press "+text, follows(chromedp.Click(saying(text), chromedp.BySearch, chromedp.NodeVisible)))
+}
+
+// saying finds a button or link by its text.
+func saying(text string) string {
+	return `//*[self::a or self::button][contains(normalize-space(.), "` + text + `")]`
+}
+
+// follows does an action and waits until another page is there.
+func follows(action chromedp.Action) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := chromedp.RunResponse(ctx, action)
+		return err
+	})
+}
+
+func (b *tab) fill(selector, text string) {
+	b.t.Helper()
+	b.do("fill "+selector, chromedp.WaitVisible(selector, chromedp.ByQuery), chromedp.SendKeys(selector, text, chromedp.ByQuery))
+}
+
+func (b *tab) choose(selector string) {
+	b.t.Helper()
+	b.do("choose "+selector, chromedp.Click(selector, chromedp.ByQuery))
+}
+
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	var text string
+	b.do("read "+selector, chromedp.TextContent(selector, &text, chromedp.ByQuery))
+	return strings.TrimSpace(text)
+}
+
+func (b *tab) address() string {
+	b.t.Helper()
+	var address string
+	b.do("read the address", chromedp.Location(&address))
+	return address
+}
+
+// says fails the test unless the page says text.
+func (b *tab) says(text string) {
+	b.t.Helper()
+	if got := b.body(); !strings.Contains(got, text) {
+		b.t.Fatalf("%s does not say %q:\n%s", b.address(), text, got)
+	}
+}
+
+// body is all text of the page. It is asked for again while a page is replaced by the next.
+func (b *tab) body() string {
+	b.t.Helper()
+	var text string
+	for attempt := 1; ; attempt++ {
+		ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+		err := chromedp.Run(ctx, chromedp.Evaluate("document.body.textContent", &text))
+		cancel()
+		if err == nil {
+			return squeezed(text)
+		}
+		if attempt == 5 {
+			b.t.Fatalf("read the page: %v", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// until opens an address again and again until the page says text.
+func (b *tab) until(address, text string) {
+	b.t.Helper()
+	waitUntil(b.t, address+" to say "+text, func() bool {
+		b.open(address)
+		return strings.Contains(b.body(), text)
+	})
+}
+
+// reloaded presses the browser's back button.
+func (b *tab) back() {
+	b.t.Helper()
+	b.do("go back", chromedp.NavigateBack())
+}
+
+// withoutScripts turns JavaScript off in this tab.
+func (b *tab) withoutScripts() {
+	b.t.Helper()
+	b.do("turn scripts off", emulation.SetScriptExecutionDisabled(true))
+}
+
+// signUp goes from the start page to the first key, as a person would, and gives the key.
+func (b *tab) signUp(base, email string) string {
+	b.t.Helper()
+	b.open(base + "/")
+	b.press("Get a free key")
+	b.askLink(email)
+	b.followMail(base)
+	b.says("Welcome: here is your key")
+	return b.text("#key")
+}
+
+func (b *tab) askLink(email string) {
+	b.t.Helper()
+	b.fill("#email", email)
+	b.press("Send me a link")
+	b.says("Check your mail")
+}
+
+// followMail opens the newest mail, its link, and presses the button there.
+func (b *tab) followMail(base string) {
+	b.t.Helper()
+	b.open(base + "/dev/mail")
+	b.do("open the newest mail", follows(chromedp.Click(".paths a", chromedp.ByQuery)))
+	b.do("follow the link", follows(chromedp.Click("pre a", chromedp.ByQuery)))
+	b.do("press the button", follows(chromedp.Click("main form button", chromedp.ByQuery)))
+}
+
+// call asks the API with a key: the status, and the day's limit and rest.
+func call(t *testing.T, base, key string) (status int, limit, left string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, base+"/v1/draws/recent?game=sample-pick-3&count=1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Api-Key", key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	return res.StatusCode, res.Header.Get("X-RateLimit-Limit"), res.Header.Get("X-RateLimit-Remaining")
+}
+
+// stripeOf is the address of the demo's stand-in for Stripe.
+func stripeOf(t *testing.T, p *process) string {
+	t.Helper()
+	for field := range strings.FieldsSeq(p.stdout.String()) {
+		if at, ok := strings.CutSuffix(field, "/_sandbox"); ok {
+			return at
+		}
+	}
+	t.Fatal("the demo names no stand-in for Stripe")
+	return ""
+}
+
+// sessionsOf is the checkout sessions of the stand-in for Stripe, by status.
+func sessionsOf(t *testing.T, stripe string) map[string]int {
+	t.Helper()
+	res, err := http.Get(stripe + "/_sandbox/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var state struct {
+		Sessions []struct{ Status string } `json:"checkout_sessions"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&state); err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, s := range state.Sessions {
+		counts[s.Status]++
+	}
+	return counts
+}
+
+// pay pays on the stand-in's checkout page.
+func (b *tab) pay(card string) {
+	b.t.Helper()
+	b.choose(`input[value="` + card + `"]`)
+	b.press("Subscribe for")
+}
+
+// awaiting makes an evaluation wait for its promise.
+func awaiting(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// The entire way of a customer, in a real browser: from the start page to a paid key, and back to Free.
+func TestJourney(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, browser)
+
+	key := b.signUp(p.base, "ada@example.com")
+	curl := b.text("#curl")
+	paste(t, curl)
+	b.press("I have copied it")
+	b.says("1 of 100 requests")
+	b.says("99 left")
+
+	for i := 2; i <= 100; i++ {
+		if status, limit, _ := call(t, p.base, key); status != http.StatusOK || limit != "100" {
+			t.Fatalf("request %d: %d, limit %s", i, status, limit)
+		}
+	}
+	if status, _, _ := call(t, p.base, key); status != http.StatusTooManyRequests {
+		t.Fatalf("request 101: %d", status)
+	}
+	b.open(p.base + "/dashboard")
+	b.says("100 of 100 requests")
+	b.says("Today’s requests are used")
+	b.until(p.base+"/dashboard", "/v1/draws/recent") // statistics follow within seconds
+
+	b.press("Upgrade to Pro and go on")
+	b.says("Sandbox: no real money")
+	b.pay("declined")
+	b.says("Your card was declined")
+	if status, _, _ := call(t, p.base, key); status != http.StatusTooManyRequests {
+		t.Fatalf("after a declined card: %d", status)
+	}
+	b.pay("ok")
+	b.says("Welcome to Pro")
+	b.says("10,000 requests a day")
+	waitUntil(t, "the key to work again", func() bool {
+		status, limit, _ := call(t, p.base, key)
+		return status == http.StatusOK && limit == "10000"
+	})
+	if status, _, left := call(t, p.base, key); status != http.StatusOK || left != "9898" {
+		t.Fatalf("on Pro: %d, %s left", status, left)
+	}
+
+	b.open(p.base + "/dashboard/support")
+	b.says("Priority")
+	b.open(p.base + "/dashboard/plan")
+	b.says("renews on")
+	b.press("Card, invoices, cancel")
+	b.says("Your subscription")
+	b.press("Cancel at the end of the period")
+	b.says("ends with its period")
+	b.press("Return")
+	b.open(p.base + "/dashboard/plan?from=portal")
+	b.says("Cancelled: Pro ends on")
+	if status, limit, _ := call(t, p.base, key); status != http.StatusOK || limit != "10000" {
+		t.Fatalf("cancelled, and paid until its end: %d, limit %s", status, limit)
+	}
+
+	b.open(stripeOf(t, p) + "/_sandbox")
+	b.press("One month on")
+	b.press("One day on")
+	b.until(p.base+"/dashboard/plan", "100 requests a day")
+	b.says("Upgrade to Pro")
+	waitUntil(t, "the key to have Free's limit", func() bool {
+		_, limit, _ := call(t, p.base, key)
+		return limit == "100"
+	})
+	if status, _, _ := call(t, p.base, key); status != http.StatusTooManyRequests {
+		t.Fatalf("downgraded with more used than Free has: %d", status)
+	}
+}
+
+// Somebody who is signed out and wants Pro is led through signing in straight to checkout.
+func TestUpgradeSignedOut(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, browser)
+	b.open(p.base + "/pricing")
+	b.press("Upgrade to Pro")
+	b.askLink("grace@example.com")
+	b.followMail(p.base)
+	b.says("Sandbox: no real money")
+	b.pay("ok")
+	b.says("Welcome to Pro")
+	b.press("Create your first key")
+	b.says("You have no API key yet")
+	b.press("Create my first key")
+	if status, limit, _ := call(t, p.base, b.text("#key")); status != http.StatusOK || limit != "10000" {
+		t.Errorf("the first key: %d, limit %s", status, limit)
+	}
+}
+
+// A tab that is closed before checkout leads back, a double click, the back button, two tabs.
+func TestCheckoutAstray(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	stripe := stripeOf(t, p)
+	first := newTab(t, browser)
+	first.signUp(p.base, "kay@example.com")
+
+	first.open(p.base + "/dashboard/plan")
+	first.do("double click on upgrade", follows(chromedp.DoubleClick(saying("Upgrade to Pro"), chromedp.BySearch)))
+	first.says("Sandbox: no real money")
+	if open := sessionsOf(t, stripe)["open"]; open != 1 {
+		t.Errorf("a double click made %d checkouts", open)
+	}
+	checkout := first.address()
+
+	second := newTab(t, browser)
+	second.open(p.base + "/dashboard/plan")
+	second.press("Upgrade to Pro")
+	if second.address() != checkout {
+		t.Errorf("the second tab is at %s, the first at %s", second.address(), checkout)
+	}
+
+	first.back()
+	first.says("Plan and billing")
+	first.open(checkout)
+	first.press("Go back without paying")
+	first.says("Usage")
+
+	// Paid in a tab that goes away before it comes back: the webhook tells.
+	second.choose(`input[value="ok"]`)
+	second.do("pay", chromedp.Evaluate(`fetch(location.href, {method: "POST", headers: {"Content-Type": "application/x-www-form-urlencoded"}, body: "card=ok&email=kay%40example.com", redirect: "manual"}).then(() => true)`, nil))
+	first.until(p.base+"/dashboard/plan", "renews on")
+
+	// The forgotten tab tries once more, and the old return address still tells the truth.
+	second.open(checkout)
+	second.says("Already paid")
+	second.press("Go on")
+	second.says("Welcome to Pro")
+	if counts := sessionsOf(t, stripe); counts["complete"] != 1 || counts["open"] != 0 {
+		t.Errorf("checkouts: %v", counts)
+	}
+}
+
+// A program that checks mail opens the link before the person does; and a link works once.
+func TestLinkScannedFirst(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, browser)
+	b.open(p.base + "/sign-up")
+	b.askLink("linus@example.com")
+	b.open(p.base + "/dev/mail/1")
+	var link string
+	b.do("read the link", chromedp.AttributeValue("pre a", "href", &link, nil, chromedp.ByQuery))
+	for range 3 {
+		res, err := http.Get(link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusOK || len(res.Cookies()) != 0 {
+			t.Errorf("a scanner got %d and %v", res.StatusCode, res.Cookies())
+		}
+	}
+	b.open(link)
+	b.press("Sign in as linus@example.com")
+	b.says("Welcome: here is your key")
+
+	stranger := newTab(t, chromium(t))
+	stranger.open(link)
+	stranger.says("This link does not work any more")
+	b.back() // to the page with the button: pressing it again leads to the dashboard, not into an error
+	b.open(link)
+	b.says("This link does not work any more")
+	b.press("Go to the dashboard")
+	b.says("Usage")
+}
+
+// Everything works without JavaScript.
+func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, browser)
+	b.withoutScripts()
+	key := b.signUp(p.base, "margaret@example.com")
+	if status, _, _ := call(t, p.base, key); status != http.StatusOK {
+		t.Fatalf("the key: %d", status)
+	}
+	b.press("I have copied it")
+	b.open(p.base + "/dashboard/keys")
+	b.fill("#name", "second")
+	b.press("Create a key")
+	b.says("Your new key")
+	b.open(p.base + "/dashboard/keys")
+	b.fill("#name", "third")
+	b.press("Create a key")
+	b.says("Your plan allows no more live keys")
+	var kept string
+	b.do("read what was typed", chromedp.Value("#name", &kept, chromedp.ByQuery))
+	if kept != "third" {
+		t.Errorf("the form has forgotten what was typed: %q", kept)
+	}
+	b.press("Revoke second")
+	b.press("Revoke the key")
+	b.says("Keys that do not work any more (1)")
+	b.open(p.base + "/dashboard/plan")
+	b.press("Upgrade to Pro")
+	b.pay("ok")
+	b.says("Welcome to Pro")
+	b.open(p.base + "/dashboard/account/close")
+	b.press("Close my account")
+	b.open(p.base + "/dashboard/account")
+	b.press("Sign out everywhere")
+	b.says("Sign in")
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// shopWindow is a demo with an account that has something to show, and every page of it.
+type shopWindow struct {
+	base  string
+	tab   *tab
+	pages []shopPage
+}
+
+type shopPage struct{ name, path string }
+
+// dressed starts a demo, signs somebody up, makes some calls, and lists the pages: open ones first, since the others
+// want the session.
+func dressed(t *testing.T) *shopWindow {
+	t.Helper()
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, chromium(t))
+	key := b.signUp(p.base, "ada@example.com")
+	for range 37 {
+		call(t, p.base, key)
+	}
+	b.open(p.base + "/dashboard/keys")
+	b.fill("#name", "nightly report")
+	b.press("Create a key")
+	b.open(p.base + "/sign-up")
+	b.until(p.base+"/dashboard", "/v1/draws/recent")
+	b.open(p.base + "/dashboard/keys")
+	var revoke, rotate string
+	b.do("find the key's pages", chromedp.AttributeValue(".actions a:last-of-type", "href", &revoke, nil, chromedp.ByQuery),
+		chromedp.AttributeValue(".actions a", "href", &rotate, nil, chromedp.ByQuery))
+	return &shopWindow{p.base, b, []shopPage{
+		{"home", "/"}, {"pricing", "/pricing"}, {"docs", "/docs"}, {"docs-authentication", "/docs/authentication"}, {"docs-limits", "/docs/limits"},
+		{"docs-pagination", "/docs/pagination"}, {"docs-errors", "/docs/errors"}, {"docs-error", "/docs/errors/quota_exceeded"},
+		{"docs-coverage", "/docs/coverage"}, {"docs-sources", "/docs/sources"}, {"docs-reference", "/docs/reference"},
+		{"explore", "/explore"}, {"explore-game", "/explore/sample-pick-4"}, {"status", "/status"}, {"terms", "/terms"}, {"privacy", "/privacy"},
+		{"not-found", "/nothing"}, {"link-gone", "/sign-in/link?token=x"}, {"mailbox", "/dev/mail"}, {"mail", "/dev/mail/1"},
+		{"dashboard", "/dashboard"}, {"dashboard-keys", "/dashboard/keys"}, {"dashboard-rotate", rotate}, {"dashboard-revoke", revoke},
+		{"dashboard-plan", "/dashboard/plan"}, {"dashboard-account", "/dashboard/account"}, {"dashboard-close", "/dashboard/account/close"},
+		{"dashboard-support", "/dashboard/support"}, {"sign-in", "/sign-in"}, {"sign-up", "/sign-up"},
+	}}
+}
+
+// each visits every page in both schemes; the sign-in pages last, signed out.
+func (s *shopWindow) each(visit func(p shopPage, scheme string)) {
+	for _, p := range s.pages {
+		if p.name == "sign-in" {
+			s.tab.open(s.base + "/dashboard/account")
+			s.tab.press("Sign out everywhere")
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			s.tab.do("choose the scheme", emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+			}))
+			s.tab.open(s.base + p.path)
+			visit(p, scheme)
+		}
+	}
+}
+
+// TestScreenshots takes a picture of every page, for people to look at: `make screenshots`.
+func TestScreenshots(t *testing.T) {
+	folder := os.Getenv("LOTTERY_SCREENSHOTS")
+	if folder == "" {
+		t.Skip("make screenshots takes them")
+	}
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	s := dressed(t)
+	only := os.Getenv("LOTTERY_SCREENSHOTS_ONLY")
+	s.each(func(p shopPage, scheme string) {
+		if only != "" && !strings.Contains(only, p.name) {
+			return
+		}
+		for _, width := range []int64{360, 1440} {
+			var picture []byte
+			s.tab.do("take a picture", emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500), chromedp.FullScreenshot(&picture, 100))
+			name := filepath.Join(folder, fmt.Sprintf("%s-%s-%d.png", p.name, scheme, width))
+			if err := os.WriteFile(name, picture, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// Every page, in both schemes and at both widths, passes all checks of axe-core; and is not wider than the screen.
+func TestAccessible(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("testdata/axe/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := dressed(t)
+	s.each(func(p shopPage, scheme string) {
+		for _, width := range []int64{360, 1440} {
+			var across int64
+			var found string
+			s.tab.do("check", emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500), chromedp.Evaluate(string(script), nil),
+				chromedp.Evaluate(`document.documentElement.scrollWidth`, &across))
+			s.tab.do("check", chromedp.Evaluate(`(async () => {
+				document.querySelectorAll("details").forEach(d => d.open = true);
+				const r = await axe.run(document, {resultTypes: ["violations"]});
+				return JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 160) + " — " + (n.any[0] || n.all[0] || n.none[0] || {}).message)})));
+			})()`, &found, chromedp.EvalAsValue, awaiting))
+			var violations []struct {
+				ID, Help string
+				Nodes    []string
+			}
+			if err := json.Unmarshal([]byte(found), &violations); err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range violations {
+				t.Errorf("%s, %s, %d px: %s (%s)\n  %s", p.path, scheme, width, v.ID, v.Help, strings.Join(v.Nodes[:min(4, len(v.Nodes))], "\n  "))
+			}
+			if across > width {
+				t.Errorf("%s is %d px wide at %d px", p.path, across, width)
+			}
+		}
+	})
+}
