@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -131,13 +132,13 @@ func endpointUses(rows []store.EndpointUsage) []endpointUse {
 }
 
 func shortDuration(d time.Duration) string {
+	hours, minutes := int(d.Hours()), int(d.Minutes())%60
 	switch {
 	case d < time.Minute:
 		return "less than a minute"
-	case d < time.Hour:
-		return d.Truncate(time.Minute).String()[:len(d.Truncate(time.Minute).String())-2]
+	case hours == 0:
+		return fmt.Sprintf("%d min", minutes)
 	default:
-		d = d.Truncate(time.Minute)
-		return d.String()[:len(d.String())-2]
+		return fmt.Sprintf("%d h %d min", hours, minutes)
 	}
 }

@@ -96,8 +96,12 @@ func markdown(m goldmark.Markdown, text string) (template.HTML, error) {
 		return "", err
 	}
 	// Wide tables and code scroll by themselves, and with the keyboard.
-	made := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>`, "</table>", "</table></div>",
-		"<pre>", `<pre tabindex="0">`, "<th>", `<th scope="col">`).Replace(b.String())
+	made := b.String()
+	for n := 1; strings.Contains(made, "<table>"); n++ {
+		made = strings.Replace(made, "<table>", fmt.Sprintf(`<div class="scroll" tabindex="0" role="region" aria-label="Table %d"><table data-n>`, n), 1)
+	}
+	made = strings.NewReplacer("<table data-n>", "<table>", "</table>", "</table></div>",
+		"<pre>", `<pre tabindex="0">`, "<th>", `<th scope="col">`).Replace(made)
 	return template.HTML(made), nil //nolint:gosec // G203: made by goldmark, which escapes what is not ours
 }
 

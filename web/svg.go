@@ -60,7 +60,7 @@ func roundUp(n int64) int64 {
 
 // usageChart draws requests by day, oldest first, with the day's limit where it is near.
 func usageChart(days []dayCount, limit int64) template.HTML {
-	const width, height, left, bottom, top = 720, 220, 44, 24, 10
+	const width, height, left, bottom, top = 720, 228, 44, 26, 22
 	most, total := int64(1), int64(0)
 	for _, d := range days {
 		most = max(most, d.Requests)
@@ -92,7 +92,11 @@ func usageChart(days []dayCount, limit int64) template.HTML {
 			d.rect(x+2, min(y(day.Requests), y(0)-2), step-4, max(2, y(0)-y(day.Requests)), "bar", tip)
 		}
 		if i%7 == 1 {
-			d.label(x+step/2, height-6, "middle", "tick", shortDay(day.Day))
+			at, anchor := x+step/2, "middle"
+			if i == len(days)-1 {
+				at, anchor = width, "end"
+			}
+			d.label(at, height-6, anchor, "tick", shortDay(day.Day))
 		}
 	}
 	if showLimit {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"lottery/models/store/storetest"
 )
@@ -23,14 +25,19 @@ func chromium(t *testing.T) context.Context {
 	if err != nil {
 		storetest.Missing(t, "Chromium")
 	}
+	folder, err := os.MkdirTemp("", "chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	options = append(options, chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(t.TempDir()),
+	options = append(options, chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(folder),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(time.Minute))
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	ctx, _ = chromedp.NewContext(ctx)
+	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits for its end
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatalf("start Chromium: %v", err)
 	}
@@ -74,22 +81,33 @@ func (b *tab) open(address string) {
 	b.do("open "+address, chromedp.Navigate(address))
 }
 
-// press clicks the first button or link that has the text, and waits for the page that follows.
+// press presses the first button or link that has the text, with the keyboard, and waits for the page that follows.
 func (b *tab) press(text string) {
 	b.t.Helper()
-	b.do("press "+text, follows(chromedp.Click(saying(text), chromedp.BySearch, chromedp.NodeVisible)))
+	b.follow("press "+text, chromedp.Focus(saying(text), chromedp.BySearch), chromedp.KeyEvent(kb.Enter))
+}
+
+// pressAt is press for a selector.
+func (b *tab) pressAt(selector string) {
+	b.t.Helper()
+	b.follow("press "+selector, chromedp.Focus(selector, chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
 }
 
 // saying finds a button or link by its text.
 func saying(text string) string {
-	return `//*[self::a or self::button][contains(normalize-space(.), "` + text + `")]`
+	return `(//*[self::a or self::button][contains(normalize-space(.), "` + text + `")])[1]`
 }
 
-// follows does an action and waits until another page is there.
-func follows(action chromedp.Action) chromedp.Action {
-	return chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := chromedp.RunResponse(ctx, action)
-		return err
+// follow does something and waits until another page is there.
+func (b *tab) follow(what string, actions ...chromedp.Action) {
+	b.t.Helper()
+	b.do(what, append([]chromedp.Action{chromedp.Evaluate("window.before = true", nil)}, actions...)...)
+	waitUntil(b.t, what+": the page that follows", func() bool {
+		ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+		defer cancel()
+		var there bool // while a page is replaced there is nobody to ask
+		err := chromedp.Run(ctx, chromedp.Evaluate(`!window.before && document.readyState === "complete"`, &there))
+		return err == nil && there
 	})
 }
 
@@ -188,9 +206,9 @@ func (b *tab) askLink(email string) {
 func (b *tab) followMail(base string) {
 	b.t.Helper()
 	b.open(base + "/dev/mail")
-	b.do("open the newest mail", follows(chromedp.Click(".paths a", chromedp.ByQuery)))
-	b.do("follow the link", follows(chromedp.Click("pre a", chromedp.ByQuery)))
-	b.do("press the button", follows(chromedp.Click("main form button", chromedp.ByQuery)))
+	b.pressAt(".paths a")
+	b.pressAt("pre a")
+	b.pressAt("main form button")
 }
 
 // call asks the API with a key: the status, and the day's limit and rest.
@@ -224,22 +242,39 @@ func stripeOf(t *testing.T, p *process) string {
 // sessionsOf is the checkout sessions of the stand-in for Stripe, by status.
 func sessionsOf(t *testing.T, stripe string) map[string]int {
 	t.Helper()
+	sessions, _ := stateOf(t, stripe)
+	return sessions
+}
+
+// subscriptionsOf is the subscriptions of the stand-in for Stripe, by status.
+func subscriptionsOf(t *testing.T, stripe string) map[string]int {
+	t.Helper()
+	_, subscriptions := stateOf(t, stripe)
+	return subscriptions
+}
+
+func stateOf(t *testing.T, stripe string) (sessions, subscriptions map[string]int) {
+	t.Helper()
 	res, err := http.Get(stripe + "/_sandbox/state")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
 	var state struct {
-		Sessions []struct{ Status string } `json:"checkout_sessions"`
+		Sessions      []struct{ Status string } `json:"checkout_sessions"`
+		Subscriptions []struct{ Status string } `json:"subscriptions"`
 	}
 	if err := json.NewDecoder(res.Body).Decode(&state); err != nil {
 		t.Fatal(err)
 	}
-	counts := map[string]int{}
+	sessions, subscriptions = map[string]int{}, map[string]int{}
 	for _, s := range state.Sessions {
-		counts[s.Status]++
+		sessions[s.Status]++
 	}
-	return counts
+	for _, s := range state.Subscriptions {
+		subscriptions[s.Status]++
+	}
+	return sessions, subscriptions
 }
 
 // pay pays on the stand-in's checkout page.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"net/http"
+	"path"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -112,7 +114,7 @@ func TestCheckoutAstray(t *testing.T) {
 	first.signUp(p.base, "kay@example.com")
 
 	first.open(p.base + "/dashboard/plan")
-	first.do("double click on upgrade", follows(chromedp.DoubleClick(saying("Upgrade to Pro"), chromedp.BySearch)))
+	first.follow("double click on upgrade", chromedp.DoubleClick(saying("Upgrade to Pro"), chromedp.BySearch))
 	first.says("Sandbox: no real money")
 	if open := sessionsOf(t, stripe)["open"]; open != 1 {
 		t.Errorf("a double click made %d checkouts", open)
@@ -133,8 +135,11 @@ func TestCheckoutAstray(t *testing.T) {
 	first.says("Usage")
 
 	// Paid in a tab that goes away before it comes back: the webhook tells.
-	second.choose(`input[value="ok"]`)
-	second.do("pay", chromedp.Evaluate(`fetch(location.href, {method: "POST", headers: {"Content-Type": "application/x-www-form-urlencoded"}, body: "card=ok&email=kay%40example.com", redirect: "manual"}).then(() => true)`, nil))
+	paid, err := http.Post(stripe+"/_sandbox/pay", "application/json", strings.NewReader(`{"session": "`+path.Base(checkout)+`", "card": "ok"}`))
+	if err != nil || paid.StatusCode != http.StatusOK {
+		t.Fatalf("pay: %v %v", paid, err)
+	}
+	paid.Body.Close()
 	first.until(p.base+"/dashboard/plan", "renews on")
 
 	// The forgotten tab tries once more, and the old return address still tells the truth.
@@ -214,9 +219,25 @@ func TestWithoutScripts(t *testing.T) {
 	b.press("Upgrade to Pro")
 	b.pay("ok")
 	b.says("Welcome to Pro")
-	b.open(p.base + "/dashboard/account/close")
-	b.press("Close my account")
 	b.open(p.base + "/dashboard/account")
 	b.press("Sign out everywhere")
-	b.says("Sign in")
+	b.askLink("margaret@example.com")
+	b.followMail(p.base)
+	b.says("10,000 requests")
+	b.open(p.base + "/dashboard/account/close")
+	b.choose("input[name=confirm]")
+	b.press("Close my account")
+	b.says("Your account is closed")
+	if counts := subscriptionsOf(t, stripeOf(t, p)); counts["canceled"] != 1 || len(counts) != 1 {
+		t.Errorf("subscriptions of a closed account: %v", counts)
+	}
+	// Signing up again on the same day brings along what was used.
+	again := b.signUp(p.base, "Margaret@example.com")
+	if status, _, left := call(t, p.base, again); status != http.StatusOK || left != "98" {
+		t.Errorf("signed up again: %d, %s left", status, left)
+	}
+	waitUntil(t, "the closed account's key to be dead", func() bool {
+		status, _, _ := call(t, p.base, key)
+		return status == http.StatusUnauthorized
+	})
 }
