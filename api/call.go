@@ -41,7 +41,7 @@ func (x *call) release() {
 		return
 	}
 	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
-	x.records.game, x.records.search = nil, false
+	x.records.forget()
 	x.coding, x.costly = nil, false
 	clear(x.refs) // no reference may keep an old catalog alive
 	x.refs, x.body = x.refs[:0], x.body[:0]

@@ -62,15 +62,15 @@ func (d *digits) appendPairs(b []byte, quoted bool, sep byte) []byte {
 }
 
 // records writes draw records as JSON, in the field order of the contract. What neighbours in a list share is made
-// once: dates come several in a row, and most numbers of a game come again and again.
+// once: a month's dates follow each other, and most numbers of a game come again and again.
 type records struct {
 	search bool // adds the eleventh field
-	game   *catalog.Game
-	middle []byte // what all records of game have between number and pairs
-	known  *numberTexts
-	date   models.Date
-	start  []byte // what records of date begin with; empty = there was none yet
-	fresh  []byte // texts of a number that known does not have
+	gameTexts
+	games []gameTexts // that this list has met: those of several come by turns
+	text  []byte      // of all of them
+	first models.Date // of a month
+	start []byte      // what records of a date of that month begin with; empty = there was none yet
+	fresh []byte      // texts of a number that known does not have
 }
 
 // append appends one record.
@@ -78,10 +78,7 @@ func (r *records) append(b []byte, ref catalog.Ref) []byte {
 	if g := ref.Game(); g != r.game {
 		r.enter(g)
 	}
-	if date := ref.Date(); date != r.date || len(r.start) == 0 {
-		r.date = date
-		r.start = append(date.AppendTo(append(r.start[:0], `{"date":"`...)), `","tod":"`...)
-	}
+	r.begin(ref.Date())
 	var number, pairs []byte
 	if r.known != nil {
 		number, pairs = r.known.of(ref.Number())
@@ -106,9 +103,38 @@ func (r *records) append(b []byte, ref catalog.Ref) []byte {
 	return append(b, "]}"...)
 }
 
+// dayAt is where a date's day stands in records.start.
+const dayAt = len(`{"date":"2006-01-`)
+
+// begin makes start that of date. Lists go through the days of a month, so that mostly two digits change.
+func (r *records) begin(date models.Date) {
+	day := date - r.first
+	if day < 0 || day >= 28 || len(r.start) == 0 { // every month has 28 days
+		_, _, day := date.Civil()
+		r.first = date - models.Date(day-1)
+		r.start = append(date.AppendTo(append(r.start[:0], `{"date":"`...)), `","tod":"`...)
+		return
+	}
+	day++
+	r.start[dayAt], r.start[dayAt+1] = byte('0'+day/10), byte('0'+day%10)
+}
+
+// gameTexts is what all records of a game share.
+type gameTexts struct {
+	game   *catalog.Game
+	middle []byte       // between number and pairs
+	known  *numberTexts // nil = made for each record
+}
+
 func (r *records) enter(g *catalog.Game) {
-	r.game, r.known = g, numberTextsOf(g.Digits)
-	b := r.middle[:0]
+	for i := range r.games {
+		if r.games[i].game == g {
+			r.gameTexts = r.games[i]
+			return
+		}
+	}
+	from := len(r.text)
+	b := r.text
 	b = append(b, `,"game":"`...)
 	b = append(b, g.ID...) // [a-z0-9-]: nothing to escape
 	b = append(b, `","game_name":`...)
@@ -116,7 +142,15 @@ func (r *records) enter(g *catalog.Game) {
 	b = append(b, `,"game_type":"`...)
 	b = append(b, g.Type...)
 	b = append(b, `","pairs_2dp":[`...)
-	r.middle = b
+	r.text = b
+	r.gameTexts = gameTexts{g, r.text[from:], numberTextsOf(g.Digits)}
+	r.games = append(r.games, r.gameTexts)
+}
+
+// forget lets go of the games, which hold their draws; the buffers stay.
+func (r *records) forget() {
+	clear(r.games)
+	r.gameTexts, r.games, r.text, r.search = gameTexts{}, r.games[:0], r.text[:0], false
 }
 
 func matchName(ref catalog.Ref) string {
