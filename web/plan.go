@@ -22,6 +22,8 @@ type planView struct {
 	CanManage bool
 	Suspended bool
 	Returned  bool // from Stripe's portal
+	Pro       models.PlanTerms
+	Price     string
 }
 
 // standing reads the plan. Somebody who comes from the portal is looked at afresh, without waiting for a webhook.
@@ -39,7 +41,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	if err != nil {
 		return planView{}, err
 	}
-	p := planView{Billing: b, Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned}
+	p := planView{Billing: b, Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: priceOfPro}
 	p.Plan, p.Source = v.Account.Plan()
 	p.Keys = h.deps.Plans[p.Plan].MaxKeys
 	status := ""

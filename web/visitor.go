@@ -43,7 +43,7 @@ func (h *Handler) cookieName() string {
 }
 
 func (h *Handler) setCookie(w http.ResponseWriter, value string, age time.Duration) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // G124: Secure wherever the service is reached by https
 		Name: h.cookieName(), Value: value, Path: "/", MaxAge: int(age / time.Second),
 		HttpOnly: true, Secure: h.secure, SameSite: http.SameSiteLaxMode,
 	})

@@ -50,7 +50,7 @@ type tab struct {
 	ctx context.Context
 }
 
-func newTab(t *testing.T, browser context.Context) *tab {
+func newTab(t *testing.T, browser context.Context) *tab { //nolint:revive // t is first, as in all tests
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)

@@ -1,0 +1,206 @@
+package web_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"lottery/api/problem"
+	"lottery/web"
+)
+
+// publicPages is what anyone can open.
+var publicPages = []string{
+	"/", "/pricing", "/explore", "/explore/ny-numbers", "/status", "/terms", "/privacy", "/docs", "/docs/authentication", "/docs/limits",
+	"/docs/pagination", "/docs/errors", "/docs/coverage", "/docs/sources", "/docs/reference", "/docs/errors/quota_exceeded", "/sign-in", "/sign-up",
+	"/nothing", "/sign-in/link?token=x", "/dev/mail",
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) { d.PublicURL = "https://draws.example" })
+	p := h.person()
+	for _, path := range append([]string{"/robots.txt", "/dashboard"}, publicPages...) {
+		got := p.get(path)
+		for name, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
+			"Strict-Transport-Security": "max-age=31536000; includeSubDomains", "Cross-Origin-Opener-Policy": "same-origin",
+		} {
+			if got.header.Get(name) != want {
+				t.Errorf("%s: %s is %q", path, name, got.header.Get(name))
+			}
+		}
+		policy := got.header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; style-src 'self'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
+			t.Errorf("%s: %s", path, policy)
+		}
+	}
+	got := p.post("/sign-in", "email", "ada@example.com")
+	got.says(t, http.StatusOK)
+	signedIn := p.post("/sign-in/link", "token", h.tokenOf("ada@example.com"))
+	if cookie := signedIn.header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-session=") || !strings.Contains(cookie, "; Secure") {
+		t.Errorf("on https: %s", cookie)
+	}
+	if plain := open(t, nil).person().get("/"); plain.header.Get("Strict-Transport-Security") != "" {
+		t.Error("HSTS without https")
+	}
+}
+
+// Forms that come from other sites are refused, wherever they lead.
+func TestCrossOrigin(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.signIn("ada@example.com")
+	key := h.keysOf("ada@example.com")[0].ID
+	for _, path := range []string{
+		"/sign-in", "/sign-in/link", "/sign-out", "/dashboard/keys", "/dashboard/keys/" + key + "/revoke", "/dashboard/keys/" + key + "/rotate",
+		"/dashboard/plan/upgrade", "/dashboard/plan/portal", "/dashboard/account/email", "/dashboard/account/email/confirm",
+		"/dashboard/account/sign-out", "/dashboard/account/close",
+	} {
+		for name, headers := range map[string][2]string{
+			"other site": {"Sec-Fetch-Site", "cross-site"}, "sister host": {"Sec-Fetch-Site", "same-site"},
+			"old browser": {"Origin", "https://evil.example"}, "hidden origin": {"Origin", "null"},
+		} {
+			req, err := http.NewRequest(http.MethodPost, h.base+path, strings.NewReader("confirm=yes&name=x&email=eve@example.com"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.Header.Set(headers[0], headers[1])
+			if got := p.do(req); got.status != http.StatusForbidden || !strings.Contains(got.text, "from another site") {
+				t.Errorf("%s, %s: %d", path, name, got.status)
+			}
+		}
+	}
+	p.get("/dashboard").says(t, http.StatusOK)
+	if keys := h.keysOf("ada@example.com"); len(keys) != 1 || keys[0].RevokedAt != nil {
+		t.Errorf("a form from another site has done something: %v", keys)
+	}
+}
+
+// Every page is well-formed HTML without anything inline, every link of ours leads somewhere, every id is there once.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.signIn("ada@example.com")
+	seen := map[string]bool{}
+	pages := append([]string{"/dashboard", "/dashboard/keys", "/dashboard/plan", "/dashboard/account", "/dashboard/account/close", "/dashboard/support", "/dev/mail/1"}, publicPages...)
+	for _, path := range pages {
+		if path == "/sign-in" || path == "/sign-up" {
+			continue // lead to the dashboard
+		}
+		got := p.get(path)
+		tree, err := html.Parse(strings.NewReader(got.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids := map[string]bool{}
+		headings := 0
+		for n := range tree.Descendants() {
+			if n.Type != html.ElementNode {
+				continue
+			}
+			if n.Data == "h1" {
+				headings++
+			}
+			if n.Data == "style" || n.Data == "script" && n.FirstChild != nil {
+				t.Errorf("%s: inline <%s>", path, n.Data)
+			}
+			for _, a := range n.Attr {
+				switch {
+				case a.Key == "style" || strings.HasPrefix(a.Key, "on"):
+					t.Errorf("%s: <%s %s>", path, n.Data, a.Key)
+				case a.Key == "id" && ids[a.Val]:
+					t.Errorf("%s: id %q is there twice", path, a.Val)
+				case a.Key == "id":
+					ids[a.Val] = true
+				case (a.Key == "href" || a.Key == "src") && strings.HasPrefix(a.Val, "/"):
+					seen[strings.SplitN(a.Val, "#", 2)[0]] = true
+				case a.Key == "src" || a.Key == "href" && n.Data == "link":
+					if !strings.HasPrefix(a.Val, h.base) {
+						t.Errorf("%s loads %s", path, a.Val)
+					}
+				}
+			}
+		}
+		if headings != 1 {
+			t.Errorf("%s has %d h1", path, headings)
+		}
+		for _, ref := range regexp.MustCompile(`aria-(?:labelledby|describedby)="([^"]*)"`).FindAllStringSubmatch(got.text, -1) {
+			for id := range strings.FieldsSeq(ref[1]) {
+				if !ids[id] {
+					t.Errorf("%s: nothing has the id %q", path, id)
+				}
+			}
+		}
+	}
+	for link := range seen {
+		if strings.HasPrefix(link, "/openapi.") {
+			continue // the API's
+		}
+		if got := p.get(link); got.status >= 400 {
+			t.Errorf("the link %s leads to %d", link, got.status)
+		}
+	}
+}
+
+// Every code of the API has its page, where problems point to.
+func TestErrorPages(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	for code := range problem.Codes() {
+		h.person().get("/docs/errors/"+string(code)).says(t, http.StatusOK, string(code), "What to do")
+	}
+	h.person().get("/docs/errors/no_such_code").says(t, http.StatusNotFound)
+}
+
+func TestTextFiles(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) { d.Terms = "# Ours\n\n<script>alert(1)</script>\n\n**Be kind.**" })
+	p := h.person()
+	p.get("/llms.txt").says(t, http.StatusOK, "# Lottery Draws API", "`GET /v1/draws/recent?game=`", "`ny-numbers`")
+	p.get("/robots.txt").says(t, http.StatusOK, "Disallow: /dashboard", "Sitemap: "+h.base+"/sitemap.xml")
+	p.get("/sitemap.xml").says(t, http.StatusOK, "<loc>"+h.base+"/docs/errors/quota_exceeded</loc>", "/explore/ny-numbers</loc>")
+	p.get("/favicon.ico").says(t, http.StatusOK, "<svg")
+	terms := p.get("/terms")
+	terms.says(t, http.StatusOK, "<strong>Be kind.</strong>")
+	if strings.Contains(terms.text, "<script>alert") {
+		t.Error("the operator's Markdown may hold scripts")
+	}
+	p.get("/privacy").says(t, http.StatusOK, "What is stored")
+	p.get("/explore/ny-numbers").says(t, http.StatusOK, "New York &#34;Numbers&#34; &lt;3&gt;", "007")
+	p.get("/").says(t, http.StatusOK, "/v1/draws/date/2024-07-02?game=ny-numbers&amp;tod=Evening", "618")
+}
+
+// The first view of the start page is at most 60 KB on the wire, with everything that it loads.
+func TestFirstViewIsSmall(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	total := 0
+	fetch := func(path string) string {
+		req, err := http.NewRequest(http.MethodGet, h.base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Accept-Encoding", "gzip")
+		got := h.person().do(req)
+		total += len(got.text)
+		for name, values := range got.header {
+			total += len(name) + len(strings.Join(values, "")) + 4
+		}
+		return got.text
+	}
+	fetch("/")
+	for _, asset := range regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`).FindAllStringSubmatch(h.person().get("/").text, -1) {
+		fetch(asset[1])
+	}
+	if total > 60_000 {
+		t.Errorf("%d bytes", total)
+	}
+	t.Logf("%d bytes", total)
+}

@@ -1,0 +1,202 @@
+package web_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/catalog"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+	"lottery/web"
+	"lottery/web/mail"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// clock is a clock that a test moves.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time       { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) move(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// house is the pages on a real database, with a mailbox.
+type house struct {
+	t     *testing.T
+	clock *clock
+	store *store.Store
+	box   *mail.Mailbox
+	base  string
+}
+
+// open serves the pages; change may change what they stand on.
+func open(t *testing.T, change func(*web.Deps)) *house {
+	t.Helper()
+	c := &clock{}
+	h := &house{t: t, clock: c, store: storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now}), box: &mail.Mailbox{}}
+	server := httptest.NewUnstartedServer(nil)
+	h.base = "http://" + server.Listener.Addr().String()
+	deps := web.Deps{
+		Catalog: &catalog.Live{}, Store: h.store, Plans: models.DefaultPlans(), Ledger: h.store, Mail: h.box, Mailbox: h.box,
+		PublicURL: h.base, Now: c.now, Build: models.BuildVersion(), Support: "help@example.com",
+	}
+	deps.Catalog.Swap(draws(t))
+	if change != nil {
+		change(&deps)
+	}
+	pages, err := web.New(deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Config.Handler = pages
+	server.Start()
+	t.Cleanup(server.Close)
+	return h
+}
+
+// draws is a small catalog.
+func draws(t *testing.T) *catalog.Catalog {
+	t.Helper()
+	b := catalog.NewBuilder(models.DataVersion{Number: 1, Token: "v1"})
+	game := b.Game(models.Game{ID: "ny-numbers", Name: `New York "Numbers" <3>`, Digits: 3, Tods: models.NewTodSet(models.Midday, models.Evening), Jurisdiction: "NY"})
+	for i, number := range []string{"007", "430", "700", "618"} {
+		if err := game.Add(models.NewDate(2024, 7, 1)+models.Date(i/2), []models.Tod{models.Midday, models.Evening}[i%2], 1, number); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := b.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// person is somebody with a browser that keeps cookies and follows no redirects by itself.
+type person struct {
+	h      *house
+	client *http.Client
+	jar    *cookiejar.Jar
+}
+
+func (h *house) person() *person {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return &person{h, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, jar}
+}
+
+// page is an answer.
+type page struct {
+	status int
+	header http.Header
+	text   string
+}
+
+func (p *person) do(req *http.Request) page {
+	p.h.t.Helper()
+	res, err := p.client.Do(req)
+	if err != nil {
+		p.h.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.h.t.Fatal(err)
+	}
+	return page{res.StatusCode, res.Header, string(text)}
+}
+
+func (p *person) get(path string) page {
+	p.h.t.Helper()
+	if !strings.HasPrefix(path, "http") {
+		path = p.h.base + path
+	}
+	req, err := http.NewRequest(http.MethodGet, path, nil)
+	if err != nil {
+		p.h.t.Fatal(err)
+	}
+	return p.do(req)
+}
+
+// post sends a form as a browser on a page of ours does.
+func (p *person) post(path string, fields ...string) page {
+	p.h.t.Helper()
+	form := url.Values{}
+	for i := 0; i < len(fields); i += 2 {
+		form.Set(fields[i], fields[i+1])
+	}
+	req, err := http.NewRequest(http.MethodPost, p.h.base+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		p.h.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	return p.do(req)
+}
+
+// tokenOf is the token of the newest mail to an address.
+func (h *house) tokenOf(to string) string {
+	h.t.Helper()
+	for _, m := range h.box.All() {
+		if strings.EqualFold(m.To, to) && m.Link != "" {
+			u, err := url.Parse(m.Link)
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			return u.Query().Get("token")
+		}
+	}
+	h.t.Fatalf("no mail with a link to %s", to)
+	return ""
+}
+
+// signIn asks for a link, takes it from the mailbox and spends it.
+func (p *person) signIn(email string) page {
+	p.h.t.Helper()
+	if got := p.post("/sign-in", "email", email); got.status != http.StatusOK {
+		p.h.t.Fatalf("ask for a link: %d %s", got.status, got.text)
+	}
+	return p.post("/sign-in/link", "token", p.h.tokenOf(email))
+}
+
+var keyForm = regexp.MustCompile(`ldk_[0-9A-Za-z]{38}`)
+
+// says fails the test unless a page has the status and the texts.
+func (p page) says(t *testing.T, status int, texts ...string) {
+	t.Helper()
+	if p.status != status {
+		t.Errorf("status %d, want %d: %.300s", p.status, status, p.text)
+	}
+	for _, text := range texts {
+		if !strings.Contains(p.text, text) {
+			t.Errorf("the page does not say %q: %.1500s", text, p.text)
+		}
+	}
+}
+
+// leads fails the test unless a page leads to another.
+func (p page) leads(t *testing.T, to string) {
+	t.Helper()
+	if p.status != http.StatusSeeOther || p.header.Get("Location") != to {
+		t.Errorf("status %d to %q, want 303 to %q", p.status, p.header.Get("Location"), to)
+	}
+}
+
+func (h *house) account(email string) models.Account {
+	h.t.Helper()
+	a, err := h.store.Account(context.Background(), email)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return a
+}

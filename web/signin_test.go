@@ -1,0 +1,230 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+	"lottery/web"
+)
+
+func TestSignUp(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	got := p.signIn("Ada@Example.com")
+	got.says(t, http.StatusOK, "Welcome: here is your key", "curl -H")
+	key := keyForm.FindString(got.text)
+	if !secret.WellFormed(key) {
+		t.Fatalf("no key: %q", key)
+	}
+	stored, err := h.store.KeyByHash(context.Background(), secret.Hash(key))
+	if err != nil || stored.Account.ID != h.account("ada@example.com").ID {
+		t.Errorf("the key is not the account's: %v", err)
+	}
+	if cache := got.header.Get("Cache-Control"); cache != "no-store" {
+		t.Errorf("a page with a key: Cache-Control %q", cache)
+	}
+	p.get("/dashboard").says(t, http.StatusOK, "Usage", "Ada@Example.com")
+	if again := p.get("/dashboard/keys"); strings.Contains(again.text, key) {
+		t.Error("the key is shown again")
+	}
+
+	// The second time there is no new account and no new key.
+	p2 := h.person()
+	p2.signIn("ada@example.com").leads(t, "/dashboard")
+	keys, err := h.store.Keys(context.Background(), stored.AccountID)
+	if err != nil || len(keys) != 1 {
+		t.Errorf("%d keys, %v", len(keys), err)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.post("/sign-in", "email", "ada@example.com")
+	token := h.tokenOf("ada@example.com")
+
+	for range 3 { // a program that checks mail
+		got := h.person().get("/sign-in/link?token=" + token)
+		got.says(t, http.StatusOK, "Sign in as ada@example.com")
+		if got.header.Get("Set-Cookie") != "" {
+			t.Error("opening a link signs in")
+		}
+	}
+	for name, wrong := range map[string]string{"empty": "", "unknown": "lnk_x", "changed": token + "x"} {
+		h.person().get("/sign-in/link?token="+url.QueryEscape(wrong)).says(t, http.StatusGone, "does not work any more")
+		if got := h.person().post("/sign-in/link", "token", wrong); got.status != http.StatusGone {
+			t.Errorf("%s: %d", name, got.status)
+		}
+	}
+	p.post("/sign-in/link", "token", token).says(t, http.StatusOK, "Welcome")
+	h.person().post("/sign-in/link", "token", token).says(t, http.StatusGone, "does not work any more")
+	p.post("/sign-in/link", "token", token).leads(t, "/dashboard") // the same person, a second click
+	h.person().post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusGone)
+
+	late := h.person()
+	late.post("/sign-in", "email", "late@example.com")
+	token = h.tokenOf("late@example.com")
+	h.clock.move(models.LinkLives - time.Second)
+	late.get("/sign-in/link?token="+token).says(t, http.StatusOK, "Sign in as")
+	h.clock.move(2 * time.Second)
+	late.get("/sign-in/link?token="+token).says(t, http.StatusGone)
+	late.post("/sign-in/link", "token", token).says(t, http.StatusGone, "Ask for another link")
+	if _, err := h.store.Account(context.Background(), "late@example.com"); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("an expired link made an account: %v", err)
+	}
+}
+
+// One of many who spend a link at once succeeds.
+func TestLinkSpentOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		hash := secret.Hash("lnk_token")
+		if _, err := st.CreateLink(t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkSignIn, Email: "ada@example.com", PerHour: 5}); err != nil {
+			t.Fatal(err)
+		}
+		results := make(chan error)
+		for i := range 8 {
+			go func() {
+				_, err := st.SignIn(context.Background(), models.DefaultPlans(), store.SignIn{
+					Link: hash, Session: secret.Hash(string(rune('a' + i))), NewID: store.NewAccountID(), FirstKey: true,
+				})
+				results <- err
+			}()
+		}
+		good := 0
+		for range 8 {
+			switch err := <-results; {
+			case err == nil:
+				good++
+			case models.ErrorCode(err) != models.CodeNotFound:
+				t.Errorf("a spent link: %v", err)
+			}
+		}
+		if good != 1 {
+			t.Errorf("%d signed in with one link", good)
+		}
+	})
+}
+
+// What the page says does not depend on whether an address has an account.
+func TestNoEnumeration(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	h.person().signIn("known@example.com")
+	ask := func(email string) string {
+		got := h.person().post("/sign-in", "email", email)
+		return strings.ReplaceAll(got.text, email, "EMAIL")
+	}
+	if a, b := ask("known@example.com"), ask("other@example.com"); a != b {
+		t.Errorf("the answers differ:\n%s\n%s", a, b)
+	}
+	if len(h.box.All()) != 3 {
+		t.Errorf("%d mails", len(h.box.All()))
+	}
+	for range 5 {
+		h.person().post("/sign-in", "email", "known@example.com")
+		h.person().post("/sign-in", "email", "other@example.com")
+	}
+	if a, b := ask("known@example.com"), ask("other@example.com"); a != b || !strings.Contains(a, "several links") {
+		t.Errorf("throttled answers differ:\n%s\n%s", a, b)
+	}
+}
+
+func TestThrottle(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 4} })
+	for i, want := range []int{200, 200, 429} {
+		got := h.person().post("/sign-in", "email", "Ada@example.com")
+		if got.status != want {
+			t.Errorf("mail %d to one address: %d, want %d", i+1, got.status, want)
+		}
+	}
+	h.clock.move(61 * time.Minute)
+	h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusOK)
+	got := h.person().post("/sign-in", "email", "b@example.com")
+	got.says(t, http.StatusTooManyRequests, "from your network", `value="b@example.com"`)
+}
+
+func TestSignInForm(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	for _, wrong := range []string{"", "ada", "ada@", "ada@localhost", "a b@example.com", "x@example.com\r\nBcc: y@example.com", strings.Repeat("a", 300) + "@example.com"} {
+		got := h.person().post("/sign-in", "email", wrong)
+		got.says(t, http.StatusUnprocessableEntity, "name@example.com")
+	}
+	got := h.person().post("/sign-in", "email", `"><script>alert(1)</script>`)
+	if strings.Contains(got.text, "<script>alert") {
+		t.Error("what was typed is not escaped")
+	}
+	got.says(t, http.StatusUnprocessableEntity, "&#34;&gt;&lt;script&gt;")
+	if n := len(h.box.All()); n != 0 {
+		t.Errorf("%d mails", n)
+	}
+}
+
+func TestNoMail(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = nil, nil })
+	h.person().get("/sign-up").says(t, http.StatusOK, "sends no mail")
+	h.person().post("/sign-in", "email", "ada@example.com").leads(t, "/sign-in")
+	h.person().get("/dev/mail").says(t, http.StatusNotFound)
+}
+
+// The link in a mail leads where the configuration says, whatever host the request names.
+func TestHostIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	req, err := http.NewRequest(http.MethodPost, h.base+"/sign-in", strings.NewReader("email=ada%40example.com"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "evil.example"
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("X-Forwarded-Host", "evil.example")
+	p.do(req).says(t, http.StatusOK)
+	if link := h.box.All()[0].Link; !strings.HasPrefix(link, h.base+"/sign-in/link?token=") {
+		t.Errorf("the mail leads to %s", link)
+	}
+	req, err = http.NewRequest(http.MethodGet, h.base+"/pricing", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "evil.example"
+	if got := p.do(req); strings.Contains(got.text, "evil.example") {
+		t.Error("a page repeats the host of the request")
+	}
+}
+
+// Only words of ours say what comes after signing in.
+func TestNoOpenRedirect(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	for _, next := range []string{"https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "/dashboard/account/close"} {
+		p := h.person()
+		got := p.get("/sign-in?next=" + url.QueryEscape(next))
+		if strings.Contains(got.text, "evil") {
+			t.Errorf("%s stands in the page", next)
+		}
+		p.post("/sign-in", "email", "ada@example.com", "next", next)
+		to := p.post("/sign-in/link", "token", h.tokenOf("ada@example.com"), "next", next)
+		if at := to.header.Get("Location"); at != "" && at != "/dashboard" {
+			t.Errorf("%s leads to %s", next, at)
+		}
+	}
+	for _, path := range []string{"//evil.example", "/%2f%2fevil.example", "/\\evil.example", "/docs//evil.example"} {
+		if at := h.person().get(path).header.Get("Location"); strings.HasPrefix(at, "//") || strings.Contains(at, "://") {
+			t.Errorf("%s leads to %s", path, at)
+		}
+	}
+}
