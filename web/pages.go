@@ -68,7 +68,7 @@ type view struct {
 	Section     string // of the top navigation: docs, explore, pricing, dashboard
 	Sub         string // of the dashboard's navigation
 	Status      int    // 0 = 200
-	Private     bool   // of one person: never kept by anybody, never indexed
+	Private     bool   // of one person: never kept by anybody
 	Data        any
 
 	// What the layout shows of the request; show fills it in.
@@ -81,6 +81,7 @@ type view struct {
 	Support   string
 	PublicURL string
 	Canonical string
+	NoIndex   bool // not for search engines: they cannot sign in, so what is behind that needs no saying
 	Year      int
 	Build     models.Build
 }
@@ -90,6 +91,12 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	v.Path, v.Visitor = r.URL.Path, visitorOf(r)
 	v.Demo, v.Mailbox, v.SignUp, v.Billing = h.deps.Demo, h.deps.Mailbox != nil, h.deps.Mail != nil, h.deps.Billing != nil
 	v.Support, v.PublicURL, v.Year, v.Build = h.deps.Support, h.deps.PublicURL, h.deps.Now().Year(), h.deps.Build
+	if v.NoIndex = v.Private && v.Visitor == nil; v.NoIndex {
+		w.Header().Set("X-Robots-Tag", "noindex")
+	}
+	if v.Description == "" && v.Visitor != nil {
+		v.Description = "Your account of the Lottery Draws API: usage, keys, plan."
+	}
 	if !v.Private {
 		v.Canonical = h.deps.PublicURL + r.URL.Path
 	}
@@ -111,7 +118,6 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	if v.Private {
 		// Never compressed either: what a person typed and a secret must not share a compressed answer.
 		header.Set("Cache-Control", "no-store")
-		header.Set("X-Robots-Tag", "noindex")
 		send(w, r, v.Status, b.Bytes())
 		return
 	}

@@ -70,10 +70,7 @@ func (h *Handler) llms(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) robots(w http.ResponseWriter, r *http.Request) error {
-	text := "User-agent: *\nDisallow: /dashboard\nDisallow: /sign-in/link\nDisallow: /v1/\n\nSitemap: " + h.deps.PublicURL + "/sitemap.xml\n"
-	if h.deps.Demo != nil {
-		text = "User-agent: *\nDisallow: /\n"
-	}
+	text := "User-agent: *\nDisallow: /sign-in/link\nDisallow: /v1/\n\nSitemap: " + h.deps.PublicURL + "/sitemap.xml\n"
 	return h.text(w, r, "text/plain; charset=utf-8", text)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -92,4 +93,40 @@ func runSample(t *testing.T, language, text, key string) {
 	if err != nil || len(threeDigits.FindAllString(string(out), -1)) < 3 {
 		t.Errorf("%s: %v\n%s", language, err, out)
 	}
+}
+
+// firstKey is a key that the demo printed.
+func firstKey(t *testing.T, p *process) string {
+	t.Helper()
+	found := regexp.MustCompile(`ldk_[0-9A-Za-z]{38}`).FindString(p.stdout.String())
+	if found == "" {
+		t.Fatal("the demo printed no key")
+	}
+	return found
+}
+
+func textAt(t *testing.T, address, key string) string {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("X-Api-Key", key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// plain is the text of a piece of HTML.
+func plain(s string) string {
+	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(s, ""))
 }

@@ -24,6 +24,7 @@ import (
 	"lottery/models"
 	"lottery/models/catalog"
 	"lottery/models/store"
+	"lottery/web"
 	"lottery/web/mail"
 )
 
@@ -64,6 +65,7 @@ type node struct {
 	billing *billing.Service // nil = nothing is sold
 	ledger  quota.Ledger     // nil = nobody counts
 	mailbox *mail.Mailbox    // nil unless this is the demo
+	outbox  *web.Outbox      // nil = no mail is sent
 	metrics *prometheus.Registry
 	drained atomic.Bool // SIGTERM came
 
@@ -148,6 +150,9 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	n.work.Go(func() { paceGC(background) })
 	n.work.Go(func() { refresher.Run(background) })
 	n.work.Go(func() { n.keys.Run(background) })
+	if n.outbox != nil {
+		n.work.Go(func() { n.outbox.Run(background) })
+	}
 	if n.billing != nil {
 		n.work.Go(func() { n.billing.Run(background) })
 	}

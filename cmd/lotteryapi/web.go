@@ -32,6 +32,11 @@ func (n *node) withPages(next http.Handler) (http.Handler, error) {
 		}
 		deps.Mail = sender
 	}
+	if deps.Mail != nil {
+		n.outbox = &web.Outbox{
+			Store: n.store, Mail: deps.Mail, Plans: n.cfg.Plans, PublicURL: deps.PublicURL, Support: deps.Support, Log: n.log,
+		}
+	}
 	if deps.Mail == nil {
 		n.log.Info("no mail is sent: sign-up on the pages is off (smtp_url turns it on)")
 	}

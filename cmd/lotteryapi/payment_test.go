@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// tell posts an order to the stand-in for Stripe.
+func tell(t *testing.T, stripe, path, body string) {
+	t.Helper()
+	res, err := http.Post(stripe+"/_sandbox/"+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if text, _ := io.ReadAll(res.Body); res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %s", path, res.StatusCode, text)
+	}
+}
+
+// The page after checkout is right although no webhook ever comes.
+func TestWebhookNeverComes(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	tell(t, stripeOf(t, p), "faults/delivery", `{"action": "drop"}`)
+	b := newTab(t, browser)
+	key := b.signUp(p.base, "ada@example.com")
+	b.open(p.base + "/dashboard/plan")
+	b.press("Upgrade to Pro")
+	b.pay("ok")
+	b.says("Welcome to Pro")
+	waitUntil(t, "the key to have Pro's limit", func() bool {
+		_, limit, _ := call(t, p.base, key)
+		return limit == "10000"
+	})
+
+	// Cancelled in the portal, and still no webhook: coming back tells.
+	b.open(p.base + "/dashboard/plan")
+	b.press("Card, invoices, cancel")
+	b.press("Cancel at the end of the period")
+	b.press("Return")
+	b.open(p.base + "/dashboard/plan")
+	b.says("Cancelled: Pro ends on")
+
+	stranger := newTab(t, chromium(t))
+	stranger.signUp(p.base, "eve@example.com")
+	stranger.open(p.base + "/dashboard/billing/return?session_id=cs_test_nobodys")
+	stranger.says("There is nothing here")
+}
+
+// Money that comes days later: the page says so, and the plan changes by itself.
+func TestBankPaysLater(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, browser)
+	b.signUp(p.base, "ada@example.com")
+	b.open(p.base + "/dashboard/plan")
+	b.press("Upgrade to Pro")
+	b.pay("bank_pays")
+	b.says("Your payment is on its way")
+	b.press("Look again")
+	b.says("Your payment is on its way")
+	returned := b.address()
+	tell(t, stripeOf(t, p), "advance", `{"by": "96h"}`)
+	b.until(returned, "Welcome to Pro")
+	b.until(p.base+"/dev/mail", "You are on Pro")
+}
+
+// A renewal that fails shows on the pages and in the mailbox; a new card mends it.
+func TestPaymentFails(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, browser)
+	b.signUp(p.base, "ada@example.com")
+	b.open(p.base + "/dashboard/plan")
+	b.press("Upgrade to Pro")
+	b.pay("fails_later")
+	b.says("Welcome to Pro")
+	b.open(stripeOf(t, p) + "/_sandbox")
+	b.press("One month on")
+	b.until(p.base+"/dashboard", "Your last payment failed")
+	b.says("Pro goes on until")
+	b.until(p.base+"/dev/mail", "Your payment failed")
+	b.open(p.base + "/dashboard")
+	b.press("Change the card")
+	b.choose(`input[value="ok"]`)
+	b.press("Change")
+	b.press("Pay")
+	b.until(p.base+"/dashboard/plan", "renews on")
+	if strings.Contains(b.body(), "payment failed") {
+		t.Error("paid, and the page still says that it failed")
+	}
+}
+
+// The live sample of the start page is what the API answers; the API's own errors stay problem+json.
+func TestPagesBesideTheAPI(t *testing.T) {
+	t.Parallel()
+	p := startDemo(t, t.TempDir())
+	key := firstKey(t, p)
+	page := textAt(t, p.base+"/", "")
+	_, rest, _ := strings.Cut(page, `GET</span> `)
+	path, _, _ := strings.Cut(rest, "</div>")
+	_, rest, _ = strings.Cut(page, `aria-label="Answer"><code>`)
+	shown, _, _ := strings.Cut(rest, "</code>")
+	var want, got any
+	if err := json.Unmarshal([]byte(plain(shown)), &got); err != nil {
+		t.Fatalf("the sample is no JSON: %v\n%s", err, plain(shown))
+	}
+	answer := textAt(t, p.base+plain(path), key)
+	if err := json.Unmarshal([]byte(answer), &want); err != nil {
+		t.Fatalf("%s: %v\n%s", path, err, answer)
+	}
+	a, _ := json.Marshal(want)
+	b, _ := json.Marshal(got)
+	if string(a) != string(b) {
+		t.Errorf("the page shows\n%s\nthe API answers\n%s", b, a)
+	}
+	for path, want := range map[string]string{
+		"/v1/nothing": "application/problem+json", "/v1": "application/problem+json", "/v1/games/": "application/problem+json",
+		"/nothing": "text/html; charset=utf-8", "/docs/": "text/html; charset=utf-8", "/openapi.json": "application/json",
+	} {
+		res, err := http.Get(p.base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if kind := res.Header.Get("Content-Type"); kind != want {
+			t.Errorf("%s: %d %s, want %s", path, res.StatusCode, kind, want)
+		}
+	}
+}

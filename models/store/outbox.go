@@ -1,0 +1,72 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"lottery/models"
+)
+
+// DueMail is a mail of the outbox and the address that it goes to.
+type DueMail struct {
+	models.Mail
+
+	Email string // "" = the account has none any more
+	Plan  models.Plan
+}
+
+// ClaimMails takes up to limit mails that are due, and leaves them alone for others until d from now: of several nodes
+// one sends each.
+func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]DueMail, error) {
+	now := s.now()
+	var due []models.Mail
+	err := s.reader(ctx).Where("sent_at IS NULL AND failed_at IS NULL AND next_at <= ?", now).Order("next_at, id").Limit(limit).Find(&due).Error
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	var claimed []DueMail
+	for _, m := range due {
+		done := s.writer(ctx).Model(&models.Mail{}).Where("id = ? AND next_at = ? AND sent_at IS NULL AND failed_at IS NULL", m.ID, m.NextAt).
+			Updates(map[string]any{"next_at": now.Add(d), "attempts": m.Attempts + 1})
+		if done.Error != nil {
+			return claimed, unavailable(done.Error)
+		}
+		if done.RowsAffected == 0 {
+			continue // another node was faster
+		}
+		m.Attempts++
+		mail := DueMail{Mail: m}
+		a, err := s.Account(ctx, m.AccountID)
+		switch {
+		case models.ErrorCode(err) == models.CodeNotFound:
+		case err != nil:
+			return claimed, err
+		case a.Email != nil:
+			mail.Email = *a.Email
+			mail.Plan, _ = a.Plan()
+		}
+		claimed = append(claimed, mail)
+	}
+	return claimed, nil
+}
+
+// MailSent notes that a mail is on its way.
+func (s *Store) MailSent(ctx context.Context, id int64) error {
+	return s.settleMail(ctx, id, map[string]any{"sent_at": s.now(), "last_error": ""})
+}
+
+// MailFailed notes why a mail could not be sent; it is tried again after wait, or never (0).
+func (s *Store) MailFailed(ctx context.Context, id int64, reason string, wait time.Duration) error {
+	columns := map[string]any{"last_error": reason, "next_at": s.now().Add(wait)}
+	if wait == 0 {
+		columns["failed_at"] = s.now()
+	}
+	return s.settleMail(ctx, id, columns)
+}
+
+func (s *Store) settleMail(ctx context.Context, id int64, columns map[string]any) error {
+	if err := s.writer(ctx).Model(&models.Mail{}).Where("id = ?", id).Updates(columns).Error; err != nil {
+		return unavailable(err)
+	}
+	return nil
+}

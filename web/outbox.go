@@ -1,0 +1,103 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/web/mail"
+)
+
+const (
+	// outboxEvery is how often the outbox is looked at.
+	outboxEvery = 5 * time.Second
+	// mailClaim is how long one node has for a mail before another one tries.
+	mailClaim = time.Minute
+	// mailAttempts is when a mail is given up: after about half a day.
+	mailAttempts = 10
+	firstWait    = time.Minute
+)
+
+// Outbox sends the mails that were written down in the transaction of what they tell: each once, unless a node dies
+// between sending it and noting so.
+type Outbox struct {
+	Store     *store.Store
+	Mail      mail.Sender
+	Plans     models.Plans
+	PublicURL string
+	Support   string
+	Log       *slog.Logger
+}
+
+// Run sends what is due until ctx ends.
+func (o *Outbox) Run(ctx context.Context) {
+	tick := time.NewTicker(outboxEvery)
+	defer tick.Stop()
+	for {
+		if err := o.Send(ctx); err != nil && ctx.Err() == nil {
+			o.Log.WarnContext(ctx, "the outbox cannot be worked on now", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Send sends what is due, once.
+func (o *Outbox) Send(ctx context.Context) error {
+	due, err := o.Store.ClaimMails(ctx, 20, mailClaim)
+	for i := range due {
+		if err := o.send(ctx, &due[i]); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
+	if m.Email == "" { // closed: nobody is there to be told
+		return o.Store.MailFailed(ctx, m.ID, "the account has no address any more", 0)
+	}
+	message, ok := o.letter(m)
+	if !ok {
+		return o.Store.MailFailed(ctx, m.ID, "this program knows no mail "+string(m.Kind), 0)
+	}
+	if err := o.Mail.Send(ctx, message); err != nil {
+		wait := firstWait << min(m.Attempts-1, 8)
+		if m.Attempts >= mailAttempts {
+			wait = 0
+		}
+		o.Log.WarnContext(ctx, "a mail cannot be sent now", "mail", m.ID, "kind", m.Kind, "attempt", m.Attempts, "error", err)
+		return o.Store.MailFailed(ctx, m.ID, err.Error(), wait)
+	}
+	return o.Store.MailSent(context.WithoutCancel(ctx), m.ID)
+}
+
+// letter is what a mail says.
+func (o *Outbox) letter(m *store.DueMail) (mail.Message, bool) {
+	out := mail.Message{To: m.Email, ReplyTo: o.Support, Link: o.PublicURL + "/dashboard/plan", Action: "Your plan"}
+	free, pro := o.Plans[models.PlanFree], o.Plans[models.PlanPro]
+	switch m.Kind {
+	case models.MailWelcomePro:
+		out.Subject = "You are on Pro"
+		out.Lines = []string{"Hello,", "your payment arrived. You have " + thousands(pro.RequestsPerDay) + " requests a day from now on, " +
+			thousands(pro.MaxKeys) + " API keys, and your questions are answered first."}
+		out.After = []string{"Invoices and the card are behind this link; so is the button to cancel."}
+	case models.MailPaymentFailed:
+		out.Subject = "Your payment failed"
+		out.Lines = []string{"Hello,", "the payment for your Pro plan did not go through. Pro goes on for now, and the payment is tried again. " +
+			"Please look at your card before then."}
+		out.After = []string{"If it stays unpaid, your account goes on as Free, with " + thousands(free.RequestsPerDay) + " requests a day. Nothing is lost."}
+	case models.MailProEnded:
+		out.Subject = "Pro has ended"
+		out.Lines = []string{"Hello,", "your Pro plan has ended, and your account goes on as Free, with " + thousands(free.RequestsPerDay) + " requests a day. Your keys still work."}
+		out.After = []string{"You can upgrade again at any time."}
+	default:
+		return out, false
+	}
+	return out, true
+}

@@ -1,0 +1,76 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+	"lottery/web"
+	"lottery/web/mail"
+)
+
+// broken is a mail server that is away.
+type broken struct{ away bool }
+
+func (b *broken) Send(context.Context, mail.Message) error {
+	if b.away {
+		return errors.New("connection refused")
+	}
+	return nil
+}
+
+// Each mail of the outbox is sent once, by one of several nodes; one that fails is tried again later.
+func TestOutbox(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		c := &clock{}
+		st := storetest.OpenURL(t, url, store.Options{Now: c.now})
+		account, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ada@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, ok, err := st.TryLease(t.Context(), "billing", time.Minute)
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		pro := models.PlanPro
+		_, err = st.StoreBilling(t.Context(), l, store.BillingChange{
+			Billing: models.BillingAccount{AccountID: account.ID}, Plan: &pro, Actor: "stripe",
+			Mails: []models.Mail{{AccountID: account.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "welcome"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		box, server := &mail.Mailbox{}, &broken{away: true}
+		outbox := web.Outbox{Store: st, Mail: server, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+		if err := outbox.Send(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		outbox.Mail = box
+		if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 0 {
+			t.Errorf("tried again at once: %v, %d mails", err, len(box.All()))
+		}
+		c.move(2 * time.Minute)
+		done := make(chan error)
+		for range 4 {
+			go func() { done <- outbox.Send(context.Background()) }()
+		}
+		for range 4 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		c.move(time.Hour)
+		if err := outbox.Send(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if all := box.All(); len(all) != 1 || all[0].Subject != "You are on Pro" || all[0].To != "ada@example.com" {
+			t.Errorf("%d mails: %+v", len(all), all)
+		}
+	})
+}
