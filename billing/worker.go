@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +60,8 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	if len(events) == 0 {
 		return 0, err
 	}
-	// One customer's events are worked on one after the other: the first sync makes the others find nothing to do.
+	// One customer's events are worked on one after the other. All of them were here before the first is worked on, so
+	// one sync serves those that tell of nothing else.
 	queues := map[string][]models.StripeEvent{}
 	for _, e := range events {
 		queues[e.CustomerID] = append(queues[e.CustomerID], e)
@@ -70,8 +72,18 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
+			served, account := "", ""
 			for i := range queue {
-				s.workOn(ctx, &queue[i])
+				e := &queue[i]
+				if served != "" && onlySignal(e.Type) {
+					s.settle(ctx, e, served, s.store.NameEventAccount(ctx, e.ID, account, e.CustomerID))
+					continue
+				}
+				outcome, err := s.follow(ctx, e)
+				s.settle(ctx, e, outcome, err)
+				if err == nil && e.CustomerID != "" {
+					served, account = outcome, e.AccountID
+				}
 			}
 		})
 	}
@@ -82,9 +94,13 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 // errNotYet says that Stripe has not made yet what an event tells of.
 var errNotYet = errors.New("no subscription is shown for this checkout yet")
 
-// workOn does what follows from e, and writes down what became of it.
-func (s *Service) workOn(ctx context.Context, e *models.StripeEvent) {
-	outcome, err := s.follow(ctx, e)
+// onlySignal tells whether nothing but a sync follows from events of a type.
+func onlySignal(kind string) bool {
+	return kind != "checkout.session.completed" && !strings.HasPrefix(kind, "charge.")
+}
+
+// settle writes down what became of an event.
+func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome string, err error) {
 	state, wait := models.EventDone, time.Duration(0)
 	switch {
 	case err == nil:
@@ -125,6 +141,7 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 	if err != nil || accountID == "" {
 		return outcome, err
 	}
+	e.AccountID = accountID
 	if err := s.store.NameEventAccount(ctx, e.ID, accountID, e.CustomerID); err != nil {
 		return "", err
 	}
