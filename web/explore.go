@@ -13,8 +13,8 @@ import (
 type gameView struct {
 	*catalog.Game
 
-	once  sync.Once
-	facts gameFacts
+	drawing sync.Mutex
+	facts   *gameFacts
 }
 
 // gameFacts is what the page of a game shows. The numbers behind each drawing stand beside it.
@@ -77,22 +77,26 @@ func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
 // factsOf draws a game, once per state of the data. The days on which it should draw come from the database; while that
 // is away, the gaps are left out and drawn later.
 func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) *gameFacts {
+	g.drawing.Lock()
+	defer g.drawing.Unlock()
+	if g.facts != nil {
+		return g.facts
+	}
 	games, err := h.deps.Store.Games(r.Context())
 	if err != nil {
 		h.deps.Log.WarnContext(r.Context(), "draw days cannot be read now", "error", err)
 		f := drawFacts(cat, g.Game, nil)
 		return &f
 	}
-	g.once.Do(func() {
-		for i := range games {
-			if games[i].ID == g.ID {
-				g.facts = drawFacts(cat, g.Game, &games[i])
-				return
-			}
+	var of *models.Game
+	for i := range games {
+		if games[i].ID == g.ID {
+			of = &games[i]
 		}
-		g.facts = drawFacts(cat, g.Game, nil)
-	})
-	return &g.facts
+	}
+	f := drawFacts(cat, g.Game, of)
+	g.facts = &f
+	return g.facts
 }
 
 // recentDraws is how many draws the page of a game lists.

@@ -22,6 +22,7 @@ type planView struct {
 	CanManage bool
 	Suspended bool
 	Returned  bool // from Stripe's portal
+	Refused   bool // an upgrade was asked for, and is not possible now
 	Pro       models.PlanTerms
 	Price     string
 }
@@ -57,6 +58,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	}
 	on := h.deps.Billing != nil
 	p.CanManage = on && b.CustomerID != nil
+	p.Refused = r.URL.Query().Get("from") == "checkout"
 	p.CanBuy = on && !p.Suspended && p.Plan == models.PlanFree && !p.PastDue
 	return p, nil
 }
@@ -73,6 +75,9 @@ func (h *Handler) plan(w http.ResponseWriter, r *http.Request, v *visitor) error
 // upgrade leads to checkout; whoever is signed out is led there through signing in.
 func (h *Handler) upgrade(w http.ResponseWriter, r *http.Request) error {
 	v := visitorOf(r)
+	if err := unknown(r); err != nil {
+		return err
+	}
 	if v == nil {
 		return seeOther(w, r, "/sign-up?next="+intentUpgrade)
 	}
@@ -85,8 +90,9 @@ func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID s
 		return seeOther(w, r, "/dashboard/plan")
 	}
 	session, err := h.deps.Billing.Checkout(r.Context(), accountID)
-	if models.ErrorCode(err) == models.CodeConflict { // paid already, or nothing to pay: the plan page says which
-		return seeOther(w, r, "/dashboard/plan")
+	if models.ErrorCode(err) == models.CodeConflict { // paid already, or nothing is for sale: the plan page says which
+		h.deps.Log.InfoContext(r.Context(), "no checkout is opened", "account", accountID, "reason", err)
+		return seeOther(w, r, "/dashboard/plan?from=checkout")
 	}
 	if err != nil {
 		return err

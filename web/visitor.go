@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"lottery/models"
@@ -62,7 +63,7 @@ func (h *Handler) token(r *http.Request) string {
 // pages that need to know say so (required).
 func (h *Handler) recognised(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token := h.token(r); token != "" {
+		if token := h.token(r); token != "" && !strings.HasPrefix(r.URL.Path, "/static/") {
 			found, err := h.deps.Store.Visitor(r.Context(), secret.Hash(token))
 			switch {
 			case err == nil:
@@ -89,11 +90,17 @@ func (h *Handler) required(f signedIn) http.HandlerFunc {
 		if v := visitorOf(r); v != nil {
 			return f(w, r, v)
 		}
-		if err, ok := r.Context().Value(unknownKey).(error); ok {
+		if err := unknown(r); err != nil {
 			return err
 		}
 		return seeOther(w, r, "/sign-in")
 	})
+}
+
+// unknown is why nobody can tell now who is signed in; nil = it was told.
+func unknown(r *http.Request) error {
+	err, _ := r.Context().Value(unknownKey).(error)
+	return err
 }
 
 // newToken is a random token of its own prefix; its hash alone is stored.

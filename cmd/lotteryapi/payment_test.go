@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -116,10 +117,8 @@ func TestPagesBesideTheAPI(t *testing.T) {
 	if err := json.Unmarshal([]byte(answer), &want); err != nil {
 		t.Fatalf("%s: %v\n%s", path, err, answer)
 	}
-	a, _ := json.Marshal(want)
-	b, _ := json.Marshal(got)
-	if string(a) != string(b) {
-		t.Errorf("the page shows\n%s\nthe API answers\n%s", b, a)
+	if !reflect.DeepEqual(want, got) {
+		t.Errorf("the page shows\n%v\nthe API answers\n%v", got, want)
 	}
 	for path, want := range map[string]string{
 		"/v1/nothing": "application/problem+json", "/v1": "application/problem+json", "/v1/games/": "application/problem+json",

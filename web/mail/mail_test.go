@@ -1,0 +1,116 @@
+package mail_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"lottery/web/mail"
+)
+
+// server is a mail server that takes one message and gives it to got.
+func server(t *testing.T) (address string, got chan string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	got = make(chan string, 1)
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		lines := bufio.NewScanner(conn)
+		fmt.Fprint(conn, "220 test\r\n")
+		var all, data strings.Builder
+		inData := false
+		for lines.Scan() {
+			line := lines.Text()
+			switch {
+			case inData && line == ".":
+				inData = false
+				fmt.Fprint(conn, "250 taken\r\n")
+			case inData:
+				data.WriteString(line + "\n")
+			case line == "DATA":
+				inData = true
+				fmt.Fprint(conn, "354 go on\r\n")
+			case line == "QUIT":
+				fmt.Fprint(conn, "221 bye\r\n")
+				got <- all.String() + "\n" + data.String()
+				return
+			default:
+				all.WriteString(line + "\n")
+				fmt.Fprint(conn, "250 ok\r\n")
+			}
+		}
+	}()
+	return listener.Addr().String(), got
+}
+
+func TestSMTP(t *testing.T) {
+	t.Parallel()
+	address, got := server(t)
+	sender, err := mail.NewSMTP("smtp://"+address, "Lottery Draws API <noreply@draws.example>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sender.Send(context.Background(), mail.Message{
+		To: "ada@example.com", Subject: "Your sign-in link", Lines: []string{"Hello <you>,"}, Action: "Sign in",
+		Link: "https://draws.example/sign-in/link?token=lnk_x", After: []string{"Bye."}, ReplyTo: "help@draws.example", Priority: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := <-got
+	text = strings.ReplaceAll(text, "=\n", "") // quoted-printable: soft line breaks
+	for _, want := range []string{
+		"MAIL FROM:<noreply@draws.example>", "RCPT TO:<ada@example.com>", "Subject: Your sign-in link", "Auto-Submitted: auto-generated",
+		"Reply-To: <help@draws.example>", "multipart/alternative", "Hello <you>,", "Hello &lt;you&gt;,", "token=3Dlnk_x",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the mail lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestSMTPAddress(t *testing.T) {
+	t.Parallel()
+	for _, wrong := range []string{"", "smtp://", "http://mail.example", "mail.example:25", "smtp://mail.example:x"} {
+		if _, err := mail.NewSMTP(wrong, "a@example.com"); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+	if _, err := mail.NewSMTP("smtp://mail.example", "nobody"); err == nil {
+		t.Error("a sender without an address is taken")
+	}
+	if _, err := mail.NewSMTP("smtps://user:p%40ss@mail.example", "A <a@example.com>"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMailbox(t *testing.T) {
+	t.Parallel()
+	box := &mail.Mailbox{}
+	for i := range 150 {
+		if err := box.Send(t.Context(), mail.Message{Subject: fmt.Sprint(i + 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := box.All()
+	if len(all) != 100 || all[0].Subject != "150" || all[99].Subject != "51" {
+		t.Errorf("%d messages, %s … %s", len(all), all[0].Subject, all[len(all)-1].Subject)
+	}
+	if m, ok := box.Get(51); !ok || m.Subject != "51" {
+		t.Errorf("%v %v", m, ok)
+	}
+	if _, ok := box.Get(50); ok {
+		t.Error("an old message is kept")
+	}
+}
