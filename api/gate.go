@@ -3,18 +3,13 @@ package api
 import (
 	"github.com/gin-gonic/gin"
 
-	"lottery/api/middleware"
 	"lottery/api/quota"
 )
 
-// gate counts the requests of the account that the key belongs to.
+// gate counts requests.
 func (h *Handler) gate() *quota.Gate {
 	return &quota.Gate{
-		Store: h.deps.Quota,
-		Account: func(c *gin.Context) (id string, limit int64) {
-			p := middleware.PrincipalOf(c)
-			return p.AccountID, int64(p.DailyLimit)
-		},
+		Store:   h.deps.Quota,
 		Counted: h.counted,
 		Fail:    h.fail,
 	}

@@ -73,17 +73,13 @@ func (h *Handler) routes() http.Handler {
 	for _, r := range h.open() {
 		answer(e, r)
 	}
-	keyed := e.Group("", middleware.RequireKey(h.deps.Keys, h.deps.WrongKeys, h.fail))
-	counted := keyed.Group("")
-	if h.deps.Quota != nil {
-		counted.Use(h.gate().Handle)
-	}
+	counted := e.Group("", h.keyed(h.count()))
 	for _, r := range h.draws() {
 		answer(counted, r)
 		e.OPTIONS(r.path, middleware.Preflight)
 	}
 	for _, r := range h.account() {
-		answer(keyed, r)
+		answer(e, r)
 		e.OPTIONS(r.path, middleware.Preflight)
 	}
 	for _, r := range h.open() {
@@ -95,4 +91,18 @@ func (h *Handler) routes() http.Handler {
 func answer(to gin.IRoutes, r route) {
 	to.GET(r.path, r.handler)
 	to.HEAD(r.path, r.handler)
+}
+
+// keyed lets requests with a key pass, to next.
+func (h *Handler) keyed(next func(*gin.Context, *middleware.Principal)) gin.HandlerFunc {
+	return middleware.RequireKey(h.deps.Keys, h.deps.WrongKeys, h.fail, next)
+}
+
+// count counts a request of the account that the key belongs to, where requests are counted.
+func (h *Handler) count() func(*gin.Context, *middleware.Principal) {
+	if h.deps.Quota == nil {
+		return func(*gin.Context, *middleware.Principal) {}
+	}
+	gate := h.gate()
+	return func(c *gin.Context, p *middleware.Principal) { gate.Handle(c, p.AccountID, int64(p.DailyLimit)) }
 }

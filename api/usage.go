@@ -60,14 +60,14 @@ type usage struct {
 func (h *Handler) usage() gin.HandlerFunc {
 	counts := counters.NewStoreWithOptions(limiter.StoreOptions{Prefix: "usage", CleanUpInterval: time.Minute})
 	u := &usage{h: h, gate: h.gate(), often: limiter.New(counts, usageCalls)}
-	return func(c *gin.Context) {
+	return h.keyed(func(c *gin.Context, p *middleware.Principal) {
 		x := calls.Get().(*call) //nolint:forcetypeassert // the pool makes nothing else
 		defer x.release()
 		x.h, x.c, x.cat = h, c, nil
-		if err := u.answer(x); err != nil {
+		if err := u.answer(x, p); err != nil {
 			h.fail(c, err)
 		}
-	}
+	})
 }
 
 // spending asks the quota's counters. Whoever asks too often gets their last answer again, as long as its day lasts.
@@ -87,10 +87,9 @@ func (u *usage) spending(ctx context.Context, p *middleware.Principal, tooOften 
 	return now, nil
 }
 
-func (u *usage) answer(x *call) error {
+func (u *usage) answer(x *call, p *middleware.Principal) error {
 	ctx, cancel := context.WithTimeout(x.c.Request.Context(), usageTimeout)
 	defer cancel()
-	p := middleware.PrincipalOf(x.c)
 	rate, err := u.often.Get(ctx, p.AccountID)
 	if err != nil {
 		return err

@@ -3,14 +3,10 @@ package middleware
 import (
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"lottery/api/problem"
 	"lottery/models"
 	"lottery/models/store"
 )
-
-const principalKey = "principal"
 
 // Principal is whose request it is. It is immutable.
 type Principal struct {
@@ -47,10 +43,4 @@ func (p *Principal) check(now time.Time) error {
 		return problem.New(problem.AccountSuspended, "this account is suspended; write to the support address to have it looked at")
 	}
 	return nil
-}
-
-// PrincipalOf is whose request c is; nil on a path that needs no key.
-func PrincipalOf(c *gin.Context) *Principal {
-	p, _ := c.Value(principalKey).(*Principal)
-	return p
 }

@@ -42,7 +42,7 @@ func door(t *testing.T, wrong *middleware.WrongKeys) (handler http.Handler, vali
 			return
 		}
 		p.Write(c.Writer, "", "")
-	}))
+	}, func(c *gin.Context, _ *middleware.Principal) { c.Next() }))
 	e.GET("/", func(c *gin.Context) { c.Status(http.StatusOK) })
 	return e, k.Secret
 }

@@ -15,8 +15,6 @@ import (
 // or fails with 5xx.
 type Gate struct {
 	Store *Store
-	// Account tells whose request it is, and the limit of its day now.
-	Account func(c *gin.Context) (id string, limit int64)
 	// Counted is told of each counted request; it must not block. nil = nobody wants to know.
 	Counted func(c *gin.Context, id string, limit, used int64, status int)
 	// Fail writes a refusal.
@@ -25,9 +23,8 @@ type Gate struct {
 	texts texts
 }
 
-// Handle is the gate as middleware.
-func (g *Gate) Handle(c *gin.Context) {
-	id, limit := g.Account(c)
+// Handle lets a request of the account id through, unless limit, that of its day now, is reached.
+func (g *Gate) Handle(c *gin.Context, id string, limit int64) {
 	state, err := g.Store.Get(c.Request.Context(), id, limiter.Rate{Period: Day, Limit: limit})
 	if err != nil { // only a server that shuts down
 		g.Fail(c, &problem.Problem{Code: problem.Unavailable, Detail: "this server is shutting down; try again", RetryAfter: time.Second, Cause: err})
