@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -40,6 +42,19 @@ func (s *Service) Checkout(ctx context.Context, accountID string) (Session, erro
 }
 
 func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string) (Session, error) {
+	price, err := s.currentPrice(ctx)
+	if err != nil {
+		return Session{}, err
+	}
+	b, err := s.store.BillingAccount(ctx, accountID)
+	if err != nil {
+		return Session{}, err
+	}
+	// The sessions before the subscriptions: one that is paid in between is among the open, or has its subscription.
+	open, err := s.openSession(ctx, &b, price.PriceID)
+	if err != nil {
+		return Session{}, err
+	}
 	now, err := s.sync(ctx, l, accountID, Cause{Actor: "customer", Reason: "checkout"})
 	if err != nil {
 		return Session{}, err
@@ -47,24 +62,15 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	if err := sellable(&now); err != nil {
 		return Session{}, err
 	}
-	price, err := s.currentPrice(ctx)
-	if err != nil {
-		return Session{}, err
-	}
-	b := now.Billing
-	if b.CustomerID == nil {
+	if b = now.Billing; b.CustomerID == nil {
 		id, err := s.newCustomer(ctx, &now.Account, b.Attempt)
 		if err != nil {
 			return Session{}, err
 		}
-		b.CustomerID = &id
+		b.CustomerID, open = &id, nil
 		if err := s.store.SaveBilling(ctx, l, b); err != nil {
 			return Session{}, err
 		}
-	}
-	open, err := s.openSession(ctx, &b, price.PriceID)
-	if err != nil {
-		return Session{}, err
 	}
 	if open == nil {
 		b.Attempt++
@@ -115,8 +121,18 @@ func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
 	return models.KnownPrice{}, models.Errorf(models.CodeConflict, "nothing is for sale yet: run `lotteryadmin billing setup`")
 }
 
-// newCustomer makes the account's customer. The same attempt makes the same customer, should the answer get lost.
+// newCustomer makes the account's customer, unless one is there whose answer got lost: however long ago, which the
+// idempotency key, that Stripe forgets after a day, would not tell.
 func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt int) (string, error) {
+	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx), Email: a.Email})
+	for iter.Next() {
+		if c := iter.Customer(); c.Metadata[accountKey] == a.ID && !c.Deleted {
+			return c.ID, nil
+		}
+	}
+	if err := iter.Err(); err != nil {
+		return "", explained("look for the customer", err)
+	}
 	p := &stripe.CustomerParams{
 		Params: params(ctx, fmt.Sprintf("customer-%s-%d", a.ID, attempt)), Email: a.Email,
 		Metadata: map[string]string{accountKey: a.ID},
@@ -125,30 +141,10 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 		p.Name = new(a.Name)
 	}
 	c, err := s.api.Customers.New(p)
-	if err, ok := errors.AsType[*stripe.Error](err); ok && err.Type == stripe.ErrorTypeIdempotency {
-		// The address changed since the answer got lost. The customer of that time is found by its metadata.
-		return s.findCustomer(ctx, a)
+	if e, ok := errors.AsType[*stripe.Error](err); ok && e.Type == stripe.ErrorTypeIdempotency && e.HTTPStatusCode == http.StatusBadRequest {
+		p.Params = params(ctx, newKey("customer")) // name or address changed since an answer got lost
+		c, err = s.api.Customers.New(p)
 	}
-	if err != nil {
-		return "", explained("make a customer", err)
-	}
-	return c.ID, nil
-}
-
-// findCustomer looks for a customer that names the account, or makes one.
-func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, error) {
-	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx)})
-	for n := 0; iter.Next() && n < 1000; n++ {
-		if c := iter.Customer(); c.Metadata[accountKey] == a.ID && !c.Deleted {
-			return c.ID, nil
-		}
-	}
-	if err := iter.Err(); err != nil {
-		return "", explained("find the customer", err)
-	}
-	c, err := s.api.Customers.New(&stripe.CustomerParams{
-		Params: params(ctx, newKey("customer")), Email: a.Email, Metadata: map[string]string{accountKey: a.ID},
-	})
 	if err != nil {
 		return "", explained("make a customer", err)
 	}
@@ -157,10 +153,12 @@ func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, 
 
 // openSession is the customer's open session, if it is to the price and lives long enough; every other one that is
 // open is expired. Stripe is asked rather than our own note, which misses a session whose answer got lost.
-func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, priceID string) (*stripe.CheckoutSession, error) {
+func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, priceID string) (keep *stripe.CheckoutSession, err error) {
+	if b.CustomerID == nil {
+		return nil, nil //nolint:nilnil // there is no customer, and so no session
+	}
 	p := &stripe.CheckoutSessionListParams{ListParams: listParams(ctx), Customer: b.CustomerID}
 	p.AddExpand("data.line_items")
-	var keep *stripe.CheckoutSession
 	var expire []string
 	iter := s.api.CheckoutSessions.List(p)
 	for iter.Next() {
@@ -175,7 +173,7 @@ func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, pri
 			expire = append(expire, c.ID)
 		}
 	}
-	if err := iter.Err(); err != nil {
+	if err := iter.Err(); err != nil && !missing(err) { // a customer that is gone has none
 		return nil, explained("read the open checkouts", err)
 	}
 	for _, id := range expire {
@@ -198,17 +196,16 @@ func sells(c *stripe.CheckoutSession, priceID string) bool {
 	return false
 }
 
-// expire closes a session. One that was paid in this very moment cannot be: then there is nothing to sell.
+// expire closes a session, unless it is not open any more: it may be completed in this very moment. The key is another
+// one each time: an answer that was an error would be given for a day.
 func (s *Service) expire(ctx context.Context, sessionID string) error {
-	_, err := s.api.CheckoutSessions.Expire(sessionID, &stripe.CheckoutSessionExpireParams{Params: params(ctx, "expire-"+sessionID)})
+	_, err := s.api.CheckoutSessions.Expire(sessionID, &stripe.CheckoutSessionExpireParams{Params: params(ctx, newKey("expire"))})
 	if e, ok := errors.AsType[*stripe.Error](err); ok && e.Type == stripe.ErrorTypeInvalidRequest {
-		c, err := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
-		switch {
-		case err != nil:
-			return explained("read the open checkout", err)
-		case c.Status == stripe.CheckoutSessionStatusComplete:
-			return models.Errorf(models.CodeConflict, "a checkout of this account was completed just now; look again in a moment")
-		default:
+		c, getErr := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
+		if getErr != nil {
+			return explained("read the open checkout", getErr)
+		}
+		if c.Status != stripe.CheckoutSessionStatusOpen {
 			return nil
 		}
 	}
@@ -253,11 +250,23 @@ func (s *Service) Portal(ctx context.Context, accountID string) (url string, err
 		p.Configuration = new(configuration)
 	}
 	session, err := s.api.BillingPortalSessions.New(p)
+	if missing(err) {
+		now, err := s.Sync(ctx, accountID, Cause{Actor: "customer", Reason: "the portal does not know the customer"})
+		if err == nil && now.Billing.CustomerID == nil {
+			err = models.Errorf(models.CodeConflict, "account %s has no customer at Stripe any more: there is nothing to manage", accountID)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
 	if err != nil {
 		return "", explained("open the billing portal", err)
 	}
 	return session.URL, nil
 }
+
+// sessionForm is how a checkout session's id looks.
+var sessionForm = regexp.MustCompile(`^cs_[0-9A-Za-z_]{1,200}$`)
 
 // Arrival is how somebody comes back from checkout.
 type Arrival string
@@ -273,6 +282,9 @@ const (
 // account's is CodeNotFound, whether or not it exists.
 func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arrival, Standing, error) {
 	unknown := models.Errorf(models.CodeNotFound, "this account has no such checkout")
+	if !sessionForm.MatchString(sessionID) {
+		return "", Standing{}, unknown
+	}
 	c, err := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
 	if missing(err) {
 		return "", Standing{}, unknown
@@ -315,7 +327,7 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 		if err != nil || b.CustomerID == nil {
 			return err
 		}
-		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed
+		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
 			return err
 		}
 		subs, _, err := s.subscriptions(ctx, *b.CustomerID)

@@ -24,7 +24,7 @@ func explained(doing string, err error) error {
 		return models.Errorf(models.CodeUnavailable, "%s: Stripe refuses the secret key; check stripe_secret_key (`lotteryadmin billing doctor`)", doing)
 	case e.HTTPStatusCode == http.StatusForbidden:
 		return models.Errorf(models.CodeUnavailable, "%s: the secret key may not do this; a restricted key needs more rights: %s", doing, e.Msg)
-	case e.HTTPStatusCode == http.StatusTooManyRequests || e.HTTPStatusCode >= http.StatusInternalServerError:
+	case e.HTTPStatusCode == http.StatusTooManyRequests || e.HTTPStatusCode == http.StatusConflict || e.HTTPStatusCode >= http.StatusInternalServerError:
 		return &models.Error{Code: models.CodeUnavailable, Message: fmt.Sprintf("%s: Stripe answers %d; try again", doing, e.HTTPStatusCode)}
 	case missing(err):
 		return models.Errorf(models.CodeNotFound, "%s: Stripe knows no such thing (%s): is stripe_secret_key that of another Stripe account, or of the other mode?", doing, e.Msg)

@@ -20,7 +20,7 @@ type subscription struct {
 	plan              models.Plan // that its price gives; "" = none
 	priceID           string
 	ours              bool      // to our product, whether or not the price is known
-	pastDueSince      time.Time // of one that is past due
+	pastDueSince      time.Time // of one that is past due: when its oldest unpaid invoice was made, or its period began
 }
 
 // read takes what counts out of sub. A period's end that Stripe left out is none, not 1970.
@@ -31,6 +31,9 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 	if sub.CurrentPeriodEnd > 0 {
 		end := time.Unix(sub.CurrentPeriodEnd, 0).UTC()
 		out.periodEnd = &end
+	}
+	if sub.CurrentPeriodStart > 0 { // where no invoice says better
+		out.pastDueSince = time.Unix(sub.CurrentPeriodStart, 0).UTC()
 	}
 	if sub.Items == nil {
 		return out

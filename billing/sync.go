@@ -42,6 +42,10 @@ func (s *Service) Sync(ctx context.Context, accountID string, why Cause) (Standi
 
 // sync is Sync under the account's lock: what it reads cannot be older than what another sync stores.
 func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why Cause) (Standing, error) {
+	account, err := s.store.BilledAccount(ctx, accountID)
+	if err != nil {
+		return Standing{}, err
+	}
 	b, err := s.store.BillingAccount(ctx, accountID)
 	if err != nil {
 		return Standing{}, err
@@ -65,7 +69,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	}
 	st := judge(subs, s.cfg.Grace, s.stripeNow())
 	change := store.BillingChange{Plan: st.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID}
-	cancelled := s.cancelSurplus(ctx, accountID, st.surplus, &change)
+	cancelled := s.cancelSurplus(ctx, accountID, st.surplus)
 	for _, sub := range st.several {
 		change.Flags = append(change.Flags, flag(accountID, models.FlagSubscriptions, sub.id,
 			fmt.Sprintf("subscription %s is %s beside %s", sub.id, sub.status, st.chosen.id)))
@@ -78,7 +82,9 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	b.SyncedAt = &now
 	describe(&b, &st)
 	change.Billing = b
-	change.Mails = mails(&before, &b, &st)
+	if account.Status != models.AccountClosed {
+		change.Mails = mails(&before, &b, account.BilledPlan != nil, &st)
+	}
 	done, err := s.store.StoreBilling(ctx, l, change)
 	if err != nil {
 		return Standing{}, err
@@ -97,6 +103,9 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 // describe puts the subscription that counts into b; one that was known before stays if there is none to tell of.
 func describe(b *models.BillingAccount, st *standing) {
 	b.PastDueSince, b.GraceEndsAt = nil, st.graceEndsAt
+	if len(st.unknown) > 0 && (st.chosen == nil || st.chosen.over()) {
+		st.chosen = &st.unknown[0] // it gives nothing, but it goes on
+	}
 	if st.chosen == nil {
 		if b.Status != nil { // it was there, and now its customer is gone
 			ended := models.SubscriptionCanceled
@@ -112,29 +121,30 @@ func describe(b *models.BillingAccount, st *standing) {
 	}
 }
 
-// mails is what the customer is told of the difference.
-func mails(before, after *models.BillingAccount, st *standing) []models.Mail {
-	had, has := givesPlan(before), st.plan != nil
+// mails is what the customer is told of the difference; had tells whether money gave a plan before.
+func mails(before, after *models.BillingAccount, had bool, st *standing) []models.Mail {
+	has := st.plan != nil
 	var list []models.Mail
 	add := func(kind models.MailKind, occasion string) {
 		list = append(list, models.Mail{AccountID: after.AccountID, Kind: kind, Data: "{}", Once: string(kind) + ":" + occasion})
 	}
 	if has && !had {
-		add(models.MailWelcomePro, *after.SubscriptionID+":"+stampOf(after.PeriodEnd))
+		add(models.MailWelcomePro, *after.SubscriptionID+":"+stampOf(after.SyncedAt))
 	}
 	if has && st.chosen.status == models.SubscriptionPastDue && !equal(before.Status, models.SubscriptionPastDue) {
 		add(models.MailPaymentFailed, *after.SubscriptionID+":"+stampOf(after.PastDueSince))
 	}
 	if had && !has {
-		add(models.MailProEnded, *before.SubscriptionID+":"+stampOf(before.PeriodEnd))
+		add(models.MailProEnded, idOf(before.SubscriptionID)+":"+stampOf(after.SyncedAt))
 	}
 	return list
 }
 
-// givesPlan tells whether b was stored as giving a plan.
-func givesPlan(b *models.BillingAccount) bool {
-	return equal(b.Status, models.SubscriptionActive) || equal(b.Status, models.SubscriptionTrialing) ||
-		(equal(b.Status, models.SubscriptionPastDue) && b.GraceEndsAt != nil)
+func idOf(p *string) string {
+	if p == nil {
+		return "-"
+	}
+	return *p
 }
 
 func equal(p *string, s string) bool { return p != nil && *p == s }
@@ -143,7 +153,7 @@ func stampOf(t *time.Time) string {
 	if t == nil {
 		return "-"
 	}
-	return t.UTC().Format(time.RFC3339)
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
 func billedName(p *models.Plan) string {
@@ -169,23 +179,32 @@ func (s *Service) subscriptions(ctx context.Context, customerID string) (list []
 	for iter.Next() {
 		sub := read(iter.Subscription(), prices)
 		if sub.status == models.SubscriptionPastDue && sub.plan != "" {
-			if sub.pastDueSince, err = s.pastDueSince(ctx, sub.id); err != nil {
+			since, err := s.pastDueSince(ctx, sub.id)
+			if err != nil {
 				return nil, false, explained(doing, err)
+			}
+			if !since.IsZero() {
+				sub.pastDueSince = since
 			}
 		}
 		list = append(list, sub)
 	}
-	if err := iter.Err(); err != nil && !missing(err) {
-		return nil, false, explained(doing, err)
+	unread := iter.Err()
+	if unread != nil && !missing(unread) {
+		return nil, false, explained(doing, unread)
 	}
-	if unfinished(list) {
+	if unread == nil && unfinished(list) {
 		return list, false, nil // a deleted customer has none
 	}
 	gone, err = s.gone(ctx, customerID)
-	if gone {
-		list = nil
+	switch {
+	case err != nil:
+		return nil, false, explained(doing, err)
+	case gone:
+		return nil, true, nil
+	default:
+		return list, false, explained(doing, unread) // a list that is not there is no empty list
 	}
-	return list, gone, explained(doing, err)
 }
 
 // gone tells whether Stripe says that the customer was deleted. One that Stripe has never heard of is an error: the
@@ -198,15 +217,19 @@ func (s *Service) gone(ctx context.Context, customerID string) (bool, error) {
 	return c.Deleted, nil
 }
 
-// pastDueSince is when the oldest invoice was made that is not paid: it is the same whenever one asks. Zero if Stripe
-// shows no such invoice.
+// pastDueSince is when the oldest invoice was made that is not paid and came after the last that is: it is the same
+// whenever one asks. One that was left open before a later one was paid does not count, as it does not at Stripe. Zero
+// if Stripe shows no such invoice.
 func (s *Service) pastDueSince(ctx context.Context, subscriptionID string) (time.Time, error) {
-	p := &stripe.InvoiceListParams{ListParams: listParams(ctx), Subscription: new(subscriptionID), Status: new("open")}
-	iter := s.api.Invoices.List(p)
+	p := &stripe.InvoiceListParams{ListParams: listParams(ctx), Subscription: new(subscriptionID)}
+	iter := s.api.Invoices.List(p) // the newest first
 	var oldest time.Time
 	for iter.Next() {
-		if made := time.Unix(iter.Invoice().Created, 0).UTC(); oldest.IsZero() || made.Before(oldest) {
-			oldest = made
+		switch inv := iter.Invoice(); inv.Status {
+		case stripe.InvoiceStatusPaid:
+			return oldest, nil
+		case stripe.InvoiceStatusOpen, stripe.InvoiceStatusUncollectible:
+			oldest = time.Unix(inv.Created, 0).UTC()
 		}
 	}
 	return oldest, iter.Err()
@@ -234,11 +257,16 @@ func (s *Service) prices(ctx context.Context) (map[string]models.KnownPrice, err
 }
 
 // cancelSurplus ends the subscriptions that were paid beside an older one, and asks the operator to pay them back.
-func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus []subscription, change *store.BillingChange) error {
+func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus []subscription) error {
 	var errs []error
 	for _, sub := range surplus {
-		change.Flags = append(change.Flags, flag(accountID, models.FlagDoublePayment, sub.id,
-			fmt.Sprintf("subscription %s was paid beside an older one and is cancelled: refund its payment in Stripe's dashboard", sub.id)))
+		// Before the cancelling: if this process dies in between, the next sync finds nothing that was paid twice.
+		f := flag(accountID, models.FlagDoublePayment, sub.id,
+			fmt.Sprintf("subscription %s was paid beside an older one and is cancelled: refund its payment in Stripe's dashboard", sub.id))
+		if err := s.store.RaiseFlag(ctx, f); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		errs = append(errs, s.cancel(ctx, sub.id))
 	}
 	return errors.Join(errs...)
@@ -250,7 +278,11 @@ func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscr
 	for _, sub := range subs {
 		if sub.ours && !sub.over() {
 			detail := fmt.Sprintf("subscription %s was live although the account is closed, and is cancelled: see whether a payment is to be refunded", sub.id)
-			errs = append(errs, s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)), s.cancel(ctx, sub.id))
+			if err := s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			errs = append(errs, s.cancel(ctx, sub.id))
 		}
 	}
 	return errors.Join(errs...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,8 +22,8 @@ const (
 	workEvery = time.Second
 	// graceEvery is how often accounts are looked for whose time of grace is over.
 	graceEvery = time.Minute
-	// claimFor is how long a claimed event is left alone; one whose worker died is worked on after it.
-	claimFor = 90 * time.Second
+	// claimFor is how long an event waits whose worker died; one that lives says so every keepEvery.
+	claimFor = leaseFor
 	// claimed is how many events one look takes.
 	claimed = 50
 	// atOnce is how many events of different customers one node works on at a time.
@@ -66,9 +67,11 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	for _, e := range events {
 		queues[e.CustomerID] = append(queues[e.CustomerID], e)
 	}
+	mine, release := s.keepClaims(ctx, events)
+	defer release()
 	var wg sync.WaitGroup
 	room := make(chan struct{}, atOnce)
-	for _, queue := range queues {
+	for customer, queue := range queues {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
@@ -76,12 +79,14 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 			for i := range queue {
 				e := &queue[i]
 				if served != "" && onlySignal(e.Type) {
+					mine.drop(e.ID)
 					s.settle(ctx, e, served, s.store.NameEventAccount(ctx, e.ID, account, e.CustomerID))
 					continue
 				}
 				outcome, err := s.follow(ctx, e)
+				mine.drop(e.ID)
 				s.settle(ctx, e, outcome, err)
-				if err == nil && e.CustomerID != "" {
+				if err == nil && customer != "" {
 					served, account = outcome, e.AccountID
 				}
 			}
@@ -89,6 +94,38 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	}
 	wg.Wait()
 	return len(events), err
+}
+
+// claims is the ids of events that are not settled yet.
+type claims struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+func (c *claims) drop(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids = slices.DeleteFunc(c.ids, func(s string) bool { return s == id })
+}
+
+// keepClaims tells the other nodes, until release, that the events which were not dropped are worked on.
+func (s *Service) keepClaims(ctx context.Context, events []models.StripeEvent) (c *claims, release func()) {
+	c = &claims{}
+	for i := range events {
+		c.ids = append(c.ids, events[i].ID)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	kept := every(ctx, keepEvery, func(ctx context.Context) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if err := s.store.KeepClaims(ctx, c.ids, claimFor); err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "events are worked on, and another node may begin to as well", "events", len(c.ids), "error", err)
+		}
+	})
+	return c, func() {
+		cancel()
+		<-kept
+	}
 }
 
 // errNotYet says that Stripe has not made yet what an event tells of.
@@ -104,8 +141,8 @@ func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome str
 	state, wait := models.EventDone, time.Duration(0)
 	switch {
 	case err == nil:
-	case ctx.Err() != nil:
-		return // this process stops: the claim runs out, and somebody else does it
+	case ctx.Err() != nil: // this process stops: somebody else does it, at once
+		state, outcome = models.EventPending, "the server that worked on it stopped"
 	case e.Attempts >= mostAttempts:
 		state, outcome = models.EventFailed, err.Error()
 		s.log.ErrorContext(ctx, "an event is given up; `lotteryadmin billing events retry` tries it again", "event", e.ID, "type", e.Type, "error", err)
@@ -113,7 +150,7 @@ func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome str
 		state, outcome, wait = models.EventPending, err.Error(), backoff(e.Attempts)
 		s.log.WarnContext(ctx, "an event will be tried again", "event", e.ID, "type", e.Type, "attempt", e.Attempts, "error", err)
 	}
-	if err := s.store.SettleEvent(ctx, e.ID, state, outcome, wait); err != nil {
+	if err := s.store.SettleEvent(context.WithoutCancel(ctx), e.ID, state, outcome, wait); err != nil {
 		s.log.ErrorContext(ctx, "what became of an event could not be stored; it will be worked on again", "event", e.ID, "error", err)
 	}
 }
@@ -150,12 +187,16 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 			return "", err
 		}
 	}
-	now, err := s.Sync(ctx, accountID, Cause{Actor: "stripe", Reason: e.Type, EventID: e.ID})
+	why := Cause{Actor: "stripe", Reason: e.Type, EventID: e.ID}
+	now, err := s.Sync(ctx, accountID, why)
 	if err != nil {
 		return "", err
 	}
-	if e.Type == "checkout.session.completed" && now.Billing.SubscriptionID == nil && now.Billing.CustomerID != nil {
+	if e.Type == "checkout.session.completed" && !now.Unfinished {
 		if err := s.expectSubscription(ctx, e.ObjectID); err != nil {
+			return "", err
+		}
+		if now, err = s.Sync(ctx, accountID, why); err != nil { // it may have come since
 			return "", err
 		}
 	}
@@ -172,7 +213,7 @@ func (s *Service) expectSubscription(ctx context.Context, sessionID string) erro
 	case err != nil:
 		return explained("read the checkout", err)
 	case c.Mode == stripe.CheckoutSessionModeSubscription && c.Status == stripe.CheckoutSessionStatusComplete &&
-		c.PaymentStatus != stripe.CheckoutSessionPaymentStatusUnpaid:
+		c.PaymentStatus != stripe.CheckoutSessionPaymentStatusUnpaid && c.Subscription == nil:
 		return errNotYet
 	default:
 		return nil

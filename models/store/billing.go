@@ -20,6 +20,18 @@ func (s *Store) BillingAccount(ctx context.Context, accountID string) (models.Bi
 	return b, nil
 }
 
+// BilledAccount is an account by its id, also one that was deleted: money may still come for it.
+func (s *Store) BilledAccount(ctx context.Context, accountID string) (models.Account, error) {
+	var accounts []models.Account
+	if err := s.reader(ctx).Where("id = ?", accountID).Limit(1).Find(&accounts).Error; err != nil {
+		return models.Account{}, unavailable(err)
+	}
+	if len(accounts) == 0 {
+		return models.Account{}, models.Errorf(models.CodeNotFound, "there is no account %q", accountID)
+	}
+	return accounts[0], nil
+}
+
 // AccountOfCustomer is the account that a Stripe customer belongs to; CodeNotFound if it is nobody's.
 func (s *Store) AccountOfCustomer(ctx context.Context, customerID string) (accountID string, err error) {
 	var ids []string
