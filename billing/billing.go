@@ -91,9 +91,10 @@ func New(o Options) *Service {
 }
 
 const (
-	// leaseFor is how long one piece of work may hold an account; a holder that died blocks it no longer than that.
-	leaseFor = time.Minute
-	// workFor is how long the work itself may take: less, so that it ends under its own lock.
+	// leaseFor is how long a holder that died blocks an account; one that lives says so every keepEvery.
+	leaseFor  = 15 * time.Second
+	keepEvery = leaseFor / 3
+	// workFor is how long one piece of work may take.
 	workFor = 50 * time.Second
 	// lockWait is how long to wait for an account that is being worked on.
 	lockWait = 20 * time.Second
@@ -108,10 +109,7 @@ func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx cont
 			return err
 		}
 		if ok {
-			work, cancel := context.WithTimeout(ctx, workFor)
-			defer cancel()
-			err := fn(work, l)
-			return errors.Join(err, s.store.EndLease(context.WithoutCancel(ctx), l))
+			return s.hold(ctx, l, fn)
 		}
 		if time.Now().After(deadline) {
 			return models.Errorf(models.CodeUnavailable, "the billing of account %s is being worked on; try again in a moment", accountID)
@@ -122,6 +120,47 @@ func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx cont
 		case <-time.After(pause/2 + rand.N(pause)):
 		}
 	}
+}
+
+// hold runs fn under l, which is kept for as long as fn takes: work whose lock is lost ends.
+func (s *Service) hold(ctx context.Context, l store.Lease, fn func(ctx context.Context, l store.Lease) error) error {
+	work, cancel := context.WithTimeout(ctx, workFor)
+	defer cancel()
+	last := time.Now()
+	kept := every(work, keepEvery, func(ctx context.Context) {
+		held, err := s.store.KeepLease(ctx, l, leaseFor)
+		switch {
+		case err == nil && held:
+			last = time.Now()
+		case err == nil || time.Since(last) > leaseFor-keepEvery:
+			cancel()
+		}
+	})
+	err := fn(work, l)
+	cancel()
+	<-kept
+	return errors.Join(err, s.store.EndLease(context.WithoutCancel(ctx), l))
+}
+
+// every calls do again and again until ctx ends, and then closes what it gives. A call takes at most d.
+func every(ctx context.Context, d time.Duration, do func(ctx context.Context)) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(d)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				once, cancel := context.WithTimeout(ctx, d)
+				do(once)
+				cancel()
+			}
+		}
+	}()
+	return ended
 }
 
 // params is what every request to Stripe carries; key is the idempotency key of a POST.

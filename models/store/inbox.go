@@ -49,6 +49,16 @@ func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration) ([]
 	return claimed, nil
 }
 
+// KeepClaims lets claims that are not settled run out d from now.
+func (s *Store) KeepClaims(ctx context.Context, ids []string, d time.Duration) error {
+	err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id IN ? AND state = ?", ids, models.EventPending).
+		Updates(map[string]any{"next_at": s.now().Add(d)}).Error
+	if err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
 // SettleEvent ends a claim: with a state that ends the event's work, or pending, to be tried again after wait.
 func (s *Store) SettleEvent(ctx context.Context, id string, state models.EventState, outcome string, wait time.Duration) error {
 	columns := map[string]any{"state": state, "outcome": outcome}

@@ -44,6 +44,17 @@ func (s *Store) TryLease(ctx context.Context, name string, d time.Duration) (l L
 	return l, done.RowsAffected == 1, nil
 }
 
+// KeepLease lets the lock end at d from now; held is false if somebody else took it.
+func (s *Store) KeepLease(ctx context.Context, l Lease, d time.Duration) (held bool, err error) {
+	now, args := s.nowMicros()
+	values := append(append([]any{}, args...), d.Microseconds(), l.name, l.holder)
+	done := s.writer(ctx).Exec("UPDATE leases SET until_us = "+now+" + ? WHERE name = ? AND holder = ?", values...)
+	if done.Error != nil {
+		return false, unavailable(done.Error)
+	}
+	return done.RowsAffected == 1, nil
+}
+
 // EndLease gives the lock back.
 func (s *Store) EndLease(ctx context.Context, l Lease) error {
 	if err := s.writer(ctx).Exec("DELETE FROM leases WHERE name = ? AND holder = ?", l.name, l.holder).Error; err != nil {
