@@ -1,0 +1,83 @@
+package jobs_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/configs"
+	"lottery/jobs"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// A customer who paid without any webhook is on Pro after the hour's reconcile, which one of three nodes runs.
+func TestReconcileOnceAnHour(t *testing.T) {
+	t.Parallel()
+	var offset atomic.Int64
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
+	stripe, err := sandbox.New(sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(stripe)
+	t.Cleanup(func() {
+		server.Close()
+		_ = stripe.Close(context.Background())
+	})
+	service := billing.New(billing.Options{
+		Store: st, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: server.URL, Grace: time.Hour}, PublicURL: "http://lottery.test", StripeNow: stripe.Now,
+	})
+	if _, err := service.Setup(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	account, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "a@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := service.Checkout(t.Context(), account.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, paid, err := stripe.Pay(session.ID, sandbox.CardOK); err != nil || !paid {
+		t.Fatal(paid, err)
+	}
+	hour := func() (ran int64) {
+		var n atomic.Int64
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				job := jobs.Reconcile{Store: st, Billing: service, Log: slog.New(slog.DiscardHandler)}
+				did, err := job.Once(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				if did {
+					n.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		return n.Load()
+	}
+	if ran := hour(); ran != 1 {
+		t.Errorf("%d nodes ran it", ran)
+	}
+	if a, err := st.Account(t.Context(), account.ID); err != nil || a.BilledPlan == nil || *a.BilledPlan != models.PlanPro {
+		t.Errorf("%v %+v", err, a)
+	}
+	if ran := hour(); ran != 0 {
+		t.Errorf("in the same hour %d nodes ran it", ran)
+	}
+	offset.Store(int64(61 * time.Minute))
+	if ran := hour(); ran != 1 {
+		t.Errorf("in the next hour %d nodes ran it", ran)
+	}
+}
