@@ -3,8 +3,10 @@ package billing
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"lottery/models"
 )
@@ -19,49 +21,74 @@ type event struct {
 	APIVersion string `json:"api_version"`
 	Created    int64  `json:"created"`
 	Data       struct {
-		Object struct {
-			ID       string     `json:"id"`
-			Object   string     `json:"object"`
-			Customer expandable `json:"customer"`
-		} `json:"object"`
+		Object json.RawMessage `json:"object"`
 	} `json:"data"`
+	about subject
 }
 
-// expandable is an id, or an object that has one.
-type expandable string
+// subject is the object that an event is about. Its kinds are many and to come: what is not as expected names nobody.
+type subject struct {
+	ID       name `json:"id"`
+	Object   name `json:"object"`
+	Customer name `json:"customer"`
+}
+
+// name is an id, or an object that has one; "" if it is anything else.
+type name string
 
 // UnmarshalJSON reads either.
-func (x *expandable) UnmarshalJSON(b []byte) error {
+func (x *name) UnmarshalJSON(b []byte) error {
 	var id string
-	if json.Unmarshal(b, &id) == nil {
-		*x = expandable(id)
-		return nil
+	if json.Unmarshal(b, &id) != nil {
+		var object struct {
+			ID string `json:"id"`
+		}
+		_ = json.Unmarshal(b, &object) // something else names nobody
+		id = object.ID
 	}
-	var object struct {
-		ID string `json:"id"`
+	if plain(id) {
+		*x = name(id)
 	}
-	_ = json.Unmarshal(b, &object) // something else names nobody
-	*x = expandable(object.ID)
 	return nil
 }
 
+// mostName is how long the words of an event may be; Stripe says 255 of its ids.
+const mostName = 255
+
+// plain tells whether a word can be kept: databases take no NUL, and an index no text of a megabyte.
+func plain(word string) bool {
+	return len(word) <= mostName && !strings.ContainsFunc(word, unicode.IsControl)
+}
+
+var (
+	eventID    = regexp.MustCompile(`^evt_[0-9A-Za-z_]+$`)
+	errNoEvent = errors.New("the body is not an event of Stripe's")
+	lastOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC).Unix() // that databases know
+)
+
 func parseEvent(body []byte) (event, error) {
 	var e event
-	if err := json.Unmarshal(body, &e); err != nil || e.Object != "event" || !strings.HasPrefix(e.ID, "evt_") || e.Type == "" {
-		return e, errors.New("the body is not an event of Stripe's")
+	if err := json.Unmarshal(body, &e); err != nil {
+		return e, errNoEvent
 	}
+	if e.Object != "event" || !eventID.MatchString(e.ID) || e.Type == "" || e.Created < 0 || e.Created > lastOfTime {
+		return e, errNoEvent
+	}
+	if !plain(e.ID) || !plain(e.Type) || !plain(e.APIVersion) {
+		return e, errNoEvent
+	}
+	_ = json.Unmarshal(e.Data.Object, &e.about) // no object, or a strange one: the event names nobody
 	return e, nil
 }
 
 // row is e for the inbox.
 func (e *event) row() models.StripeEvent {
-	o := &e.Data.Object
 	row := models.StripeEvent{
-		ID: e.ID, Type: e.Type, Livemode: e.Livemode, APIVersion: e.APIVersion, ObjectID: o.ID,
-		CustomerID: string(o.Customer), CreatedAt: time.Unix(e.Created, 0).UTC(),
+		ID: e.ID, Type: e.Type, Livemode: e.Livemode, APIVersion: e.APIVersion, ObjectID: string(e.about.ID),
+		CustomerID: string(e.about.Customer), CreatedAt: time.Unix(e.Created, 0).UTC(),
 	}
-	if o.Object == "customer" {
-		row.CustomerID = o.ID
+	if e.about.Object == "customer" {
+		row.CustomerID = row.ObjectID
 	}
 	return row
 }

@@ -1,0 +1,151 @@
+package billing
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"lottery/models"
+)
+
+const week = 7 * 24 * time.Hour
+
+// sold is a subscription as read gives it: to the known price, to another one of our product, or to another product.
+func sold(id, status string, created int64, price string, pastDue time.Duration) subscription {
+	s := subscription{id: id, status: status, created: created, priceID: price}
+	switch price {
+	case "known":
+		s.plan, s.ours = models.PlanPro, true
+	case "unknown":
+		s.ours = true
+	}
+	if status == models.SubscriptionPastDue {
+		s.pastDueSince = noon.Add(-pastDue)
+	}
+	return s
+}
+
+// Every status with each kind of price, within grace, at its end and after.
+func TestJudgeOne(t *testing.T) {
+	t.Parallel()
+	gives := map[string]bool{
+		"active": true, "trialing": true,
+		"incomplete": false, "incomplete_expired": false, "canceled": false, "unpaid": false, "paused": false, "a state to come": false,
+	}
+	for status, want := range gives {
+		for _, price := range []string{"known", "unknown", "other"} {
+			out := judge([]subscription{sold("sub_1", status, 1, price, 0)}, week, noon)
+			if got := out.plan != nil; got != (want && price == "known") {
+				t.Errorf("%s to the %s price: Pro is %v", status, price, got)
+			}
+			if got := len(out.unknown) == 1; got != (want && price == "unknown") {
+				t.Errorf("%s to the %s price: flagged %v", status, price, got)
+			}
+			if out.graceEndsAt != nil || len(out.surplus)+len(out.several) != 0 {
+				t.Errorf("%s to the %s price: %+v", status, price, out)
+			}
+		}
+	}
+	for late, want := range map[time.Duration]bool{0: true, week - time.Second: true, week: false, 3 * week: false, -time.Hour: true} {
+		out := judge([]subscription{sold("sub_1", "past_due", 1, "known", late)}, week, noon)
+		if (out.plan != nil) != want || (out.graceEndsAt != nil) != want || out.chosen == nil {
+			t.Errorf("past due for %s: %+v", late, out)
+		}
+		if want && !out.graceEndsAt.Equal(noon.Add(week-late)) {
+			t.Errorf("past due for %s: grace ends at %s", late, out.graceEndsAt)
+		}
+	}
+	if out := judge([]subscription{sold("sub_1", "past_due", 1, "known", 0)}, 0, noon); out.plan != nil {
+		t.Error("no grace gives Pro")
+	}
+	if out := judge(nil, week, noon); out.plan != nil || out.chosen != nil {
+		t.Errorf("nothing gives %+v", out)
+	}
+}
+
+func TestJudgeSeveral(t *testing.T) {
+	t.Parallel()
+	known := func(id, status string, created int64) subscription {
+		return sold(id, status, created, "known", time.Hour)
+	}
+	for name, c := range map[string]struct {
+		subs             []subscription
+		chosen           string
+		surplus, several []string
+	}{
+		"two paid: the older stays": {
+			[]subscription{known("new", "active", 2), known("old", "trialing", 1)}, "old", []string{"new"}, nil,
+		},
+		"made in one second: by id": {
+			[]subscription{known("b", "active", 1), known("a", "active", 1)}, "a", []string{"b"}, nil,
+		},
+		"paid before past due, though newer": {
+			[]subscription{known("new", "active", 2), known("old", "past_due", 1)}, "new", nil, []string{"old"},
+		},
+		"past due before unpaid": {
+			[]subscription{known("new", "past_due", 2), known("old", "unpaid", 1)}, "new", nil, []string{"old"},
+		},
+		"unfinished before ended": {
+			[]subscription{known("new", "canceled", 2), known("old", "incomplete", 1)}, "old", nil, nil,
+		},
+		"of the ended, the last": {
+			[]subscription{known("1", "canceled", 1), known("3", "incomplete_expired", 3), known("2", "canceled", 2)}, "3", nil, nil,
+		},
+		"other products do not count": {
+			[]subscription{sold("socks", "active", 1, "other", 0), known("ours", "active", 2), sold("odd", "unpaid", 1, "unknown", 0)}, "ours", nil, nil,
+		},
+		"three paid": {
+			[]subscription{known("3", "active", 3), known("1", "active", 1), known("2", "active", 2)}, "1", []string{"2", "3"}, nil,
+		},
+	} {
+		out := judge(slices.Clone(c.subs), week, noon)
+		ids := func(list []subscription) (ids []string) {
+			for _, s := range list {
+				ids = append(ids, s.id)
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		if out.chosen == nil || out.chosen.id != c.chosen || !slices.Equal(ids(out.surplus), c.surplus) || !slices.Equal(ids(out.several), c.several) {
+			t.Errorf("%s: %+v", name, out)
+		}
+	}
+}
+
+// Whatever the subscriptions and whatever their order: the same verdict, no more than one is kept of what is paid, and
+// what is kept was there first.
+func TestJudgeAny(t *testing.T) {
+	t.Parallel()
+	states := []string{"active", "trialing", "past_due", "unpaid", "canceled", "incomplete", "incomplete_expired", "paused"}
+	rapid.Check(t, func(rt *rapid.T) {
+		var subs []subscription
+		for i := range rapid.IntRange(0, 6).Draw(rt, "n") {
+			subs = append(subs, sold(fmt.Sprint(i), rapid.SampledFrom(states).Draw(rt, "status"), int64(rapid.IntRange(1, 3).Draw(rt, "created")),
+				rapid.SampledFrom([]string{"known", "known", "unknown", "other"}).Draw(rt, "price"),
+				time.Duration(rapid.IntRange(0, 14).Draw(rt, "late"))*24*time.Hour))
+		}
+		out := judge(slices.Clone(subs), week, noon)
+		again := judge(rapid.Permutation(subs).Draw(rt, "order"), week, noon)
+		if (out.plan == nil) != (again.plan == nil) || len(out.surplus) != len(again.surplus) || (out.chosen == nil) != (again.chosen == nil) ||
+			out.chosen != nil && out.chosen.id != again.chosen.id {
+			rt.Fatalf("%+v\n%+v", out, again)
+		}
+		paid, gives := 0, false
+		for _, s := range subs {
+			live := s.status == "active" || s.status == "trialing"
+			if live && s.priceID == "known" {
+				paid++
+				if s.created < out.chosen.created {
+					rt.Fatalf("%s was there before %s", s.id, out.chosen.id)
+				}
+			}
+			gives = gives || s.priceID == "known" && (live || s.status == "past_due" && noon.Sub(s.pastDueSince) < week)
+		}
+		if gives != (out.plan != nil) || len(out.surplus) != max(0, paid-1) {
+			rt.Fatalf("%+v of %+v", out, subs)
+		}
+	})
+}
