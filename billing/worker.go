@@ -150,7 +150,7 @@ func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome str
 		state, outcome, wait = models.EventPending, err.Error(), backoff(e.Attempts)
 		s.log.WarnContext(ctx, "an event will be tried again", "event", e.ID, "type", e.Type, "attempt", e.Attempts, "error", err)
 	}
-	if err := s.store.SettleEvent(context.WithoutCancel(ctx), e.ID, state, outcome, wait); err != nil {
+	if err := s.store.SettleEvent(context.WithoutCancel(ctx), *e, state, outcome, wait); err != nil {
 		s.log.ErrorContext(ctx, "what became of an event could not be stored; it will be worked on again", "event", e.ID, "error", err)
 	}
 }

@@ -59,15 +59,18 @@ func (s *Store) KeepClaims(ctx context.Context, ids []string, d time.Duration) e
 	return nil
 }
 
-// SettleEvent ends a claim: with a state that ends the event's work, or pending, to be tried again after wait.
-func (s *Store) SettleEvent(ctx context.Context, id string, state models.EventState, outcome string, wait time.Duration) error {
+// SettleEvent ends a claim: with a state that ends the event's work, or pending, to be tried again after wait. It does
+// nothing if the claim ran out and somebody else has taken the event since.
+func (s *Store) SettleEvent(ctx context.Context, e models.StripeEvent, state models.EventState, outcome string, wait time.Duration) error {
 	columns := map[string]any{"state": state, "outcome": outcome}
 	if state == models.EventPending {
 		columns["next_at"] = s.now().Add(wait)
 	} else {
 		columns["done_at"] = s.now()
 	}
-	if err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).Updates(columns).Error; err != nil {
+	err := s.writer(ctx).Model(&models.StripeEvent{}).
+		Where("id = ? AND state = ? AND attempts = ?", e.ID, models.EventPending, e.Attempts).Updates(columns).Error
+	if err != nil {
 		return unavailable(err)
 	}
 	return nil

@@ -1,0 +1,150 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+func addEvents(t *testing.T, st *store.Store, n int) {
+	t.Helper()
+	for i := range n {
+		e := models.StripeEvent{ID: fmt.Sprintf("evt_%03d", i), Type: "invoice.paid", State: models.EventPending, CreatedAt: time.Now().UTC()}
+		if isNew, err := st.AddEvent(t.Context(), e); err != nil || !isNew {
+			t.Fatal(isNew, err)
+		}
+	}
+}
+
+func claim(t *testing.T, st *store.Store, d time.Duration, want int) []models.StripeEvent {
+	t.Helper()
+	list, err := st.ClaimEvents(t.Context(), 100, d)
+	if err != nil || len(list) != want {
+		t.Fatalf("%d claimed, want %d: %v", len(list), want, err)
+	}
+	return list
+}
+
+// Two nodes share the inbox: each event is worked on by one.
+func TestClaimsAtOnce(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		const events = 120
+		addEvents(t, a, events)
+		var mu sync.Mutex
+		times := map[string]int{}
+		var wg sync.WaitGroup
+		for i := range 4 {
+			st := []*store.Store{a, b}[i%2]
+			wg.Go(func() {
+				for empty := 0; empty < 3; {
+					list, err := st.ClaimEvents(context.Background(), 7, time.Hour)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if len(list) == 0 {
+						empty++
+					}
+					mu.Lock()
+					for _, e := range list {
+						times[e.ID]++
+						if e.Attempts != 1 {
+							t.Errorf("%+v", e)
+						}
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		claim(t, a, time.Hour, 0)
+		for id, n := range times {
+			if n != 1 {
+				t.Errorf("%s was claimed %d times", id, n)
+			}
+		}
+		if len(times) != events {
+			t.Errorf("%d of %d events were claimed", len(times), events)
+		}
+	})
+}
+
+// Who claimed an event and died is followed by another; should he live after all, his word counts no more.
+func TestClaimOfADeadWorker(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		ctx := t.Context()
+		addEvents(t, a, 1)
+		dead := claim(t, a, past, 1)[0]
+		heir := claim(t, b, time.Hour, 1)[0]
+		if heir.Attempts != 2 {
+			t.Errorf("%+v", heir)
+		}
+		claim(t, a, time.Hour, 0)
+		if err := b.SettleEvent(ctx, heir, models.EventDone, "done", 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, state := range []models.EventState{models.EventPending, models.EventFailed} {
+			if err := a.SettleEvent(ctx, dead, state, "late", 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := a.KeepClaims(ctx, []string{dead.ID}, past); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := a.Events(ctx, store.EventFilter{State: models.EventDone}); err != nil || len(list) != 1 || list[0].Outcome != "done" || list[0].DoneAt == nil {
+				t.Errorf("%v %+v", err, list)
+			}
+		}
+		claim(t, a, time.Hour, 0)
+	})
+}
+
+func TestEventLives(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		ctx := t.Context()
+		addEvents(t, a, 2)
+		if isNew, err := b.AddEvent(ctx, models.StripeEvent{ID: "evt_000", Type: "other", State: models.EventPending}); err != nil || isNew {
+			t.Errorf("the same event again: %v %v", isNew, err)
+		}
+		if isNew, err := b.AddEvent(ctx, models.StripeEvent{ID: "evt_ignored", Type: "other", State: models.EventIgnored}); err != nil || !isNew {
+			t.Errorf("%v %v", isNew, err)
+		}
+		both := claim(t, a, time.Hour, 2)
+		if err := a.SettleEvent(ctx, both[0], models.EventPending, "not now", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.SettleEvent(ctx, both[1], models.EventFailed, "never", 0); err != nil {
+			t.Fatal(err)
+		}
+		claim(t, b, time.Hour, 0)
+		if n, oldest, err := b.InboxDepth(ctx); err != nil || n != 1 || oldest.IsZero() {
+			t.Errorf("%d %v %v", n, oldest, err)
+		}
+		if list, err := b.Events(ctx, store.EventFilter{State: models.EventFailed, Limit: 5}); err != nil || len(list) != 1 || list[0].Outcome != "never" {
+			t.Errorf("%v %+v", err, list)
+		}
+		for _, e := range both {
+			if again, err := b.RetryEvent(ctx, e.ID); err != nil || again.State != models.EventPending || again.Attempts != 0 || again.DoneAt != nil {
+				t.Errorf("%v %+v", err, again)
+			}
+		}
+		if _, err := b.RetryEvent(ctx, "evt_none"); models.ErrorCode(err) != models.CodeNotFound {
+			t.Errorf("%v", err)
+		}
+		for _, e := range claim(t, b, time.Hour, 2) {
+			if e.Attempts != 1 || e.Type != "invoice.paid" {
+				t.Errorf("%+v", e)
+			}
+			if err := b.SettleEvent(ctx, e, models.EventDone, "done", 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n, oldest, err := a.InboxDepth(ctx); err != nil || n != 0 || !oldest.IsZero() {
+			t.Errorf("%d %v %v", n, oldest, err)
+		}
+	})
+}

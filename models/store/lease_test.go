@@ -1,0 +1,169 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// twoNodes runs test with two stores on one database.
+func twoNodes(t *testing.T, test func(t *testing.T, a, b *store.Store)) {
+	t.Helper()
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		test(t, storetest.OpenURL(t, url, store.Options{}), storetest.OpenURL(t, url, store.Options{}))
+	})
+}
+
+// past is how long a lock is taken that has ended already: its holder died.
+const past = -time.Second
+
+func TestLease(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		ctx := t.Context()
+		take := func(st *store.Store, d time.Duration, want bool) store.Lease {
+			t.Helper()
+			l, ok, err := st.TryLease(ctx, "billing:x", d)
+			if err != nil || ok != want {
+				t.Fatalf("taken: %v %v, want %v", ok, err, want)
+			}
+			return l
+		}
+		keep := func(st *store.Store, l store.Lease, want bool) {
+			t.Helper()
+			if held, err := st.KeepLease(ctx, l, time.Hour); err != nil || held != want {
+				t.Fatalf("kept: %v %v, want %v", held, err, want)
+			}
+		}
+		first := take(a, time.Hour, true)
+		take(b, time.Hour, false)
+		take(a, time.Hour, false) // not by the same process either
+		if _, ok, err := b.TryLease(ctx, "billing:y", time.Hour); err != nil || !ok {
+			t.Errorf("another name: %v %v", ok, err)
+		}
+		keep(a, first, true)
+		if err := a.EndLease(ctx, first); err != nil {
+			t.Fatal(err)
+		}
+		keep(a, first, false)
+		dead := take(b, past, true)
+		keep(b, dead, true) // nobody came in between
+		take(a, time.Hour, false)
+		if err := b.EndLease(ctx, dead); err != nil {
+			t.Fatal(err)
+		}
+		dead = take(b, past, true)
+		heir := take(a, time.Hour, true)
+		keep(b, dead, false)
+		if err := b.EndLease(ctx, dead); err != nil { // which is not his any more
+			t.Fatal(err)
+		}
+		take(b, time.Hour, false)
+		keep(a, heir, true)
+	})
+}
+
+// What was worked out under a lock that somebody else has taken since is not stored, nothing of it.
+func TestLostLeaseStoresNothing(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		ctx := t.Context()
+		account, err := a.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "billing:" + account.ID
+		lost, _, err := a.TryLease(ctx, name, past)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, ok, err := b.TryLease(ctx, name, time.Hour)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		pro := models.PlanPro
+		change := store.BillingChange{
+			Billing: models.BillingAccount{AccountID: account.ID, Attempt: 7}, Plan: &pro, Actor: "stripe",
+			Flags: []models.AccountFlag{{AccountID: account.ID, Kind: models.FlagRefund}},
+			Mails: []models.Mail{{AccountID: account.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "x"}},
+		}
+		for range 2 { // lost to somebody, then ended altogether
+			if _, err := a.StoreBilling(ctx, lost, change); !errors.Is(err, store.ErrLeaseLost) || models.ErrorCode(err) != models.CodeUnavailable {
+				t.Errorf("%v", err)
+			}
+			if err := a.SaveBilling(ctx, lost, change.Billing); !errors.Is(err, store.ErrLeaseLost) {
+				t.Errorf("%v", err)
+			}
+			if err := b.EndLease(ctx, held); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := a.Account(ctx, account.ID)
+		if err != nil || got.BilledPlan != nil {
+			t.Errorf("%v %+v", err, got)
+		}
+		row, err := a.BillingAccount(ctx, account.ID)
+		if err != nil || row.Attempt != 0 {
+			t.Errorf("%v %+v", err, row)
+		}
+		flags, _ := a.Flags(ctx, account.ID)
+		mails, _ := a.Mails(ctx, account.ID)
+		audit, _ := a.AuditOf(ctx, account.ID, 9)
+		if len(flags)+len(mails)+len(audit) != 0 {
+			t.Errorf("%+v %+v %+v", flags, mails, audit)
+		}
+	})
+}
+
+// Many on two nodes: one at a time, and nobody's change is lost.
+func TestLeaseAtOnce(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		account, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const workers, turns = 6, 10
+		var inside, overlaps atomic.Int64
+		var wg sync.WaitGroup
+		for i := range workers {
+			st := []*store.Store{a, b}[i%2]
+			wg.Go(func() {
+				for done := 0; done < turns; {
+					l, ok, err := st.TryLease(context.Background(), "billing:"+account.ID, time.Hour)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if !ok {
+						continue
+					}
+					if inside.Add(1) != 1 {
+						overlaps.Add(1)
+					}
+					row, err := st.BillingAccount(context.Background(), account.ID)
+					if err == nil {
+						row.Attempt++
+						err = st.SaveBilling(context.Background(), l, row)
+					}
+					inside.Add(-1)
+					if err := errors.Join(err, st.EndLease(context.Background(), l)); err != nil {
+						t.Error(err)
+						return
+					}
+					done++
+				}
+			})
+		}
+		wg.Wait()
+		row, err := b.BillingAccount(t.Context(), account.ID)
+		if err != nil || row.Attempt != workers*turns || overlaps.Load() != 0 {
+			t.Errorf("%d of %d changes, %d overlaps, %v", row.Attempt, workers*turns, overlaps.Load(), err)
+		}
+	})
+}
