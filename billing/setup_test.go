@@ -1,0 +1,208 @@
+package billing_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/configs"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// Set-up that is run again finds what is there: it sends nothing that changes anything.
+func TestSetupTwice(t *testing.T) {
+	each(t, func(w *world) {
+		before := len(w.stripe.Calls())
+		done, err := w.billing.Setup(w.t.Context())
+		w.must(err)
+		for _, c := range w.stripe.Calls()[before:] {
+			if c.Method != http.MethodGet {
+				w.t.Errorf("%s %s %s", c.Method, c.Path, c.Body)
+			}
+		}
+		for _, step := range done.Steps {
+			if step.Did != "found" {
+				w.t.Errorf("%+v", step)
+			}
+		}
+		if done.WebhookSecret != "" || len(w.billing.SetupAdvice(&done)) != 0 {
+			w.t.Errorf("%+v %q", done, w.billing.SetupAdvice(&done))
+		}
+	})
+}
+
+// Set-up mends what somebody changed in the dashboard, and leaves alone what it did not make.
+func TestSetupMends(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.ask(http.MethodPost, "/v1/products/lottery_pro", url.Values{"active": {"false"}}, &struct{}{})
+		w.ask(http.MethodPost, "/v1/webhook_endpoints/"+w.endpoint(), url.Values{"disabled": {"true"}, "enabled_events[]": {"invoice.paid"}}, &struct{}{})
+		w.ask(http.MethodPost, "/v1/prices/"+w.price, url.Values{"active": {"false"}}, &struct{}{})
+		old := w.price
+		done, err := w.billing.Setup(ctx)
+		w.must(err)
+		for _, step := range done.Steps {
+			if step.Thing == "price" && (step.Did != "made" || step.ID == old) || step.Thing == "webhook" && step.Did != "updated" {
+				w.t.Errorf("%+v", step)
+			}
+		}
+		if done, err = w.billing.Setup(ctx); err != nil || done.Steps[1].Did != "found" {
+			w.t.Errorf("%v %+v", err, done)
+		}
+		for _, c := range w.billing.Doctor(ctx) {
+			if !c.OK {
+				w.t.Errorf("%+v", c)
+			}
+		}
+		w.checkout()
+		_, err = w.stripe.NewSubscription(w.customer(), old, "active", nil) // who pays the old price keeps Pro
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// An endpoint whose events have another shape is not ours to change: Stripe cannot, and it may serve others.
+func TestSetupEndpointOfAnotherVersion(t *testing.T) {
+	each(t, func(w *world) {
+		elsewhere := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: "https://lottery.example"})
+		w.ask(http.MethodPost, "/v1/webhook_endpoints",
+			url.Values{"url": {"https://lottery.example" + billing.WebhookPath}, "enabled_events[]": {"*"}, "api_version": {sandbox.NewVersion}}, &struct{}{})
+		_, err := elsewhere.Setup(w.t.Context())
+		w.refused(err)
+		if err != nil && !strings.Contains(err.Error(), "delete it") {
+			w.t.Errorf("%v", err)
+		}
+		wantOnlyWrong(w.t, elsewhere, "webhook endpoint", "reachability") // nobody is there
+	})
+}
+
+// wantOnlyWrong runs the doctor, who must find these things wrong and say what to do, and nothing else.
+func wantOnlyWrong(t *testing.T, s *billing.Service, names ...string) {
+	t.Helper()
+	var wrong []string
+	for _, c := range s.Doctor(t.Context()) {
+		if c.OK != (c.Remedy == "") || c.Found == "" {
+			t.Errorf("%+v", c)
+		}
+		if !c.OK {
+			wrong = append(wrong, c.Name)
+		}
+	}
+	if fmt.Sprint(wrong) != fmt.Sprint(names) {
+		t.Errorf("wrong are %q, want %q", wrong, names)
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	each(t, func(w *world) {
+		wantOnlyWrong(w.t, w.billing)
+		if n := len(w.billing.Doctor(w.t.Context())); n != 9 {
+			w.t.Errorf("%d checks", n)
+		}
+	})
+}
+
+func TestDoctorNamesWhatIsBroken(t *testing.T) {
+	each(t, func(w *world) {
+		options := func() billing.Options {
+			return billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, StripeNow: w.stripe.Now}
+		}
+		o := options()
+		o.Stripe.SecretKey = "sk_test_another"
+		wantOnlyWrong(w.t, billing.New(o), "secret key")
+		o = options()
+		o.Stripe.APIURL = "http://127.0.0.1:1"
+		wantOnlyWrong(w.t, billing.New(o), "secret key")
+		o = options()
+		o.Stripe.WebhookSecrets = nil
+		wantOnlyWrong(w.t, billing.New(o), "webhook secret")
+		for _, off := range []time.Duration{-time.Minute, time.Minute} {
+			o = options()
+			o.Now = func() time.Time { return time.Now().Add(off) }
+			wantOnlyWrong(w.t, billing.New(o), "clock")
+		}
+		o = options()
+		o.PublicURL = "http://127.0.0.1:1"
+		wantOnlyWrong(w.t, billing.New(o), "webhook endpoint", "reachability")
+
+		w.ask(http.MethodPost, "/v1/webhook_endpoints/"+w.endpoint(), url.Values{"disabled": {"true"}}, &struct{}{})
+		wantOnlyWrong(w.t, w.billing, "webhook endpoint")
+		w.ask(http.MethodPost, "/v1/webhook_endpoints/"+w.endpoint(), url.Values{"enabled_events[]": {"invoice.paid"}}, &struct{}{})
+		wantOnlyWrong(w.t, w.billing, "webhook endpoint")
+		_, err := w.billing.Setup(w.t.Context())
+		w.must(err)
+
+		w.kill() // our webhook is away
+		wantOnlyWrong(w.t, w.billing, "reachability")
+		somebody := http.NotFoundHandler()
+		w.handler.Store(&somebody)
+		wantOnlyWrong(w.t, w.billing, "reachability")
+		hook := w.billing.Webhook()
+		w.handler.Store(&hook)
+
+		if status := w.post(body("evt_late", "invoice.paid", `{"id":"in_1","object":"invoice"}`), time.Now(), w.secret); status != http.StatusOK {
+			w.t.Fatalf("status %d", status)
+		}
+		wantOnlyWrong(w.t, w.billing) // it came just now
+		w.must(w.store.SettleEvent(w.t.Context(), models.StripeEvent{ID: "evt_late"}, models.EventFailed, "a test", 0))
+		wantOnlyWrong(w.t, w.billing, "inbox")
+		_, err = w.store.RetryEvent(w.t.Context(), "evt_late")
+		w.must(err)
+		_, err = w.billing.Work(w.t.Context())
+		w.must(err)
+		wantOnlyWrong(w.t, w.billing)
+
+		w.must(w.store.SetPrice(w.t.Context(), models.KnownPrice{PriceID: "price_x", ProductID: "lottery_pro", Plan: models.PlanPro, UnitAmount: 500, Currency: "usd"}))
+		wantOnlyWrong(w.t, w.billing, "price")
+		w.ask(http.MethodPost, "/v1/prices/"+w.price, url.Values{"active": {"false"}}, &struct{}{})
+		wantOnlyWrong(w.t, w.billing, "price")
+	})
+}
+
+// An event that nobody worked on for long is what a server that does not run looks like.
+func TestDoctorSeesEventsWait(t *testing.T) {
+	each(t, func(w *world) {
+		w.kill()
+		w.offset.Store(-int64(11 * time.Minute))
+		hook := w.billing.Webhook()
+		w.handler.Store(&hook)
+		if status := w.post(body("evt_late", "invoice.paid", `{"id":"in_1","object":"invoice"}`), time.Now(), w.secret); status != http.StatusOK {
+			w.t.Fatalf("status %d", status)
+		}
+		wantOnlyWrong(w.t, w.billing, "inbox")
+	})
+}
+
+// Before set-up nothing is sold, and the doctor says so.
+func TestDoctorBeforeSetup(t *testing.T) {
+	t.Parallel()
+	stripe, err := sandbox.New(sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stripe.Close(t.Context()) //nolint:errcheck // nothing is under way
+	api := httptest.NewServer(stripe)
+	defer api.Close()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{})
+	s := billing.New(billing.Options{Store: st, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: api.URL}, PublicURL: "http://127.0.0.1:1"})
+	wantOnlyWrong(t, s, "price", "webhook endpoint", "webhook secret", "reachability", "portal")
+	a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ada@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Checkout(t.Context(), a.ID); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "billing setup") {
+		t.Errorf("%v", err)
+	}
+	if len(stripe.Customers()) != 0 {
+		t.Error("a customer was made")
+	}
+}
