@@ -6,189 +6,146 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stripe/stripe-go/v76"
+	"pgregory.net/rapid"
 
 	"lottery/models"
 )
 
-// asAt is what the judge says of one subscription.
-type asAt struct {
-	pro, grace, unfinished, flagged bool
-}
+const week = 7 * 24 * time.Hour
 
-func judged(t *testing.T, subs ...subscription) (standing, asAt) {
-	t.Helper()
-	st := judge(subs, 7*24*time.Hour, noon)
-	if st.plan != nil && *st.plan != models.PlanPro {
-		t.Errorf("the plan is %q", *st.plan)
+// sold is a subscription as read gives it: to the known price, to another one of our product, or to another product.
+func sold(id, status string, created int64, price string, pastDue time.Duration) subscription {
+	s := subscription{id: id, status: status, created: created, priceID: price}
+	switch price {
+	case "known":
+		s.plan, s.ours = models.PlanPro, true
+	case "unknown":
+		s.ours = true
 	}
-	return st, asAt{st.plan != nil, st.graceEndsAt != nil, unfinished(subs), len(st.unknown) > 0}
+	if status == models.SubscriptionPastDue {
+		s.pastDueSince = noon.Add(-pastDue)
+	}
+	return s
 }
 
-var statuses = []string{"active", "trialing", "past_due", "unpaid", "canceled", "incomplete", "incomplete_expired", "paused"}
-
-// Every status, at the price that is sold, at another one of our product, and at one of another product.
+// Every status with each kind of price, within grace, at its end and after.
 func TestJudgeOne(t *testing.T) {
 	t.Parallel()
-	const week = 7 * 24 * time.Hour
-	type kind struct {
-		plan models.Plan
-		ours bool
+	gives := map[string]bool{
+		"active": true, "trialing": true,
+		"incomplete": false, "incomplete_expired": false, "canceled": false, "unpaid": false, "paused": false, "a state to come": false,
 	}
-	sold, unknown, other := kind{models.PlanPro, true}, kind{"", true}, kind{}
-	want := map[string]map[kind]asAt{
-		"active":             {sold: {pro: true, unfinished: true}, unknown: {unfinished: true, flagged: true}},
-		"trialing":           {sold: {pro: true, unfinished: true}, unknown: {unfinished: true, flagged: true}},
-		"past_due":           {sold: {pro: true, grace: true, unfinished: true}, unknown: {unfinished: true}},
-		"unpaid":             {sold: {unfinished: true}, unknown: {unfinished: true}},
-		"incomplete":         {sold: {unfinished: true}, unknown: {unfinished: true}},
-		"paused":             {sold: {unfinished: true}, unknown: {unfinished: true}},
-		"canceled":           {},
-		"incomplete_expired": {},
-	}
-	for _, status := range statuses {
-		for _, k := range []kind{sold, unknown, other} {
-			for _, atEnd := range []bool{false, true} {
-				_, got := judged(t, subscription{
-					id: "sub_1", status: status, plan: k.plan, ours: k.ours, pastDueSince: noon.Add(-time.Hour), cancelAtPeriodEnd: atEnd,
-				})
-				if got != want[status][k] {
-					t.Errorf("%s, %+v, ends %v: %+v, want %+v", status, k, atEnd, got, want[status][k])
-				}
+	for status, want := range gives {
+		for _, price := range []string{"known", "unknown", "other"} {
+			out := judge([]subscription{sold("sub_1", status, 1, price, 0)}, week, noon)
+			if got := out.plan != nil; got != (want && price == "known") {
+				t.Errorf("%s to the %s price: Pro is %v", status, price, got)
+			}
+			if got := len(out.unknown) == 1; got != (want && price == "unknown") {
+				t.Errorf("%s to the %s price: flagged %v", status, price, got)
+			}
+			if out.graceEndsAt != nil || len(out.surplus)+len(out.several) != 0 {
+				t.Errorf("%s to the %s price: %+v", status, price, out)
 			}
 		}
 	}
-	for since, pro := range map[time.Duration]bool{
-		0: true, week - time.Second: true, week: false, week + time.Second: false, 400 * 24 * time.Hour: false, -time.Hour: true,
-	} {
-		st, got := judged(t, subscription{id: "sub_1", status: "past_due", plan: models.PlanPro, ours: true, pastDueSince: noon.Add(-since)})
-		if got.pro != pro || got.grace != pro {
-			t.Errorf("past due for %s: %+v", since, got)
+	for late, want := range map[time.Duration]bool{0: true, week - time.Second: true, week: false, 3 * week: false, -time.Hour: true} {
+		out := judge([]subscription{sold("sub_1", "past_due", 1, "known", late)}, week, noon)
+		if (out.plan != nil) != want || (out.graceEndsAt != nil) != want || out.chosen == nil {
+			t.Errorf("past due for %s: %+v", late, out)
 		}
-		if pro && !st.graceEndsAt.Equal(noon.Add(week-since)) {
-			t.Errorf("past due for %s: grace ends at %s", since, st.graceEndsAt)
+		if want && !out.graceEndsAt.Equal(noon.Add(week-late)) {
+			t.Errorf("past due for %s: grace ends at %s", late, out.graceEndsAt)
 		}
 	}
-	if _, got := judged(t); got != (asAt{}) {
-		t.Errorf("without subscriptions: %+v", got)
+	if out := judge([]subscription{sold("sub_1", "past_due", 1, "known", 0)}, 0, noon); out.plan != nil {
+		t.Error("no grace gives Pro")
+	}
+	if out := judge(nil, week, noon); out.plan != nil || out.chosen != nil {
+		t.Errorf("nothing gives %+v", out)
 	}
 }
 
-// Of every two or three, in every order that Stripe may list them in.
 func TestJudgeSeveral(t *testing.T) {
 	t.Parallel()
-	var all []subscription
-	for i, status := range statuses {
-		for age := range 2 {
-			all = append(all, subscription{
-				id: fmt.Sprintf("sub_%d_%d", i, age), status: status, plan: models.PlanPro, ours: true,
-				created: int64(100 - age), pastDueSince: noon.Add(-time.Duration(1+9*24*age) * time.Hour), // in grace, and beyond it
-			})
+	known := func(id, status string, created int64) subscription {
+		return sold(id, status, created, "known", time.Hour)
+	}
+	for name, c := range map[string]struct {
+		subs             []subscription
+		chosen           string
+		surplus, several []string
+	}{
+		"two paid: the older stays": {
+			[]subscription{known("new", "active", 2), known("old", "trialing", 1)}, "old", []string{"new"}, nil,
+		},
+		"made in one second: by id": {
+			[]subscription{known("b", "active", 1), known("a", "active", 1)}, "a", []string{"b"}, nil,
+		},
+		"paid before past due, though newer": {
+			[]subscription{known("new", "active", 2), known("old", "past_due", 1)}, "new", nil, []string{"old"},
+		},
+		"past due before unpaid": {
+			[]subscription{known("new", "past_due", 2), known("old", "unpaid", 1)}, "new", nil, []string{"old"},
+		},
+		"unfinished before ended": {
+			[]subscription{known("new", "canceled", 2), known("old", "incomplete", 1)}, "old", nil, nil,
+		},
+		"of the ended, the last": {
+			[]subscription{known("1", "canceled", 1), known("3", "incomplete_expired", 3), known("2", "canceled", 2)}, "3", nil, nil,
+		},
+		"other products do not count": {
+			[]subscription{sold("socks", "active", 1, "other", 0), known("ours", "active", 2), sold("odd", "unpaid", 1, "unknown", 0)}, "ours", nil, nil,
+		},
+		"three paid": {
+			[]subscription{known("3", "active", 3), known("1", "active", 1), known("2", "active", 2)}, "1", []string{"2", "3"}, nil,
+		},
+	} {
+		out := judge(slices.Clone(c.subs), week, noon)
+		ids := func(list []subscription) (ids []string) {
+			for _, s := range list {
+				ids = append(ids, s.id)
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		if out.chosen == nil || out.chosen.id != c.chosen || !slices.Equal(ids(out.surplus), c.surplus) || !slices.Equal(ids(out.several), c.several) {
+			t.Errorf("%s: %+v", name, out)
 		}
 	}
-	socks := subscription{id: "sub_socks", status: "active"}
-	check := func(subs ...subscription) {
-		t.Helper()
-		st, got := judged(t, subs...)
-		var paid []subscription
-		grace := false
+}
+
+// Whatever the subscriptions and whatever their order: the same verdict, no more than one is kept of what is paid, and
+// what is kept was there first.
+func TestJudgeAny(t *testing.T) {
+	t.Parallel()
+	states := []string{"active", "trialing", "past_due", "unpaid", "canceled", "incomplete", "incomplete_expired", "paused"}
+	rapid.Check(t, func(rt *rapid.T) {
+		var subs []subscription
+		for i := range rapid.IntRange(0, 6).Draw(rt, "n") {
+			subs = append(subs, sold(fmt.Sprint(i), rapid.SampledFrom(states).Draw(rt, "status"), int64(rapid.IntRange(1, 3).Draw(rt, "created")),
+				rapid.SampledFrom([]string{"known", "known", "unknown", "other"}).Draw(rt, "price"),
+				time.Duration(rapid.IntRange(0, 14).Draw(rt, "late"))*24*time.Hour))
+		}
+		out := judge(slices.Clone(subs), week, noon)
+		again := judge(rapid.Permutation(subs).Draw(rt, "order"), week, noon)
+		if (out.plan == nil) != (again.plan == nil) || len(out.surplus) != len(again.surplus) || (out.chosen == nil) != (again.chosen == nil) ||
+			out.chosen != nil && out.chosen.id != again.chosen.id {
+			rt.Fatalf("%+v\n%+v", out, again)
+		}
+		paid, gives := 0, false
 		for _, s := range subs {
-			if s.paid() && s.ours {
-				paid = append(paid, s)
-			}
-			grace = grace || s.status == "past_due" && noon.Sub(s.pastDueSince) < 7*24*time.Hour
-		}
-		if got.pro != (len(paid) > 0 || grace) || got.grace != (len(paid) == 0 && grace) {
-			t.Errorf("%v: %+v", names(subs), got)
-		}
-		if len(paid) > 0 { // the oldest stays, all others are paid back
-			oldest := slices.MinFunc(paid, func(a, b subscription) int { return int(a.created - b.created) })
-			if st.chosen.created != oldest.created || !st.chosen.paid() || len(st.surplus) != len(paid)-1 {
-				t.Errorf("%v: chosen is %s, surplus are %v", names(subs), st.chosen.id, names(st.surplus))
-			}
-		} else if len(st.surplus) > 0 {
-			t.Errorf("%v: surplus are %v", names(subs), names(st.surplus))
-		}
-		for _, s := range slices.Concat(st.surplus, st.several) {
-			if s.id == st.chosen.id || s.over() || !s.ours {
-				t.Errorf("%v: beside %s there is %s", names(subs), st.chosen.id, s.id)
-			}
-		}
-		turned := slices.Clone(subs)
-		slices.Reverse(turned)
-		again, same := judged(t, turned...)
-		if same != got || again.chosen.id != st.chosen.id || fmt.Sprint(names(again.surplus), names(again.several)) != fmt.Sprint(names(st.surplus), names(st.several)) {
-			t.Errorf("%v: another order gives %+v with %s", names(subs), same, again.chosen.id)
-		}
-	}
-	for _, a := range all {
-		check(a, socks)
-		for _, b := range all {
-			if a.id == b.id {
-				continue
-			}
-			check(a, b)
-			for _, c := range all {
-				if c.id != a.id && c.id != b.id {
-					check(a, socks, b, c)
+			live := s.status == "active" || s.status == "trialing"
+			if live && s.priceID == "known" {
+				paid++
+				if s.created < out.chosen.created {
+					rt.Fatalf("%s was there before %s", s.id, out.chosen.id)
 				}
 			}
+			gives = gives || s.priceID == "known" && (live || s.status == "past_due" && noon.Sub(s.pastDueSince) < week)
 		}
-	}
-}
-
-func names(subs []subscription) (list []string) {
-	for _, s := range subs {
-		list = append(list, s.id)
-	}
-	return list
-}
-
-// Of subscriptions that have all ended, the one that began last is told of.
-func TestJudgeEnded(t *testing.T) {
-	t.Parallel()
-	st, got := judged(t,
-		subscription{id: "sub_1", status: "canceled", plan: models.PlanPro, ours: true, created: 1},
-		subscription{id: "sub_3", status: "incomplete_expired", plan: models.PlanPro, ours: true, created: 3},
-		subscription{id: "sub_2", status: "canceled", plan: models.PlanPro, ours: true, created: 2})
-	if got != (asAt{}) || st.chosen.id != "sub_3" || len(st.several)+len(st.surplus) != 0 {
-		t.Errorf("%+v %+v", got, st)
-	}
-}
-
-// What Stripe leaves out is nothing, and never 1970.
-func TestRead(t *testing.T) {
-	t.Parallel()
-	prices := map[string]models.KnownPrice{"price_pro": {PriceID: "price_pro", ProductID: "prod_1", Plan: models.PlanPro}}
-	items := func(list ...*stripe.SubscriptionItem) *stripe.SubscriptionItemList {
-		return &stripe.SubscriptionItemList{Data: list}
-	}
-	pro := &stripe.SubscriptionItem{Price: &stripe.Price{ID: "price_pro", Product: &stripe.Product{ID: "prod_1"}}}
-	other := &stripe.SubscriptionItem{Price: &stripe.Price{ID: "price_x", Product: &stripe.Product{ID: "prod_1"}}}
-	socks := &stripe.SubscriptionItem{Price: &stripe.Price{ID: "price_y", Product: &stripe.Product{ID: "prod_2"}}}
-	for name, c := range map[string]struct {
-		items *stripe.SubscriptionItemList
-		plan  models.Plan
-		price string
-		ours  bool
-	}{
-		"nothing":         {nil, "", "", false},
-		"no items":        {items(), "", "", false},
-		"no price":        {items(&stripe.SubscriptionItem{}), "", "", false},
-		"no product":      {items(&stripe.SubscriptionItem{Price: &stripe.Price{ID: "price_z"}}), "", "", false},
-		"Pro":             {items(pro), models.PlanPro, "price_pro", true},
-		"another price":   {items(other), "", "price_x", true},
-		"another product": {items(socks), "", "", false},
-		"socks and Pro":   {items(socks, pro), models.PlanPro, "price_pro", true},
-		"other and Pro":   {items(other, pro), models.PlanPro, "price_pro", true},
-	} {
-		got := read(&stripe.Subscription{ID: "sub_1", Status: "active", Items: c.items}, prices)
-		if got.plan != c.plan || got.priceID != c.price || got.ours != c.ours || got.periodEnd != nil || !got.pastDueSince.IsZero() {
-			t.Errorf("%s: %+v", name, got)
+		if gives != (out.plan != nil) || len(out.surplus) != max(0, paid-1) {
+			rt.Fatalf("%+v of %+v", out, subs)
 		}
-	}
-	got := read(&stripe.Subscription{CurrentPeriodEnd: noon.Unix(), CurrentPeriodStart: noon.Unix() - 1}, prices)
-	if got.periodEnd == nil || !got.periodEnd.Equal(noon) || !got.pastDueSince.Equal(noon.Add(-time.Second)) {
-		t.Errorf("%+v", got)
-	}
+	})
 }
