@@ -86,7 +86,7 @@ func startOps(b *testing.B, url string) *process {
 var opsAddr = regexp.MustCompile(`"operator's listener","addr":"([^"]+)"`)
 
 // spending is what a process has spent since its start: CPU time, and how much of that was garbage collection.
-type spending struct{ cpu, gc, uptime time.Duration }
+type spending struct{ cpu, gc time.Duration }
 
 func (p *process) spending(b *testing.B) spending {
 	b.Helper()
@@ -100,14 +100,20 @@ func (p *process) spending(b *testing.B) spending {
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	_, after, ok := strings.Cut(string(text), "# GCCPUFraction = ")
-	line, _, _ := strings.Cut(after, "\n")
-	if err != nil || !ok {
-		b.Fatalf("the process does not tell its GCCPUFraction: %v", err)
+	fraction, last := said(text, "GCCPUFraction"), said(text, "LastGC")
+	if err != nil || last == 0 {
+		b.Fatalf("the process does not tell of its garbage collections: %v", err)
 	}
-	fraction := number([]byte(line)) // of GOMAXPROCS times the uptime
 	cpu, uptime := p.clocks(b)
-	return spending{cpu: cpu, uptime: uptime, gc: time.Duration(fraction * float64(uptime) * float64(runtime.NumCPU()))}
+	counted := uptime - time.Since(time.Unix(0, int64(last))) // the fraction is of the time until the last collection
+	return spending{cpu: cpu, gc: time.Duration(fraction * float64(counted) * float64(runtime.NumCPU()))}
+}
+
+// said is one of the numbers of runtime.MemStats, as a profile lists them.
+func said(text []byte, name string) float64 {
+	_, after, _ := bytes.Cut(text, []byte("# "+name+" = "))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	return number(line)
 }
 
 // clocks reads the process's CPU time and age; a tick is 10 ms on Linux.
