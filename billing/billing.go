@@ -57,6 +57,7 @@ type Service struct {
 	stripeNow func() time.Time
 	log       *slog.Logger
 	pace      time.Duration
+	leaseFor  time.Duration
 	wake      chan struct{} // an event came
 }
 
@@ -86,14 +87,13 @@ func New(o Options) *Service {
 	api := stripe.GetBackendWithConfig(stripe.APIBackend, backend)
 	return &Service{
 		store: o.Store, api: client.New(o.Stripe.SecretKey, &stripe.Backends{API: api}), cfg: o.Stripe, publicURL: o.PublicURL,
-		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() }, log: o.Log, pace: cmp.Or(o.Pace, pace), wake: make(chan struct{}, 1),
+		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() }, log: o.Log, pace: cmp.Or(o.Pace, pace), leaseFor: leaseFor, wake: make(chan struct{}, 1),
 	}
 }
 
 const (
-	// leaseFor is how long a holder that died blocks an account; one that lives says so every keepEvery.
-	leaseFor  = 15 * time.Second
-	keepEvery = leaseFor / 3
+	// leaseFor is how long one that died blocks an account, or an event; one that lives says so thrice in that time.
+	leaseFor = 15 * time.Second
 	// workFor is how long one piece of work may take.
 	workFor = 50 * time.Second
 	// lockWait is how long to wait for an account that is being worked on.
@@ -104,7 +104,7 @@ const (
 func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx context.Context, l store.Lease) error) error {
 	deadline := time.Now().Add(lockWait)
 	for pause := 4 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		l, ok, err := s.store.TryLease(ctx, "billing:"+accountID, leaseFor)
+		l, ok, err := s.store.TryLease(ctx, "billing:"+accountID, s.leaseFor)
 		if err != nil {
 			return err
 		}
@@ -127,12 +127,12 @@ func (s *Service) hold(ctx context.Context, l store.Lease, fn func(ctx context.C
 	work, cancel := context.WithTimeout(ctx, workFor)
 	defer cancel()
 	last := time.Now()
-	kept := every(work, keepEvery, func(ctx context.Context) {
-		held, err := s.store.KeepLease(ctx, l, leaseFor)
+	kept := every(work, s.leaseFor/3, func(ctx context.Context) {
+		held, err := s.store.KeepLease(ctx, l, s.leaseFor)
 		switch {
 		case err == nil && held:
 			last = time.Now()
-		case err == nil || time.Since(last) > leaseFor-keepEvery:
+		case err == nil || time.Since(last) > s.leaseFor*2/3:
 			cancel()
 		}
 	})

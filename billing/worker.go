@@ -22,8 +22,6 @@ const (
 	workEvery = time.Second
 	// graceEvery is how often accounts are looked for whose time of grace is over.
 	graceEvery = time.Minute
-	// claimFor is how long an event waits whose worker died; one that lives says so every keepEvery.
-	claimFor = leaseFor
 	// claimed is how many events one look takes.
 	claimed = 50
 	// atOnce is how many events of different customers one node works on at a time.
@@ -57,7 +55,7 @@ func (s *Service) Run(ctx context.Context) {
 
 // Work takes the events that are due, once, and tells how many there were.
 func (s *Service) Work(ctx context.Context) (int, error) {
-	events, err := s.store.ClaimEvents(ctx, claimed, claimFor)
+	events, err := s.store.ClaimEvents(ctx, claimed, s.leaseFor)
 	if len(events) == 0 {
 		return 0, err
 	}
@@ -115,10 +113,10 @@ func (s *Service) keepClaims(ctx context.Context, events []models.StripeEvent) (
 		c.ids = append(c.ids, events[i].ID)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	kept := every(ctx, keepEvery, func(ctx context.Context) {
+	kept := every(ctx, s.leaseFor/3, func(ctx context.Context) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if err := s.store.KeepClaims(ctx, c.ids, claimFor); err != nil && ctx.Err() == nil {
+		if err := s.store.KeepClaims(ctx, c.ids, s.leaseFor); err != nil && ctx.Err() == nil {
 			s.log.WarnContext(ctx, "events are worked on, and another node may begin to as well", "events", len(c.ids), "error", err)
 		}
 	})

@@ -1,0 +1,65 @@
+package billing
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stripe/stripe-go/v76"
+
+	"lottery/models"
+)
+
+// What Stripe leaves out is nothing, and never 1970.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	prices := map[string]models.KnownPrice{"price_pro": {PriceID: "price_pro", ProductID: "prod_1", Plan: models.PlanPro}}
+	items := func(list ...*stripe.SubscriptionItem) *stripe.SubscriptionItemList {
+		return &stripe.SubscriptionItemList{Data: list}
+	}
+	pro := &stripe.SubscriptionItem{Price: &stripe.Price{ID: "price_pro", Product: &stripe.Product{ID: "prod_1"}}}
+	other := &stripe.SubscriptionItem{Price: &stripe.Price{ID: "price_x", Product: &stripe.Product{ID: "prod_1"}}}
+	socks := &stripe.SubscriptionItem{Price: &stripe.Price{ID: "price_y", Product: &stripe.Product{ID: "prod_2"}}}
+	for name, c := range map[string]struct {
+		items *stripe.SubscriptionItemList
+		plan  models.Plan
+		price string
+		ours  bool
+	}{
+		"nothing":         {nil, "", "", false},
+		"no items":        {items(), "", "", false},
+		"no price":        {items(&stripe.SubscriptionItem{}), "", "", false},
+		"no product":      {items(&stripe.SubscriptionItem{Price: &stripe.Price{ID: "price_z"}}), "", "", false},
+		"Pro":             {items(pro), models.PlanPro, "price_pro", true},
+		"another price":   {items(other), "", "price_x", true},
+		"another product": {items(socks), "", "", false},
+		"socks and Pro":   {items(socks, pro), models.PlanPro, "price_pro", true},
+		"other and Pro":   {items(other, pro), models.PlanPro, "price_pro", true},
+	} {
+		got := read(&stripe.Subscription{ID: "sub_1", Status: "active", Items: c.items}, prices)
+		if got.plan != c.plan || got.priceID != c.price || got.ours != c.ours || got.periodEnd != nil || !got.pastDueSince.IsZero() {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	got := read(&stripe.Subscription{CurrentPeriodEnd: noon.Unix(), CurrentPeriodStart: noon.Unix() - 1}, prices)
+	if got.periodEnd == nil || !got.periodEnd.Equal(noon) || !got.pastDueSince.Equal(noon.Add(-time.Second)) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Whatever may go on is not sold a second time; what has ended may be.
+func TestUnfinished(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]bool{
+		"active": true, "trialing": true, "past_due": true, "unpaid": true, "incomplete": true, "paused": true,
+		"canceled": false, "incomplete_expired": false,
+	} {
+		for _, price := range []string{"known", "unknown"} {
+			if got := unfinished([]subscription{sold("sub_0", "canceled", 1, "known", 0), sold("sub_1", status, 2, price, 0)}); got != want {
+				t.Errorf("%s to the %s price: %v", status, price, got)
+			}
+		}
+		if unfinished([]subscription{sold("sub_1", status, 1, "other", 0)}) {
+			t.Errorf("%s to another product counts", status)
+		}
+	}
+}
