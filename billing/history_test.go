@@ -8,8 +8,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,7 +34,7 @@ import (
 // fresh reading of the sandbox says. LOTTERY_BILLING_HISTORIES is how many histories each database gets.
 func TestHistories(t *testing.T) {
 	t.Parallel()
-	wanted := 60
+	wanted := 100
 	if text := os.Getenv("LOTTERY_BILLING_HISTORIES"); text != "" {
 		var err error
 		if wanted, err = strconv.Atoi(text); err != nil {
@@ -52,6 +55,7 @@ func TestHistories(t *testing.T) {
 		var offset atomic.Int64
 		st := storetest.OpenURL(t, database, store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
 		done := 0
+		var seen sights
 		for done < wanted {
 			rapid.Check(t, func(rt *rapid.T) {
 				if done >= wanted {
@@ -64,14 +68,32 @@ func TestHistories(t *testing.T) {
 					}
 				}
 				offset.Store(0)
-				newHistory(t, rt, st, &offset, done).run()
+				h := newHistory(t, rt, st, &offset, done)
+				h.unlock = func() {
+					if _, err := raw.ExecContext(t.Context(), "DELETE FROM leases"); err != nil {
+						rt.Fatal(err)
+					}
+				}
+				h.seen = &seen
+				h.run()
 			})
 			if t.Failed() {
 				return
 			}
 		}
-		t.Logf("%d histories", done)
+		t.Logf("%d histories: %+v", done, seen)
+		if done >= 100 && (seen.Upgrades < done/4 || seen.Ends == 0 || seen.Deaths < done/10 || seen.Doubles == 0 || seen.Grace == 0 || seen.Gone == 0) {
+			t.Error("too little happens in them to show anything")
+		}
 	})
+}
+
+// sights is how often the histories came to what they are for.
+type sights struct {
+	Upgrades, Ends, Deaths int
+	Doubles                int // a second subscription was paid, and cancelled
+	Grace                  int // ended past due, within grace
+	Gone                   int // ended with the customer deleted
 }
 
 // history is one account's story.
@@ -88,6 +110,42 @@ type history struct {
 	price   string
 	other   string // a price of our product that gives nothing
 	granted bool
+
+	seen   *sights
+	unlock func()       // lets the locks of the dead run out
+	doom   atomic.Int64 // the process dies at that many more requests to Stripe; 0 = it lives
+	after  bool         // and not before the last of them was done
+}
+
+// killed runs what a process does that dies in the midst of it: its last request is made, or is not, and nothing that
+// would have come then happens, no lock is given back, no word is stored.
+func (h *history) killed(work func()) {
+	h.doom.Store(int64(rapid.IntRange(1, 6).Draw(h.rt, "requests before death")))
+	h.after = rapid.Bool().Draw(h.rt, "after the last")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		work()
+	}()
+	<-ended
+	if h.doom.Swap(0) <= 0 {
+		h.seen.Deaths++
+	}
+	h.unlock()
+	h.serve()
+}
+
+// mortal is the way to Stripe of a process that may die.
+func (h *history) mortal(r *http.Request) (*http.Response, error) {
+	dies := h.doom.Load() > 0 && h.doom.Add(-1) == 0
+	if dies && !h.after {
+		runtime.Goexit()
+	}
+	res, err := h.stripe.Transport().RoundTrip(r)
+	if dies {
+		runtime.Goexit()
+	}
+	return res, err
 }
 
 // RoundTrip delivers a webhook.
@@ -123,7 +181,7 @@ func newHistory(t *testing.T, rt *rapid.T, st *store.Store, offset *atomic.Int64
 func (h *history) serve() {
 	h.billing = billing.New(billing.Options{
 		Store: h.store, Stripe: h.cfg, PublicURL: "http://lottery.test", StripeNow: func() time.Time { return h.stripe.Now() },
-		Transport: h.stripe.Transport(), Pace: time.Nanosecond,
+		Transport: roundTrip(h.mortal), Pace: time.Nanosecond,
 	})
 	hook := h.billing.Webhook()
 	h.hook.Store(&hook)
@@ -181,7 +239,7 @@ func (h *history) run() {
 		defer cancel()
 		_ = h.stripe.Close(ctx)
 	}()
-	for range rapid.IntRange(3, 25).Draw(h.rt, "steps") {
+	for range rapid.SampledFrom([]int{4, 12, 30}).Draw(h.rt, "steps") {
 		h.step()
 	}
 	h.quiet()
@@ -191,9 +249,9 @@ func (h *history) run() {
 // step is one thing that happens. Errors are what people and programs see of faults: the story goes on.
 func (h *history) step() {
 	kind := rapid.SampledFrom([]string{
-		"checkout", "checkout", "checkout", "pay", "pay", "pay", "again", "direct", "renew", "card", "retry", "status", "settle", "cancel", "at end", "undo",
+		"buy", "buy", "buy", "checkout", "checkout", "pay", "pay", "again", "direct", "double", "double", "past due", "past due", "renew", "card", "retry", "status", "settle", "cancel", "at end", "undo",
 		"refund", "dispute", "price", "price back", "delete", "grant", "take back", "email", "advance", "advance", "advance far",
-		"api fault", "api fault", "lose", "repeat", "hold", "release", "delay", "clear", "work", "work", "work", "crash", "later", "sync", "return", "portal",
+		"api fault", "api fault", "lose", "repeat", "hold", "release", "delay", "clear", "work", "work", "work", "two nodes", "crash", "kill", "kill", "kill checkout", "end", "later", "sync", "return", "portal",
 	}).Draw(h.rt, "step")
 	cards := []sandbox.Card{sandbox.CardOK, sandbox.CardOK, sandbox.CardDeclined, sandbox.CardFailsLater, sandbox.BankPays, sandbox.BankFails}
 	card := func() sandbox.Card { return rapid.SampledFrom(cards).Draw(h.rt, "card") }
@@ -207,6 +265,22 @@ func (h *history) step() {
 				_, _, _ = h.stripe.Pay(s.ID, card())
 				break
 			}
+		}
+	case "buy":
+		if s, err := h.billing.Checkout(h.ctx, h.account.ID); err == nil {
+			_, _, _ = h.stripe.Pay(s.ID, rapid.SampledFrom([]sandbox.Card{sandbox.CardOK, sandbox.CardOK, sandbox.CardFailsLater, sandbox.BankPays}).Draw(h.rt, "card"))
+		}
+	case "double":
+		if cus := h.customer(); cus != "" {
+			for range 2 {
+				h.stripe.Advance(time.Second)
+				_, _ = h.stripe.NewSubscription(cus, h.price, "active", nil)
+			}
+		}
+	case "past due":
+		if cus := h.customer(); cus != "" {
+			_ = h.stripe.SetCard(cus, sandbox.CardDeclined)
+			_ = h.stripe.Renew(sub())
 		}
 	case "direct":
 		if cus := h.customer(); cus != "" {
@@ -282,6 +356,23 @@ func (h *history) step() {
 		_, _ = h.billing.Work(ctx)
 		cancel()
 		h.serve()
+	case "kill":
+		_ = h.stripe.Quiesce(h.ctx)
+		h.killed(func() { _, _ = h.billing.Work(h.ctx) })
+	case "kill checkout":
+		h.killed(func() { _, _ = h.billing.Checkout(h.ctx, h.account.ID) })
+	case "two nodes":
+		_ = h.stripe.Quiesce(h.ctx)
+		first := h.billing
+		h.serve()
+		second := h.billing
+		var both sync.WaitGroup
+		both.Go(func() { _, _ = first.Work(h.ctx) })
+		both.Go(func() { _, _ = second.Work(h.ctx) })
+		both.Go(func() { _, _ = second.Sync(h.ctx, h.account.ID, cause()) })
+		both.Wait()
+	case "end":
+		_, _ = h.billing.End(h.ctx, h.account.ID, cause())
 	case "later":
 		h.offset.Add(int64(time.Duration(rapid.IntRange(1, 900).Draw(h.rt, "seconds")) * time.Second))
 	case "sync":
@@ -342,9 +433,13 @@ func (h *history) judge() {
 			case "past_due":
 				if h.stripe.Now().Before(h.unpaidSince(sub.ID).Add(7 * day)) {
 					want = models.PlanPro
+					h.seen.Grace++
 				}
 			}
 		}
+	}
+	if cus == "" && len(h.stripe.Customers()) > 0 {
+		h.seen.Gone++
 	}
 	if paid > 1 {
 		h.rt.Fatalf("%d paid subscriptions: %+v", paid, h.stripe.Subscriptions(cus))
@@ -379,8 +474,7 @@ func (h *history) judgeRecords(billed models.Plan) {
 	h.must(err)
 	at := string(models.PlanFree)
 	ups, downs := 0, 0
-	for i := len(entries) - 1; i >= 0; i-- {
-		e := entries[i]
+	for _, e := range slices.Backward(entries) {
 		if e.Was != at || e.Became == at {
 			h.rt.Fatalf("the audit log breaks at %+v: it was %s", e, at)
 		}
@@ -393,26 +487,41 @@ func (h *history) judgeRecords(billed models.Plan) {
 	if at != string(billed) {
 		h.rt.Fatalf("the audit log ends with %s, billed is %s", at, billed)
 	}
+	h.seen.Upgrades, h.seen.Ends = h.seen.Upgrades+ups, h.seen.Ends+downs
+	flags, err := h.store.Flags(h.ctx, h.account.ID)
+	h.must(err)
+	for _, f := range flags {
+		if f.Kind == models.FlagDoublePayment {
+			h.seen.Doubles++
+		}
+	}
 	mails, err := h.store.Mails(h.ctx, h.account.ID)
 	h.must(err)
 	count := map[models.MailKind]int{}
 	for _, m := range mails {
 		count[m.Kind]++
 	}
-	if count[models.MailWelcomePro] > ups || count[models.MailProEnded] > downs || (ups > 0 && count[models.MailWelcomePro] == 0) {
+	if count[models.MailWelcomePro] != ups || count[models.MailProEnded] != downs {
 		h.rt.Fatalf("mails %v for %d welcomes and %d ends", count, ups, downs)
 	}
 }
 
-// unpaidSince is when a subscription's oldest open invoice was made, or if there is none, when its period began.
+// unpaidSince is when the oldest invoice was made that is open, and newer than the last that was paid; or if there is
+// none, when the subscription's period began.
 func (h *history) unpaidSince(sub string) (since time.Time) {
 	var list struct {
-		Data []struct{ Created int64 }
+		Data []struct {
+			Created int64
+			Status  string
+		}
 	}
-	h.read(http.MethodGet, "/v1/invoices?limit=100&status=open&subscription="+sub, "", &list)
+	h.read(http.MethodGet, "/v1/invoices?limit=100&subscription="+sub, "", &list)
 	for _, invoice := range list.Data {
-		if made := time.Unix(invoice.Created, 0); since.IsZero() || made.Before(since) {
-			since = made
+		if invoice.Status == "paid" {
+			break
+		}
+		if invoice.Status == "open" {
+			since = time.Unix(invoice.Created, 0)
 		}
 	}
 	if since.IsZero() {

@@ -157,17 +157,6 @@ func (w *world) settle() {
 	w.t.Fatalf("%d events wait, such as %+v", len(events), events[0])
 }
 
-// until waits for a condition.
-func (w *world) until(what string, ok func() bool) {
-	w.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	w.t.Fatalf("%s did not come", what)
-}
-
 // checkout opens a session and gives its id.
 func (w *world) checkout() string {
 	w.t.Helper()
