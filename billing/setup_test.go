@@ -189,7 +189,7 @@ func TestDoctorBeforeSetup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stripe.Close(t.Context()) //nolint:errcheck // nothing is under way
+	defer stripe.Close(t.Context())
 	api := httptest.NewServer(stripe)
 	defer api.Close()
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{})
