@@ -138,14 +138,15 @@ func (h *history) killed(work func()) {
 // mortal is the way to Stripe of a process that may die.
 func (h *history) mortal(r *http.Request) (*http.Response, error) {
 	dies := h.doom.Load() > 0 && h.doom.Add(-1) == 0
-	if dies && !h.after {
-		runtime.Goexit()
+	if !dies || h.after {
+		res, err := h.stripe.Transport().RoundTrip(r)
+		if !dies {
+			return res, err
+		}
 	}
-	res, err := h.stripe.Transport().RoundTrip(r)
-	if dies {
-		runtime.Goexit()
-	}
-	return res, err
+	h.unlock() // its other threads, which live on here, must not wait for it
+	runtime.Goexit()
+	return nil, nil //nolint:nilnil // never reached
 }
 
 // RoundTrip delivers a webhook.
