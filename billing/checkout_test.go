@@ -214,14 +214,14 @@ func TestCheckoutAtOnce(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
-					t.Errorf("%v", err)
+					w.t.Errorf("%v", err)
 				}
 				given[s.ID]++
 			})
 		}
 		wg.Wait()
 		if len(given) != 1 || len(w.stripe.Customers()) != 1 || len(w.stripe.Sessions("")) != 1 {
-			t.Errorf("given %v; %d customers, %d sessions", given, len(w.stripe.Customers()), len(w.stripe.Sessions("")))
+			w.t.Errorf("given %v; %d customers, %d sessions", given, len(w.stripe.Customers()), len(w.stripe.Sessions("")))
 		}
 	})
 }
@@ -262,11 +262,11 @@ func TestCheckoutRefused(t *testing.T) {
 		w.refused(err)
 		for _, c := range w.stripe.Customers() {
 			if c.Metadata["lottery_account"] == w.account.ID {
-				t.Errorf("a customer was made for an account that is refused: %+v", c)
+				w.t.Errorf("a customer was made for an account that is refused: %+v", c)
 			}
 		}
 		if _, err := w.billing.Checkout(ctx, "acc_none"); models.ErrorCode(err) != models.CodeNotFound {
-			t.Errorf("an account that does not exist: %v", err)
+			w.t.Errorf("an account that does not exist: %v", err)
 		}
 	})
 }

@@ -14,16 +14,16 @@ func TestPortal(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
 		if _, err := w.billing.Portal(ctx, w.account.ID); models.ErrorCode(err) != models.CodeConflict {
-			t.Errorf("of an account that never paid: %v", err)
+			w.t.Errorf("of an account that never paid: %v", err)
 		}
 		w.pro()
 		if url, err := w.billing.Portal(ctx, w.account.ID); err != nil || url == "" {
-			t.Errorf("%q %v", url, err)
+			w.t.Errorf("%q %v", url, err)
 		}
 		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
 		w.must(w.stripe.DeleteCustomer(w.customer()))
 		if _, err := w.billing.Portal(ctx, w.account.ID); models.ErrorCode(err) != models.CodeConflict {
-			t.Errorf("of a customer that was deleted at Stripe: %v", err)
+			w.t.Errorf("of a customer that was deleted at Stripe: %v", err)
 		}
 		w.wantPlan(models.PlanFree) // what it found out is not forgotten
 	})
@@ -35,12 +35,12 @@ func TestReturnRefusesWhatIsNoSession(t *testing.T) {
 		before := len(w.stripe.Calls())
 		for _, id := range []string{"", "sub_1", "../customers", "cs_1/../../customers", "cs_1?expand[]=customer", "%2e%2e"} {
 			if _, _, err := w.billing.Return(w.t.Context(), w.account.ID, id); models.ErrorCode(err) != models.CodeNotFound {
-				t.Errorf("%q: %v", id, err)
+				w.t.Errorf("%q: %v", id, err)
 			}
 		}
 		for _, c := range w.stripe.Calls()[before:] {
 			if c.Path == "/v1/checkout/sessions" || c.Path == "/v1/checkout/sessions/" || c.Path == "/v1/customers" {
-				t.Errorf("Stripe was asked for %s", c.Path)
+				w.t.Errorf("Stripe was asked for %s", c.Path)
 			}
 		}
 	})
@@ -51,7 +51,7 @@ func TestEndCancelsEverything(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
 		if ended, err := w.billing.End(ctx, w.account.ID, cause()); err != nil || len(ended.Cancelled) != 0 {
-			t.Errorf("of an account that never paid: %v %+v", err, ended)
+			w.t.Errorf("of an account that never paid: %v %+v", err, ended)
 		}
 		first := w.pro()
 		_, err := w.stripe.NewSubscription(w.customer(), w.price, "past_due", nil)
@@ -60,12 +60,12 @@ func TestEndCancelsEverything(t *testing.T) {
 		w.must(err)
 		ended, err := w.billing.End(ctx, w.account.ID, cause())
 		if err != nil || len(ended.Cancelled) != 2 || !slices.Contains(ended.Cancelled, first) {
-			t.Errorf("%v %+v", err, ended)
+			w.t.Errorf("%v %+v", err, ended)
 		}
 		w.wantPlan(models.PlanFree)
 		for _, sub := range w.stripe.Subscriptions(w.customer()) {
 			if (sub.Status == "canceled") != (sub.ID != socks) {
-				t.Errorf("%+v", sub)
+				w.t.Errorf("%+v", sub)
 			}
 		}
 		w.account = w.newAccount()
@@ -73,7 +73,7 @@ func TestEndCancelsEverything(t *testing.T) {
 		_, err = w.billing.End(ctx, w.account.ID, cause())
 		w.must(err)
 		if _, paid, err := w.stripe.Pay(open, sandbox.CardOK); err != nil || paid {
-			t.Errorf("the open checkout can still be paid: %v", err)
+			w.t.Errorf("the open checkout can still be paid: %v", err)
 		}
 	})
 }
@@ -84,11 +84,11 @@ func TestEndWhilePaying(t *testing.T) {
 		session := w.checkout()
 		node := w.via(after(http.MethodGet, "/v1/checkout/sessions", func() { _, _, _ = w.stripe.Pay(session, sandbox.CardOK) }))
 		if _, err := node.End(w.t.Context(), w.account.ID, cause()); err != nil {
-			t.Errorf("%v", err)
+			w.t.Errorf("%v", err)
 		}
 		for _, sub := range w.stripe.Subscriptions("") {
 			if sub.Status != "canceled" {
-				t.Errorf("%+v", sub)
+				w.t.Errorf("%+v", sub)
 			}
 		}
 	})
@@ -101,7 +101,7 @@ func TestEndFailsWithStripe(t *testing.T) {
 		for _, path := range []string{"/v1/checkout/sessions", "/v1/subscriptions", "/v1/subscriptions/*"} {
 			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: path})
 			if _, err := w.billing.End(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable {
-				t.Errorf("%s: %v", path, err)
+				w.t.Errorf("%s: %v", path, err)
 			}
 			w.stripe.ClearFaults()
 		}
@@ -119,7 +119,7 @@ func TestClosedAccountPays(t *testing.T) {
 		w.settle()
 		for _, sub := range w.stripe.Subscriptions("") {
 			if sub.Status != "canceled" {
-				t.Errorf("%+v", sub)
+				w.t.Errorf("%+v", sub)
 			}
 		}
 		w.wantFlags(models.FlagClosed)
@@ -133,19 +133,19 @@ func TestFlagSuspended(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
 		if raised, err := billing.FlagSuspended(ctx, w.store, w.account.ID); err != nil || raised {
-			t.Errorf("never paid: %v %v", raised, err)
+			w.t.Errorf("never paid: %v %v", raised, err)
 		}
 		sub := w.pro()
 		for range 2 {
 			if raised, err := billing.FlagSuspended(ctx, w.store, w.account.ID); err != nil || !raised {
-				t.Errorf("%v %v", raised, err)
+				w.t.Errorf("%v %v", raised, err)
 			}
 		}
 		w.wantFlags(models.FlagSuspended)
 		w.must(w.stripe.Cancel(sub))
 		w.settle()
 		if raised, err := billing.FlagSuspended(ctx, w.store, w.account.ID); err != nil || raised {
-			t.Errorf("ended: %v %v", raised, err)
+			w.t.Errorf("ended: %v %v", raised, err)
 		}
 	})
 }

@@ -1,0 +1,108 @@
+package billing_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/models"
+)
+
+// several makes accounts that paid, without any event.
+func (w *world) several(n int) (ids []string) {
+	w.t.Helper()
+	w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+	for range n {
+		w.account = w.newAccount()
+		w.buy(sandbox.CardOK)
+		ids = append(ids, w.account.ID)
+	}
+	return ids
+}
+
+func TestReconcileGoesOnWhereItWas(t *testing.T) {
+	each(t, func(w *world) {
+		w.several(5)
+		seen := map[string]int{}
+		ctx, cut := context.WithCancel(w.t.Context())
+		first, err := w.billing.Reconcile(ctx, func(now billing.Standing, _ error) {
+			if seen[now.Account.ID]++; len(seen) == 2 {
+				cut()
+			}
+		})
+		if err == nil || first.Whole || first.Accounts != 2 {
+			w.t.Errorf("%v %+v", err, first)
+		}
+		w.start() // another process
+		rest, err := w.billing.Reconcile(w.t.Context(), func(now billing.Standing, _ error) { seen[now.Account.ID]++ })
+		if err != nil || !rest.Whole || rest.Accounts > 4 { // the one it was cut at may come again
+			w.t.Errorf("%v %+v", err, rest)
+		}
+		if len(seen) != 5 || len(first.Drifts)+len(rest.Drifts) != 5 {
+			w.t.Errorf("%v %+v %+v", seen, first, rest)
+		}
+		again, err := w.billing.Reconcile(w.t.Context(), nil)
+		if err != nil || !again.Whole || again.Accounts != 5 || len(again.Drifts) != 0 {
+			w.t.Errorf("again: %v %+v", err, again)
+		}
+	})
+}
+
+// One account that cannot be read does not keep the others from being looked at, and keeps its plan.
+func TestReconcileWithAnAccountThatCannotBeRead(t *testing.T) {
+	each(t, func(w *world) {
+		broken := w.newAccount()
+		w.account = broken
+		w.pro()
+		w.several(2)
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/subscriptions", Often: sandbox.Often{Times: 1}})
+		var failed []string
+		done, err := w.billing.Reconcile(w.t.Context(), func(_ billing.Standing, err error) {
+			if err != nil {
+				failed = append(failed, err.Error())
+			}
+		})
+		if err != nil || !done.Whole || done.Accounts != 3 || done.Failed != 1 || len(failed) != 1 || len(done.Drifts) < 1 {
+			w.t.Errorf("%v %+v %v", err, done, failed)
+		}
+		w.account = broken
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// A Stripe that cannot be asked at all is not asked a hundred thousand times.
+func TestReconcileStopsWhereNothingCanBeRead(t *testing.T) {
+	each(t, func(w *world) {
+		for range 23 {
+			w.account = w.newAccount()
+			w.checkout()
+		}
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError})
+		done, err := w.billing.Reconcile(w.t.Context(), nil)
+		if models.ErrorCode(err) != models.CodeUnavailable || done.Whole || done.Accounts != 21 {
+			w.t.Errorf("%v %+v", err, done)
+		}
+		w.stripe.ClearFaults()
+		for range 2 {
+			done, err = w.billing.Reconcile(w.t.Context(), nil)
+		}
+		if err != nil || !done.Whole || done.Accounts != 23 {
+			w.t.Errorf("%v %+v", err, done)
+		}
+	})
+}
+
+// A key of another Stripe account knows none of our customers: nobody loses a plan by that.
+func TestReconcileWithAnotherAccountsKey(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.NotFound, Method: http.MethodGet})
+		done, err := w.billing.Reconcile(w.t.Context(), nil)
+		if err != nil || done.Failed != 1 || len(done.Drifts) != 0 {
+			w.t.Errorf("%v %+v", err, done)
+		}
+		w.wantPlan(models.PlanPro)
+	})
+}
