@@ -82,7 +82,7 @@ func TestHistories(t *testing.T) {
 			}
 		}
 		t.Logf("%d histories: %+v", done, seen)
-		if done >= 100 && (seen.Upgrades < done/4 || seen.Ends == 0 || seen.Deaths < done/10 || seen.Doubles == 0 || seen.Grace == 0 || seen.Gone == 0) {
+		if done >= 1000 && (seen.Upgrades < done/4 || seen.Ends == 0 || seen.Deaths < done/10 || seen.Doubles == 0 || seen.Grace == 0 || seen.Gone == 0) {
 			t.Error("too little happens in them to show anything")
 		}
 	})
