@@ -186,3 +186,38 @@ func TestWebhookAsksStripeNothing(t *testing.T) {
 		}
 	})
 }
+
+// A Stripe that has had enough is not asked again for each of many events.
+func TestStripeIsNotAskedForEachEventWhileItIsAway(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.kill()
+		hook := w.billing.Webhook()
+		w.handler.Store(&hook)
+		for i := range 20 {
+			text := body("evt_away"+string(rune('A'+i)), "invoice.paid", `{"id":"in_1","object":"invoice","customer":"`+w.customer()+`"}`)
+			if status := w.post(text, time.Now(), w.secret); status != http.StatusOK {
+				w.t.Fatalf("status %d", status)
+			}
+		}
+		for _, action := range []sandbox.Action{sandbox.RateLimit, ""} {
+			w.stripe.ClearFaults()
+			if action != "" {
+				w.stripe.FaultAPI(sandbox.APIFault{Action: action})
+			}
+			before := len(w.stripe.Calls())
+			_, err := w.billing.Work(w.t.Context())
+			w.must(err)
+			if n := len(w.stripe.Calls()) - before; n == 0 || n > 3 {
+				w.t.Errorf("%q: %d requests", action, n)
+			}
+			waiting, _, err := w.store.InboxDepth(w.t.Context())
+			w.must(err)
+			if want := map[sandbox.Action]int64{sandbox.RateLimit: 20}[action]; waiting != want {
+				w.t.Errorf("%q: %d events wait, want %d", action, waiting, want)
+			}
+			w.offset.Add(int64(time.Minute))
+		}
+		w.wantPlan(models.PlanPro)
+	})
+}

@@ -60,7 +60,7 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	// One customer's events are worked on one after the other. All of them were here before the first is worked on, so
-	// one sync serves those that tell of nothing else.
+	// one sync serves those that tell of nothing else; and if Stripe does not answer for one, it is not asked for those.
 	queues := map[string][]models.StripeEvent{}
 	for _, e := range events {
 		queues[e.CustomerID] = append(queues[e.CustomerID], e)
@@ -74,18 +74,26 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 		wg.Go(func() {
 			defer func() { <-room }()
 			served, account := "", ""
+			var away error
 			for i := range queue {
 				e := &queue[i]
-				if served != "" && onlySignal(e.Type) {
-					mine.drop(e.ID)
-					s.settle(ctx, e, served, s.store.NameEventAccount(ctx, e.ID, account, e.CustomerID))
-					continue
+				outcome, err := served, away
+				switch {
+				case served != "" && onlySignal(e.Type):
+					e.AccountID = account
+					err = s.store.NameEventAccount(ctx, e.ID, account, e.CustomerID)
+				case away != nil && onlySignal(e.Type):
+				default:
+					outcome, err = s.follow(ctx, e)
 				}
-				outcome, err := s.follow(ctx, e)
 				mine.drop(e.ID)
 				s.settle(ctx, e, outcome, err)
-				if err == nil && customer != "" {
-					served, account = outcome, e.AccountID
+				switch {
+				case customer == "": // of several, or of none
+				case err == nil:
+					served, account, away = outcome, e.AccountID, nil
+				case models.ErrorCode(err) == models.CodeUnavailable:
+					away = err
 				}
 			}
 		})
