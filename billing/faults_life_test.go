@@ -1,0 +1,227 @@
+package billing_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/models"
+)
+
+// Row 20 and rows 33 to 43: what becomes of a subscription.
+
+const (
+	day   = 24 * time.Hour
+	month = 31 * day
+)
+
+func cause() billing.Cause { return billing.Cause{Actor: "operator", Reason: "test"} }
+
+func TestFault20CustomerDeleted(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		dead := w.customer()
+		w.must(w.stripe.DeleteCustomer(dead))
+		w.settle()
+		w.wantPlan(models.PlanFree)
+		w.wantMails(models.MailWelcomePro, models.MailProEnded)
+		w.buy(sandbox.CardOK)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		if w.customer() == dead {
+			w.t.Error("the dead customer is used again")
+		}
+	})
+}
+
+func TestFault33RenewalFailsThenPaid(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+		w.stripe.Advance(month)
+		w.settle()
+		if status := w.stripe.Subscriptions(w.customer())[0].Status; status != "past_due" {
+			w.t.Fatalf("the subscription is %s", status)
+		}
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardOK))
+		w.must(w.stripe.RetryPayment(sub))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.wantMails(models.MailWelcomePro, models.MailPaymentFailed)
+		if changes, err := w.store.AuditOf(w.t.Context(), w.account.ID, 10); err != nil || len(changes) != 1 {
+			w.t.Errorf("%v %+v", err, changes)
+		}
+	})
+}
+
+func TestFault34PastDueBeyondGrace(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+		w.must(w.stripe.Renew(sub))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.stripe.Advance(6 * day)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop}) // it ends without any event
+		w.stripe.Advance(day + time.Hour)
+		_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.wantPlan(models.PlanFree)
+		w.wantMails(models.MailWelcomePro, models.MailPaymentFailed, models.MailProEnded)
+	})
+}
+
+func TestFault34StatesThatGiveNothing(t *testing.T) {
+	each(t, func(w *world) {
+		for _, status := range []string{"unpaid", "canceled", "incomplete", "incomplete_expired", "paused"} {
+			w.account = w.newAccount()
+			sub := w.pro()
+			w.must(w.stripe.SetStatus(sub, status))
+			w.settle()
+			if got := w.plan(); got != models.PlanFree {
+				w.t.Errorf("%s gives %s", status, got)
+			}
+		}
+		for _, status := range []string{"trialing", "active"} {
+			w.account = w.newAccount()
+			w.checkout()
+			_, err := w.stripe.NewSubscription(w.customer(), w.price, status, nil)
+			w.must(err)
+			w.settle()
+			if got := w.plan(); got != models.PlanPro {
+				w.t.Errorf("%s gives %s", status, got)
+			}
+		}
+	})
+}
+
+func TestFault35CancelAtPeriodEndThenUndone(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.CancelAtPeriodEnd(sub, true))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.CancelAtPeriodEnd(sub, false))
+		w.stripe.Advance(month)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.CancelAtPeriodEnd(sub, true))
+		w.stripe.Advance(month)
+		w.settle()
+		w.wantPlan(models.PlanFree)
+		w.wantMails(models.MailWelcomePro, models.MailProEnded)
+	})
+}
+
+func TestFault36EmailChangedInThePortal(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		other := w.newAccount()
+		w.must(w.stripe.SetEmail(w.customer(), *other.Email))
+		w.settle()
+		_, err := w.billing.Sync(w.t.Context(), other.ID, cause())
+		w.must(err)
+		w.wantPlan(models.PlanPro)
+		w.account = other
+		w.wantPlan(models.PlanFree)
+	})
+}
+
+func TestFault37Refunds(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		_, err := w.stripe.Refund(sub, 300)
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.wantFlags(models.FlagRefund)
+		_, err = w.stripe.Refund(sub, 699)
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.wantFlags(models.FlagRefund, models.FlagRefund)
+		n, err := w.store.ClearFlags(w.t.Context(), w.account.ID)
+		if err != nil || n != 2 {
+			w.t.Errorf("%d %v", n, err)
+		}
+		w.wantFlags()
+	})
+}
+
+func TestFault38Disputes(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		for _, inquiry := range []bool{true, false} {
+			dispute, err := w.stripe.Dispute(sub, inquiry)
+			w.must(err)
+			w.settle()
+			w.wantPlan(models.PlanPro)
+			if !slices.Contains(w.flags(), models.FlagDispute) {
+				w.t.Errorf("inquiry %v: flags %v", inquiry, w.flags())
+			}
+			before := len(w.flags())
+			status := "lost"
+			if inquiry {
+				status = "warning_closed"
+			}
+			w.must(w.stripe.CloseDispute(dispute, status))
+			w.settle()
+			w.wantPlan(models.PlanPro)
+			if len(w.flags()) <= before {
+				w.t.Errorf("inquiry %v: its end is not told: %v", inquiry, w.flags())
+			}
+		}
+	})
+}
+
+func TestFault39PriceChangedInTheDashboard(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.SetPrice(sub, w.otherPrice("lottery_pro")))
+		w.settle()
+		w.wantPlan(models.PlanFree)
+		w.wantFlags(models.FlagUnknownPrice)
+		if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); models.ErrorCode(err) != models.CodeConflict {
+			w.t.Errorf("a checkout beside it: %v", err)
+		}
+		w.must(w.stripe.SetPrice(sub, w.price))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+func TestFault42MoreSubscriptionsThanAPage(t *testing.T) {
+	each(t, func(w *world) {
+		live := w.pro()
+		for range 230 { // newer ones come first
+			_, err := w.stripe.NewSubscription(w.customer(), w.price, "canceled", nil)
+			w.must(err)
+		}
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.Cancel(live))
+		_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.wantPlan(models.PlanFree)
+	})
+}
+
+func TestFault43OperatorsGrant(t *testing.T) {
+	each(t, func(w *world) {
+		pro := models.PlanPro
+		sub := w.pro()
+		_, err := w.store.GrantPlan(w.t.Context(), w.account.ID, &pro)
+		w.must(err)
+		w.must(w.stripe.Cancel(sub))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		_, err = w.store.GrantPlan(w.t.Context(), w.account.ID, nil)
+		w.must(err)
+		w.wantPlan(models.PlanFree)
+	})
+}

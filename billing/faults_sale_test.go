@@ -1,0 +1,166 @@
+package billing_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/models"
+)
+
+// Rows 7 to 16: one sale, one subscription, one account.
+
+func TestFault07OldSubscriptionDeletedAfterNew(t *testing.T) {
+	each(t, func(w *world) {
+		old := w.pro()
+		w.must(w.stripe.SetStatus(old, "unpaid"))
+		_, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.Cancel(old))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+func TestFault08OtherProduct(t *testing.T) {
+	each(t, func(w *world) {
+		w.checkout()
+		socks, err := w.stripe.NewSubscription(w.customer(), w.otherPrice(""), "active", nil)
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanFree)
+		w.buy(sandbox.CardOK)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.Cancel(socks))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.wantFlags()
+	})
+}
+
+func TestFault09TwoTabsBothPaid(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.pro()
+		w.stripe.Advance(time.Minute)
+		second, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.wantFlags(models.FlagDoublePayment)
+		for _, sub := range w.stripe.Subscriptions(w.customer()) {
+			if want := map[string]string{first: "active", second: "canceled"}[sub.ID]; sub.Status != want {
+				w.t.Errorf("%s is %s, want %s", sub.ID, sub.Status, want)
+			}
+		}
+		w.wantMails(models.MailWelcomePro)
+	})
+}
+
+func TestFault10PaysAgain(t *testing.T) {
+	each(t, func(w *world) {
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		w.buy(sandbox.CardOK)
+		_, err := w.billing.Checkout(w.t.Context(), w.account.ID)
+		if models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "portal") {
+			w.t.Errorf("%v", err)
+		}
+		w.wantPlan(models.PlanPro) // asking has told
+		url, err := w.billing.Portal(w.t.Context(), w.account.ID)
+		if err != nil || !strings.HasPrefix(url, w.api.URL) {
+			w.t.Errorf("%q %v", url, err)
+		}
+		w.onlySubscription()
+	})
+}
+
+func TestFault11TwoCustomers(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		stray := w.foreignCustomer(map[string]string{"lottery_account": w.account.ID})
+		sub, err := w.stripe.NewSubscription(stray, w.price, "active", nil)
+		w.must(err)
+		w.settle()
+		w.wantFlags(models.FlagSecondCustomer)
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.Cancel(sub))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+func TestFault12SuccessPageBeforeAnyWebhook(t *testing.T) {
+	each(t, func(w *world) {
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Hold})
+		session := w.buy(sandbox.CardOK)
+		arrived, _, err := w.billing.Return(w.t.Context(), w.account.ID, session)
+		if err != nil || arrived != billing.ArrivedPro {
+			w.t.Fatalf("%s %v", arrived, err)
+		}
+		w.wantPlan(models.PlanPro)
+		w.stripe.ClearFaults()
+		_, err = w.stripe.Release(w.t.Context(), sandbox.OrderRandom)
+		w.must(err)
+		w.settle()
+		w.wantMails(models.MailWelcomePro)
+	})
+}
+
+func TestFault13RedirectNeverHappens(t *testing.T) {
+	each(t, func(w *world) { w.pro() })
+}
+
+func TestFault14SessionHasNoSubscriptionYet(t *testing.T) {
+	each(t, func(w *world) {
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold})
+		w.stripe.FaultEvent(sandbox.EventFault{Type: "customer.subscription.*", Skip: true})
+		w.stripe.FaultEvent(sandbox.EventFault{Type: "invoice.*", Skip: true})
+		session := w.buy(sandbox.CardOK)
+		if arrived, _, err := w.billing.Return(w.t.Context(), w.account.ID, session); err != nil || (arrived != billing.ArrivedPending && arrived != billing.ArrivedPro) {
+			w.t.Errorf("%s %v", arrived, err)
+		}
+		w.stripe.ClearFaults()
+		w.settle()
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+func TestFault15PaidLater(t *testing.T) {
+	for card, want := range map[sandbox.Card]models.Plan{sandbox.BankPays: models.PlanPro, sandbox.BankFails: models.PlanFree} {
+		t.Run(string(card), func(t *testing.T) {
+			each(t, func(w *world) {
+				session := w.buy(card)
+				w.settle()
+				w.wantPlan(models.PlanFree)
+				if arrived, _, err := w.billing.Return(w.t.Context(), w.account.ID, session); err != nil || arrived != billing.ArrivedPending {
+					w.t.Errorf("%s %v", arrived, err)
+				}
+				if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); models.ErrorCode(err) != models.CodeConflict {
+					w.t.Errorf("a second checkout: %v", err)
+				}
+				w.stripe.Advance(4 * day)
+				w.settle()
+				w.wantPlan(want)
+			})
+		})
+	}
+}
+
+func TestFault16SomebodyElsesSession(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.buy(sandbox.CardOK)
+		thief := w.newAccount()
+		_, _, stolen := w.billing.Return(w.t.Context(), thief.ID, session)
+		_, _, missing := w.billing.Return(w.t.Context(), thief.ID, "cs_test_none")
+		if models.ErrorCode(stolen) != models.CodeNotFound || missing == nil || stolen.Error() != missing.Error() {
+			w.t.Errorf("%v; %v", stolen, missing)
+		}
+		if a, err := w.store.Account(w.t.Context(), thief.ID); err != nil || a.BilledPlan != nil {
+			w.t.Errorf("%v %+v", err, a)
+		}
+	})
+}

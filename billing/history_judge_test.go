@@ -1,0 +1,158 @@
+package billing_test
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/models"
+)
+
+// quiet ends all faults, and lets everything that is under way come to its end.
+func (h *history) quiet() {
+	h.stripe.ClearFaults()
+	_, err := h.stripe.Release(h.ctx, sandbox.OrderRandom)
+	h.must(err)
+	h.must(h.stripe.Quiesce(h.ctx))
+	for try := 0; ; try++ {
+		h.offset.Add(int64(15 * time.Minute))
+		_, err := h.billing.Work(h.ctx)
+		h.must(err)
+		waiting, _, err := h.store.InboxDepth(h.ctx)
+		h.must(err)
+		if waiting == 0 {
+			break
+		}
+		if try == 40 {
+			h.rt.Fatalf("%d events wait for ever", waiting)
+		}
+	}
+	done, err := h.billing.Reconcile(h.ctx, func(now billing.Standing, err error) {
+		if now.Account.ID == h.account.ID {
+			h.must(err)
+		}
+	})
+	h.must(err)
+	if !done.Whole {
+		h.rt.Fatalf("%+v", done)
+	}
+}
+
+// judge compares with the sandbox's own truth.
+func (h *history) judge() {
+	cus := h.customer()
+	want, paid := models.PlanFree, 0
+	if cus != "" {
+		for _, sub := range h.stripe.Subscriptions(cus) {
+			if len(sub.Prices) == 0 || sub.Prices[0] != h.price {
+				continue
+			}
+			switch sub.Status {
+			case "active", "trialing":
+				want = models.PlanPro
+				paid++
+			case "past_due":
+				if h.stripe.Now().Before(h.unpaidSince(sub.ID).Add(7 * day)) {
+					want = models.PlanPro
+					h.seen.Grace++
+				}
+			}
+		}
+	}
+	if cus == "" && len(h.stripe.Customers()) > 0 {
+		h.seen.Gone++
+	}
+	if paid > 1 {
+		h.rt.Fatalf("%d paid subscriptions: %+v", paid, h.stripe.Subscriptions(cus))
+	}
+	a, err := h.store.Account(h.ctx, h.account.ID)
+	h.must(err)
+	got := models.PlanFree
+	if a.BilledPlan != nil {
+		got = *a.BilledPlan
+	}
+	if got != want {
+		h.rt.Fatalf("billed %s, the sandbox says %s: %+v", got, want, h.stripe.Subscriptions(cus))
+	}
+	if plan, _ := a.Plan(); h.granted && plan != models.PlanPro {
+		h.rt.Fatalf("granted Pro, is on %s", plan)
+	}
+	h.judgeRecords(got)
+	ours := 0
+	for _, c := range h.stripe.Customers() {
+		if c.Metadata["lottery_account"] == h.account.ID && !c.Deleted {
+			ours++
+		}
+	}
+	if ours > 1 {
+		h.rt.Fatalf("%d live customers", ours)
+	}
+}
+
+// judgeRecords replays the audit log, and holds the mails against it.
+func (h *history) judgeRecords(billed models.Plan) {
+	entries, err := h.store.AuditOf(h.ctx, h.account.ID, 1000)
+	h.must(err)
+	at := string(models.PlanFree)
+	ups, downs := 0, 0
+	for _, e := range slices.Backward(entries) {
+		if e.Was != at || e.Became == at {
+			h.rt.Fatalf("the audit log breaks at %+v: it was %s", e, at)
+		}
+		if at = e.Became; at == string(models.PlanPro) {
+			ups++
+		} else {
+			downs++
+		}
+	}
+	if at != string(billed) {
+		h.rt.Fatalf("the audit log ends with %s, billed is %s", at, billed)
+	}
+	h.seen.Upgrades, h.seen.Ends = h.seen.Upgrades+ups, h.seen.Ends+downs
+	flags, err := h.store.Flags(h.ctx, h.account.ID)
+	h.must(err)
+	for _, f := range flags {
+		if f.Kind == models.FlagDoublePayment {
+			h.seen.Doubles++
+		}
+	}
+	mails, err := h.store.Mails(h.ctx, h.account.ID)
+	h.must(err)
+	count := map[models.MailKind]int{}
+	for _, m := range mails {
+		count[m.Kind]++
+	}
+	if count[models.MailWelcomePro] != ups || count[models.MailProEnded] != downs {
+		h.rt.Fatalf("mails %v for %d welcomes and %d ends", count, ups, downs)
+	}
+}
+
+// unpaidSince is when the oldest invoice was made that is open, and newer than the last that was paid; or if there is
+// none, when the subscription's period began.
+func (h *history) unpaidSince(sub string) (since time.Time) {
+	var list struct {
+		Data []struct {
+			Created int64
+			Status  string
+		}
+	}
+	h.read(http.MethodGet, "/v1/invoices?limit=100&subscription="+sub, "", &list)
+	for _, invoice := range list.Data {
+		if invoice.Status == "paid" {
+			break
+		}
+		if invoice.Status == "open" {
+			since = time.Unix(invoice.Created, 0)
+		}
+	}
+	if since.IsZero() {
+		var begun struct {
+			At int64 `json:"current_period_start"`
+		}
+		h.read(http.MethodGet, "/v1/subscriptions/"+sub, "", &begun)
+		since = time.Unix(begun.At, 0)
+	}
+	return since
+}
