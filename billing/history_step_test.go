@@ -49,7 +49,7 @@ func (h *history) mortal(r *http.Request) (*http.Response, error) {
 func (h *history) step() {
 	kind := rapid.SampledFrom([]string{
 		"buy", "buy", "buy", "checkout", "checkout", "pay", "pay", "again", "direct", "double", "double", "past due", "past due", "renew", "card", "retry", "status", "settle", "cancel", "at end", "undo",
-		"refund", "dispute", "price", "price back", "delete", "grant", "take back", "email", "advance", "advance", "advance far",
+		"refund", "dispute", "price", "price back", "delete", "stray", "close", "grant", "take back", "email", "advance", "advance", "advance far",
 		"api fault", "api fault", "lose", "repeat", "hold", "release", "delay", "clear", "work", "work", "work", "two nodes", "crash", "kill", "kill", "kill checkout", "end", "later", "sync", "return", "portal",
 	}).Draw(h.rt, "step")
 	cards := []sandbox.Card{sandbox.CardOK, sandbox.CardOK, sandbox.CardDeclined, sandbox.CardFailsLater, sandbox.BankPays, sandbox.BankFails}
@@ -81,6 +81,16 @@ func (h *history) step() {
 			_ = h.stripe.SetCard(cus, sandbox.CardDeclined)
 			_ = h.stripe.Renew(sub())
 		}
+	case "stray":
+		h.stripe.ClearFaults() // the dashboard is not what is tried
+		var made struct{ ID string }
+		h.read(http.MethodPost, "/v1/customers", "metadata[lottery_account]="+h.account.ID+"&metadata[stray]=1", &made)
+		_, _ = h.stripe.NewSubscription(made.ID, h.price, "active", nil)
+	case "close":
+		if rapid.IntRange(0, 3).Draw(h.rt, "really") == 0 {
+			_, _ = h.billing.End(h.ctx, h.account.ID, cause())
+			_, _ = h.store.DeleteAccount(h.ctx, h.account.ID)
+		}
 	case "direct":
 		if cus := h.customer(); cus != "" {
 			_, _ = h.stripe.NewSubscription(cus, h.price, rapid.SampledFrom([]string{"active", "trialing", "past_due", "canceled", "incomplete"}).Draw(h.rt, "status"), nil)
@@ -110,7 +120,7 @@ func (h *history) step() {
 	case "price back":
 		_ = h.stripe.SetPrice(sub(), h.price)
 	case "delete":
-		if cus := h.customer(); cus != "" && rapid.IntRange(0, 2).Draw(h.rt, "really") == 0 {
+		if cus := h.customer(); cus != "" && rapid.Bool().Draw(h.rt, "really") {
 			_ = h.stripe.DeleteCustomer(cus)
 		}
 	case "grant", "take back":
@@ -119,8 +129,9 @@ func (h *history) step() {
 		if h.granted = kind == "grant"; !h.granted {
 			grant = nil
 		}
-		_, err := h.store.GrantPlan(h.ctx, h.account.ID, grant)
-		h.must(err)
+		if _, err := h.store.GrantPlan(h.ctx, h.account.ID, grant); models.ErrorCode(err) != models.CodeNotFound { // deleted
+			h.must(err)
+		}
 	case "email":
 		if cus := h.customer(); cus != "" {
 			_ = h.stripe.SetEmail(cus, "new@example.com")

@@ -79,7 +79,7 @@ func TestHistories(t *testing.T) {
 			}
 		}
 		t.Logf("%d histories: %+v", done, seen)
-		if done >= 1000 && (seen.Upgrades < done/4 || seen.Ends == 0 || seen.Deaths < done/10 || seen.Doubles == 0 || seen.Grace == 0 || seen.Gone == 0) {
+		if done >= 1000 && (seen.Upgrades < done/4 || seen.Ends == 0 || seen.Deaths < done/10 || seen.Doubles == 0 || seen.Grace == 0 || seen.Gone == 0 || seen.Closed == 0) {
 			t.Error("too little happens in them to show anything")
 		}
 	})
@@ -91,6 +91,7 @@ type sights struct {
 	Doubles                int // a second subscription was paid, and cancelled
 	Grace                  int // ended past due, within grace
 	Gone                   int // ended with the customer deleted
+	Closed                 int // ended with the account closed
 }
 
 // history is one account's story.

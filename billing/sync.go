@@ -68,6 +68,9 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 		}
 	}
 	st := judge(subs, s.cfg.Grace, s.stripeNow())
+	if account.Status == models.AccountClosed { // whoever pays for it gets nothing for it
+		st.plan, st.graceEndsAt = nil, nil
+	}
 	change := store.BillingChange{Plan: st.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID}
 	cancelled := s.cancelSurplus(ctx, accountID, st.surplus)
 	for _, sub := range st.several {
