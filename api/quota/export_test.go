@@ -45,14 +45,26 @@ func (s *Store) busy() bool {
 	return false
 }
 
-// Crash ends the node as kill -9 would: nothing is given back.
-func (s *Store) Crash() {
+// Crash ends the node as kill -9 would: nothing is given back. It tells what key loses by it, by period: the block
+// that the node held, and what it had not yet told the ledger.
+func (s *Store) Crash(key string) map[int64]int64 {
 	close(s.stop)
 	<-s.done
+	a := s.account(key, Day)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	lost := map[int64]int64{a.start: a.block}
+	for _, d := range a.owed {
+		lost[d.start] -= d.n
+	}
+	return lost
 }
 
 // Away tells whether the node counts from memory.
 func (s *Store) Away() bool { return s.away.Load() }
+
+// Outages is how often the ledger went away.
+func (s *Store) Outages() int64 { return s.outages.Load() }
 
 // Forget drops accounts of past periods, as the loop does every few minutes, and tells how many are left.
 func (s *Store) Forget() (left int) {

@@ -159,8 +159,8 @@ func (w *world) check(t *rapid.T) {
 	w.settle()
 	d := w.clock.day()
 	for i, n := range w.nodes {
-		if n.Away() {
-			t.Fatalf("node %d believes that the ledger is away", i)
+		if n.Outages() > 0 {
+			t.Fatalf("node %d found the ledger away", i)
 		}
 	}
 	if got, want := w.counted(t, d), w.admitted[d]+w.forfeited[d]+w.held(); got != want {
@@ -204,8 +204,9 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"crash": func(t *rapid.T) {
 			i := pick(t)
-			w.forfeited[w.clock.day()] += w.nodes[i].Held(w.key)
-			w.nodes[i].Crash()
+			for start, n := range w.nodes[i].Crash(w.key) {
+				w.forfeited[start] += n
+			}
 			w.nodes[i] = w.node(w.offsets[i])
 		},
 		"restart": func(t *rapid.T) {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -176,6 +177,48 @@ func TestQuotaConcurrentBatches(t *testing.T) {
 				if got := granted[round][a].Load(); got != r.Used || got > limit {
 					t.Errorf("account %d of round %d: granted %d, counted %d, limit %d", a, round, got, r.Used, limit)
 				}
+			}
+		}
+	})
+}
+
+// Nodes that change two days of one counter in one batch, in whatever order, never wait for each other.
+func TestQuotaDaysOfOneCounter(t *testing.T) {
+	t.Parallel()
+	const nodes, rounds = 8, 100
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		today := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc", Period: day})[0].Start
+		past := today - int64(day/time.Second)
+		var group sync.WaitGroup
+		for node := range nodes {
+			group.Go(func() {
+				ops := []store.QuotaOp{
+					{Kind: store.QuotaAdd, Key: "acc", Period: day, Start: past, N: 2},
+					{Kind: store.QuotaAdd, Key: "acc", Period: day, Start: today, N: 1},
+					{Kind: store.QuotaTake, Key: "acc", Period: day, Need: 1, Limit: 1 << 40},
+				}
+				if node%2 == 0 {
+					slices.Reverse(ops)
+				}
+				for range rounds {
+					results, err := applyPatiently(st, ops)
+					if err != nil {
+						t.Errorf("batch: %v", err)
+						return
+					}
+					for i := range ops {
+						if want := cmp.Or(ops[i].Start, today); results[i].Start != want {
+							t.Errorf("%+v was counted from %d", ops[i], results[i].Start)
+						}
+					}
+				}
+			})
+		}
+		group.Wait()
+		for _, start := range []int64{past, today} {
+			r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaAdd, Key: "acc", Period: day, Start: start})[0]
+			if r.Used != 2*nodes*rounds {
+				t.Errorf("%d are counted from %d", r.Used, start)
 			}
 		}
 	})

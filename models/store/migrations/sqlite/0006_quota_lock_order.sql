@@ -1,0 +1,3 @@
+-- PostgreSQL's: SQLite locks no rows.
+-- +goose Up
+SELECT 1;
