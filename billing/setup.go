@@ -16,7 +16,6 @@ const (
 	LookupKey    = "lottery_pro_monthly" // of the price
 	productID    = "lottery_pro"
 	productName  = "Lottery draws API, Pro"
-	proCents     = 999
 	proCurrency  = "usd"
 	portalMark   = "lottery_portal" // metadata of our portal configuration
 	portalMarked = "1"
@@ -86,7 +85,7 @@ func (s *Service) setupPrice(ctx context.Context, _ *SetupResult) (SetupStep, er
 	if price == nil {
 		did = "made"
 		price, err = s.api.Prices.New(&stripe.PriceParams{
-			Params: params(ctx, newKey("price")), Product: new(productID), UnitAmount: stripe.Int64(proCents), Currency: new(proCurrency),
+			Params: params(ctx, newKey("price")), Product: new(productID), UnitAmount: stripe.Int64(models.ProMonthlyCents), Currency: new(proCurrency),
 			Recurring: &stripe.PriceRecurringParams{Interval: stripe.String(string(stripe.PriceRecurringIntervalMonth))},
 			LookupKey: new(LookupKey), TransferLookupKey: new(true),
 		})

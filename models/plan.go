@@ -15,6 +15,9 @@ type PlanTerms struct {
 	MaxKeys        int // live keys
 }
 
+// ProMonthlyCents is what Pro costs a month, in cents of USD. The price at Stripe is made from it.
+const ProMonthlyCents = 999
+
 // Plans is the terms of every plan.
 type Plans map[Plan]PlanTerms
 

@@ -9,8 +9,8 @@ import (
 	"lottery/models/catalog"
 )
 
-// priceOfPro is what the Pro plan costs a month.
-const priceOfPro = "$9.99"
+// priceOfPro is what the Pro plan costs a month, in words.
+var priceOfPro = fmt.Sprintf("$%d.%02d", models.ProMonthlyCents/100, models.ProMonthlyCents%100)
 
 // endpoint is one path, as the landing page lists it.
 type endpoint struct{ Path, Query, Text, Anchor string }
@@ -72,9 +72,11 @@ func (h *Handler) home(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) pricing(w http.ResponseWriter, r *http.Request) error {
+	plans := h.plansView(r)
 	h.show(w, r, view{
-		Page: "pricing", Title: "Pricing", Section: "pricing", Data: h.plansView(r),
-		Description: "Free: 100 requests a day. Pro: 10,000 requests a day for " + priceOfPro + " a month. All endpoints and all draws in both.",
+		Page: "pricing", Title: "Pricing", Section: "pricing", Data: plans,
+		Description: fmt.Sprintf("Free: %s requests a day. Pro: %s requests a day for %s a month. All endpoints and all draws in both.",
+			thousands(plans.Free.RequestsPerDay), thousands(plans.Pro.RequestsPerDay), plans.Price),
 	})
 	return nil
 }
