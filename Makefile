@@ -26,7 +26,7 @@ help: ## list the targets
 
 .PHONY: run
 run: ## serve made-up draws on http://localhost:8080: no network, no configuration
-	@go run ./cmd/lotteryapi demo
+	@go build -o bin/lotteryapi ./cmd/lotteryapi && exec bin/lotteryapi demo
 
 .PHONY: build
 build: ## build bin/lotteryapi and bin/lotteryadmin
