@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/robfig/cron/v3"
 )
@@ -17,7 +18,8 @@ func feedOptions() []Option {
 				return nil
 			}
 			c.Feeds.Sync = v
-			if _, err := cron.ParseStandard(v); err != nil {
+			when, err := cron.ParseStandard(v)
+			if err != nil || when.Next(time.Now()).IsZero() { // a 30th of February never comes
 				return fmt.Errorf("must be off, or a cron expression such as \"15 * * * *\" (every hour at a quarter past), not %q", v)
 			}
 			return nil

@@ -2,53 +2,30 @@ package jobs
 
 import (
 	"context"
-	"log/slog"
+	"fmt"
 	"time"
 
-	"lottery/billing"
-	"lottery/models/store"
+	"lottery/models"
 )
 
-const (
-	// reconcileEvery is how often all accounts are compared with Stripe.
-	reconcileEvery = time.Hour
-	// reconcileLook is how often a node looks whether it is time.
-	reconcileLook = time.Minute
-)
-
-// Reconcile compares the plans of all accounts with Stripe once an hour, on one node: the one that gets the hour's
-// lease, which nobody gives back. A reconcile whose node died goes on in the next hour where it was.
-type Reconcile struct {
-	Store   *store.Store
-	Billing *billing.Service
-	Log     *slog.Logger
-}
-
-// Run reconciles until ctx ends.
-func (j *Reconcile) Run(ctx context.Context) {
-	tick := time.NewTicker(reconcileLook)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if _, err := j.Once(ctx); err != nil && ctx.Err() == nil {
-				j.Log.WarnContext(ctx, "the plans could not be compared with Stripe; it is tried again in an hour", "error", err)
+// reconcileJob compares the plans of all accounts with Stripe. One that was cut short goes on where it was.
+func reconcileJob(d *Deps) Job {
+	j := Job{
+		Name: "reconcile", What: "compare all plans with Stripe", When: "7 * * * *", Limit: 3 * time.Hour,
+		Run: func(ctx context.Context) (string, error) {
+			done, err := d.Billing.Reconcile(ctx, nil)
+			outcome := fmt.Sprintf("%d accounts, %d repaired, %d could not be looked at", done.Accounts, len(done.Drifts), done.Failed)
+			for _, drift := range done.Drifts {
+				d.Log.WarnContext(ctx, "a plan was not what Stripe says; it is repaired", "account", drift.AccountID, "was", drift.Was, "became", drift.Became)
 			}
-		}
+			if err == nil && done.Failed > 0 {
+				err = models.Errorf(models.CodeUnavailable, "some accounts could not be compared; the log says why")
+			}
+			return outcome, err
+		},
 	}
-}
-
-// Once reconciles, if no node has in this hour; ran tells whether.
-func (j *Reconcile) Once(ctx context.Context) (ran bool, err error) {
-	_, mine, err := j.Store.TryLease(ctx, "job:reconcile", reconcileEvery)
-	if err != nil || !mine {
-		return false, err
+	if d.Billing == nil {
+		j.When, j.Off = "", "stripe_secret_key is not set"
 	}
-	done, err := j.Billing.Reconcile(ctx, nil)
-	if len(done.Drifts) > 0 || done.Failed > 0 {
-		j.Log.WarnContext(ctx, "plans were compared with Stripe", "accounts", done.Accounts, "repaired", len(done.Drifts), "failed", done.Failed)
-	}
-	return true, err
+	return j
 }

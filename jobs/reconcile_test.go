@@ -49,13 +49,18 @@ func TestReconcileOnceAnHour(t *testing.T) {
 	if _, paid, err := stripe.Pay(session.ID, sandbox.CardOK); err != nil || !paid {
 		t.Fatal(paid, err)
 	}
+	now := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
+	reconcile, ok := jobs.Find(jobs.All(jobs.Deps{Store: st, Billing: service, Log: slog.New(slog.DiscardHandler)}), "reconcile")
+	if !ok {
+		t.Fatal("there is no reconcile")
+	}
 	hour := func() (ran int64) {
 		var n atomic.Int64
 		var wg sync.WaitGroup
 		for range 3 {
 			wg.Go(func() {
-				job := jobs.Reconcile{Store: st, Billing: service, Log: slog.New(slog.DiscardHandler)}
-				did, err := job.Once(t.Context())
+				node := jobs.Runner{Store: st, Node: "test", Now: now, Log: slog.New(slog.DiscardHandler)}
+				did, err := node.RunDue(t.Context(), &reconcile)
 				if err != nil {
 					t.Error(err)
 				}

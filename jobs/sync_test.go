@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -440,4 +441,37 @@ func TestGameFreshness(t *testing.T) {
 			t.Errorf("at %s fresh is %v", at, got)
 		}
 	}
+}
+
+// From the schedule, too, only rejections that were not there before are told, in the log and in the outcome.
+func TestSyncJobTellsNewRejections(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	b.set(va3, strings.Replace(virginia(20, "0,3,4"), "Day: 0,3,4", "Day: 0,3,44", 1))
+	var log bytes.Buffer
+	feeds := b.sync.Feeds
+	feeds.AllowPrivate, feeds.Sync = true, "15 * * * *"
+	now := func() time.Time { return b.now }
+	job, _ := jobs.Find(jobs.All(jobs.Deps{Store: b.store, Feeds: feeds, Contact: "http://localhost", Now: now, Log: slog.New(slog.NewTextHandler(&log, nil))}), "sync")
+	run := func(news string, warned int) {
+		t.Helper()
+		node := jobs.Runner{Store: b.store, Node: "a", Now: now, Log: slog.New(slog.DiscardHandler)}
+		log.Reset()
+		ran, err := node.RunDue(context.Background(), &job)
+		runs, _ := b.store.JobRuns(context.Background())
+		outcome := runs["sync"].Outcome
+		if !ran || err == nil || !strings.Contains(outcome, news) || !strings.Contains(outcome, "not synced: ny-open-data, tx-lottery, nc-lottery;") {
+			t.Errorf("%v %v %q", ran, err, outcome)
+		}
+		if n := strings.Count(log.String(), "a draw that is not taken"); n != warned {
+			t.Errorf("%d warnings:\n%s", n, &log)
+		}
+	}
+	run("79 new draws, 0 corrected, 1 newly rejected", 1)
+	b.now = b.now.Add(time.Hour)
+	run("0 new draws, 0 corrected, 0 newly rejected", 0)
+	b.now = b.now.Add(time.Hour)
+	b.set(va3, strings.Replace(strings.Replace(virginia(21, "0,3,4"), "Day: 0,3,4", "Day: 0,3,44", 1), "Night: 2,8,4", "Night: x", 1))
+	run("1 newly rejected", 1)
 }

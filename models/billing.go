@@ -121,12 +121,20 @@ type AuditEntry struct {
 // MailKind is what a mail says.
 type MailKind string
 
-// The mails about money.
+// The mails about money, and about keys.
 const (
 	MailWelcomePro    MailKind = "welcome_pro"
 	MailPaymentFailed MailKind = "payment_failed"
 	MailProEnded      MailKind = "pro_ended"
+	MailKeyExpires    MailKind = "key_expires"
 )
+
+// KeyExpires is the data of a MailKeyExpires.
+type KeyExpires struct {
+	Name      string    `json:"name"`
+	Prefix    string    `json:"prefix"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
 
 // Mail is a row of the outbox.
 type Mail struct {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -77,6 +78,26 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	return o.Store.MailSent(context.WithoutCancel(ctx), m.ID)
 }
 
+// keyExpires names a key by what its owner can know it by; the key itself is not known here.
+func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, bool) {
+	var k models.KeyExpires
+	if err := json.Unmarshal([]byte(m.Data), &k); err != nil {
+		return out, false
+	}
+	name := k.Prefix + "…"
+	if k.Name != "" {
+		name = "“" + k.Name + "” (" + name + ")"
+	}
+	out.Subject = "An API key expires on " + k.ExpiresAt.UTC().Format("2 January 2006")
+	out.Link, out.Action = o.PublicURL+"/dashboard/keys", "Your keys"
+	out.Lines = []string{"Hello,", "your API key " + name + " expires on " + k.ExpiresAt.UTC().Format("2 January 2006 at 15:04") + " UTC. " +
+		"From then on requests with it are answered 401.",
+		"If a program still uses it: make a new key, put it into the program, then revoke the old one. Both work until then, so there is no pause. " +
+			"Rotating does not help here: a rotated key keeps the date."}
+	out.After = []string{"If nothing uses it any more, you need not do anything."}
+	return out, true
+}
+
 // letter is what a mail says.
 func (o *Outbox) letter(m *store.DueMail) (mail.Message, bool) {
 	out := mail.Message{To: m.Email, ReplyTo: o.Support, Link: o.PublicURL + "/dashboard/plan", Action: "Your plan"}
@@ -96,6 +117,8 @@ func (o *Outbox) letter(m *store.DueMail) (mail.Message, bool) {
 		out.Subject = "Pro has ended"
 		out.Lines = []string{"Hello,", "your Pro plan has ended, and your account goes on as Free, with " + thousands(free.RequestsPerDay) + " requests a day. Your keys still work."}
 		out.After = []string{"You can upgrade again at any time."}
+	case models.MailKeyExpires:
+		return o.keyExpires(m, out)
 	default:
 		return out, false
 	}

@@ -155,9 +155,8 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	}
 	if n.billing != nil {
 		n.work.Go(func() { n.billing.Run(background) })
-		reconcile := &jobs.Reconcile{Store: n.store, Billing: n.billing, Log: n.log}
-		n.work.Go(func() { reconcile.Run(background) })
 	}
+	n.runJobs(background)
 	if n.quota != nil {
 		n.work.Go(func() { n.usage.Run(background) })
 		n.work.Go(func() { n.warn.Run(background) })

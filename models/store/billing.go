@@ -118,7 +118,7 @@ func (s *Store) StoreBilling(ctx context.Context, l Lease, c BillingChange) (Bil
 			}
 		}
 		for i := range c.Mails {
-			if err := s.post(tx, &c.Mails[i]); err != nil {
+			if _, err := s.post(tx, &c.Mails[i]); err != nil {
 				return err
 			}
 		}

@@ -42,11 +42,12 @@ func (s *Store) ClearFlags(ctx context.Context, accountID string) (int64, error)
 	return done.RowsAffected, nil
 }
 
-// post puts a mail into the outbox; one that is there already, by its name, stays alone.
-func (s *Store) post(tx *gorm.DB, m *models.Mail) error {
+// post puts a mail into the outbox; one that is there already, by its name, stays alone: then isNew is false.
+func (s *Store) post(tx *gorm.DB, m *models.Mail) (isNew bool, err error) {
 	m.CreatedAt = s.now()
 	m.NextAt = m.CreatedAt
-	return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(m).Error
+	added := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(m)
+	return added.RowsAffected == 1, added.Error
 }
 
 // Mails is the outbox, oldest first; of one account, or of all if accountID is "".

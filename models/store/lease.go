@@ -19,7 +19,7 @@ type Lease struct {
 }
 
 // ErrLeaseLost says that a lease ended, and somebody else may have taken it, before the work under it was stored.
-var ErrLeaseLost = errors.New("the lock on this account ended before its work did")
+var ErrLeaseLost = errors.New("the lock on this work ended before the work did")
 
 // nowMicros is the database's clock in SQL, with its parameters: one clock for all nodes.
 func (s *Store) nowMicros() (expression string, args []any) {
@@ -55,6 +55,14 @@ func (s *Store) KeepLease(ctx context.Context, l Lease, d time.Duration) (held b
 	return done.RowsAffected == 1, nil
 }
 
+// Leased tells whether somebody holds the lock of that name.
+func (s *Store) Leased(ctx context.Context, name string) (held bool, err error) {
+	now, args := s.nowMicros()
+	var n int64
+	err = s.reader(ctx).Table("leases").Where("name = ? AND until_us >= "+now, append([]any{name}, args...)...).Count(&n).Error
+	return n == 1, wrapUnavailable(err)
+}
+
 // EndLease gives the lock back.
 func (s *Store) EndLease(ctx context.Context, l Lease) error {
 	if err := s.writer(ctx).Exec("DELETE FROM leases WHERE name = ? AND holder = ?", l.name, l.holder).Error; err != nil {
@@ -71,7 +79,7 @@ func (s *Store) under(ctx context.Context, l Lease, fn func(tx *gorm.DB) error) 
 			return err
 		}
 		if holder != l.holder {
-			return &models.Error{Code: models.CodeUnavailable, Message: "the account is being worked on elsewhere; try again", Err: ErrLeaseLost}
+			return &models.Error{Code: models.CodeUnavailable, Message: "this is being worked on elsewhere; try again", Err: ErrLeaseLost}
 		}
 		return fn(tx)
 	})

@@ -50,6 +50,16 @@ func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]D
 	return claimed, nil
 }
 
+// MailsLeft is how many mails wait to be sent, and how many were given up.
+func (s *Store) MailsLeft(ctx context.Context) (waiting, dead int64, err error) {
+	q := s.reader(ctx).Model(&models.Mail{})
+	if err := q.Where("sent_at IS NULL AND failed_at IS NULL").Count(&waiting).Error; err != nil {
+		return 0, 0, unavailable(err)
+	}
+	err = s.reader(ctx).Model(&models.Mail{}).Where("failed_at IS NOT NULL").Count(&dead).Error
+	return waiting, dead, wrapUnavailable(err)
+}
+
 // MailSent notes that a mail is on its way.
 func (s *Store) MailSent(ctx context.Context, id int64) error {
 	return s.settleMail(ctx, id, map[string]any{"sent_at": s.now(), "last_error": ""})

@@ -1,0 +1,148 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/jobs"
+	"lottery/models"
+)
+
+func (t *tool) jobs() *cli.Command {
+	return &cli.Command{Name: "jobs", Usage: "what the servers do by themselves", Subcommands: []*cli.Command{
+		{
+			Name: "list", Usage: "list the jobs, how each went last, and when it runs next",
+			Description: "One node at a time runs a job, whichever is first; if it is killed, another begins anew within 30 seconds.\n" +
+				"A job that failed is tried again after 10 minutes, then later and later. Schedules are cron expressions, in UTC.\n\n" +
+				"Example:\n  lotteryadmin jobs list",
+			Action: t.stored(jobsList),
+		},
+		{
+			Name: "run", Usage: "run a job now, in this program", ArgsUsage: strings.Join(jobs.Names(), "|"),
+			Description: "Whatever its schedule says. If a server runs it already, the exit code is 5.\n\n" +
+				"Example:\n  lotteryadmin jobs run cleanup",
+			Action: t.stored(jobsRun),
+		},
+	}}
+}
+
+// job is one job.
+type job struct {
+	Name         string  `json:"name"`
+	What         string  `json:"what"`
+	Schedule     *string `json:"schedule"` // null = it does not run by itself
+	Off          *string `json:"off"`      // why it does not
+	State        string  `json:"state"`    // never, running, cut_off, done, failed
+	LastStarted  *string `json:"last_started"`
+	LastFinished *string `json:"last_finished"`
+	Node         *string `json:"node"`
+	Outcome      *string `json:"outcome"`
+	Failed       bool    `json:"failed"`
+	Failures     int     `json:"failures"` // in a row
+	Next         *string `json:"next"`     // by the schedule, where servers run
+}
+
+func jobOf(j *jobs.Job, run *models.JobRun, running bool, now time.Time) job {
+	out := job{Name: j.Name, What: j.What, State: "never"}
+	if j.When != "" {
+		next := j.Next(now)
+		out.Schedule, out.Next = &j.When, stampOf(&next)
+	} else {
+		out.Off = &j.Off
+	}
+	if run == nil {
+		return out
+	}
+	out.LastStarted, out.LastFinished, out.Node, out.Failures = stampOf(&run.StartedAt), stampOf(run.FinishedAt), &run.Node, run.Failures
+	out.Failed = run.Failed
+	if run.Outcome != "" {
+		out.Outcome = &run.Outcome
+	}
+	switch {
+	case running:
+		out.State = "running"
+	case run.FinishedAt == nil:
+		out.State = "cut_off"
+	case run.Failed:
+		out.State = "failed"
+	default:
+		out.State = "done"
+	}
+	return out
+}
+
+// allJobs is the jobs as this configuration has them.
+func (c *call) allJobs(log *slog.Logger) []jobs.Job {
+	d := jobs.Deps{
+		Store: c.store, Feeds: c.cfg.Feeds, Contact: c.cfg.PublicURL.String(), Mail: c.cfg.Web.SMTPURL != "", Now: c.env.Now, Log: log,
+	}
+	if c.cfg.Stripe.On() {
+		d.Billing = c.service()
+	}
+	return jobs.All(d)
+}
+
+func jobsList(ctx context.Context, c *call) error {
+	runs, err := c.store.JobRuns(ctx)
+	if err != nil {
+		return err
+	}
+	all := c.allJobs(slog.New(slog.DiscardHandler))
+	list := make([]job, 0, len(all))
+	for i := range all {
+		j := &all[i]
+		var last *models.JobRun
+		running := false
+		if run, ok := runs[j.Name]; ok {
+			last = &run
+			if run.FinishedAt == nil {
+				if running, err = jobs.Running(ctx, c.store, j); err != nil {
+					return err
+				}
+			}
+		}
+		list = append(list, jobOf(j, last, running, c.env.Now()))
+	}
+	mails, err := c.outbox(ctx)
+	if err != nil {
+		return err
+	}
+	return c.result(append(list, mails))
+}
+
+// outbox is what every server works on by itself, all the time; it stands in the list since that is where one looks.
+func (c *call) outbox(ctx context.Context) (job, error) {
+	waiting, dead, err := c.store.MailsLeft(ctx)
+	if err != nil {
+		return job{}, err
+	}
+	every, off, outcome := "every 5s, on every node", "smtp_url is not set", fmt.Sprintf("%d mails wait, %d were given up", waiting, dead)
+	out := job{Name: "outbox", What: "send mails", State: "running", Outcome: &outcome, Schedule: &every}
+	if c.cfg.Web.SMTPURL == "" {
+		out.Schedule, out.Off, out.State = nil, &off, "never"
+	}
+	return out, nil
+}
+
+func jobsRun(ctx context.Context, c *call) error {
+	log := slog.New(slog.DiscardHandler)
+	all := c.allJobs(log)
+	j, ok := jobs.Find(all, c.arg(0))
+	if !ok {
+		return models.Errorf(models.CodeNotFound, "there is no job %q; there are %s", c.arg(0), orList(jobs.Names()))
+	}
+	runner := jobs.Runner{Store: c.store, Node: jobs.NodeName() + " (lotteryadmin)", Now: c.env.Now, Log: log}
+	run, err := runner.RunByHand(ctx, &j)
+	if run.StartedAt.IsZero() {
+		return err
+	}
+	if fault := c.result(jobOf(&j, &run, false, c.env.Now())); fault != nil {
+		return fault
+	}
+	return err
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/models/store/storetest"
+)
+
+// lottery is a publisher whose answers take for ever, so that whoever syncs is at it until it dies.
+type lottery struct {
+	url   string
+	asked atomic.Int64 // requests that came
+	here  atomic.Int64 // that wait for their answer
+	most  atomic.Int64 // that waited at the same time
+	open  atomic.Bool  // answers at once
+}
+
+func newLottery(t *testing.T) *lottery {
+	t.Helper()
+	l := &lottery{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.asked.Add(1)
+		l.most.Store(max(l.most.Load(), l.here.Add(1)))
+		defer l.here.Add(-1)
+		if !l.open.Load() {
+			<-r.Context().Done() // whoever asks gives up or dies
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	l.url = server.URL
+	return l
+}
+
+// args sync from l, once a year: only what was never run, or was cut off, is run in a test.
+func (l *lottery) args(url string) []string {
+	return serveArgs(url, "--feeds-sync", "0 0 1 1 *", "--feeds-allow-private", "true", "--feeds-ny-open-data-url", l.url+"/ny",
+		"--feeds-tx-lottery-url", l.url+"/tx", "--feeds-nc-lottery-url", l.url, "--feeds-va-lottery-url", l.url+"/va")
+}
+
+// listedJob is a line of `lotteryadmin jobs list`.
+type listedJob struct {
+	Name, State  string
+	Node         *string
+	LastStarted  *string `json:"last_started"`
+	LastFinished *string `json:"last_finished"`
+	Failures     int
+}
+
+func jobIs(t *testing.T, url, name string) listedJob {
+	t.Helper()
+	out, code := admin(t, url, "jobs", "list")
+	var list []listedJob
+	if err := json.Unmarshal(out, &list); err != nil || code != 0 {
+		t.Fatalf("jobs list: %d %v %s", code, err, out)
+	}
+	for _, j := range list {
+		if j.Name == name {
+			return j
+		}
+	}
+	t.Fatalf("no job %s in %s", name, out)
+	return listedJob{}
+}
+
+// Of two servers one runs a job. When it is killed in the midst, the other one takes over; when that one is stopped,
+// whoever comes next does at once. At no moment two are at it.
+func TestJobsOfKilledServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for a killed server's lock to run out")
+	}
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		t.Parallel()
+		feed := newLottery(t)
+		dir := t.TempDir()
+		first := start(t, dir, feed.args(url)...)
+		waitUntil(t, "the first server to sync", func() bool { return feed.here.Load() == 1 })
+		began := jobIs(t, url, "sync")
+		if began.State != "running" || began.Node == nil || began.LastFinished != nil {
+			t.Fatalf("%+v", began)
+		}
+		second := start(t, dir, feed.args(url)...)
+		if _, code := admin(t, url, "jobs", "run", "sync"); code != 5 {
+			t.Errorf("by hand, while a server runs it: exit code %d", code)
+		}
+		if n := feed.asked.Load(); n != 1 {
+			t.Errorf("%d requests while the first server is at it", n)
+		}
+		if err := first.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		<-first.exited
+		killed := time.Now()
+		deadline := killed.Add(2 * time.Minute) // the promise is half a minute; this machine may be busy
+		for feed.asked.Load() == 1 && time.Now().Before(deadline) {
+			time.Sleep(50 * time.Millisecond) // other processes: there is nothing to be told by
+		}
+		t.Logf("taken over after %s", time.Since(killed).Round(time.Second))
+		waitUntil(t, "the second server to sync", func() bool { return feed.here.Load() == 1 })
+		heir := jobIs(t, url, "sync")
+		if heir.State != "running" || *heir.Node == *began.Node || heir.Failures != 1 {
+			t.Errorf("after the kill: %+v, was %+v", heir, began)
+		}
+		if code := second.stop(t); code != 0 {
+			t.Errorf("the server that was stopped in mid-job: exit code %d\n%s", code, second.stderr)
+		}
+		if stopped := jobIs(t, url, "sync"); stopped.State != "cut_off" || stopped.Failures != 1 {
+			t.Errorf("after the stop: %+v", stopped)
+		}
+		feed.open.Store(true)
+		start(t, dir, feed.args(url)...)
+		waitUntil(t, "the third server to have synced", func() bool { return jobIs(t, url, "sync").LastFinished != nil })
+		if n := feed.most.Load(); n != 1 {
+			t.Errorf("%d servers were at it at once", n)
+		}
+	})
+}
+
+// What jobs do is told to Prometheus, and what others did too.
+func TestJobMetrics(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	if out, code := admin(t, url, "jobs", "run", "cleanup"); code != 0 {
+		t.Fatalf("%d %s", code, out)
+	}
+	p := start(t, t.TempDir(), serveArgs(url, "--ops-listen", "127.0.0.1:0", "--smtp-url", "smtp://127.0.0.1:1", "--mail-from", "a@example.com")...)
+	ops := &process{base: opsListening(p.stderr.String())}
+	text := ""
+	waitUntil(t, "the metrics of jobs", func() bool {
+		_, body := ops.get(t, "/metrics", "")
+		text = string(body)
+		return strings.Contains(text, `lottery_job_last_success_timestamp_seconds{job="cleanup"}`) &&
+			strings.Contains(text, `lottery_job_last_success_timestamp_seconds{job="key-expiry"}`)
+	})
+	for _, want := range []string{ // its hour may have come in between
+		`lottery_job_runs_total\{job="key-expiry",result="done"\} [12]\n`, `lottery_job_runs_total\{job="key-expiry",result="failed"\} 0\n`,
+		`lottery_job_runs_total\{job="cleanup",result="cut_off"\} 0\n`, `lottery_job_duration_seconds_count\{job="key-expiry"\} [12]\n`,
+	} {
+		if !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("the metrics lack %s:\n%s", want, text)
+		}
+	}
+}
+
+// opsListening is the address of the operator's listener that a log says.
+func opsListening(log string) string {
+	for line := range strings.Lines(log) {
+		var said struct{ Msg, Addr string }
+		if json.Unmarshal([]byte(line), &said) == nil && said.Msg == "operator's listener" {
+			return "http://" + said.Addr
+		}
+	}
+	return ""
+}

@@ -1,0 +1,28 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// cleanupJob takes away what is kept no longer; store.Cleanup has the list.
+func cleanupJob(d *Deps) Job {
+	return Job{
+		Name: "cleanup", What: "take away what is kept no longer", When: "23 * * * *", Limit: 30 * time.Minute,
+		Run: func(ctx context.Context) (string, error) {
+			gone, err := d.Store.Cleanup(ctx)
+			parts := make([]string, 0, len(gone))
+			for _, g := range gone {
+				if g.Rows > 0 {
+					parts = append(parts, fmt.Sprintf("%d %s", g.Rows, g.What))
+				}
+			}
+			if len(parts) == 0 {
+				return "nothing was old enough", err
+			}
+			return strings.Join(parts, ", ") + " taken away", err
+		},
+	}
+}

@@ -1,0 +1,25 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// KeyNotice is how long before its end a key's account is told.
+const KeyNotice = 7 * 24 * time.Hour
+
+// keyExpiryJob writes a mail before an API key expires; the outbox sends it.
+func keyExpiryJob(d *Deps) Job {
+	j := Job{
+		Name: "key-expiry", What: "mail before API keys expire", When: "41 * * * *", Limit: 10 * time.Minute,
+		Run: func(ctx context.Context) (string, error) {
+			n, err := d.Store.MailExpiringKeys(ctx, KeyNotice)
+			return fmt.Sprintf("%d mails written", n), err
+		},
+	}
+	if !d.Mail {
+		j.When, j.Off = "", "smtp_url is not set"
+	}
+	return j
+}

@@ -1,0 +1,239 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+const (
+	// leaseFor is how long a node that was killed keeps its jobs from others. With lookEvery it stays under the half
+	// minute after which another node is to have taken over. It is longer than an import holds SQLite's write lock,
+	// behind which keeping the lease has to wait.
+	leaseFor = 20 * time.Second
+	// keepEvery is how often a lease is kept.
+	keepEvery = 4 * time.Second
+	// leaseMargin is how long before the end of a lease that could not be kept its run is stopped.
+	leaseMargin = 3 * time.Second
+	// noteTimeout bounds writing down how a run ended.
+	noteTimeout = 5 * time.Second
+	// longestOutcome is how much of an outcome is kept, in bytes.
+	longestOutcome = 500
+)
+
+var (
+	errTooLong   = errors.New("it took too long and was stopped")
+	errLeaseGone = errors.New("its lock could not be kept, so it was stopped: another node may run it")
+)
+
+// Runner runs jobs: one at a time of a name, over all nodes.
+type Runner struct {
+	Store   *store.Store
+	Node    string           // who runs, as job_runs has it
+	Now     func() time.Time // nil = time.Now
+	Log     *slog.Logger
+	Metrics *Metrics // nil = none
+}
+
+// NodeName tells this process from others: the machine's name and the process's number.
+func NodeName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return host + ":" + strconv.Itoa(os.Getpid())
+}
+
+// RunDue runs j if it is due and no other node does; ran tells whether.
+func (r *Runner) RunDue(ctx context.Context, j *Job) (ran bool, err error) {
+	_, ran, err = r.run(ctx, j, func(last *models.JobRun) bool { return j.due(last, r.now()) })
+	return ran, err
+}
+
+// RunByHand runs j now. CodeConflict: it is running elsewhere. The run tells how it went; err also what j said.
+func (r *Runner) RunByHand(ctx context.Context, j *Job) (models.JobRun, error) {
+	if j.When == "" && !j.ByHand {
+		return models.JobRun{}, models.Errorf(models.CodeInvalid, "%s cannot be run: %s", j.Name, j.Off)
+	}
+	run, ran, err := r.run(ctx, j, func(*models.JobRun) bool { return true })
+	if ran || err != nil {
+		return run, err
+	}
+	runs, err := r.Store.JobRuns(ctx)
+	if err != nil {
+		return run, err
+	}
+	where := "elsewhere"
+	if last, ok := runs[j.Name]; ok && last.FinishedAt == nil {
+		where = fmt.Sprintf("on node %s, since %s", last.Node, last.StartedAt.UTC().Format(time.RFC3339))
+	}
+	return run, models.Errorf(models.CodeConflict, "%s is running %s; wait for it, `lotteryadmin jobs list` shows when it is done", j.Name, where)
+}
+
+func (r *Runner) now() time.Time {
+	if r.Now == nil {
+		return time.Now().UTC().Truncate(time.Microsecond)
+	}
+	return r.Now().UTC().Truncate(time.Microsecond)
+}
+
+func leaseName(j *Job) string { return "job:" + j.Name }
+
+// Running tells whether a node is at j just now, or was when it was killed, a moment ago.
+func Running(ctx context.Context, st *store.Store, j *Job) (bool, error) {
+	return st.Leased(ctx, leaseName(j))
+}
+
+// run takes j's lease, asks wanted about the last run, and runs j under the lease.
+func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRun) bool) (run models.JobRun, ran bool, err error) {
+	taken := time.Now()
+	lease, mine, err := r.Store.TryLease(ctx, leaseName(j), leaseFor)
+	if err != nil || !mine {
+		return run, false, err
+	}
+	defer func() {
+		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+		defer cancel()
+		if end := r.Store.EndLease(after, lease); end != nil {
+			r.Log.DebugContext(ctx, "a job's lock ends by itself", "job", j.Name, "error", end)
+		}
+	}()
+	runs, err := r.Store.JobRuns(ctx)
+	if err != nil {
+		return run, false, err
+	}
+	var last *models.JobRun
+	if before, ok := runs[j.Name]; ok {
+		last = &before
+	}
+	if !wanted(last) {
+		return run, false, nil
+	}
+	run = models.JobRun{Job: j.Name, StartedAt: r.now(), Node: r.Node}
+	if last != nil {
+		run.Failures, run.SucceededAt = last.Failures, last.SucceededAt
+		if last.FinishedAt == nil && last.Outcome == "" { // its node was killed: one that is stopped says so
+			run.Failures++
+			r.Log.WarnContext(ctx, "a job was cut off; it is begun again", "job", j.Name, "node", last.Node, "started", last.StartedAt)
+			r.Metrics.cutOff(j.Name)
+		}
+	}
+	if err := r.Store.SaveJobRun(ctx, lease, run); err != nil {
+		return run, false, err
+	}
+	return r.work(ctx, j, lease, taken, run)
+}
+
+// work runs j while its lease is held, and notes how it went.
+func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, taken time.Time, run models.JobRun) (models.JobRun, bool, error) {
+	working, stop := context.WithCancelCause(ctx)
+	limited, cancel := context.WithTimeoutCause(working, j.Limit, errTooLong)
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		r.keep(limited, lease, taken, stop)
+	}()
+	began := time.Now()
+	outcome, err := safely(limited, j)
+	cause := context.Cause(limited)
+	cancel()
+	stop(nil)
+	<-kept
+	took := time.Since(began)
+	if err != nil && (errors.Is(cause, errTooLong) || errors.Is(cause, errLeaseGone)) {
+		err = fmt.Errorf("%w (%w)", cause, err)
+	}
+	if err != nil && ctx.Err() != nil { // told to stop: whoever comes next begins again
+		run.Outcome = "cut off: the node was stopped"
+		r.Metrics.cutOff(j.Name)
+	} else {
+		finished := r.now()
+		run.FinishedAt, run.Outcome, run.Failed = &finished, outcome, err != nil
+		if err == nil {
+			run.SucceededAt, run.Failures = &finished, 0
+		} else {
+			run.Failures++
+			run.Outcome = err.Error()
+			if outcome != "" {
+				run.Outcome = outcome + "; " + run.Outcome
+			}
+		}
+		run.Outcome = shorten(run.Outcome)
+		r.Metrics.ran(j.Name, took, err)
+	}
+	r.tell(ctx, &run, took, err)
+	after, cancelNote := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	defer cancelNote()
+	if save := r.Store.SaveJobRun(after, lease, run); save != nil {
+		r.Log.WarnContext(ctx, "how a job went cannot be noted; it may be run again", "job", j.Name, "error", save)
+		err = errors.Join(err, save)
+	}
+	return run, true, err
+}
+
+// tell logs how a run went.
+func (r *Runner) tell(ctx context.Context, run *models.JobRun, took time.Duration, err error) {
+	level, text := slog.LevelInfo, "a job is done"
+	switch {
+	case run.FinishedAt == nil:
+		text = "a job is cut off, since this node stops"
+	case err != nil:
+		level, text = slog.LevelWarn, "a job failed; it is tried again"
+	}
+	r.Log.Log(ctx, level, text, "job", run.Job, "outcome", run.Outcome, "failures", run.Failures, "took", took.Round(time.Millisecond))
+}
+
+// keep keeps a lease until ctx ends. If it cannot be kept, the run is stopped before another node can begin.
+func (r *Runner) keep(ctx context.Context, lease store.Lease, since time.Time, stop context.CancelCauseFunc) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		asked := time.Now()
+		within, cancel := context.WithDeadline(ctx, since.Add(leaseFor-leaseMargin))
+		held, err := r.Store.KeepLease(within, lease, leaseFor)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && held:
+			since = asked
+		case err == nil, time.Since(since) >= leaseFor-leaseMargin-keepEvery:
+			stop(errLeaseGone)
+			return
+		}
+	}
+}
+
+// safely runs j; a job that panics has failed, and the server goes on.
+func safely(ctx context.Context, j *Job) (outcome string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return j.Run(ctx)
+}
+
+func shorten(text string) string {
+	if len(text) <= longestOutcome {
+		return text
+	}
+	cut := longestOutcome
+	for cut > 0 && text[cut]&0xC0 == 0x80 { // not within a letter
+		cut--
+	}
+	return text[:cut] + "…"
+}

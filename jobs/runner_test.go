@@ -1,0 +1,198 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/jobs"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+var quietly = slog.New(slog.DiscardHandler)
+
+// twoNodes runs test with two nodes on one database.
+func twoNodes(t *testing.T, test func(t *testing.T, a, b *jobs.Runner)) {
+	t.Helper()
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		node := func(name string) *jobs.Runner {
+			return &jobs.Runner{Store: storetest.OpenURL(t, url, store.Options{}), Node: name, Log: quietly}
+		}
+		test(t, node("a"), node("b"))
+	})
+}
+
+func runDue(t *testing.T, r *jobs.Runner, j *jobs.Job, want bool) error {
+	t.Helper()
+	ran, err := r.RunDue(t.Context(), j)
+	if ran != want {
+		t.Fatalf("%s on %s: ran %v (%v)", j.Name, r.Node, ran, err)
+	}
+	return err
+}
+
+func lastRun(t *testing.T, r *jobs.Runner, job string) models.JobRun {
+	t.Helper()
+	runs, err := r.Store.JobRuns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs[job]
+}
+
+const yearly = "0 0 1 1 *"
+
+// While one node runs a job, no other does; afterwards all know how it went.
+func TestOneNodeRuns(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
+		begun, end := make(chan struct{}), make(chan struct{})
+		j := jobs.Job{Name: "long", When: yearly, Limit: time.Hour, Run: func(context.Context) (string, error) {
+			close(begun)
+			<-end
+			return "all is well", nil
+		}}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := a.RunDue(t.Context(), &j); err != nil {
+				t.Error(err)
+			}
+		})
+		<-begun
+		_ = runDue(t, b, &j, false)
+		_, err := b.RunByHand(t.Context(), &j)
+		if models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "on node a") {
+			t.Errorf("by hand: %v", err)
+		}
+		if got := lastRun(t, b, "long"); got.FinishedAt != nil || got.Node != "a" {
+			t.Errorf("while it runs: %+v", got)
+		}
+		close(end)
+		wg.Wait()
+		got := lastRun(t, b, "long")
+		if got.FinishedAt == nil || got.Outcome != "all is well" || got.Failed || got.Failures != 0 || got.SucceededAt == nil {
+			t.Errorf("afterwards: %+v", got)
+		}
+		_ = runDue(t, b, &j, false) // it is not due
+	})
+}
+
+// What goes wrong is counted and noted, and a job that panics does not take the server with it.
+func TestFailedRuns(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
+		var fault error
+		j := jobs.Job{Name: "frail", When: yearly, Limit: time.Hour, Run: func(ctx context.Context) (string, error) {
+			switch {
+			case fault == nil:
+				return "fine", nil
+			case fault.Error() == "panic":
+				panic("nobody expected this")
+			case errors.Is(fault, context.DeadlineExceeded):
+				<-ctx.Done()
+				return "", ctx.Err()
+			}
+			return "half of it", fault
+		}}
+		by := func(r *jobs.Runner, want string, failures int) {
+			t.Helper()
+			run, err := r.RunByHand(t.Context(), &j)
+			if (err != nil) != (failures > 0) {
+				t.Errorf("%s: %v", want, err)
+			}
+			got := lastRun(t, b, "frail")
+			if got.FinishedAt == nil || !strings.Contains(got.Outcome, want) || got.Failed != (failures > 0) || got.Failures != failures || run.Outcome != got.Outcome {
+				t.Errorf("%s: %+v", want, got)
+			}
+			if got.SucceededAt == nil {
+				t.Errorf("%s: it is forgotten that it succeeded once", want)
+			}
+		}
+		by(a, "fine", 0)
+		fault = errors.New("no bread")
+		by(a, "half of it; no bread", 1)
+		fault = errors.New("panic")
+		by(b, "nobody expected this", 2)
+		fault = context.DeadlineExceeded
+		j.Limit = time.Millisecond
+		by(a, "took too long", 3)
+		fault = errors.New(strings.Repeat("ü", 1000))
+		by(a, "üüü", 4)
+		if n := len(lastRun(t, a, "frail").Outcome); n > 510 {
+			t.Errorf("%d bytes are noted", n)
+		}
+		fault = nil
+		by(b, "fine", 0)
+	})
+}
+
+// A run whose node died is begun again by another one: at once, but not for ever.
+func TestKilledRun(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
+		runs := 0
+		j := jobs.Job{Name: "victim", When: yearly, Limit: time.Hour, Run: func(context.Context) (string, error) {
+			runs++
+			return "done", nil
+		}}
+		die := func(before models.JobRun) { // as a node leaves it that is killed
+			t.Helper()
+			l, ok, err := a.Store.TryLease(t.Context(), "job:victim", time.Minute)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			before.Job, before.Node, before.StartedAt = "victim", "a", time.Now().UTC().Truncate(time.Microsecond)
+			if err := a.Store.SaveJobRun(t.Context(), l, before); err != nil {
+				t.Fatal(err)
+			}
+			_ = runDue(t, b, &j, false) // as long as the dead one's lease lasts
+			if err := a.Store.EndLease(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		die(models.JobRun{})
+		if err := runDue(t, b, &j, true); err != nil || runs != 1 {
+			t.Fatal(runs, err)
+		}
+		if got := lastRun(t, a, "victim"); got.Node != "b" || got.FinishedAt == nil || got.Failures != 0 {
+			t.Errorf("%+v", got)
+		}
+		die(models.JobRun{Failures: 3})
+		_ = runDue(t, b, &j, false) // three died of it: it waits for its hour
+		if _, err := b.RunByHand(t.Context(), &j); err != nil || runs != 2 {
+			t.Fatal(runs, err)
+		}
+	})
+}
+
+// A node that stops cuts its run off, and another one goes on at once.
+func TestStoppedNode(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
+		begun := make(chan struct{}, 2)
+		j := jobs.Job{Name: "long", When: yearly, Limit: time.Hour, Run: func(ctx context.Context) (string, error) {
+			begun <- struct{}{}
+			<-ctx.Done()
+			return "", ctx.Err()
+		}}
+		ctx, stop := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { _, _ = a.RunDue(ctx, &j) })
+		<-begun
+		stop()
+		wg.Wait()
+		if got := lastRun(t, b, "long"); got.FinishedAt != nil || !strings.Contains(got.Outcome, "cut off") || got.Failures != 0 {
+			t.Errorf("%+v", got)
+		}
+		j.Run = func(context.Context) (string, error) { return "done", nil }
+		if err := runDue(t, b, &j, true); err != nil {
+			t.Error(err)
+		}
+		if got := lastRun(t, b, "long"); got.Failures != 0 || got.Failed || got.Node != "b" {
+			t.Errorf("%+v", got)
+		}
+	})
+}

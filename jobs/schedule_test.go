@@ -1,0 +1,110 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"lottery/jobs"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// Two nodes run each job once at each of its hours, and never both at the same time.
+func TestScheduleOfTwoNodes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		url := storetest.URL(t)
+		var running, often atomic.Int64
+		var mu sync.Mutex
+		var hours []string
+		list := []jobs.Job{
+			{Name: "tick", When: "*/5 * * * *", Limit: time.Minute, Run: func(context.Context) (string, error) {
+				if running.Add(1) > 1 {
+					t.Error("it runs twice")
+				}
+				time.Sleep(30 * time.Second) // longer than a lease lasts that is not kept
+				running.Add(-1)
+				mu.Lock()
+				defer mu.Unlock()
+				hours = append(hours, time.Now().UTC().Format("15:04"))
+				return "", nil
+			}},
+			{Name: "fails", When: "0 0 1 1 *", Limit: time.Minute, Run: func(context.Context) (string, error) {
+				often.Add(1)
+				return "", errors.New("as always")
+			}},
+			{Name: "off", Limit: time.Minute, Run: func(context.Context) (string, error) {
+				t.Error("it is off")
+				return "", nil
+			}},
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		time.Sleep(time.Minute) // now it is a minute past the hour
+		var wg sync.WaitGroup
+		for _, name := range []string{"a", "b"} {
+			schedule := &jobs.Schedule{Jobs: list, Runner: &jobs.Runner{Store: storetest.OpenURL(t, url, store.Options{}), Node: name, Log: quietly}}
+			wg.Go(func() {
+				if err := schedule.Run(ctx); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		time.Sleep(29 * time.Minute)
+		stop()
+		wg.Wait()
+		// The first at once, since it never ran.
+		want := []string{"00:01", "00:05", "00:10", "00:15", "00:20", "00:25"}
+		if len(hours) != len(want) {
+			t.Fatalf("it ran at %v", hours)
+		}
+		for i := range want {
+			if hours[i] != want[i] {
+				t.Errorf("it ran at %v", hours)
+			}
+		}
+		if n := often.Load(); n != 2 { // and after ten minutes; the next would be after twenty more
+			t.Errorf("what fails was tried %d times", n)
+		}
+	})
+}
+
+// A run whose lease is lost, whatever the reason, is stopped, and does not overwrite what its heir notes.
+func TestLostLeaseStopsRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		url := storetest.URL(t)
+		mine := storetest.OpenURL(t, url, store.Options{})
+		later := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(time.Hour) }})
+		var cause error
+		j := jobs.Job{Name: "slow", When: yearly, Limit: time.Hour, Run: func(ctx context.Context) (string, error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return "", ctx.Err()
+		}}
+		heir := j
+		heir.Run = func(context.Context) (string, error) { return "by the heir", nil }
+		var wg sync.WaitGroup
+		began := time.Now()
+		wg.Go(func() {
+			if _, err := (&jobs.Runner{Store: mine, Node: "a", Log: quietly}).RunDue(t.Context(), &j); err == nil {
+				t.Error("nothing was wrong")
+			}
+		})
+		synctest.Wait()
+		if err := runDue(t, &jobs.Runner{Store: later, Node: "b", Log: quietly}, &heir, true); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		if cause == nil || time.Since(began) > 20*time.Second {
+			t.Errorf("stopped after %s: %v", time.Since(began), cause)
+		}
+		if got := lastRun(t, &jobs.Runner{Store: mine}, "slow"); got.Outcome != "by the heir" || got.Node != "b" {
+			t.Errorf("%+v", got)
+		}
+	})
+}

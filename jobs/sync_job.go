@@ -1,0 +1,52 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lottery/jobs/feed"
+)
+
+// syncJob fetches the feeds when feeds_sync says so.
+func syncJob(d *Deps) Job {
+	j := Job{
+		Name: "sync", What: "import what the lotteries publish", When: d.Feeds.Sync, ByHand: true, Limit: 30 * time.Minute,
+		Run: func(ctx context.Context) (string, error) {
+			s := Sync{
+				Store: d.Store, Feeds: d.Feeds, Now: d.Now, Log: d.Log,
+				Fetcher: feed.NewFetcher(feed.FetchOptions{Contact: d.Contact, AllowPrivate: d.Feeds.AllowPrivate}),
+			}
+			list, err := s.Run(ctx, SyncOptions{})
+			outcome, failed := told(list)
+			return outcome, errors.Join(failed, err)
+		},
+	}
+	if j.When == "" {
+		j.Off = "feeds_sync is off"
+	}
+	return j
+}
+
+// told is what a sync did, in a line; failed names the feeds that could not be synced, whose faults are in the log and
+// in `feeds status`.
+func told(list []FeedSynced) (outcome string, failed error) {
+	var inserted, corrected, news int
+	var names []string
+	for i := range list {
+		f := &list[i]
+		inserted += f.Summary.Inserted
+		corrected += f.Summary.Corrected
+		news += len(f.News)
+		if len(f.Errs) > 0 {
+			names = append(names, f.Feed)
+		}
+	}
+	outcome = fmt.Sprintf("%d new draws, %d corrected, %d newly rejected", inserted, corrected, news)
+	if len(names) > 0 {
+		failed = fmt.Errorf("not synced: %s; `lotteryadmin feeds status` says why", strings.Join(names, ", "))
+	}
+	return outcome, failed
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// How long things are kept. Why, says docs/decisions/0012-jobs.md.
+const (
+	eventsKept   = 90 * 24 * time.Hour // of Stripe, that were done: Stripe sends one again for a month at most
+	recordsKept  = 400 * 24 * time.Hour
+	countersKept = 8 // days
+	leasesKept   = 24 * time.Hour
+	auditKept    = 4 * 365 * 24 * time.Hour
+)
+
+// CleanedUp is how many rows of a kind Cleanup took away.
+type CleanedUp struct {
+	What string
+	Rows int64
+}
+
+// stale is rows that are kept no longer.
+type stale struct {
+	what, table, key string
+	where            string
+	args             []any
+}
+
+func (s *Store) stale() []stale {
+	now := s.now()
+	today := models.DateOf(now)
+	clock, clockArgs := s.nowMicros()
+	return []stale{
+		{"sessions", "sessions", "id", "last_seen_at < ?", []any{now.Add(-models.SessionIdle)}},
+		{"sign-in links", "links", "id", "created_at < ?", []any{now.Add(-linksKept)}},
+		{"closed addresses", "departures", "account_id", "day < ?", []any{today - 1}},
+		{"events", "stripe_events", "id", "state IN (?, ?) AND received_at < ?", []any{models.EventDone, models.EventIgnored, now.Add(-eventsKept)}},
+		{"failed events", "stripe_events", "id", "state = ? AND received_at < ?", []any{models.EventFailed, now.Add(-recordsKept)}},
+		{"mails", "mails", "id", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
+		{"counters", "quota_counters", "account_id, period_start", "period_start < ?", []any{(today - countersKept).Time().Unix()}},
+		{"locks", "leases", "name", "until_us < " + clock + " - ?", append(clockArgs, leasesKept.Microseconds())},
+		{"import runs", "import_runs", "id", "finished_at < ? AND id NOT IN (SELECT MAX(id) FROM import_runs GROUP BY feed)", []any{now.Add(-recordsKept)}},
+		{"job runs", "job_runs", "job", "started_at < ?", []any{now.Add(-recordsKept)}},
+		{"audit entries", "audit_entries", "id", "at < ?", []any{now.Add(-auditKept)}},
+	}
+}
+
+// Cleanup takes away what is kept no longer, in portions that hold others up for a moment only. What it did before ctx
+// ended or the database failed, stays done. Counted requests are not its matter: PruneUsage has them.
+func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
+	var gone []CleanedUp
+	for _, old := range s.stale() {
+		g := CleanedUp{What: old.what}
+		for {
+			n, err := s.takeAway(ctx, &old)
+			g.Rows += n
+			if err != nil {
+				return append(gone, g), err
+			}
+			if n < prunedRows {
+				break
+			}
+		}
+		gone = append(gone, g)
+	}
+	return gone, nil
+}
+
+// takeAway is one portion.
+func (s *Store) takeAway(ctx context.Context, old *stale) (n int64, err error) {
+	statement := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[2]s LIMIT %[4]d)",
+		old.table, old.key, old.where, prunedRows)
+	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		done := tx.Exec(statement, old.args...)
+		n = done.RowsAffected
+		return done.Error
+	})
+	if err != nil {
+		return 0, translate(err)
+	}
+	return n, nil
+}

@@ -1,0 +1,155 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// movable runs test on each database, with a clock that test moves.
+func movable(t *testing.T, test func(t *testing.T, st *store.Store, move func(time.Duration))) {
+	t.Helper()
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		var offset atomic.Int64
+		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
+		test(t, st, func(d time.Duration) { offset.Add(int64(d)) })
+	})
+}
+
+// gone is what a clean-up took away, without what it did not.
+func gone(t *testing.T, st *store.Store) string {
+	t.Helper()
+	list, err := st.Cleanup(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []string
+	for _, g := range list {
+		if g.Rows > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", g.What, g.Rows))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+const aDay = 24 * time.Hour
+
+// Everything stays for its time, and then goes.
+func TestCleanup(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		ctx := t.Context()
+		plans := models.DefaultPlans()
+		account, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		link := store.NewLink{Hash: secret.Hash("link"), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}
+		if _, err := st.CreateLink(ctx, link); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.SignIn(ctx, plans, store.SignIn{Link: link.Hash, Session: secret.Hash("session"), NewID: "acc_x"}); err != nil {
+			t.Fatal(err)
+		}
+		other, err := st.CreateAccount(ctx, store.NewAccount{Email: "bob@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.DeleteAccount(ctx, other.ID); err != nil { // leaves a departure
+			t.Fatal(err)
+		}
+		for id, state := range map[string]models.EventState{"evt_1": models.EventDone, "evt_2": models.EventFailed, "evt_3": models.EventPending} {
+			if _, err := st.AddEvent(ctx, models.StripeEvent{ID: id, State: state}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		expires := time.Now().Add(30 * aDay)
+		if _, err := st.CreateKey(ctx, plans, store.NewKey{Account: account.ID, ExpiresAt: &expires}); err != nil {
+			t.Fatal(err)
+		}
+		add := store.QuotaOp{Kind: store.QuotaAdd, Key: account.ID, Period: aDay, Start: models.PeriodStart(time.Now(), aDay), N: 5}
+		if _, _, err := st.ApplyQuota(ctx, []store.QuotaOp{add}); err != nil {
+			t.Fatal(err)
+		}
+		lease, _, err := st.TryLease(ctx, "job:x", past)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.SaveJobRun(ctx, lease, models.JobRun{Job: "x", StartedAt: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		if got := gone(t, st); got != "" {
+			t.Errorf("at once: %s", got)
+		}
+		move(25 * time.Hour)
+		if got := gone(t, st); got != "sign-in links 1" && got != "sign-in links 1, locks 1" { // PostgreSQL's locks have its own clock
+			t.Errorf("after a day: %s", got)
+		}
+		move(2 * aDay)
+		if got := gone(t, st); got != "closed addresses 1" {
+			t.Errorf("after three days: %s", got)
+		}
+		move(7 * aDay)
+		if got := gone(t, st); got != "counters 1" {
+			t.Errorf("after ten days: %s", got)
+		}
+		move(15 * aDay)
+		if n, err := st.MailExpiringKeys(ctx, 7*aDay); err != nil || n != 1 {
+			t.Fatal(n, err)
+		}
+		mails, err := st.Mails(ctx, account.ID)
+		if err != nil || len(mails) != 1 {
+			t.Fatal(mails, err)
+		}
+		if err := st.MailSent(ctx, mails[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		move(10 * aDay)
+		if got := gone(t, st); got != "sessions 1" {
+			t.Errorf("after a month: %s", got)
+		}
+		move(60 * aDay)
+		if got := gone(t, st); got != "events 1" {
+			t.Errorf("after three months: %s", got)
+		}
+		move(400 * aDay)
+		if got := gone(t, st); got != "failed events 1, mails 1, job runs 1" {
+			t.Errorf("after two years: %s", got)
+		}
+		events, err := st.Events(ctx, store.EventFilter{})
+		if err != nil || len(events) != 1 || events[0].State != models.EventPending {
+			t.Errorf("what nobody has worked on: %v %+v", err, events)
+		}
+		keys, err := st.Keys(ctx, account.ID)
+		if err != nil || len(keys) != 1 { // it goes on answering "expired"
+			t.Errorf("keys: %v %v", keys, err)
+		}
+	})
+}
+
+// More rows than one portion go all the same.
+func TestCleanupOfMany(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		for i := range 30 {
+			ops := make([]store.QuotaOp, 40)
+			for j := range ops {
+				ops[j] = store.QuotaOp{Kind: store.QuotaAdd, Key: fmt.Sprintf("acc_%d_%d", i, j), Period: aDay, Start: models.PeriodStart(time.Now(), aDay), N: 1}
+			}
+			if _, _, err := st.ApplyQuota(context.Background(), ops); err != nil {
+				t.Fatal(err)
+			}
+		}
+		move(9 * aDay)
+		if got := gone(t, st); got != "counters 1200" {
+			t.Error(got)
+		}
+	})
+}

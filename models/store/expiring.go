@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// expiringPage is how many keys are looked at in one transaction.
+const expiringPage = 200
+
+// MailExpiringKeys puts a mail into the outbox for every active key that expires within notice: one for each key, ever.
+// Keys whose whole life is no longer than the notice get none, nor do rotated ones: their owners have just seen to them.
+func (s *Store) MailExpiringKeys(ctx context.Context, notice time.Duration) (posted int, err error) {
+	after := ""
+	for {
+		keys, err := s.expiring(ctx, after, notice)
+		if err != nil || len(keys) == 0 {
+			return posted, err
+		}
+		after = keys[len(keys)-1].ID
+		n := 0
+		err = s.transaction(ctx, func(tx *gorm.DB) error {
+			n = 0
+			for i := range keys {
+				if !keys[i].CreatedAt.Before(keys[i].ExpiresAt.Add(-notice)) {
+					continue
+				}
+				isNew, err := s.postExpiry(tx, &keys[i])
+				if err != nil {
+					return err
+				}
+				if isNew {
+					n++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return posted, translate(err)
+		}
+		posted += n
+	}
+}
+
+// expiring is the next keys to look at, by id.
+func (s *Store) expiring(ctx context.Context, after string, notice time.Duration) ([]models.APIKey, error) {
+	now := s.now()
+	var keys []models.APIKey
+	err := s.reader(ctx).
+		Where("revoked_at IS NULL AND grace_until IS NULL AND expires_at > ? AND expires_at <= ? AND id > ?", now, now.Add(notice), after).
+		Where("account_id IN (SELECT id FROM accounts WHERE status = ? AND email IS NOT NULL)", models.AccountActive).
+		Where("NOT EXISTS (SELECT 1 FROM mails WHERE mails.once = ? || api_keys.id)", expiryOnce).
+		Order("id").Limit(expiringPage).Find(&keys).Error
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return keys, nil
+}
+
+// expiryOnce begins the name of a key's mail.
+const expiryOnce = string(models.MailKeyExpires) + ":"
+
+func (s *Store) postExpiry(tx *gorm.DB, k *models.APIKey) (isNew bool, err error) {
+	data, err := json.Marshal(models.KeyExpires{Name: k.Name, Prefix: k.Prefix, ExpiresAt: k.ExpiresAt.UTC()})
+	if err != nil {
+		return false, fmt.Errorf("write a mail: %w", err)
+	}
+	return s.post(tx, &models.Mail{AccountID: k.AccountID, Kind: models.MailKeyExpires, Data: string(data), Once: expiryOnce + k.ID})
+}
