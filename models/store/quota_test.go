@@ -3,6 +3,7 @@ package store_test
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -222,6 +223,50 @@ func TestQuotaDaysOfOneCounter(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A connection that first counted when there were no counters does not go on reading many of them for each.
+func TestQuotaReadsByIndex(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	applyQuota(t, storetest.OpenURL(t, url, store.Options{}), store.QuotaOp{Kind: store.QuotaTake, Key: "acc", Period: day, Need: 1, Limit: 100})
+	if _, err := db.ExecContext(t.Context(), "ANALYZE quota_counters"); err != nil {
+		t.Fatal(err)
+	}
+	st := storetest.OpenURL(t, url, store.Options{})
+	const accounts, portion = 4000, 100
+	ops := make([]store.QuotaOp, 0, portion)
+	for range 2 {
+		for first := 0; first < accounts; first += portion {
+			ops = ops[:0]
+			for i := first; i < first+portion; i++ {
+				ops = append(ops, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%05d", i), Period: day, Need: 1, Limit: 100})
+			}
+			applyQuota(t, st, ops...)
+		}
+	}
+	if err := st.Close(); err != nil { // sessions tell what they read when they end
+		t.Fatal(err)
+	}
+	var lookUps, read int64
+	for deadline := time.Now().Add(time.Minute); lookUps < 2*accounts; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d look-ups by index, %d rows read", lookUps, read)
+		}
+		err := db.QueryRowContext(t.Context(), `SELECT coalesce(idx_scan, 0), seq_tup_read + coalesce(idx_tup_fetch, 0)
+			FROM pg_stat_user_tables WHERE relname = 'quota_counters'`).Scan(&lookUps, &read)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read > 8*accounts {
+		t.Errorf("%d rows were read to count twice for %d accounts", read, accounts)
+	}
 }
 
 // applyPatiently tries again when SQLite's write lock was not to be had at once, as nodes do.
