@@ -73,7 +73,7 @@ func (h *Handler) sampleTabs(name string, v *docValues) (string, error) {
 			return "", err
 		}
 		// Line breaks as references: an empty line would end the block for Markdown.
-		fmt.Fprintf(&b, `<div class="panel panel-%d"><button type="button" class="copy" data-copy="%s-code-%d">Copy</button><pre tabindex="0" aria-label="%s"><code id="%s-code-%d">%s</code></pre></div>`,
+		fmt.Fprintf(&b, `<div class="panel panel-%d"><button type="button" class="copy" data-copy="%s-code-%d">Copy</button><pre tabindex="0" role="group" aria-label="%s"><code id="%s-code-%d">%s</code></pre></div>`,
 			i, name, i, list[i].Language, name, i, strings.ReplaceAll(html.EscapeString(text), "\n", "&#10;"))
 	}
 	b.WriteString("</fieldset>")
