@@ -23,7 +23,7 @@ func (t *tool) accounts() *cli.Command {
 				&cli.StringFlag{Name: "plan", Usage: "grant the plan `free|pro`"},
 				&cli.StringFlag{Name: "name", Usage: "the customer's `NAME`"},
 			},
-			Action: t.stored(accountsCreate),
+			Action: t.stored(audited(accountsCreate)),
 		},
 		{
 			Name: "list", Usage: "list accounts, oldest first",
@@ -46,31 +46,31 @@ func (t *tool) accounts() *cli.Command {
 			Description: "free and pro are grants: they stand, whatever billing says. billing takes the grant back.\n" +
 				"It takes effect within 2 seconds, and for the running day.\n\n" +
 				"Example:\n  lotteryadmin accounts set-plan ada@example.com pro",
-			Action: t.stored(accountsSetPlan),
+			Action: t.stored(audited(accountsSetPlan)),
 		},
 		{
 			Name: "set-limit", Usage: "give an account its own daily limit", ArgsUsage: "ACCOUNT N|default",
 			Description: "N is the counted requests a UTC day; default is the plan's again.\n\n" +
 				"Example:\n  lotteryadmin accounts set-limit ada@example.com 25000",
-			Action: t.stored(accountsSetLimit),
+			Action: t.stored(audited(accountsSetLimit)),
 		},
 		{
 			Name: "suspend", Usage: "stop serving an account's keys", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
 			Description: "Its requests are answered 403 within 2 seconds, until `accounts resume`. A subscription goes on\n" +
 				"charging: the account is flagged, and you decide.\n\n" +
 				"Example:\n  lotteryadmin accounts suspend ada@example.com --yes",
-			Action: t.stored(accountsSuspend),
+			Action: t.stored(audited(accountsSuspend)),
 		},
 		{
 			Name: "resume", Usage: "serve a suspended account again", ArgsUsage: "ACCOUNT",
 			Description: "Example:\n  lotteryadmin accounts resume ada@example.com",
-			Action:      t.stored(accountsResume),
+			Action:      t.stored(audited(accountsResume)),
 		},
 		{
 			Name: "delete", Usage: "delete an account for good", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
 			Description: "Its subscription is cancelled at Stripe, its personal data goes, its keys stop working, its address is\n" +
 				"free for a new account. This cannot be undone.\n\nExample:\n  lotteryadmin accounts delete ada@example.com --yes",
-			Action: t.stored(accountsDelete),
+			Action: t.stored(audited(accountsDelete)),
 		},
 	}}
 }
@@ -232,6 +232,7 @@ func accountsDelete(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.about = a.ID
 	if err := c.endBilling(ctx, &a); err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ var errHelpShown = models.Errorf(models.CodeInvalid, "no command was given")
 
 func (t *tool) app() *cli.App {
 	nouns := []*cli.Command{
-		t.accounts(), t.keys(), t.games(), t.draws(), t.feeds(), t.usage(), t.billing(), t.jobs(), t.db(), t.version(), t.completion(),
+		t.accounts(), t.keys(), t.games(), t.draws(), t.feeds(), t.usage(), t.billing(), t.jobs(), t.audit(), t.db(), t.version(), t.completion(),
 	}
 	for _, noun := range nouns {
 		noun.HideHelp = true
@@ -161,6 +161,7 @@ func (t *tool) app() *cli.App {
 			&cli.StringFlag{Name: "database-url", Usage: "use the database at `URL`: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "print results as `table|json|csv`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no messages, only results and errors"},
+			&cli.StringFlag{Name: "as", Usage: "your `NAME` in the audit log; LOTTERY_OPERATOR, or your user's name, if left out"},
 			&cli.BoolFlag{Name: "no-migrate", Usage: "refuse a database whose schema is not up to date instead of bringing it there"},
 		},
 		Commands: nouns,
@@ -176,6 +177,11 @@ type call struct {
 	*tool
 	cfg   configs.Config
 	store *store.Store // nil unless the command is stored
+
+	// What an audited command is about, where the store does not note it.
+	about     string // an account's id
+	object    string
+	unchanged bool // it only looked
 }
 
 // arg is the i-th argument, from 0.

@@ -18,7 +18,7 @@ func (t *tool) billing() *cli.Command {
 			Description: "Makes the product, its price, the webhook endpoint for public_url and the portal's configuration, or\n" +
 				"finds them; running it again changes nothing. It prints what you must put where.\n\n" +
 				"Example:\n  LOTTERY_STRIPE_SECRET_KEY=sk_test_… lotteryadmin billing setup",
-			Action: t.billed(billingSetup),
+			Action: t.billed(audited(billingSetup)),
 		},
 		{
 			Name: "doctor", Usage: "check everything that billing needs, and say what is wrong",
@@ -27,19 +27,19 @@ func (t *tool) billing() *cli.Command {
 		{
 			Name: "checkout", Usage: "give the address where an account can pay for Pro", ArgsUsage: "ACCOUNT",
 			Description: "The same address is given again while it is open.\n\nExample:\n  lotteryadmin billing checkout ada@example.com",
-			Action:      t.billed(billingCheckout),
+			Action:      t.billed(audited(billingCheckout)),
 		},
 		{
 			Name: "portal", Usage: "give the address of an account's billing portal", ArgsUsage: "ACCOUNT",
 			Description: "There the customer changes the card, sees the invoices, cancels.\n\nExample:\n  lotteryadmin billing portal ada@example.com",
-			Action:      t.billed(billingPortal),
+			Action:      t.billed(audited(billingPortal)),
 		},
 		{
 			Name: "sync", Usage: "make accounts' plans what Stripe says", ArgsUsage: "[ACCOUNT]",
 			Description: "The answer to \"I have paid\". --all looks at every account that ever went to checkout, slowly; one that\n" +
 				"is cut short goes on where it was.\n\nExample:\n  lotteryadmin billing sync ada@example.com",
 			Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every account that has a Stripe customer"}},
-			Action: t.billed(billingSync),
+			Action: t.billed(audited(billingSync)),
 		},
 		{
 			Name: "status", Usage: "show what is known of an account's billing", ArgsUsage: "ACCOUNT",
@@ -49,7 +49,7 @@ func (t *tool) billing() *cli.Command {
 		},
 		{
 			Name: "clear-flags", Usage: "say that you have looked at an account's flags", ArgsUsage: "ACCOUNT",
-			Description: "Example:\n  lotteryadmin billing clear-flags ada@example.com", Action: t.stored(billingClearFlags),
+			Description: "Example:\n  lotteryadmin billing clear-flags ada@example.com", Action: t.stored(audited(billingClearFlags)),
 		},
 		{
 			Name: "events", Usage: "list Stripe's events, or try one again: events retry ID", ArgsUsage: "[retry] [ID]",
@@ -60,7 +60,7 @@ func (t *tool) billing() *cli.Command {
 				&cli.StringFlag{Name: "account", Usage: "only those of `ACCOUNT`"},
 				&cli.StringFlag{Name: "limit", Usage: "at most `N` events; 50 if left out"},
 			},
-			Action: t.stored(billingEvents),
+			Action: t.stored(audited(billingEvents)),
 		},
 	}}
 }
@@ -99,6 +99,7 @@ type setup struct {
 
 func billingSetup(ctx context.Context, c *call) error {
 	s := c.service()
+	c.object = s.Mode()
 	done, err := s.Setup(ctx)
 	if err != nil {
 		return err
@@ -157,6 +158,7 @@ func billingCheckout(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.about = a.ID
 	s, err := c.service().Checkout(ctx, a.ID)
 	if err != nil {
 		return err
@@ -173,6 +175,7 @@ func billingPortal(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.about = a.ID
 	url, err := c.service().Portal(ctx, a.ID)
 	if err != nil {
 		return err
@@ -226,6 +229,7 @@ func billingSync(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.about = a.ID
 	now, err := c.service().Sync(ctx, a.ID, operator("billing sync"))
 	if err != nil {
 		return err
@@ -237,6 +241,7 @@ func billingSync(ctx context.Context, c *call) error {
 }
 
 func (c *call) reconcile(ctx context.Context) error {
+	c.object = "all accounts"
 	done, err := c.service().Reconcile(ctx, func(now billing.Standing, err error) {
 		if err != nil {
 			c.say("%s", explain(ctx, err))
@@ -266,6 +271,7 @@ func billingClearFlags(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.about = a.ID
 	n, err := c.store.ClearFlags(ctx, a.ID)
 	if err != nil {
 		return err
@@ -315,9 +321,11 @@ func billingEvents(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
+		c.about, c.object = e.AccountID, e.ID
 		c.say("A running server works on it now.")
 		return c.result(eventOf(&e))
 	}
+	c.unchanged = true
 	limit, err := c.number("limit", listedEvents, mostEvents)
 	if err != nil {
 		return err

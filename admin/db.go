@@ -61,6 +61,10 @@ func databaseOf(o *store.Overview) database {
 }
 
 func dbMigrate(ctx context.Context, c *call) (err error) {
+	o, err := c.operator()
+	if err != nil {
+		return err
+	}
 	st, err := store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now})
 	if err != nil {
 		return err
@@ -77,6 +81,10 @@ func dbMigrate(ctx context.Context, c *call) (err error) {
 		c.say("The database was up to date.")
 	} else {
 		c.say("Applied %s.", strings.Join(before.Pending, ", "))
+		c.store, c.object = st, strings.Join(before.Pending, ", ")
+		if err := c.note(ctx, o, ""); err != nil {
+			return err
+		}
 	}
 	after, err := st.Overview(ctx)
 	if err != nil {

@@ -28,6 +28,7 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	}
 	defer func() { err = errors.Join(err, report.discard()) }()
 
+	c.object, c.unchanged = feed, c.Bool("dry-run")
 	bar := c.newProgress()
 	result, err := importer.Run(ctx, c.store, sources, importer.Options{
 		Feed: feed, DryRun: c.Bool("dry-run"), Strict: c.Bool("strict"), Now: c.env.Now,

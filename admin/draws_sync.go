@@ -25,7 +25,7 @@ func (t *tool) drawsSync() *cli.Command {
 			&cli.BoolFlag{Name: "accept-shrink", Usage: "take files that became much smaller"},
 			&cli.BoolFlag{Name: "whole", Usage: "read everything, whatever is known"},
 		},
-		Action: t.stored(drawsSync),
+		Action: t.stored(audited(drawsSync)),
 	}
 }
 
@@ -53,6 +53,9 @@ func drawsSync(ctx context.Context, c *call) error {
 	only := c.String("feed")
 	if only != "" && !slices.Contains(jobs.SyncedFeeds(), only) {
 		return models.Errorf(models.CodeInvalid, "%q is not a feed that is fetched; use %s", only, orList(jobs.SyncedFeeds()))
+	}
+	if c.object = only; only == "" {
+		c.object = "all feeds"
 	}
 	s := jobs.Sync{
 		Store: c.store, Feeds: c.cfg.Feeds, Now: c.env.Now, Log: slog.New(slog.DiscardHandler),

@@ -30,7 +30,7 @@ func (t *tool) games() *cli.Command {
 				&cli.StringFlag{Name: "jurisdiction", Required: true, Usage: "whose lottery it is: a `STATE` such as IL"},
 				&cli.StringFlag{Name: "timezone", Required: true, Usage: "the `ZONE` of its dates, such as America/Chicago"},
 			},
-			Action: t.stored(gamesAdd),
+			Action: t.stored(audited(gamesAdd)),
 		},
 	}}
 }

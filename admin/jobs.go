@@ -26,7 +26,7 @@ func (t *tool) jobs() *cli.Command {
 			Name: "run", Usage: "run a job now, in this program", ArgsUsage: strings.Join(jobs.Names(), "|"),
 			Description: "Whatever its schedule says. If a server runs it already, the exit code is 5.\n\n" +
 				"Example:\n  lotteryadmin jobs run cleanup",
-			Action: t.stored(jobsRun),
+			Action: t.stored(audited(jobsRun)),
 		},
 	}}
 }
@@ -136,6 +136,7 @@ func jobsRun(ctx context.Context, c *call) error {
 	if !ok {
 		return models.Errorf(models.CodeNotFound, "there is no job %q; there are %s", c.arg(0), orList(jobs.Names()))
 	}
+	c.object = j.Name
 	runner := jobs.Runner{Store: c.store, Node: jobs.NodeName() + " (lotteryadmin)", Now: c.env.Now, Log: log}
 	run, err := runner.RunByHand(ctx, &j)
 	if run.StartedAt.IsZero() {

@@ -27,7 +27,7 @@ func (t *tool) keys() *cli.Command {
 				&cli.BoolFlag{Name: "create-account", Usage: "make the account if there is none; --account must be an e-mail address"},
 				&cli.StringFlag{Name: "plan", Usage: "grant the account that is made the plan `free|pro`"},
 			},
-			Action: t.stored(keysCreate),
+			Action: t.stored(audited(keysCreate)),
 		},
 		{
 			Name: "list", Usage: "list keys, oldest first",
@@ -43,7 +43,7 @@ func (t *tool) keys() *cli.Command {
 			Name: "revoke", Usage: "kill a key", ArgsUsage: "KEY", Flags: yesFlag(),
 			Description: keyIs + "Its requests are answered 401 within 2 seconds. This cannot be undone.\n\n" +
 				"Example:\n  lotteryadmin keys revoke ldk_3fG7aB9x --yes\n  lotteryadmin keys revoke - --yes < leaked-key.txt",
-			Action: t.stored(keysRevoke),
+			Action: t.stored(audited(keysRevoke)),
 		},
 		{
 			Name: "rotate", Usage: "replace a key by a new one and show it, this once", ArgsUsage: "KEY",
@@ -53,7 +53,7 @@ func (t *tool) keys() *cli.Command {
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "grace", Usage: "how long the old key works on: `24h` if left out, or 2d; 0 kills it at once"},
 			},
-			Action: t.stored(keysRotate),
+			Action: t.stored(audited(keysRotate)),
 		},
 	}}
 }

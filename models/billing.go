@@ -110,12 +110,16 @@ type AuditEntry struct {
 	ID        int64 `gorm:"primaryKey"`
 	At        time.Time
 	Actor     string // stripe, reconcile, operator, customer
-	Action    string // plan.changed, …
-	AccountID string
+	Action    string // plan.billed, email.changed; of an operator, the command
+	AccountID string // "" = it was about no account
+	Object    string // what was changed, by its id; "" = the account
 	Was       string
 	Became    string
 	Reason    string
 	EventID   string // evt_…, if one was the cause
+	Who       string // the operator's name; "" = no operator was at work
+	Origin    string // where the operator sat
+	Result    string // of an operator's command: done, or failed: why; "" = no command
 }
 
 // MailKind is what a mail says.

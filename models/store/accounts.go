@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,10 +67,20 @@ func (s *Store) CreateAccount(ctx context.Context, in NewAccount) (models.Accoun
 	var a models.Account
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
 		var err error
-		a, err = s.createAccount(tx, in)
-		return err
+		if a, err = s.createAccount(tx, in); err != nil {
+			return err
+		}
+		return s.did(tx, models.AuditEntry{AccountID: a.ID, Became: granted(in.Grant)})
 	})
 	return a, translate(err)
+}
+
+// granted is an operator's grant in a word.
+func granted(plan *models.Plan) string {
+	if plan == nil {
+		return "billing"
+	}
+	return string(*plan)
 }
 
 func (s *Store) createAccount(tx *gorm.DB, in NewAccount) (models.Account, error) {
@@ -154,7 +165,8 @@ func mentions(a *models.Account, lower string) bool {
 
 // GrantPlan gives an account a plan by the operator's word; nil takes the grant back.
 func (s *Store) GrantPlan(ctx context.Context, ref string, plan *models.Plan) (models.Account, error) {
-	return s.updateAccount(ctx, ref, func(*models.Account) (map[string]any, error) {
+	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
+		e.Was, e.Became = granted(a.GrantedPlan), granted(plan)
 		return map[string]any{"granted_plan": plan}, nil
 	})
 }
@@ -164,17 +176,26 @@ func (s *Store) OverrideLimit(ctx context.Context, ref string, limit *int) (mode
 	if limit != nil && *limit < 0 {
 		return models.Account{}, models.Errorf(models.CodeInvalid, "a daily limit cannot be negative")
 	}
-	return s.updateAccount(ctx, ref, func(*models.Account) (map[string]any, error) {
+	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
+		e.Was, e.Became = limitName(a.LimitOverride), limitName(limit)
 		return map[string]any{"limit_override": limit}, nil
 	})
 }
 
+func limitName(limit *int) string {
+	if limit == nil {
+		return "default"
+	}
+	return strconv.Itoa(*limit)
+}
+
 // SetAccountStatus suspends or resumes an account. A closed account stays closed.
 func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.AccountStatus) (models.Account, error) {
-	return s.updateAccount(ctx, ref, func(a *models.Account) (map[string]any, error) {
+	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		if a.Status == models.AccountClosed {
 			return nil, models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
 		}
+		e.Was, e.Became = string(a.Status), string(status)
 		return map[string]any{"status": status}, nil
 	})
 }
@@ -185,8 +206,9 @@ func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.
 func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, error) {
 	now := s.now()
 	var left models.Account
-	return s.updateAccount(ctx, ref, func(a *models.Account) (map[string]any, error) {
+	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		left = *a
+		e.Was, e.Became = string(a.Status), string(models.AccountClosed)
 		return map[string]any{
 			"email": nil, "email_key": nil, "name": "", "status": models.AccountClosed, "deleted_at": now,
 		}, nil
@@ -202,8 +224,9 @@ func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, 
 	})
 }
 
-// updateAccount changes the columns that change gives, then runs also, in one transaction, and tells the nodes.
-func (s *Store) updateAccount(ctx context.Context, ref string, change func(*models.Account) (map[string]any, error),
+// updateAccount changes the columns that change gives, then runs also, in one transaction, and tells the nodes. Where an
+// operator is at work, it notes what change says of it.
+func (s *Store) updateAccount(ctx context.Context, ref string, change func(*models.Account, *models.AuditEntry) (map[string]any, error),
 	also ...func(tx *gorm.DB, a *models.Account) error,
 ) (models.Account, error) {
 	var a models.Account
@@ -212,7 +235,8 @@ func (s *Store) updateAccount(ctx context.Context, ref string, change func(*mode
 		if a, err = findAccount(s.locking(tx), ref); err != nil {
 			return err
 		}
-		columns, err := change(&a)
+		entry := models.AuditEntry{AccountID: a.ID}
+		columns, err := change(&a, &entry)
 		if err != nil {
 			return err
 		}
@@ -223,6 +247,9 @@ func (s *Store) updateAccount(ctx context.Context, ref string, change func(*mode
 			if err := step(tx, &a); err != nil {
 				return err
 			}
+		}
+		if err := s.did(tx, entry); err != nil {
+			return err
 		}
 		if err := tx.Take(&a, "id = ?", a.ID).Error; err != nil {
 			return err

@@ -187,19 +187,3 @@ func (s *Store) SetBillingSetting(ctx context.Context, name, value string) error
 	}
 	return nil
 }
-
-// audit appends an entry.
-func (s *Store) audit(tx *gorm.DB, e *models.AuditEntry) error {
-	e.At = s.now()
-	return tx.Create(e).Error
-}
-
-// AuditOf is the newest entries about an account, newest first.
-func (s *Store) AuditOf(ctx context.Context, accountID string, limit int) ([]models.AuditEntry, error) {
-	var list []models.AuditEntry
-	err := s.reader(ctx).Where("account_id = ?", accountID).Order("id DESC").Limit(limit).Find(&list).Error
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
-}

@@ -41,8 +41,10 @@ func (s *Store) AddGame(ctx context.Context, g models.Game) (models.Game, error)
 		if err := tx.Create(&g).Error; err != nil {
 			return err
 		}
-		_, err := s.bumpDataVersion(tx)
-		return err
+		if _, err := s.bumpDataVersion(tx); err != nil {
+			return err
+		}
+		return s.did(tx, models.AuditEntry{Object: g.ID})
 	})
 	switch {
 	case errors.Is(err, gorm.ErrDuplicatedKey):

@@ -46,8 +46,10 @@ func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (K
 		if err := s.roomForKey(tx, plans, &account); err != nil {
 			return err
 		}
-		key, err = s.insertKey(tx, &account, in.Name, in.ExpiresAt)
-		return err
+		if key, err = s.insertKey(tx, &account, in.Name, in.ExpiresAt); err != nil {
+			return err
+		}
+		return s.did(tx, models.AuditEntry{AccountID: account.ID, Object: key.ID})
 	})
 	return key, translate(err)
 }
@@ -102,10 +104,14 @@ func (s *Store) RevokeKey(ctx context.Context, ref string) (models.APIKey, error
 	var k models.APIKey
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
 		var err error
-		if k, err = findKey(s.locking(tx), ref); err != nil || k.RevokedAt != nil {
+		if k, err = findKey(s.locking(tx), ref); err != nil {
 			return err
 		}
 		now := s.now()
+		entry := models.AuditEntry{AccountID: k.AccountID, Object: k.ID, Was: string(k.StatusAt(now)), Became: string(models.KeyRevoked)}
+		if err := s.did(tx, entry); err != nil || k.RevokedAt != nil {
+			return err
+		}
 		k.RevokedAt = &now
 		if err := tx.Model(&models.APIKey{}).Where("id = ?", k.ID).Update("revoked_at", now).Error; err != nil {
 			return err
@@ -143,8 +149,10 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 		if err := tx.Model(&models.APIKey{}).Where("id = ?", old.ID).Updates(columns).Error; err != nil {
 			return err
 		}
-		fresh, err = s.insertKey(tx, &account, old.Name, old.ExpiresAt)
-		return err
+		if fresh, err = s.insertKey(tx, &account, old.Name, old.ExpiresAt); err != nil {
+			return err
+		}
+		return s.did(tx, models.AuditEntry{AccountID: account.ID, Object: old.ID, Became: fresh.ID})
 	})
 	return fresh, old, translate(err)
 }

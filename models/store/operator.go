@@ -41,14 +41,26 @@ func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, erro
 	}
 	in.Reason = reason
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		d, err = s.setDraw(tx, in)
-		return err
+		var was string
+		if was, d, err = s.setDraw(tx, in); err != nil {
+			return err
+		}
+		return s.did(tx, models.AuditEntry{Object: slotName(in.Slot), Was: was, Became: d.Number, Reason: in.Reason})
 	})
 	return d, translate(err)
 }
 
-func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (models.Draw, error) {
-	d, err := s.lockDraw(tx, in.Slot)
+// slotName is a slot in the audit log.
+func slotName(slot models.Slot) string {
+	return fmt.Sprintf("%s %s %s %d", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
+}
+
+// setDraw tells what the slot held before, too: "" = nothing.
+func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (was string, d models.Draw, err error) {
+	d, err = s.lockDraw(tx, in.Slot)
+	if err == nil && !d.Void {
+		was = d.Number
+	}
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		d = models.Draw{
@@ -56,23 +68,24 @@ func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (models.Draw, error) {
 			Feed: models.FeedOperator, Revision: 1, Reason: in.Reason, IngestedAt: s.now(),
 		}
 		if err := tx.Create(&d).Error; err != nil {
-			return d, err
+			return was, d, err
 		}
 		_, err = s.bumpDataVersion(tx)
-		return d, err
+		return was, d, err
 	case err != nil:
-		return d, err
+		return was, d, err
 	case d.Void || d.Number != in.Number:
-		return d, s.correctDraw(tx, &d, in.Number, false, in.Reason)
+		err = s.correctDraw(tx, &d, in.Number, false, in.Reason)
+		return was, d, err
 	case d.Feed == models.FeedOperator && d.Reason == in.Reason:
-		return d, nil
+		return was, d, nil
 	}
 	d.Feed, d.Reason = models.FeedOperator, in.Reason
 	err = slotOf(tx.Model(&models.Draw{}), in.Slot).Updates(map[string]any{"feed": d.Feed, "reason": d.Reason}).Error
 	if err != nil {
-		return d, err
+		return was, d, err
 	}
-	return d, recompare(tx)
+	return was, d, recompare(tx)
 }
 
 // UnsetDraw says by the operator's word that a slot holds no draw. What stood there is kept as a revision, and
@@ -95,7 +108,11 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 		if err != nil {
 			return err
 		}
-		return s.correctDraw(tx, &d, "", true, reason)
+		was := d.Number
+		if err := s.correctDraw(tx, &d, "", true, reason); err != nil {
+			return err
+		}
+		return s.did(tx, models.AuditEntry{Object: slotName(slot), Was: was, Reason: reason})
 	})
 	return d, translate(err)
 }

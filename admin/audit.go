@@ -1,0 +1,104 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+func (t *tool) audit() *cli.Command {
+	return &cli.Command{Name: "audit", Usage: "who changed what", Subcommands: []*cli.Command{
+		{
+			Name: "list", Usage: "list what operators did, and how plans changed, newest first",
+			Description: "Every command that changes something leaves an entry, also if it fails. Changes of plans by Stripe, and of\n" +
+				"addresses by customers, stand in the same list. Keys, addresses and names of customers do not stand in it.\n\n" +
+				"Example:\n  lotteryadmin audit list --account ada@example.com --since 2026-01-01",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "account", Usage: "only those about `ACCOUNT`; of a deleted one, its id"},
+				&cli.StringFlag{Name: "since", Usage: "from this `DATE` on, in UTC"},
+				&cli.StringFlag{Name: "limit", Usage: "at most `N` entries; 50 if left out"},
+			},
+			Action: t.stored(auditList),
+		},
+	}}
+}
+
+// auditEntry is an entry of the audit log.
+type auditEntry struct {
+	At        string  `json:"at"`
+	Who       string  `json:"who"` // an operator, or stripe, reconcile, customer
+	Action    string  `json:"action"`
+	AccountID *string `json:"account_id"`
+	Object    *string `json:"object"`
+	Was       *string `json:"was"`
+	Became    *string `json:"became"`
+	Result    string  `json:"result"`
+	Reason    *string `json:"reason"`
+	From      *string `json:"from"`
+}
+
+func auditEntryOf(e *models.AuditEntry) auditEntry {
+	given := func(text string) *string {
+		if text == "" {
+			return nil
+		}
+		return &text
+	}
+	out := auditEntry{
+		At: stamp(e.At), Who: e.Who, Action: e.Action, AccountID: given(e.AccountID), Object: given(e.Object), Was: given(e.Was),
+		Became: given(e.Became), Result: e.Result, Reason: given(e.Reason), From: given(e.Origin),
+	}
+	if out.Who == "" {
+		out.Who = e.Actor
+	}
+	if out.Object == nil {
+		out.Object = given(e.EventID)
+	}
+	if out.Result == "" {
+		out.Result = "done"
+	}
+	return out
+}
+
+const (
+	listedEntries = 50
+	mostEntries   = 100_000
+)
+
+func auditList(ctx context.Context, c *call) error {
+	limit, err := c.number("limit", listedEntries, mostEntries)
+	if err != nil {
+		return err
+	}
+	since, err := c.date("since")
+	if err != nil {
+		return err
+	}
+	filter := store.AuditFilter{Limit: limit}
+	if since != nil {
+		filter.Since = since.Time()
+	}
+	if c.IsSet("account") {
+		ref := c.String("account")
+		a, err := c.store.Account(ctx, ref)
+		if models.ErrorCode(err) == models.CodeNotFound {
+			a, err = c.store.BilledAccount(ctx, ref) // by its id, also one that was deleted
+		}
+		if err != nil {
+			return err
+		}
+		filter.AccountID = a.ID
+	}
+	found, err := c.store.Audit(ctx, filter)
+	if err != nil {
+		return err
+	}
+	list := make([]auditEntry, 0, len(found))
+	for i := range found {
+		list = append(list, auditEntryOf(&found[i]))
+	}
+	return c.result(list)
+}

@@ -1,0 +1,105 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// noteTimeout bounds writing into the audit log what an interrupted command did.
+const noteTimeout = 10 * time.Second
+
+// audited makes a command that changes something leave an entry in the audit log. The store writes it in the
+// transaction of the change where there is one; else, and where the command fails, it is written directly after it.
+func audited(run func(context.Context, *call) error) func(context.Context, *call) error {
+	return func(ctx context.Context, c *call) error {
+		o, err := c.operator()
+		if err != nil {
+			return err
+		}
+		err = run(store.WithOperator(ctx, o), c)
+		result := ""
+		switch {
+		case err == nil && (o.Noted() || c.unchanged):
+			return nil
+		case err != nil:
+			if result = failure(ctx, err); result == "" || c.unchanged {
+				return err
+			}
+		}
+		return errors.Join(err, c.note(ctx, o, result))
+	}
+}
+
+// note writes an entry, also for a command that was interrupted.
+func (c *call) note(ctx context.Context, o *store.Operator, result string) error {
+	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	defer cancel()
+	if err := c.store.Note(after, o, c.about, c.object, result); err != nil {
+		return &models.Error{Code: models.CodeUnavailable, Message: "what was done is not in the audit log: " + explain(after, err), Err: err}
+	}
+	return nil
+}
+
+// failure is how the audit log has an error; "" for what ends before anything could be changed. The error's own text
+// stays out: it may name addresses.
+func failure(ctx context.Context, err error) string {
+	var rejected rejectedError
+	switch code := models.ErrorCode(err); {
+	case ctx.Err() != nil:
+		return "interrupted"
+	case errors.As(err, &rejected):
+		return "done, some rows rejected"
+	case code == models.CodeInvalid, errors.Is(err, errUnchanged):
+		return ""
+	case code == "":
+		return "failed"
+	default:
+		return "failed: " + string(code)
+	}
+}
+
+// operator is who runs the command: what --as or LOTTERY_OPERATOR says, or whoever became root by sudo, or the user.
+// The user that the operating system knows stands behind it, if it is another: anybody can claim a name.
+func (c *call) operator() (*store.Operator, error) {
+	name := osUser(c.env.Getenv)
+	who := name
+	for _, claimed := range []string{c.String("as"), c.env.Getenv("LOTTERY_OPERATOR"), c.env.Getenv("SUDO_USER")} {
+		if claimed = strings.TrimSpace(claimed); claimed == "" {
+			continue
+		}
+		if err := models.CheckText("an operator's name (--as, LOTTERY_OPERATOR)", claimed, 1, 100); err != nil {
+			return nil, err
+		}
+		if claimed != name {
+			who = claimed + " (" + name + ")"
+		}
+		break
+	}
+	origin, err := os.Hostname()
+	if err != nil {
+		origin = "unknown host"
+	}
+	if from, _, _ := strings.Cut(c.env.Getenv("SSH_CLIENT"), " "); from != "" { // address, port, port
+		origin += ", from " + clean(from)
+	}
+	return &store.Operator{Who: who, Origin: origin, Command: strings.TrimPrefix(c.Command.HelpName, "lotteryadmin ")}, nil
+}
+
+// osUser is the user's name, or number where it has none (in a container).
+func osUser(getenv func(string) string) string {
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username
+	}
+	if name := getenv("USER"); name != "" {
+		return name + "?"
+	}
+	return "uid " + strconv.Itoa(os.Getuid())
+}
