@@ -67,9 +67,16 @@ func (t *tool) accounts() *cli.Command {
 			Action:      t.stored(audited(accountsResume)),
 		},
 		{
+			Name: "export", Usage: "print all that is held about an account, as JSON", ArgsUsage: "ACCOUNT",
+			Description: "For a customer who asks what is known of them (GDPR, articles 15 and 20). It is JSON whatever --output\n" +
+				"says. Keys, sessions and links stand in it without what makes them work.\n\n" +
+				"Example:\n  lotteryadmin accounts export ada@example.com > ada.json",
+			Action: t.stored(audited(accountsExport)),
+		},
+		{
 			Name: "delete", Usage: "delete an account for good", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
 			Description: "Its subscription is cancelled at Stripe, its personal data goes, its keys stop working, its address is\n" +
-				"free for a new account. This cannot be undone.\n\nExample:\n  lotteryadmin accounts delete ada@example.com --yes",
+				"free for a new account. This cannot be undone; `accounts export` first keeps what was held.\n\nExample:\n  lotteryadmin accounts delete ada@example.com --yes",
 			Action: t.stored(audited(accountsDelete)),
 		},
 	}}

@@ -200,7 +200,7 @@ func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.
 	})
 }
 
-// DeleteAccount takes the personal data out of an account and kills its keys. The row stays, so that
+// DeleteAccount takes the personal data out of an account, and of all other tables, and kills its keys. The row stays, so that
 // the keys answer "revoked" and the account's past usage keeps its sum; its address is free again. Whoever signs up
 // with it on the same day goes on counting where the account was.
 func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, error) {
@@ -216,7 +216,7 @@ func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, 
 		if err := s.depart(tx, &left); err != nil {
 			return err
 		}
-		if err := tx.Where("account_id = ?", a.ID).Delete(&models.Session{}).Error; err != nil {
+		if err := s.forget(tx, &left); err != nil {
 			return err
 		}
 		return tx.Model(&models.APIKey{}).Where("account_id = ?", a.ID).

@@ -1,0 +1,188 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// record is all that is held about an account: what `accounts export` prints. Keys, sessions and links stand in it
+// without what makes them work, which is not known here either.
+type record struct {
+	ExportedAt string            `json:"exported_at"`
+	Account    recordAccount     `json:"account"`
+	Keys       []key             `json:"keys"`
+	Usage      []recordUsage     `json:"usage"`
+	Warnings   []recordWarning   `json:"usage_warnings"`
+	Billing    *recordBilling    `json:"billing"`
+	Changes    []recordChange    `json:"changes"`
+	Flags      []recordFlag      `json:"flags"`
+	Events     []stripeEvent     `json:"stripe_events"`
+	Mails      []recordMail      `json:"mails"`
+	Sessions   []recordSession   `json:"sessions"`
+	Links      []recordLink      `json:"sign_in_links"`
+	Elsewhere  map[string]string `json:"held_elsewhere"`
+}
+
+type recordAccount struct {
+	account
+	GrantedPlan   *models.Plan `json:"granted_plan"`
+	BilledPlan    *models.Plan `json:"billed_plan"`
+	LimitOverride *int         `json:"limit_override"`
+}
+
+type recordUsage struct {
+	Date     string `json:"date"`
+	Endpoint string `json:"endpoint"`
+	Status   string `json:"status"` // 2xx
+	Requests int64  `json:"requests"`
+}
+
+type recordWarning struct {
+	Date    string `json:"date"`
+	Percent int    `json:"percent"`
+	At      string `json:"at"`
+}
+
+type recordBilling struct {
+	CustomerID        *string `json:"customer_id"`
+	SubscriptionID    *string `json:"subscription_id"`
+	Status            *string `json:"status"`
+	PriceID           *string `json:"price_id"`
+	PeriodEnd         *string `json:"period_end"`
+	CancelAtPeriodEnd bool    `json:"cancel_at_period_end"`
+	PastDueSince      *string `json:"past_due_since"`
+	GraceEndsAt       *string `json:"grace_ends_at"`
+	CheckoutID        *string `json:"checkout_id"`
+	CheckoutURL       *string `json:"checkout_url"`
+	CheckoutExpiresAt *string `json:"checkout_expires_at"`
+	SyncedAt          *string `json:"synced_at"`
+}
+
+// recordChange tells what was done, not which of the operators did it: that is about them.
+type recordChange struct {
+	At      string `json:"at"`
+	By      string `json:"by"`
+	Action  string `json:"action"`
+	Object  string `json:"object"`
+	Was     string `json:"was"`
+	Became  string `json:"became"`
+	Reason  string `json:"reason"`
+	EventID string `json:"event_id"`
+}
+
+type recordFlag struct {
+	flag
+	ClearedAt *string `json:"cleared_at"`
+}
+
+type recordMail struct {
+	Kind      string          `json:"kind"`
+	Data      json.RawMessage `json:"data"`
+	CreatedAt string          `json:"created_at"`
+	Attempts  int             `json:"attempts"`
+	SentAt    *string         `json:"sent_at"`
+	FailedAt  *string         `json:"failed_at"`
+	LastError string          `json:"last_error"`
+}
+
+type recordSession struct {
+	ID         string `json:"id"`
+	CreatedAt  string `json:"created_at"`
+	LastSeenAt string `json:"last_seen_at"`
+}
+
+type recordLink struct {
+	Purpose   string  `json:"purpose"`
+	Email     string  `json:"email"`
+	CreatedAt string  `json:"created_at"`
+	ExpiresAt string  `json:"expires_at"`
+	SpentAt   *string `json:"spent_at"`
+}
+
+func accountsExport(ctx context.Context, c *call) error {
+	r, err := c.store.Record(ctx, c.arg(0))
+	if err != nil {
+		return err
+	}
+	c.about = r.Account.ID
+	if err := writeJSON(c.env.Stdout, c.recordOf(&r)); err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return nil
+}
+
+func (c *call) recordOf(r *store.Record) record {
+	a := &r.Account
+	out := record{
+		ExportedAt: stamp(c.env.Now()),
+		Account:    recordAccount{c.accountOf(a), a.GrantedPlan, a.BilledPlan, a.LimitOverride},
+		Keys:       c.keysOf(r.Keys),
+		Usage:      listOf(r.Usage, usageRecord), Warnings: listOf(r.Warnings, warningRecord), Changes: listOf(r.Changes, changeRecord),
+		Flags: listOf(r.Flags, flagRecord), Events: listOf(r.Events, eventOf), Mails: listOf(r.Mails, mailRecord),
+		Sessions: listOf(r.Sessions, sessionRecord), Links: listOf(r.Links, linkRecord),
+		Elsewhere: map[string]string{
+			"counters": "how many requests of the running day were granted; in Redis where that counts",
+			"logs":     "the servers' logs, with the id of the account and the first 12 characters of its keys, as long as the operator keeps them",
+			"backups":  "as long as the operator keeps them",
+		},
+	}
+	if b := &r.Billing; b.CustomerID != nil || b.Attempt > 0 || b.SyncedAt != nil {
+		out.Billing = &recordBilling{
+			CustomerID: b.CustomerID, SubscriptionID: b.SubscriptionID, Status: b.Status, PriceID: b.PriceID, PeriodEnd: stampOf(b.PeriodEnd),
+			CancelAtPeriodEnd: b.CancelAtPeriodEnd, PastDueSince: stampOf(b.PastDueSince), GraceEndsAt: stampOf(b.GraceEndsAt),
+			CheckoutID: b.SessionID, CheckoutURL: b.SessionURL, CheckoutExpiresAt: stampOf(b.SessionExpiresAt), SyncedAt: stampOf(b.SyncedAt),
+		}
+		out.Elsewhere["stripe"] = "the customer, its address, cards and invoices: Stripe's dashboard exports them"
+	}
+	return out
+}
+
+// listOf makes a list that is [] in JSON where there is nothing.
+func listOf[F, T any](from []F, one func(*F) T) []T {
+	list := make([]T, 0, len(from))
+	for i := range from {
+		list = append(list, one(&from[i]))
+	}
+	return list
+}
+
+func usageRecord(u *models.UsageDay) recordUsage {
+	return recordUsage{u.Day.String(), u.Endpoint, fmt.Sprintf("%dxx", u.Class), u.Requests}
+}
+
+func warningRecord(w *store.UsageWarning) recordWarning {
+	return recordWarning{w.Day.String(), w.Percent, stamp(w.WarnedAt)}
+}
+
+func changeRecord(e *models.AuditEntry) recordChange {
+	return recordChange{
+		At: stamp(e.At), By: e.Actor, Action: e.Action, Object: e.Object, Was: e.Was, Became: e.Became, Reason: e.Reason, EventID: e.EventID,
+	}
+}
+
+func flagRecord(f *models.AccountFlag) recordFlag {
+	return recordFlag{flag{Kind: string(f.Kind), Ref: f.Ref, Detail: f.Detail, RaisedAt: stamp(f.RaisedAt)}, stampOf(f.ClearedAt)}
+}
+
+func mailRecord(m *models.Mail) recordMail {
+	out := recordMail{
+		Kind: string(m.Kind), Data: json.RawMessage(m.Data), CreatedAt: stamp(m.CreatedAt), Attempts: m.Attempts, SentAt: stampOf(m.SentAt),
+		FailedAt: stampOf(m.FailedAt), LastError: m.LastError,
+	}
+	if !json.Valid(out.Data) {
+		out.Data = json.RawMessage("null")
+	}
+	return out
+}
+
+func sessionRecord(s *models.Session) recordSession {
+	return recordSession{s.ID, stamp(s.CreatedAt), stamp(s.LastSeenAt)}
+}
+
+func linkRecord(l *models.Link) recordLink {
+	return recordLink{string(l.Purpose), l.Email, stamp(l.CreatedAt), stamp(l.ExpiresAt), stampOf(l.SpentAt)}
+}

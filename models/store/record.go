@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// Record is all that is held about an account, as it asks for under the GDPR (article 15), newest first.
+type Record struct {
+	Account  models.Account
+	Keys     []models.APIKey
+	Usage    []models.UsageDay
+	Warnings []UsageWarning
+	Billing  models.BillingAccount
+	Changes  []models.AuditEntry
+	Flags    []models.AccountFlag
+	Events   []models.StripeEvent
+	Mails    []models.Mail
+	Sessions []models.Session
+	Links    []models.Link
+}
+
+// UsageWarning is that an account was found to have used so many percent of a day's quota.
+type UsageWarning struct {
+	Day      models.Date
+	Percent  int
+	WarnedAt time.Time
+}
+
+// Record reads all that is held about an account at one moment; CodeNotFound if there is none, or it was deleted.
+func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
+	var r Record
+	err := s.reader(ctx).Transaction(func(tx *gorm.DB) error {
+		if s.dialect == Postgres {
+			if err := tx.Exec("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").Error; err != nil {
+				return err
+			}
+		}
+		var err error
+		if r.Account, err = findAccount(tx, ref); err != nil {
+			return err
+		}
+		of := func(order string) *gorm.DB { return tx.Where("account_id = ?", r.Account.ID).Order(order) }
+		r.Billing.AccountID = r.Account.ID
+		for _, read := range []*gorm.DB{
+			of("created_at DESC, id").Find(&r.Keys),
+			of("day DESC, endpoint, class").Find(&r.Usage),
+			of("day DESC, percent").Table("usage_warnings").Find(&r.Warnings),
+			of("account_id").Limit(1).Find(&r.Billing),
+			of("id DESC").Find(&r.Changes),
+			of("id DESC").Find(&r.Flags),
+			of("received_at DESC, id").Find(&r.Events),
+			of("id DESC").Find(&r.Mails),
+			of("created_at DESC, id").Find(&r.Sessions),
+			tx.Where("account_id = ? OR email_key = ?", r.Account.ID, r.Account.EmailKey).Order("id DESC").Find(&r.Links),
+		} {
+			if read.Error != nil {
+				return read.Error
+			}
+		}
+		return nil
+	})
+	return r, translate(err)
+}
+
+// forget takes away within tx what is personal of an account that is deleted, beside what its own row held: what was
+// written to it and about it, and whatever in other rows could name its address.
+func (s *Store) forget(tx *gorm.DB, a *models.Account) error {
+	for _, gone := range []*gorm.DB{
+		tx.Where("account_id = ?", a.ID).Delete(&models.Session{}),
+		tx.Where("account_id = ? OR email_key = ?", a.ID, a.EmailKey).Delete(&models.Link{}),
+		tx.Where("account_id = ?", a.ID).Delete(&models.Mail{}), // its last error may repeat the address
+		tx.Model(&models.BillingAccount{}).Where("account_id = ?", a.ID).
+			Updates(map[string]any{"session_id": nil, "session_url": nil, "session_expires_at": nil}), // Stripe's page shows the address
+		tx.Model(&models.AccountFlag{}).Where("account_id = ? AND detail LIKE ?", a.ID, withAddress).Update("detail", ""),
+		tx.Model(&models.StripeEvent{}).Where("account_id = ? AND outcome LIKE ?", a.ID, withAddress).Update("outcome", ""),
+	} {
+		if gone.Error != nil {
+			return gone.Error
+		}
+	}
+	return nil
+}
+
+// withAddress matches texts of others, such as errors of Stripe, that may name an address.
+const withAddress = "%@%"
