@@ -18,7 +18,8 @@ func (t *tool) jobs() *cli.Command {
 		{
 			Name: "list", Usage: "list the jobs, how each went last, and when it runs next",
 			Description: "One node at a time runs a job, whichever is first; if it is killed, another begins anew within 30 seconds.\n" +
-				"A job that failed is tried again after 10 minutes, then later and later. Schedules are cron expressions, in UTC.\n\n" +
+				"A job that failed is tried again after 10 minutes, then later and later. Schedules are cron expressions, in UTC,\n" +
+				"and those of the configuration that this command reads: give it the servers'.\n\n" +
 				"Example:\n  lotteryadmin jobs list",
 			Action: t.stored(jobsList),
 		},
@@ -121,7 +122,7 @@ func (c *call) outbox(ctx context.Context) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	every, off, outcome := "every 5s, on every node", "smtp_url is not set", fmt.Sprintf("%d mails wait, %d were given up", waiting, dead)
+	every, off, outcome := "every 5s, on every node", "smtp_url is not set here", fmt.Sprintf("%d mails wait, %d were given up", waiting, dead)
 	out := job{Name: "outbox", What: "send mails", State: "running", Outcome: &outcome, Schedule: &every}
 	if c.cfg.Web.SMTPURL == "" {
 		out.Schedule, out.Off, out.State = nil, &off, "never"

@@ -19,7 +19,7 @@ func keyExpiryJob(d *Deps) Job {
 		},
 	}
 	if !d.Mail {
-		j.When, j.Off = "", "smtp_url is not set"
+		j.When, j.Off = "", "smtp_url is not set here"
 	}
 	return j
 }

@@ -14,7 +14,10 @@ func reconcileJob(d *Deps) Job {
 		Name: "reconcile", What: "compare all plans with Stripe", When: "7 * * * *", Limit: 3 * time.Hour,
 		Run: func(ctx context.Context) (string, error) {
 			done, err := d.Billing.Reconcile(ctx, nil)
-			outcome := fmt.Sprintf("%d accounts, %d repaired, %d could not be looked at", done.Accounts, len(done.Drifts), done.Failed)
+			outcome := fmt.Sprintf("%d accounts compared, %d repaired", done.Accounts, len(done.Drifts))
+			if done.Failed > 0 {
+				outcome += fmt.Sprintf(", %d could not be looked at", done.Failed)
+			}
 			for _, drift := range done.Drifts {
 				d.Log.WarnContext(ctx, "a plan was not what Stripe says; it is repaired", "account", drift.AccountID, "was", drift.Was, "became", drift.Became)
 			}
@@ -25,7 +28,7 @@ func reconcileJob(d *Deps) Job {
 		},
 	}
 	if d.Billing == nil {
-		j.When, j.Off = "", "stripe_secret_key is not set"
+		j.When, j.Off = "", "stripe_secret_key is not set here"
 	}
 	return j
 }

@@ -86,18 +86,23 @@ func (s *Sync) address(ctx context.Context, out *FeedSynced, address string, wor
 	if err == nil {
 		now := s.now().Truncate(time.Microsecond)
 		src.CheckedAt = &now
-		if err = work(&src); err == nil {
+		err = work(&src)
+		switch {
+		case err == nil:
 			src.SucceededAt, src.Error = &now, ""
-		} else {
+		case !stopped(ctx):
 			src.Error = err.Error()
 		}
 		err = errors.Join(err, s.Store.SaveFeedSource(context.WithoutCancel(ctx), src))
 	}
-	if err != nil {
+	if err != nil && !stopped(ctx) {
 		out.Errs = append(out.Errs, fmt.Errorf("%s: %w", address, err))
 		s.Log.WarnContext(ctx, "a feed could not be synced; what is stored stays", "feed", out.Feed, "address", address, "error", err)
 	}
 }
+
+// stopped tells whether the sync was told to end: what that breaks off is no fault of the feed.
+func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // file syncs one whole file.
 func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource, o SyncOptions) error {

@@ -25,7 +25,7 @@ func syncJob(d *Deps) Job {
 		},
 	}
 	if j.When == "" {
-		j.Off = "feeds_sync is off"
+		j.Off = "feeds_sync is off here"
 	}
 	return j
 }
