@@ -40,13 +40,27 @@ test: ## run every test; those that lack PostgreSQL or Redis are listed as skipp
 screenshots: ## take pictures of every page into screenshots/: light, dark, 360 and 1440 px (needs chromium)
 	@LOTTERY_SCREENSHOTS=$(abspath screenshots) go test ./cmd/lotteryapi -count=1 -run TestScreenshots
 
+# What fuzz and contract do by default; make fuzz MINUTES=60, make contract REQUESTS=1000000 SEED=2.
+MINUTES  ?= 5
+REQUESTS ?= 100000
+SEED     ?= 1
+
 .PHONY: fuzz
-fuzz: ## fuzz each parser and the query binder for 20 seconds
-	@for target in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
-	  for name in $$(grep -hoE '^func Fuzz[A-Za-z]+' $$target/*_test.go | cut -d' ' -f2); do \
-	    go test $$target -run '^$$' -fuzz "^$$name$$" -fuzztime 20s || exit 1; \
-	  done; \
+fuzz: ## fuzz parsers, binder, cursors, keys, webhook, configuration: MINUTES=5 in all; fuzz-list names the targets
+	@targets=$$($(MAKE) --no-print-directory -s fuzz-list); \
+	seconds=$$(( $(MINUTES) * 60 / $$(echo "$$targets" | wc -l) )); [ $$seconds -gt 0 ] || seconds=1; \
+	echo "$$targets" | while read -r package name; do \
+	  echo "$$package $$name, $$seconds s"; \
+	  go test $$package -run '^$$' -fuzz "^$$name$$" -fuzztime $${seconds}s </dev/null || exit 1; \
 	done
+
+.PHONY: fuzz-list
+fuzz-list: ## list the fuzz targets: package and name
+	@grep -rnoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' . | sed -E 's,^(.*)/[^/]*:[0-9]+:func (.*)$$,\1 \2,' | sort
+
+.PHONY: contract
+contract: ## send REQUESTS=100000 requests made from openapi.yaml, and judge the answers by it
+	@LOTTERY_REQUESTS=$(REQUESTS) LOTTERY_SEED=$(SEED) go test ./api -count=1 -v -timeout 2h -run '^TestGeneratedRequests$$'
 
 .PHONY: bench
 bench: ## measure against the yardsticks of docs/performance.md (needs wrk, PostgreSQL and Redis; ten minutes)
