@@ -29,6 +29,7 @@ type Deps struct {
 	Quota     *quota.Store          // counts requests; nil = nobody counts
 	Usage     *quota.Usage          // statistics of counted requests; nil = nobody keeps them
 	Warnings  *quota.Warnings       // told when a day's quota runs out; nil = nobody is
+	Traffic   *middleware.Traffic   // counts all requests; nil = nobody does
 	Ready     func() error          // why this node should get no traffic now; nil = it should
 	PublicURL string                // scheme and host of the service, without a final slash
 	Build     models.Build
@@ -64,7 +65,7 @@ func (h *Handler) fail(c *gin.Context, err error) {
 		}
 	}
 	if p.Status() >= http.StatusInternalServerError {
-		h.deps.Log.ErrorContext(c.Request.Context(), "request failed", "request_id", middleware.RequestIDOf(c),
+		h.deps.Log.ErrorContext(middleware.ContextOf(c), "request failed",
 			"method", c.Request.Method, "path", c.Request.URL.Path, "code", p.Code, "error", p.Error())
 	}
 	if c.Writer.Written() {

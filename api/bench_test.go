@@ -3,7 +3,11 @@ package api_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
+	"time"
+
+	"lottery/api"
 )
 
 // discard is a response writer that keeps its header map, as net/http's does for a request.
@@ -15,7 +19,13 @@ func (d *discard) WriteHeader(int)             {}
 
 // asking gives what makes one request to the whole path but the network: key, quota, index, encoder, headers.
 func asking(t testing.TB, path, coding string) func() {
+	return askingOf(t, path, coding, func(*api.Deps) {})
+}
+
+func askingOf(t testing.TB, path, coding string, change func(*api.Deps)) func() {
 	s := newMetered(t, 1_000_000_000)
+	change(&s.deps)
+	s.handler = api.New(s.deps)
 	s.live.Swap(manyDraws(t, 1))
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Header.Set("X-Api-Key", s.key)
@@ -60,5 +70,31 @@ func TestAllocations(t *testing.T) {
 		if n := testing.AllocsPerRun(1000, ask); n > c.ceiling {
 			t.Errorf("%s %s: %v allocations, at most %v are allowed", c.path, c.coding, n, c.ceiling)
 		}
+	}
+}
+
+// BenchmarkCounting tells what counting requests costs: the same requests with and without, in turns, medians of the
+// rounds. A request over the network costs several times what it costs here.
+func BenchmarkCounting(b *testing.B) {
+	const rounds, each = 41, 5000
+	with, without := asking(b, tenDraws, ""), askingOf(b, tenDraws, "", func(d *api.Deps) { d.Traffic = nil })
+	round := func(ask func()) float64 {
+		began := time.Now()
+		for range each {
+			ask()
+		}
+		return float64(time.Since(began).Nanoseconds()) / each
+	}
+	round(with)
+	round(without)
+	for b.Loop() {
+		var counted, bare []float64
+		for range rounds {
+			counted, bare = append(counted, round(with)), append(bare, round(without))
+		}
+		slices.Sort(counted)
+		slices.Sort(bare)
+		b.ReportMetric(counted[rounds/2], "ns-counted")
+		b.ReportMetric(bare[rounds/2], "ns-bare")
 	}
 }

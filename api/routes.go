@@ -63,7 +63,7 @@ func (h *Handler) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.ContextWithFallback = true
 	e.ForwardedByClientIP = false
-	e.Use(middleware.RequestID(), middleware.Recovery(h.fail), middleware.CORS(), middleware.SizeLimits(h.fail))
+	e.Use(middleware.RequestID(), h.deps.Traffic.Observe(), middleware.Recovery(h.fail), middleware.CORS(), middleware.SizeLimits(h.fail))
 	e.NoRoute(func(c *gin.Context) {
 		h.fail(c, problem.New(problem.NotFound, "there is nothing at this address; /openapi.json lists what there is"))
 	})
@@ -84,6 +84,9 @@ func (h *Handler) routes() http.Handler {
 	}
 	for _, r := range h.open() {
 		e.OPTIONS(r.path, middleware.Preflight)
+	}
+	for _, r := range e.Routes() {
+		h.deps.Traffic.Know(r.Path, endpointName(r.Path))
 	}
 	return e
 }

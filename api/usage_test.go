@@ -43,7 +43,8 @@ func meter(t testing.TB, s *server, limit int) *metered {
 	m.deps = api.Deps{
 		Catalog: s.live, Keys: s.keys, Ready: func() error { return nil }, PublicURL: "http://localhost:8080",
 		Build: models.Build{Version: "test"}, Log: log,
-		Store: s.store, Quota: counters, Usage: m.usage, WrongKeys: middleware.NewWrongKeys(3, nil),
+		Traffic: middleware.NewTraffic(middleware.AccessLog{}, nil),
+		Store:   s.store, Quota: counters, Usage: m.usage, WrongKeys: middleware.NewWrongKeys(3, nil),
 	}
 	s.handler = api.New(m.deps)
 	return m

@@ -21,6 +21,9 @@ type Config struct {
 	WrongKeysPerMinute int // from one address; 0 = no limit
 	LogLevel           slog.Level
 	LogFormat          string // text, json, or "" = text on a terminal, else json
+	AccessLog          bool   // a line for each request
+	MaxInFlight        int    // requests answered at once; 0 = as many as come
+	MaxConnections     int    // of the public listener; 0 = as many as come
 	OpsListen          string // "" = no ops listener
 	DrainDelay         time.Duration
 	Plans              models.Plans

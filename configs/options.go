@@ -84,6 +84,20 @@ func serverOptions() []Option {
 			c.LogFormat, err = oneOf(v, "", "text", "json")
 			return err
 		}},
+		{Key: "access_log", Default: "false", Help: "true: a line in the log for each request, with no key but its prefix", set: func(c *Config, v string) (err error) {
+			if c.AccessLog, err = strconv.ParseBool(v); err != nil {
+				return fmt.Errorf("must be true or false, not %q", v)
+			}
+			return nil
+		}},
+		{Key: "max_in_flight", Default: "512", Help: "requests that are answered at once; more are refused with 503 (0 = as many as come)", set: func(c *Config, v string) (err error) {
+			c.MaxInFlight, err = count(v)
+			return err
+		}},
+		{Key: "max_connections", Default: "4096", Help: "connections that are open at once; idle ones give way to new ones (0 = as many as come)", set: func(c *Config, v string) (err error) {
+			c.MaxConnections, err = count(v)
+			return err
+		}},
 		{Key: "ops_listen", Default: "", Help: "address of the operator's listener (metrics, profiles); keep it private", set: func(c *Config, v string) (err error) {
 			if v != "" {
 				c.OpsListen, err = hostPort(v)

@@ -25,6 +25,8 @@ type Catalog struct {
 	Store *store.Store
 	Live  *catalog.Live
 	Log   *slog.Logger
+	// Metrics tells how refreshing goes; nil = nobody wants to know.
+	Metrics *CatalogMetrics
 }
 
 // Refresh builds the index anew and swaps it in, if the draws changed since the last one.
@@ -43,6 +45,7 @@ func (j *Catalog) Refresh(ctx context.Context) error {
 		return fmt.Errorf("build the index: %w", err)
 	}
 	j.Live.Swap(next)
+	j.Metrics.loaded(time.Since(start))
 	j.Log.Info("index built", "data_version", next.Version().String(), "games", len(next.Games()),
 		"draws", next.TotalDraws(), "took", time.Since(start).Round(time.Millisecond))
 	// What building left behind, and the index before, go back to the system at once rather than in minutes.
@@ -84,6 +87,9 @@ func (j *Catalog) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		err := j.Refresh(ctx)
+		if err != nil && ctx.Err() == nil {
+			j.Metrics.failed()
+		}
 		if err != nil && !away && ctx.Err() == nil {
 			j.Log.Warn("the draws cannot be checked for changes; answers go on from memory", "error", err)
 		} else if err == nil && away {

@@ -31,6 +31,14 @@ func GameFreshness(ctx context.Context, st *store.Store, now time.Time) ([]Fresh
 	if err != nil {
 		return nil, err
 	}
+	return freshness(games, now, func(id string) (models.Date, bool) {
+		h, ok := held[id]
+		return h.Last, ok
+	}), nil
+}
+
+// freshness is that of the games that are fetched; newest is the date of a game's newest draw.
+func freshness(games []models.Game, now time.Time, newest func(id string) (models.Date, bool)) []Freshness {
 	known := make(map[string]*models.Game, len(games))
 	for i := range games {
 		known[games[i].ID] = &games[i]
@@ -43,14 +51,14 @@ func GameFreshness(ctx context.Context, st *store.Store, now time.Time) ([]Fresh
 				continue
 			}
 			f := Freshness{Feed: p.feed, Game: id, Expected: expected(g, now)}
-			if h, ok := held[id]; ok {
-				f.Newest = &h.Last
+			if last, ok := newest(id); ok {
+				f.Newest = &last
 			}
 			f.Fresh = f.Expected == nil || (f.Newest != nil && *f.Newest >= *f.Expected)
 			list = append(list, f)
 		}
 	}
-	return list, nil
+	return list
 }
 
 // longestPause is more days than any game goes without a draw.

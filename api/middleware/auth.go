@@ -21,6 +21,7 @@ func RequireKey(keys *Keys, wrong *WrongKeys, fail func(*gin.Context, error), ne
 		default:
 			p, err = keys.Authenticate(c.Request.Context(), sent[0])
 		}
+		identify(c, p)
 		if err != nil {
 			fail(c, wrong.refusal(c.Request.Context(), c.Request, err))
 			c.Abort()

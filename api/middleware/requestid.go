@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
+	"net/http"
 
 	"github.com/gin-gonic/gin"
 )
@@ -16,12 +17,16 @@ const (
 // RequestID gives every request an id: the client's own X-Request-Id if it is 1–128 safe characters.
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
-		id := c.Request.Header[requestID]
-		if len(id) != 1 || !safeID(id[0]) {
-			id = []string{newRequestID()}
-		}
-		c.Writer.Header()[requestID] = id
+		c.Writer.Header()[requestID] = idOf(c.Request)
 	}
+}
+
+// idOf is the id of a request, as a header's values: the client's own, or a new one.
+func idOf(r *http.Request) []string {
+	if id := r.Header[requestID]; len(id) == 1 && safeID(id[0]) {
+		return id
+	}
+	return []string{newRequestID()}
 }
 
 // safeID accepts what can stand in a log line and a header without quoting.

@@ -31,7 +31,7 @@ func (n *node) withWebhook(next http.Handler) http.Handler {
 	if n.billing == nil {
 		return next
 	}
-	webhook := n.billing.Webhook()
+	webhook := n.traffic.Wrap(n.log, func(*http.Request) string { return billing.WebhookPath }, n.billing.Webhook())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == billing.WebhookPath {
 			webhook.ServeHTTP(w, r)

@@ -7,10 +7,11 @@ import (
 
 	"golang.org/x/term"
 
+	"lottery/api/middleware"
 	"lottery/configs"
 )
 
-// newLogger writes text for a person at a terminal, JSON for a machine.
+// newLogger writes text for a person at a terminal, JSON for a machine. Lines of a request hold its id.
 func newLogger(cfg configs.Config, w io.Writer) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
 	format := cfg.LogFormat
@@ -18,7 +19,7 @@ func newLogger(cfg configs.Config, w io.Writer) *slog.Logger {
 		format = "text"
 	}
 	if format == "text" {
-		return slog.New(slog.NewTextHandler(w, opts))
+		return slog.New(middleware.LogHandler(slog.NewTextHandler(w, opts)))
 	}
-	return slog.New(slog.NewJSONHandler(w, opts))
+	return slog.New(middleware.LogHandler(slog.NewJSONHandler(w, opts)))
 }

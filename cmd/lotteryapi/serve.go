@@ -7,15 +7,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"lottery/api"
 	"lottery/api/middleware"
 	"lottery/api/quota"
 	"lottery/billing"
@@ -28,16 +25,10 @@ import (
 	"lottery/web/mail"
 )
 
-// The server's own time limits. Answers are made in memory, so a slow request is a slow client.
+// How long a stop may take.
 const (
-	readHeaderTimeout = 10 * time.Second
-	readTimeout       = 30 * time.Second
-	writeTimeout      = 60 * time.Second
-	idleTimeout       = 120 * time.Second
-	shutdownTimeout   = 30 * time.Second
-	quotaTimeout      = 5 * time.Second
-	// serverHeaderBytes is above middleware.MaxHeaderBytes: up to here the refusal is problem+json.
-	serverHeaderBytes = 64 << 10
+	shutdownTimeout = 30 * time.Second
+	quotaTimeout    = 5 * time.Second
 )
 
 // serveOptions is what serve and demo do differently.
@@ -67,6 +58,9 @@ type node struct {
 	mailbox *mail.Mailbox    // nil unless this is the demo
 	outbox  *web.Outbox      // nil = no mail is sent
 	metrics *prometheus.Registry
+	index   *jobs.CatalogMetrics
+	traffic *middleware.Traffic
+	conns   *middleware.Connections
 	drained atomic.Bool // SIGTERM came
 
 	unmetered func(http.Handler) http.Handler
@@ -91,6 +85,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 		return err
 	}
 	n := &node{cfg: cfg, log: opts.log, store: st, mailbox: opts.mailbox, metrics: prometheus.NewRegistry()}
+	n.measure()
 	if n.billing, err = newBilling(&cfg, st, opts.stripeNow, opts.log); err != nil {
 		return err
 	}
@@ -131,7 +126,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 		return errors.Join(err, listener.Close())
 	}
 	failed := make(chan error, 2)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- server.Serve(n.conns.Listen(listener)) }()
 	ops, err := n.serveOps(ctx, failed)
 	if err != nil {
 		return err
@@ -140,7 +135,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	refresher := &jobs.Catalog{Store: n.store, Live: &n.live, Log: n.log}
+	refresher := &jobs.Catalog{Store: n.store, Live: &n.live, Log: n.log, Metrics: n.index}
 	if err := refresher.Refresh(ctx); err != nil {
 		if ctx.Err() != nil { // told to stop before the index was whole
 			return server.Close()
@@ -178,40 +173,6 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	return err
 }
 
-// server is the public listener's server.
-func (n *node) server() (*http.Server, error) {
-	handler := api.New(api.Deps{
-		Catalog: &n.live, Keys: n.keys, Store: n.store, Quota: n.quota, Usage: n.usage, Warnings: n.warn,
-		WrongKeys: middleware.NewWrongKeys(n.cfg.WrongKeysPerMinute, n.cfg.TrustedProxies), Ready: n.ready, PublicURL: n.cfg.PublicURL.String(),
-		Build: models.BuildVersion(), Log: n.log,
-	})
-	if n.unmetered != nil {
-		handler = n.unmetered(handler)
-	}
-	handler, err := n.withPages(handler)
-	if err != nil {
-		return nil, err
-	}
-	return &http.Server{
-		Handler:           n.withWebhook(handler),
-		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: serverHeaderBytes,
-		ErrorLog:       slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
-	}, nil
-}
-
-// ready tells why this node should get no traffic.
-func (n *node) ready() error {
-	switch {
-	case n.drained.Load():
-		return errors.New("shutting down")
-	case n.live.Load() == nil:
-		return errors.New("the index of draws is being built")
-	default:
-		return nil
-	}
-}
-
 // shutdown lets balancers notice, then waits for what is in flight.
 func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 	n.drained.Store(true)
@@ -229,28 +190,6 @@ func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// serveOps serves the operator's own listener, if one is configured.
-func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server, error) {
-	if n.cfg.OpsListen == "" {
-		return nil, nil //nolint:nilnil // no listener is configured
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.OpsListen)
-	if err != nil {
-		return nil, models.Errorf(models.CodeUnavailable, "cannot listen on ops_listen %s: %v", n.cfg.OpsListen, rootError(err))
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{}))
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout}
-	go func() { failed <- server.Serve(listener) }()
-	n.log.Info("operator's listener", "addr", listener.Addr().String())
-	return server, nil
 }
 
 // rootError is the innermost cause: "address already in use" rather than the whole chain.

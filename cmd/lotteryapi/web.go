@@ -44,6 +44,7 @@ func (n *node) withPages(next http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the pages: %w", err)
 	}
+	pages = n.traffic.Wrap(n.log, pageRoute, pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isAPI(r.URL.Path) {
 			next.ServeHTTP(w, r)

@@ -1,0 +1,185 @@
+package middleware
+
+import (
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Connections bounds how many connections a listener has open, so that clients that are slow on purpose cannot pin a
+// server. When there are too many, those give way on which no request is being answered, oldest first: who sends half
+// a header and waits loses its connection before anybody who asks does. Give it to a server as listener (Listen) and as
+// ConnState (State).
+type Connections struct {
+	most int
+
+	mu    sync.Mutex
+	open  map[*connection]struct{}
+	count uint64 // connections so far
+
+	pressed atomic.Int64 // when Press last looked; Unix nanoseconds
+	closed  *prometheus.CounterVec
+}
+
+// connection is one client's.
+type connection struct {
+	net.Conn
+
+	of      *Connections
+	number  uint64
+	busy    atomic.Bool  // a request is being answered
+	writing atomic.Int64 // since when a large piece is being written; Unix nanoseconds, 0 = none is
+	once    sync.Once
+}
+
+const (
+	// largeWrite is more than the system's buffers take at once from a client that does not read.
+	largeWrite = 16 << 10
+	// stalledAfter is how long a large piece may take to be written while others are refused for want of a place.
+	stalledAfter = 2 * time.Second
+	// pressEvery is how often connections are looked through while requests are refused.
+	pressEvery = 100 * time.Millisecond
+	// giveWay is the part of the connections that is closed at once when there are too many, so that they are not
+	// looked through for each that comes.
+	giveWay = 16
+)
+
+// NewConnections allows most connections at once; 0 = as many as come.
+func NewConnections(most int) *Connections {
+	return &Connections{most: most, open: map[*connection]struct{}{}, closed: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lottery_http_connections_closed_total",
+		Help: "Connections closed for want of room: waiting (no request on them), refused (all were busy), stalled (read too slowly while requests were shed).",
+	}, []string{"reason"})}
+}
+
+// Register adds the metrics to r.
+func (s *Connections) Register(r prometheus.Registerer) {
+	for _, reason := range []string{"waiting", "refused", "stalled"} {
+		s.closed.WithLabelValues(reason)
+	}
+	r.MustRegister(s.closed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "lottery_http_connections", Help: "Open connections of the public listener.",
+	}, func() float64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return float64(len(s.open))
+	}))
+}
+
+// Listen is next with the bound.
+func (s *Connections) Listen(next net.Listener) net.Listener { return &bounded{next, s} }
+
+type bounded struct {
+	net.Listener
+
+	of *Connections
+}
+
+func (b *bounded) Accept() (net.Conn, error) {
+	for {
+		raw, err := b.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &connection{Conn: raw, of: b.of}
+		if b.of.add(c) {
+			return c, nil
+		}
+	}
+}
+
+// add takes c in, if room can be made for it.
+func (s *Connections) add(c *connection) bool {
+	s.mu.Lock()
+	s.count++
+	c.number = s.count
+	s.open[c] = struct{}{}
+	var gone []*connection
+	if s.most > 0 && len(s.open) > s.most {
+		gone = s.waiting(s.most/giveWay + 1)
+	}
+	full := s.most > 0 && len(s.open)-len(gone) > s.most
+	s.mu.Unlock()
+	s.end("waiting", gone...)
+	if full || slices.Contains(gone, c) {
+		s.end("refused", c)
+		return false
+	}
+	return true
+}
+
+// waiting is up to n connections that wait for a request, oldest first, but for the newest.
+func (s *Connections) waiting(n int) []*connection {
+	var list []*connection
+	for c := range s.open {
+		if !c.busy.Load() && c.number != s.count {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b *connection) int {
+		if a.number < b.number {
+			return -1
+		}
+		return 1
+	})
+	return list[:min(n, len(list))]
+}
+
+// Press makes room among requests: while some are refused, connections are closed that have not taken a piece of their
+// answer for a while.
+func (s *Connections) Press() {
+	now := time.Now().UnixNano()
+	last := s.pressed.Load()
+	if now-last < int64(pressEvery) || !s.pressed.CompareAndSwap(last, now) {
+		return
+	}
+	s.mu.Lock()
+	var list []*connection
+	for c := range s.open {
+		if since := c.writing.Load(); since != 0 && now-since > int64(stalledAfter) {
+			list = append(list, c)
+		}
+	}
+	s.mu.Unlock()
+	s.end("stalled", list...)
+}
+
+func (s *Connections) end(reason string, list ...*connection) {
+	for _, c := range list {
+		s.closed.WithLabelValues(reason).Inc()
+		if tcp, ok := c.Conn.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // what the client has not taken is dropped, not kept by the system
+		}
+		_ = c.Close() // it is gone either way
+	}
+}
+
+// State is the server's ConnState.
+func (s *Connections) State(c net.Conn, state http.ConnState) {
+	if own, ok := c.(*connection); ok {
+		own.busy.Store(state == http.StateActive)
+	}
+}
+
+func (c *connection) Write(b []byte) (int, error) {
+	if len(b) < largeWrite {
+		return c.Conn.Write(b)
+	}
+	c.writing.Store(time.Now().UnixNano())
+	defer c.writing.Store(0)
+	return c.Conn.Write(b)
+}
+
+func (c *connection) Close() error {
+	c.once.Do(func() {
+		c.of.mu.Lock()
+		delete(c.of.open, c)
+		c.of.mu.Unlock()
+	})
+	return c.Conn.Close()
+}

@@ -1,0 +1,110 @@
+package middleware_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"lottery/api/middleware"
+)
+
+// bounded is a server with at most so many connections.
+func bounded(t *testing.T, most int, h http.Handler) (server *httptest.Server, conns *middleware.Connections) {
+	t.Helper()
+	conns = middleware.NewConnections(most)
+	server = httptest.NewUnstartedServer(h)
+	server.Listener = conns.Listen(server.Listener)
+	server.Config.ConnState = conns.State
+	server.Start()
+	t.Cleanup(server.Close)
+	return server, conns
+}
+
+func dial(t *testing.T, server *httptest.Server, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Connections that wait give way to those that ask, oldest first; one on which a request is being answered never does.
+func TestWaitingConnectionsGiveWay(t *testing.T) {
+	t.Parallel()
+	arrived, letGo := make(chan struct{}), make(chan struct{})
+	server, _ := bounded(t, 32, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			arrived <- struct{}{}
+			<-letGo
+		}
+		_, _ = io.WriteString(w, "ok")
+	}))
+	slow := dial(t, server, "GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+	<-arrived
+	var loris []net.Conn
+	for range 200 {
+		loris = append(loris, dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\nX-Half:"))
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+	for range 100 {
+		res, err := client.Get(server.URL)
+		if err != nil {
+			t.Fatalf("a client among %d half headers: %v", len(loris), err)
+		}
+		res.Body.Close()
+	}
+	_ = loris[0].SetReadDeadline(time.Now().Add(30 * time.Second))
+	if _, err := loris[0].Read(make([]byte, 1)); err == nil || isTimeout(err) {
+		t.Errorf("the oldest that waited is still open: %v", err)
+	}
+	close(letGo)
+	text, err := io.ReadAll(slow)
+	if err != nil || !bytes.Contains(text, []byte("\r\n\r\nok")) {
+		t.Errorf("the one at work: %q %v", text, err)
+	}
+}
+
+func isTimeout(err error) bool {
+	fault, ok := err.(net.Error)
+	return ok && fault.Timeout()
+}
+
+// While requests are refused, who does not take its answer is cut off; who takes it is not.
+func TestStalledReadersAreCut(t *testing.T) {
+	t.Parallel()
+	large := make([]byte, 64<<20) // more than the system's buffers
+	ended := make(chan error, 1)
+	server, conns := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/large" {
+			_, err := w.Write(large)
+			ended <- err
+		}
+	}))
+	dial(t, server, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+	deadline := time.After(time.Minute)
+	for {
+		conns.Press()
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Error("the answer was written to nobody")
+			}
+			if res, err := http.Get(server.URL); err != nil || res.StatusCode != http.StatusOK {
+				t.Errorf("another client: %v", err)
+			}
+			return
+		case <-deadline:
+			t.Fatal("the stalled reader keeps its place")
+		case <-time.After(20 * time.Millisecond): // what stalls is told by time alone
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package middleware
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/gin-gonic/gin"
+)
+
+type idKey struct{}
+
+// WithRequestID is ctx for the work of one request: every line that is logged with it names the request.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, idKey{}, id)
+}
+
+// ContextOf is the context of c's request, with its id. It is made where it is wanted: most requests log nothing.
+func ContextOf(c *gin.Context) context.Context {
+	return WithRequestID(c.Request.Context(), RequestIDOf(c))
+}
+
+// LogHandler adds the id of the request, if there is one, to every line that is logged with its context.
+func LogHandler(next slog.Handler) slog.Handler { return logHandler{next} }
+
+type logHandler struct{ slog.Handler }
+
+func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
+	if id, ok := ctx.Value(idKey{}).(string); ok {
+		r.AddAttrs(slog.String("request_id", id))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return logHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.Handler.WithGroup(name)} }

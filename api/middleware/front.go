@@ -1,0 +1,92 @@
+package middleware
+
+import (
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"lottery/api/problem"
+)
+
+// Front stands before everything that is served. It bounds how many requests are worked on at once, so that more than
+// the machine can do is refused at once instead of piling up in memory: 503 unavailable, with Retry-After. /healthz
+// is always answered.
+type Front struct {
+	next      http.Handler
+	publicURL string
+	most      int64 // 0 = as many as come
+	pressed   func()
+
+	inFlight, bodies atomic.Int64
+	shed             *prometheus.CounterVec
+	shedPlaces       prometheus.Counter
+	shedBodies       prometheus.Counter
+}
+
+// bodyShare is the part of all places that requests with a body may take: who sends one slowly waits in it, and must not
+// keep those away that only ask.
+const bodyShare = 4
+
+// shedRetry is what a client that is refused is told to wait.
+const shedRetry = time.Second
+
+// NewFront lets most requests at once pass to next (0 = as many as come). pressed is called, often, while some are
+// refused; nil = nobody is told.
+func NewFront(next http.Handler, most int, publicURL string, pressed func()) *Front {
+	f := &Front{next: next, publicURL: publicURL, most: int64(most), pressed: pressed}
+	f.shed = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lottery_http_requests_shed_total", Help: "Requests refused with 503 because too many were in flight (places), or too many with a body (bodies).",
+	}, []string{"reason"})
+	f.shedPlaces, f.shedBodies = f.shed.WithLabelValues("places"), f.shed.WithLabelValues("bodies")
+	return f
+}
+
+// Register adds the metrics to r.
+func (f *Front) Register(r prometheus.Registerer) {
+	r.MustRegister(f.shed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "lottery_http_requests_in_flight", Help: "Requests being answered now.",
+	}, func() float64 { return float64(f.inFlight.Load()) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "lottery_http_requests_in_flight_limit", Help: "Requests that may be answered at once; 0 = as many as come.",
+	}, func() float64 { return float64(f.most) }))
+}
+
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/healthz" {
+		f.next.ServeHTTP(w, r)
+		return
+	}
+	defer f.inFlight.Add(-1)
+	if n := f.inFlight.Add(1); n > f.most && f.most > 0 {
+		f.refuse(w, r, f.shedPlaces)
+		return
+	}
+	if r.ContentLength == 0 {
+		f.next.ServeHTTP(w, r)
+		return
+	}
+	defer f.bodies.Add(-1)
+	if n := f.bodies.Add(1); n > max(1, f.most/bodyShare) && f.most > 0 {
+		f.refuse(w, r, f.shedBodies)
+		return
+	}
+	f.next.ServeHTTP(w, r)
+}
+
+func (f *Front) refuse(w http.ResponseWriter, r *http.Request, why prometheus.Counter) {
+	why.Inc()
+	if f.pressed != nil {
+		f.pressed()
+	}
+	h := w.Header()
+	id := idOf(r)
+	h[requestID] = id
+	allowOrigin(h, r)
+	if r.ContentLength != 0 {
+		h.Set("Connection", "close") // the body is not waited for
+	}
+	(&problem.Problem{
+		Code: problem.Unavailable, Detail: "the server has more requests than it can answer at once; this one was not counted: try again in a moment", RetryAfter: shedRetry,
+	}).Write(w, f.publicURL, id[0])
+}

@@ -1,0 +1,123 @@
+package middleware_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"lottery/api/middleware"
+)
+
+// gated is a server whose answers wait until they are let go, behind a Front of most places.
+func gated(t *testing.T, most int) (base string, arrived <-chan struct{}, letGo chan<- struct{}, r *prometheus.Registry) {
+	t.Helper()
+	in, out := make(chan struct{}, 100), make(chan struct{})
+	front := middleware.NewFront(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			in <- struct{}{}
+			<-out
+		}
+		_, _ = io.WriteString(w, "ok")
+	}), most, "https://draws.example", nil)
+	r = prometheus.NewRegistry()
+	front.Register(r)
+	server := httptest.NewServer(front)
+	t.Cleanup(server.Close)
+	return server.URL, in, out, r
+}
+
+func send(t *testing.T, method, url, body string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Origin", "https://app.example")
+	r.Header.Set("X-Request-Id", "mine-1")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+func TestTooManyAtOnceAreRefused(t *testing.T) {
+	t.Parallel()
+	base, arrived, letGo, metrics := gated(t, 2)
+	done := make(chan int, 2)
+	for range 2 {
+		go func() { done <- send(t, http.MethodGet, base+"/", "").StatusCode }()
+		<-arrived
+	}
+	res := send(t, http.MethodGet, base+"/v1/games", "")
+	var p struct {
+		Type, Code string
+		Status     int
+		RequestID  string `json:"request_id"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&p); err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusServiceUnavailable || p.Status != 503 || p.Code != "unavailable" || p.RequestID != "mine-1" || p.Type != "https://draws.example/docs/errors/unavailable" {
+		t.Errorf("%d %+v", res.StatusCode, p)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "application/problem+json", "Retry-After": "1", "Cache-Control": "no-store", "X-Request-Id": "mine-1", "Access-Control-Allow-Origin": "*",
+	} {
+		if got := res.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if res := send(t, http.MethodGet, base+"/healthz", ""); res.StatusCode != http.StatusOK {
+		t.Errorf("/healthz: %d", res.StatusCode)
+	}
+	if err := testutil.GatherAndCompare(metrics, strings.NewReader(`
+# HELP lottery_http_requests_in_flight Requests being answered now.
+# TYPE lottery_http_requests_in_flight gauge
+lottery_http_requests_in_flight 2
+# HELP lottery_http_requests_shed_total Requests refused with 503 because too many were in flight (places), or too many with a body (bodies).
+# TYPE lottery_http_requests_shed_total counter
+lottery_http_requests_shed_total{reason="bodies"} 0
+lottery_http_requests_shed_total{reason="places"} 1
+`), "lottery_http_requests_in_flight", "lottery_http_requests_shed_total"); err != nil {
+		t.Error(err)
+	}
+	close(letGo)
+	for range 2 {
+		if status := <-done; status != http.StatusOK {
+			t.Errorf("one that had its place: %d", status)
+		}
+	}
+	if res := send(t, http.MethodGet, base+"/", ""); res.StatusCode != http.StatusOK {
+		t.Errorf("afterwards: %d", res.StatusCode)
+	}
+}
+
+// Who sends bodies slowly fills a quarter of the places, and keeps nobody away that only asks.
+func TestBodiesHaveAShare(t *testing.T) {
+	t.Parallel()
+	base, arrived, letGo, _ := gated(t, 8)
+	done := make(chan int, 3)
+	for range 2 {
+		go func() { done <- send(t, http.MethodPost, base+"/sign-in", "email=x").StatusCode }()
+		<-arrived
+	}
+	if res := send(t, http.MethodPost, base+"/sign-in", "email=x"); res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("a third body: %d", res.StatusCode)
+	}
+	go func() { done <- send(t, http.MethodGet, base+"/", "").StatusCode }()
+	<-arrived
+	close(letGo)
+	for range 3 {
+		if status := <-done; status != http.StatusOK {
+			t.Errorf("%d", status)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package middleware_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"lottery/api/middleware"
+)
+
+// lines is a log in memory.
+type lines struct{ bytes.Buffer }
+
+func (l *lines) logger() *slog.Logger {
+	return slog.New(middleware.LogHandler(slog.NewJSONHandler(l, nil)))
+}
+
+func (l *lines) read(t *testing.T) (list []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(l.String()) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func byPath(r *http.Request) string { return r.URL.Path }
+
+// A panic is one 500 and one line that names the request; the counters see it.
+func TestPanicOfAPage(t *testing.T) {
+	t.Parallel()
+	var log lines
+	traffic := middleware.NewTraffic(middleware.AccessLog{}, nil)
+	traffic.Know("/known", "/known")
+	metrics := prometheus.NewRegistry()
+	traffic.Register(metrics)
+	h := traffic.Wrap(log.logger(), byPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/known":
+			panic("a mistake")
+		case "/half":
+			_, _ = io.WriteString(w, "half")
+			panic("a mistake in mid-answer")
+		}
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	r := httptest.NewRequest(http.MethodGet, "/known", nil)
+	r.Header.Set("X-Request-Id", "req-7")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "req-7") || strings.Contains(w.Body.String(), "mistake") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if got := log.read(t); len(got) != 1 || got[0]["request_id"] != "req-7" || !strings.Contains(got[0]["error"].(string), "a mistake") {
+		t.Errorf("%v", got)
+	}
+	func() {
+		defer func() {
+			if recover() != http.ErrAbortHandler {
+				t.Error("half an answer was not cut off")
+			}
+		}()
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/half", nil))
+	}()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/made/up/by/a/client", nil))
+	if err := testutil.GatherAndCompare(metrics, strings.NewReader(`
+# HELP lottery_http_requests_total Answered requests by route template, status and plan of the key (none: without a valid key).
+# TYPE lottery_http_requests_total counter
+lottery_http_requests_total{code="200",plan="none",route="other"} 1
+lottery_http_requests_total{code="418",plan="none",route="other"} 1
+lottery_http_requests_total{code="500",plan="none",route="/known"} 1
+`), "lottery_http_requests_total"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every line that is logged with a request's context names it, through With and groups too.
+func TestLinesNameTheRequest(t *testing.T) {
+	t.Parallel()
+	var log lines
+	l := log.logger().With("part", "x")
+	l.InfoContext(middleware.WithRequestID(context.Background(), "req-1"), "a")
+	l.Info("b")
+	got := log.read(t)
+	if got[0]["request_id"] != "req-1" || got[0]["part"] != "x" || got[1]["request_id"] != nil {
+		t.Errorf("%v", got)
+	}
+}
+
+// The access log says what was asked and what came of it, without the query, the key or what a client makes up.
+func TestAccessLog(t *testing.T) {
+	t.Parallel()
+	var log lines
+	traffic := middleware.NewTraffic(middleware.AccessLog{Log: log.logger(), Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}}, nil)
+	traffic.Know("/v1/draws/date/:date", "/v1/draws/date/{date}")
+	e := gin.New()
+	e.Use(middleware.RequestID(), traffic.Observe())
+	e.GET("/v1/draws/date/:date", func(c *gin.Context) { c.String(http.StatusOK, "12345") })
+	for _, path := range []string{"/v1/draws/date/2024-02-29?api_key=ldk_secret", "/wp-admin.php?x=ldk_secret"} {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.RemoteAddr = "10.0.0.1:999"
+		r.Header.Set("X-Forwarded-For", "192.0.2.7")
+		r.Header.Set("X-Request-Id", "req-1")
+		e.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	got := log.read(t)
+	if len(got) != 2 || strings.Contains(log.String(), "secret") || strings.Contains(log.String(), "wp-admin") {
+		t.Fatalf("%s", &log)
+	}
+	for name, want := range map[string]any{
+		"method": "GET", "route": "/v1/draws/date/{date}", "status": 200.0, "bytes": 5.0, "request_id": "req-1", "client": "192.0.2.7", "key": "",
+	} {
+		if got[0][name] != want {
+			t.Errorf("%s: %v, want %v", name, got[0][name], want)
+		}
+	}
+	if _, ok := got[0]["ms"].(float64); !ok || got[1]["route"] != middleware.OtherRoute || got[1]["status"] != 404.0 {
+		t.Errorf("%v", got[1])
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"lottery/api/middleware"
+	"lottery/jobs"
+	"lottery/models"
+)
+
+// The operator's listener has few, known clients; a profile takes as long as it is told to.
+const (
+	opsWriteTimeout = 5 * time.Minute
+	opsHeaderBytes  = 16 << 10
+	opsConnections  = 64
+	scrapesAtOnce   = 4
+	scrapeTimeout   = 10 * time.Second
+)
+
+// measure makes what the node counts, and shows it at /metrics.
+func (n *node) measure() {
+	var log middleware.AccessLog
+	if n.cfg.AccessLog {
+		log = middleware.AccessLog{Log: n.log, Trusted: n.cfg.TrustedProxies}
+	}
+	n.traffic = middleware.NewTraffic(log, nil)
+	n.traffic.Register(n.metrics)
+	n.knowPages()
+	n.conns = middleware.NewConnections(n.cfg.MaxConnections)
+	n.conns.Register(n.metrics)
+	n.index = jobs.NewCatalogMetrics(&n.live)
+	build := models.BuildVersion()
+	n.metrics.MustRegister(n.index, jobs.NewStoredMetrics(n.store, &n.live, time.Now),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "lottery_build_info", Help: "1; the labels say which build runs on which database.",
+			ConstLabels: prometheus.Labels{"version": build.String(), "database": n.store.Dialect()},
+		}, func() float64 { return 1 }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "lottery_ready", Help: "1 while /readyz says that the node should get requests.",
+		}, func() float64 {
+			if n.ready() != nil {
+				return 0
+			}
+			return 1
+		}))
+}
+
+// serveOps serves the operator's own listener, if one is configured.
+func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server, error) {
+	if n.cfg.OpsListen == "" {
+		return nil, nil //nolint:nilnil // no listener is configured
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.OpsListen)
+	if err != nil {
+		return nil, models.Errorf(models.CodeUnavailable, "cannot listen on ops_listen %s: %v", n.cfg.OpsListen, rootError(err))
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeTimeout}))
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	conns := middleware.NewConnections(opsConnections)
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: opsWriteTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: opsHeaderBytes, ConnState: conns.State,
+	}
+	go func() { failed <- server.Serve(conns.Listen(listener)) }()
+	n.log.Info("operator's listener", "addr", listener.Addr().String())
+	return server, nil
+}

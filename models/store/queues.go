@@ -1,0 +1,46 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// QueueState is how the inbox of webhook events or the outbox of mails stands.
+type QueueState struct {
+	Waiting int64
+	Oldest  time.Time // when the oldest that waits came; zero = none waits
+	Dead    int64     // given up: they want an operator
+}
+
+// InboxState is how the inbox stands.
+func (s *Store) InboxState(ctx context.Context) (QueueState, error) {
+	var q QueueState
+	var err error
+	if q.Waiting, q.Oldest, err = s.InboxDepth(ctx); err != nil {
+		return q, err
+	}
+	return q, wrapUnavailable(s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventFailed).Count(&q.Dead).Error)
+}
+
+// OutboxState is how the outbox stands.
+func (s *Store) OutboxState(ctx context.Context) (QueueState, error) {
+	waiting := func() *gorm.DB {
+		return s.reader(ctx).Model(&models.Mail{}).Where("sent_at IS NULL AND failed_at IS NULL")
+	}
+	var q QueueState
+	if err := waiting().Count(&q.Waiting).Error; err != nil {
+		return q, unavailable(err)
+	}
+	if q.Waiting > 0 {
+		var m models.Mail
+		if err := waiting().Order("created_at").Limit(1).Find(&m).Error; err != nil {
+			return q, unavailable(err)
+		}
+		q.Oldest = m.CreatedAt
+	}
+	return q, wrapUnavailable(s.reader(ctx).Model(&models.Mail{}).Where("failed_at IS NOT NULL").Count(&q.Dead).Error)
+}
