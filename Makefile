@@ -40,7 +40,7 @@ test: ## run every test; those that lack PostgreSQL or Redis are listed as skipp
 screenshots: ## take pictures of every page into screenshots/: light, dark, 360 and 1440 px (needs chromium)
 	@LOTTERY_SCREENSHOTS=$(abspath screenshots) go test ./cmd/lotteryapi -count=1 -run TestScreenshots
 
-# What fuzz and contract do by default; make fuzz MINUTES=60, make contract REQUESTS=1000000 SEED=2.
+# What fuzz, chaos and contract do by default; make fuzz MINUTES=60, make contract REQUESTS=1000000 SEED=2.
 MINUTES  ?= 5
 REQUESTS ?= 100000
 SEED     ?= 1
@@ -61,6 +61,10 @@ fuzz-list: ## list the fuzz targets: package and name
 .PHONY: contract
 contract: ## send REQUESTS=100000 requests made from openapi.yaml, and judge the answers by it
 	@LOTTERY_REQUESTS=$(REQUESTS) LOTTERY_SEED=$(SEED) go test ./api -count=1 -v -timeout 2h -run '^TestGeneratedRequests$$'
+
+.PHONY: chaos
+chaos: ## kill, stop and change everything at random under load, MINUTES=5 in all; the report stands in docs/reliability.md
+	@LOTTERY_CHAOS=$$(( $(MINUTES) * 30 ))s go test ./cmd/lotteryapi -count=1 -run TestChaos -timeout 30m -v | grep -v '^=== '
 
 .PHONY: bench
 bench: ## measure against the yardsticks of docs/performance.md (needs wrk, PostgreSQL and Redis; ten minutes)
