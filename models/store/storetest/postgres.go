@@ -16,7 +16,7 @@ import (
 )
 
 // InstallHint is the one command that brings what the tests need beside Go.
-const InstallHint = "sudo apt-get install -y postgresql redis-server chromium curl python3 nodejs r-base-core"
+const InstallHint = "sudo apt-get install -y postgresql redis-server chromium curl python3 nodejs r-base-core prometheus"
 
 // Missing skips a test whose binary is not installed; with CI=true it fails instead.
 func Missing(t testing.TB, what string) {
