@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
@@ -15,19 +16,23 @@ import (
 // lookEvery is how often a node looks for jobs that were missed or cut off.
 const lookEvery = 4 * time.Second
 
-// stopTimeout is how long the scheduler waits at the end for jobs, which were told to stop before.
+// stopTimeout is how long the end waits for jobs, which were told to stop.
 const stopTimeout = 20 * time.Second
 
 // Schedule runs jobs by the clock. Every node has one; the Runner's leases decide whose turn it is.
 type Schedule struct {
 	Jobs   []Job
 	Runner *Runner
+
+	mu      sync.Mutex
+	ended   bool           // nothing begins any more
+	running sync.WaitGroup // what was begun
 }
 
 // Run runs jobs when they are due, until ctx ends and those that were running have stopped.
 func (s *Schedule) Run(ctx context.Context) error {
 	clock, err := gocron.NewScheduler(
-		gocron.WithLocation(time.UTC), gocron.WithStopTimeout(stopTimeout), gocron.WithLogger(gocronLog{s.Runner.Log}),
+		gocron.WithLocation(time.UTC), gocron.WithLogger(gocronLog{s.Runner.Log}),
 		gocron.WithGlobalJobOptions(gocron.WithSingletonMode(gocron.LimitModeReschedule)),
 	)
 	if err != nil {
@@ -52,10 +57,44 @@ func (s *Schedule) Run(ctx context.Context) error {
 	}
 	clock.Start()
 	<-ctx.Done()
+	s.end()
 	return clock.Shutdown()
 }
 
+// begin says that work begins; false = the schedule has ended. Whoever began says running.Done.
+func (s *Schedule) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return false
+	}
+	s.running.Add(1)
+	return true
+}
+
+// end lets nothing more begin, and waits for what has begun. gocron would wait, too, by asking without a pause whether
+// it is done: that would keep a processor busy, while others answer their last requests.
+func (s *Schedule) end() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.running.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(stopTimeout):
+		s.Runner.Log.Warn("a job does not stop; it is left behind")
+	}
+}
+
 func (s *Schedule) runDue(ctx context.Context, j *Job) {
+	if !s.begin() {
+		return
+	}
+	defer s.running.Done()
 	if ctx.Err() != nil {
 		return
 	}
@@ -73,6 +112,10 @@ type looker struct {
 }
 
 func (l *looker) look(ctx context.Context) {
+	if !l.schedule.begin() {
+		return
+	}
+	defer l.schedule.running.Done()
 	r := l.schedule.Runner
 	asked, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()

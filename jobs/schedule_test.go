@@ -28,7 +28,7 @@ func TestScheduleOfTwoNodes(t *testing.T) {
 					t.Error("it runs twice")
 				}
 				time.Sleep(30 * time.Second) // longer than a lease lasts that is not kept
-				running.Add(-1)
+				defer running.Add(-1)
 				mu.Lock()
 				defer mu.Unlock()
 				hours = append(hours, time.Now().UTC().Format("15:04"))
@@ -54,7 +54,7 @@ func TestScheduleOfTwoNodes(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(29 * time.Minute)
+		time.Sleep(28 * time.Minute)
 		stop()
 		wg.Wait()
 		// The first at once, since it never ran.
@@ -105,6 +105,31 @@ func TestLostLeaseStopsRun(t *testing.T) {
 		}
 		if got := lastRun(t, &jobs.Runner{Store: mine}, "slow"); got.Outcome != "by the heir" || got.Node != "b" {
 			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// The end waits for a job that is slow to stop, and nothing begins any more.
+func TestScheduleEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var begun, ended atomic.Int64
+		list := []jobs.Job{{Name: "slow", When: "* * * * *", Limit: time.Hour, Run: func(ctx context.Context) (string, error) {
+			begun.Add(1)
+			<-ctx.Done()
+			time.Sleep(5 * time.Second)
+			ended.Add(1)
+			return "", ctx.Err()
+		}}}
+		st := storetest.Open(t)
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(time.Minute-time.Second, stop) // its next hour comes while it is slow to stop
+		began := time.Now()
+		if err := (&jobs.Schedule{Jobs: list, Runner: &jobs.Runner{Store: st, Node: "a", Log: quietly}}).Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); begun.Load() != 1 || ended.Load() != 1 || took < 64*time.Second {
+			t.Errorf("%d begun, %d ended, after %s", begun.Load(), ended.Load(), took)
 		}
 	})
 }
