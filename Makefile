@@ -66,6 +66,14 @@ contract: ## send REQUESTS=100000 requests made from openapi.yaml, and judge the
 chaos: ## kill, stop and change everything at random under load, MINUTES=5 in all; the report stands in docs/reliability.md
 	@LOTTERY_CHAOS=$$(( $(MINUTES) * 30 ))s go test ./cmd/lotteryapi -count=1 -run TestChaos -timeout 30m -v | grep -v '^=== '
 
+.PHONY: release
+release: ## build dist/: an archive for each of linux and darwin, amd64 and arm64, and SHA256SUMS; VERSION=v1.2.3
+	@.ci/release
+
+.PHONY: release-check
+release-check: ## build a release twice, from two folders, and see that it is the same (PLATFORMS=linux/amd64)
+	@.ci/release-check
+
 .PHONY: bench
 bench: ## measure against the yardsticks of docs/performance.md (needs wrk, PostgreSQL and Redis; ten minutes)
 	@LOTTERY_BENCH_LARGE=1 go test ./models/catalog -run '^$$' -bench Growth -benchtime 1x

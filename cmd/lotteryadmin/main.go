@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	_ "time/tzdata" // the games' time zones, where the machine has none
 
 	"lottery/admin"
 )

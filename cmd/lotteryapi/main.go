@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // the games' time zones, where the machine has none
 
 	"github.com/urfave/cli/v2"
 
@@ -42,12 +43,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		OnUsageError:    onUsageError,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("there is no command %q; there are serve and demo", c.Args().First())
+				return usagef("there is no command %q; there are serve, demo and healthcheck", c.Args().First())
 			}
 			if err := cli.ShowAppHelp(c); err != nil {
 				return err
 			}
-			return usagef("name a command: serve or demo")
+			return usagef("name a command: serve, demo or healthcheck")
 		},
 		Commands: []*cli.Command{
 			{
@@ -59,6 +60,21 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 						return err
 					}
 					return serve(c.Context, cfg, serveOptions{migrate: !c.Bool("no-migrate"), log: newLogger(cfg, stderr)})
+				},
+			},
+			{
+				Name: "healthcheck", Usage: "ask the server on this machine whether it is alive; exit code 1 if not", OnUsageError: onUsageError,
+				Flags: append(optionFlags(), &cli.BoolFlag{Name: "ready", Usage: "ask whether it should get traffic"}),
+				Action: func(c *cli.Context) error {
+					cfg, err := load(c, getenv)
+					if err != nil {
+						return err
+					}
+					path := "/healthz"
+					if c.Bool("ready") {
+						path = "/readyz"
+					}
+					return healthcheck(c.Context, cfg.Listen, path, stdout)
 				},
 			},
 			{

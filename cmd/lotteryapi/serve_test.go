@@ -129,7 +129,7 @@ func TestWrongCommandLines(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{}, 2, "serve or demo"},
+		{[]string{}, 2, "serve, demo or healthcheck"},
 		{[]string{"sevre"}, 2, "sevre"},
 		{[]string{"serve", "--lisen", "x"}, 2, "lisen"},
 		{[]string{"serve", "now"}, 2, "takes no arguments"},

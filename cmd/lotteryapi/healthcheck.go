@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+)
+
+// healthTimeout is longer than a live server ever takes.
+const healthTimeout = 3 * time.Second
+
+// healthcheck asks the server on this machine that listens on address. It is for supervisors of containers, which
+// have neither shell nor curl. path is /healthz or /readyz.
+func healthcheck(ctx context.Context, address, path string, stdout io.Writer) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return err // configuration was checked
+	}
+	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
+		host = "localhost" // it listens everywhere
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
+	res, err := client.Do(r)
+	if err != nil {
+		return fmt.Errorf("the server on %s does not answer: %w", address, rootError(err))
+	}
+	defer res.Body.Close() //nolint:errcheck // a few bytes, read to the end
+	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+	if err != nil {
+		return fmt.Errorf("the server on %s breaks off: %w", address, err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server on %s answers %d: %s", address, res.StatusCode, body)
+	}
+	_, err = fmt.Fprintln(stdout, string(body))
+	return err
+}

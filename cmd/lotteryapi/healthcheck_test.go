@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+)
+
+// healthcheck says what a container's supervisor has to know, by its exit code.
+func TestHealthcheck(t *testing.T) {
+	t.Parallel()
+	none := func(string) string { return "" }
+	ask := func(address string, more ...string) (code int, said string) {
+		var stdout, stderr strings.Builder
+		args := append([]string{"lotteryapi", "healthcheck", "--listen", address}, more...)
+		code = run(context.Background(), args, none, &stdout, &stderr)
+		return code, stdout.String() + stderr.String()
+	}
+	p := start(t, t.TempDir(), serveArgs("sqlite:lottery.db")...)
+	address := strings.TrimPrefix(p.base, "http://")
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, listen := range []string{address, "0.0.0.0:" + port, ":" + port} {
+		if code, said := ask(listen); code != 0 || !strings.Contains(said, `"ok"`) {
+			t.Errorf("%s: exit code %d: %s", listen, code, said)
+		}
+	}
+	if code, said := ask(address, "--ready"); code != 0 || !strings.Contains(said, `"ready"`) {
+		t.Errorf("ready: exit code %d: %s", code, said)
+	}
+	if code := p.stop(t); code != 0 {
+		t.Fatalf("the server ended with %d", code)
+	}
+	if code, said := ask(address); code != 1 || !strings.Contains(said, "does not answer") {
+		t.Errorf("stopped: exit code %d: %s", code, said)
+	}
+}
