@@ -60,7 +60,7 @@ func runScripts(t *testing.T, dir string, database func() string) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "get": get, "masked": masked, "same": same,
+			"exits": exits, "get": get, "mailserver": mailserver, "masked": masked, "same": same,
 		},
 	})
 }

@@ -78,7 +78,7 @@ func (m *generator) next(n int) *generated {
 	return g
 }
 
-func (m *generator) chance(percent int) bool     { return m.rand.IntN(100) < percent }
+func (m *generator) chance(percent int) bool    { return m.rand.IntN(100) < percent }
 func (m *generator) pick(list ...string) string { return list[m.rand.IntN(len(list))] }
 
 // setTarget gives g a path of the document, and parameters.

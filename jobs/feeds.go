@@ -47,6 +47,18 @@ func SyncedFeeds() []string {
 	return list
 }
 
+// FeedHosts is one address of each feed, by its name: what has to be reached.
+func FeedHosts(cfg *configs.Feeds) map[string]string {
+	hosts := map[string]string{}
+	for _, p := range publishers(cfg) {
+		hosts[p.feed] = p.dataset
+		if len(p.files) > 0 {
+			hosts[p.feed] = p.files[0]
+		}
+	}
+	return hosts
+}
+
 // page is the address of a part of a dataset, in the words of Socrata's SoQL.
 // https://dev.socrata.com/docs/queries/
 func page(dataset, where string, limit, offset string) string {

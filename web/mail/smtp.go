@@ -54,6 +54,16 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	return &SMTP{client, from}, nil
 }
 
+// Check connects as Send does, with TLS and the password where there is one, and sends nothing.
+func (s *SMTP) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
+	defer cancel()
+	if err := s.client.DialWithContext(ctx); err != nil {
+		return err
+	}
+	return s.client.Close()
+}
+
 // Send sends one message, as text and as HTML.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg()

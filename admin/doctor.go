@@ -1,0 +1,197 @@
+package admin
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"lottery/configs"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+func (t *tool) doctor() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "check everything that the service needs, and say what to do about what is wrong",
+		Description: "It changes nothing, and sends nothing. Run it as the user that runs the server, with its configuration.\n" +
+			"Exit code 1 if a check failed; warnings are no failures.\n\n" +
+			"Example:\n  lotteryadmin doctor --config /etc/lottery/lottery.yaml",
+		Action: func(cc *cli.Context) error { return t.examine(cc) },
+	}
+}
+
+// status is how a check went.
+type status string
+
+const (
+	statusOK      status = "ok"
+	statusWarning status = "warning"
+	statusFailed  status = "failed"
+	statusOff     status = "off" // not configured, or what it needs failed
+)
+
+// finding is one line of the doctor.
+type finding struct {
+	Check  string  `json:"check"`
+	Status status  `json:"status"`
+	Found  string  `json:"found"`
+	Remedy *string `json:"remedy"`
+}
+
+// checkTime bounds one check.
+const checkTime = 15 * time.Second
+
+// patient is what the checks look at.
+type patient struct {
+	*call
+	source configs.Source
+
+	mu     sync.Mutex               // a check that ran out of time may still come to an end
+	open   *store.Store             // nil = the database does not answer
+	clocks map[string]time.Duration // how far this machine's clock is before others
+}
+
+// opened is the database, where it answers.
+func (p *patient) opened() *store.Store {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.open
+}
+
+// compare notes another clock.
+func (p *patient) compare(whose string, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clocks[whose] = p.env.Now().Sub(now)
+}
+
+// examine runs every check, whatever the others found.
+func (t *tool) examine(cc *cli.Context) error {
+	flags := map[string]string{}
+	if cc.IsSet("database-url") {
+		flags["database_url"] = cc.String("database-url")
+	}
+	p := &patient{
+		call: &call{Context: cc, tool: t}, clocks: map[string]time.Duration{},
+		source: configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Flags: flags},
+	}
+	defer func() {
+		if st := p.opened(); st != nil {
+			_ = st.Close() // nothing was written
+		}
+	}()
+	checks := []struct {
+		name string
+		run  func(context.Context) finding
+	}{
+		{"configuration", p.configuration}, {"database", p.database}, {"migrations", p.migrations}, {"redis", p.redis}, {"stripe", p.stripe}, {"smtp", p.smtp},
+		{"feeds", p.publishers}, {"clock", p.clock}, {"disk", p.disk}, {"permissions", p.permissions},
+	}
+	list, failed := make([]finding, 0, len(checks)), 0
+	for _, check := range checks {
+		f := bounded(cc.Context, check.run)
+		if cc.Err() != nil {
+			return cc.Err()
+		}
+		f.Check, f.Found = check.name, strings.TrimSpace(explain(cc.Context, models.Errorf(models.CodeInvalid, "%s", f.Found)))
+		if f.Status == statusFailed {
+			failed++
+		}
+		list = append(list, f)
+	}
+	if err := t.result(list); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return models.Errorf(models.CodeUnavailable, "%d of %d checks failed", failed, len(list))
+	}
+	return nil
+}
+
+// bounded gives a check its time; one that does not heed its context is left behind.
+func bounded(ctx context.Context, run func(context.Context) finding) finding {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	done := make(chan finding, 1)
+	go func() { done <- run(ctx) }()
+	select {
+	case f := <-done:
+		return f
+	case <-time.After(checkTime + time.Second):
+		return failing("there was no answer for "+checkTime.String(), "see that what it asks can be reached from this machine")
+	}
+}
+
+func fine(found string) finding { return finding{Status: statusOK, Found: found} }
+func off(found string) finding  { return finding{Status: statusOff, Found: found} }
+func failing(found, remedy string) finding {
+	return finding{Status: statusFailed, Found: found, Remedy: &remedy}
+}
+func doubtful(found, remedy string) finding {
+	return finding{Status: statusWarning, Found: found, Remedy: &remedy}
+}
+
+func (p *patient) configuration(context.Context) finding {
+	var err error
+	p.cfg, err = configs.Load(p.source)
+	switch {
+	case err != nil:
+		return failing(err.Error(), "mend what is named; configs/lottery.example.yaml explains every option")
+	case p.source.File == "":
+		return fine("from the environment and the defaults")
+	default:
+		return fine("from " + p.source.File + ", the environment and the defaults")
+	}
+}
+
+const lookAtDatabase = "see that the database runs, that this machine reaches it, and that database_url has the right user and password"
+
+func (p *patient) database(ctx context.Context) finding {
+	switch {
+	case p.cfg.DatabaseURL == "":
+		return off("not looked at: the configuration does not say which")
+	case !store.Exists(p.cfg.DatabaseURL):
+		return failing("there is no database at "+p.cfg.DatabaseURL, "`lotteryadmin db migrate` makes it; or set database_url to where it is")
+	}
+	st, err := store.Open(ctx, p.cfg.DatabaseURL, store.Options{Now: p.env.Now})
+	if err != nil {
+		return failing(err.Error(), lookAtDatabase)
+	}
+	health, err := st.Health(ctx)
+	if err != nil {
+		_ = st.Close() // it is of no use
+		return failing(err.Error(), lookAtDatabase)
+	}
+	if health.Now != nil {
+		p.compare("PostgreSQL", *health.Now)
+	}
+	p.mu.Lock()
+	p.open = st
+	p.mu.Unlock()
+	found := st.Dialect() + " " + health.Version
+	if health.Writable != nil {
+		return failing(found+" takes no changes: "+health.Writable.Error(), "give the user the right to write, and see that the server is the primary and its disk is not full")
+	}
+	return fine(found + ", writable")
+}
+
+func (p *patient) migrations(ctx context.Context) finding {
+	st := p.opened()
+	if st == nil {
+		return off("not looked at: the database does not answer")
+	}
+	o, err := st.Overview(ctx)
+	switch {
+	case err != nil:
+		return failing(err.Error(), lookAtDatabase)
+	case len(o.Pending) > 0:
+		return failing("not applied: "+strings.Join(o.Pending, ", "), "`lotteryadmin db migrate`")
+	case o.Demo:
+		return failing("the database is the demo's", "set database_url to a database of your own")
+	default:
+		return fine("all applied")
+	}
+}

@@ -1,0 +1,131 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"lottery/configs"
+	"lottery/models/store"
+)
+
+// clockTolerance is how far clocks may be apart: the day of quotas and the expiry of keys follow them.
+const clockTolerance = time.Minute
+
+// clock compares this machine's clock with those that the other checks met. Stripe's is part of its own check.
+func (p *patient) clock(context.Context) finding {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.clocks) == 0 {
+		return off("nothing here has another clock")
+	}
+	return judgeClocks(p.clocks)
+}
+
+func judgeClocks(clocks map[string]time.Duration) finding {
+	var said []string
+	wrong := false
+	for _, whose := range slices.Sorted(maps.Keys(clocks)) {
+		ahead := clocks[whose]
+		wrong = wrong || ahead.Abs() > clockTolerance
+		said = append(said, fmt.Sprintf("%s from %s's", ahead.Round(time.Second), whose))
+	}
+	found := strings.Join(said, ", ")
+	if wrong {
+		return failing(found, "set the clocks by NTP: expiry of keys follows this machine's, quotas the store's")
+	}
+	return fine(found)
+}
+
+// What a disk must have: room for the largest import's write-ahead log, and for a copy of the database.
+const (
+	littleRoom = 64 << 20
+	someRoom   = 1 << 30
+)
+
+// disk looks at the folder of the SQLite file, where a backup needs as much again.
+func (p *patient) disk(context.Context) finding {
+	path, ok := store.SQLiteFile(p.cfg.DatabaseURL)
+	if !ok {
+		return off("the database is not on this machine's disk")
+	}
+	folder := filepath.Dir(path)
+	var disk unix.Statfs_t
+	if err := unix.Statfs(folder, &disk); err != nil {
+		return failing(fmt.Sprintf("%s: %v", folder, err), "`lotteryadmin db migrate` makes the folder; or set database_url")
+	}
+	var size int64
+	if info, err := os.Stat(path); err == nil {
+		size = info.Size()
+	}
+	return judgeDisk(folder, disk.Bavail*uint64(disk.Bsize), uint64(size))
+}
+
+func judgeDisk(folder string, free, database uint64) finding {
+	found := fmt.Sprintf("%s free in %s, where the database has %s", megabytes(free), folder, megabytes(database))
+	const remedy = "make room, or move the database: a full disk stops changes and statistics"
+	switch {
+	case free < littleRoom+database/10:
+		return failing(found, remedy)
+	case free < someRoom || free < 2*database:
+		return doubtful(found, remedy+"; a backup beside it needs as much as the database")
+	default:
+		return fine(found)
+	}
+}
+
+func megabytes(n uint64) string { return fmt.Sprintf("%d MB", n/1_000_000) }
+
+// permissions looks for secrets that others may read, and for a folder that cannot be written.
+func (p *patient) permissions(context.Context) finding {
+	var wrong, remedies []string
+	for _, path := range configs.SecretFiles(p.source) {
+		if readable(path) {
+			wrong, remedies = append(wrong, path+" holds a secret, and everybody may read it"), append(remedies, "chmod o-rwx "+path)
+		}
+	}
+	path, ok := store.SQLiteFile(p.cfg.DatabaseURL)
+	if ok && store.Exists(p.cfg.DatabaseURL) {
+		for _, file := range []string{path, path + "-wal"} {
+			if readable(file) {
+				wrong, remedies = append(wrong, file+" holds personal data, and everybody may read it"), append(remedies, "chmod o-rwx "+file)
+			}
+		}
+		if err := tryFolder(filepath.Dir(path)); err != nil {
+			wrong = append(wrong, err.Error())
+			remedies = append(remedies, "give "+filepath.Dir(path)+" to the user that runs the server")
+		}
+	}
+	if len(wrong) > 0 {
+		return failing(strings.Join(wrong, "; "), strings.Join(remedies, "; "))
+	}
+	return fine("secrets and data are closed to others")
+}
+
+// readable tells whether everybody may read path: the file, and the folder that it is in.
+func readable(path string) bool {
+	info, err := os.Stat(path)
+	folder, folderErr := os.Stat(filepath.Dir(path))
+	const read, enter fs.FileMode = 0o004, 0o001
+	return err == nil && folderErr == nil && info.Mode().Perm()&read != 0 && folder.Mode().Perm()&enter != 0
+}
+
+// tryFolder makes a file and takes it away: SQLite makes its log beside the database.
+func tryFolder(folder string) error {
+	file, err := os.CreateTemp(folder, ".doctor-*")
+	if err != nil {
+		return fmt.Errorf("the folder of the database cannot be written: %w", err)
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Remove(file.Name())
+}

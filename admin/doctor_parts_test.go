@@ -1,0 +1,125 @@
+package admin_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"lottery/admin"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// A Redis that goes away, and a clock that is wrong, are each told, with the rest still looked at.
+func TestDoctorOfRedisAndClock(t *testing.T) {
+	t.Parallel()
+	redis := storetest.NewRedis(t)
+	database := storetest.URL(t)
+	storetest.OpenURL(t, database, store.Options{})
+	examine := func(ahead time.Duration) (map[string]string, int) {
+		var stdout, stderr strings.Builder
+		settings := map[string]string{"LOTTERY_DATABASE_URL": database, "LOTTERY_REDIS_URL": redis.URL()}
+		code := admin.Run(context.Background(), []string{"doctor", "-o", "json"}, admin.Env{
+			Getenv: func(name string) string { return settings[name] }, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
+			Now: func() time.Time { return time.Now().Add(ahead) }, IsTerminal: func(any) bool { return false },
+		})
+		var list []struct{ Check, Status, Found string }
+		if err := json.Unmarshal([]byte(stdout.String()), &list); err != nil {
+			t.Fatalf("%v: %s%s", err, stdout.String(), stderr.String())
+		}
+		found := map[string]string{}
+		for _, f := range list {
+			found[f.Check] = f.Status
+			t.Logf("%s %s: %s", f.Check, f.Status, f.Found)
+		}
+		return found, code
+	}
+	if found, code := examine(0); code != 0 || (found["redis"] != "ok" && found["redis"] != "warning") || found["clock"] != "ok" {
+		t.Errorf("well: exit code %d, %v", code, found)
+	}
+	if found, code := examine(2 * time.Hour); code != 1 || found["clock"] != "failed" || found["database"] != "ok" {
+		t.Errorf("a clock two hours ahead: exit code %d, %v", code, found)
+	}
+	redis.Stop()
+	if found, code := examine(0); code != 1 || found["redis"] != "failed" || found["database"] != "ok" || found["permissions"] == "" {
+		t.Errorf("Redis away: exit code %d, %v", code, found)
+	}
+}
+
+// mailserver starts a mail server with TLS that knows the user "lottery" with the password "right", trusts its
+// certificate, and puts its address into $MAIL: a command of the scripts.
+func mailserver(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: mailserver")
+	}
+	certificate, text := selfSigned(ts)
+	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), text, 0o600))
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
+	ts.Check(err)
+	ts.Defer(func() { listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go answerMail(conn)
+		}
+	}()
+	ts.Setenv("SSL_CERT_FILE", ts.MkAbs("ca.pem"))
+	ts.Setenv("MAIL", listener.Addr().String())
+}
+
+func answerMail(conn net.Conn) {
+	defer conn.Close()
+	want := base64.StdEncoding.EncodeToString([]byte("\x00lottery\x00right"))
+	fmt.Fprint(conn, "220 test\r\n")
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		word, rest, _ := strings.Cut(lines.Text(), " ")
+		switch strings.ToUpper(word) {
+		case "EHLO":
+			fmt.Fprint(conn, "250-test\r\n250 AUTH PLAIN\r\n")
+		case "AUTH":
+			if rest == "PLAIN "+want {
+				fmt.Fprint(conn, "235 welcome\r\n")
+			} else {
+				fmt.Fprint(conn, "535 5.7.8 wrong user or password\r\n")
+			}
+		case "QUIT":
+			fmt.Fprint(conn, "221 bye\r\n")
+			return
+		case "MAIL", "DATA":
+			fmt.Fprint(conn, "550 a doctor sends nothing\r\n")
+		default:
+			fmt.Fprint(conn, "250 ok\r\n")
+		}
+	}
+}
+
+func selfSigned(ts *testscript.TestScript) (tls.Certificate, []byte) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	ts.Check(err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	ts.Check(err)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}

@@ -1,0 +1,152 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"lottery/api/quota"
+	"lottery/jobs"
+	"lottery/jobs/feed"
+	"lottery/models/store"
+	"lottery/web/mail"
+)
+
+func (p *patient) redis(ctx context.Context) finding {
+	const remedy = "see that Redis runs, that this machine reaches it, and that redis_url has the right password"
+	if p.cfg.RedisURL == "" {
+		return off("counters are in the database")
+	}
+	r, err := quota.OpenRedis(p.cfg.RedisURL, nil)
+	if err != nil {
+		return failing(err.Error(), remedy)
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	health, err := r.Health(ctx)
+	if err != nil {
+		return failing(err.Error(), remedy)
+	}
+	p.compare("Redis", health.Now)
+	found := "redis " + health.Version
+	if len(health.Risks) > 0 {
+		return doubtful(found+": "+strings.Join(health.Risks, "; "), "set Redis as docs/operations.md says, under Redis")
+	}
+	return fine(found)
+}
+
+// stripe is `billing doctor` in one line.
+func (p *patient) stripe(ctx context.Context) finding {
+	switch {
+	case !p.cfg.Stripe.On():
+		return off("nothing is sold")
+	case p.opened() == nil || p.cfg.PublicURL == nil:
+		return off("not looked at: it needs the database and public_url")
+	}
+	c := *p.call
+	c.store = p.opened()
+	var wrong, good []string
+	var remedy string
+	for _, check := range c.service().Doctor(ctx) {
+		if check.OK {
+			good = append(good, check.Name)
+			continue
+		}
+		wrong = append(wrong, check.Name+": "+check.Found)
+		if remedy == "" {
+			remedy = check.Remedy
+		}
+	}
+	if len(wrong) > 0 {
+		return failing(strings.Join(wrong, "; "), remedy+"; `lotteryadmin billing doctor` tells all")
+	}
+	return fine(strings.Join(good, ", "))
+}
+
+// smtp connects and signs in; no mail is sent.
+func (p *patient) smtp(ctx context.Context) finding {
+	if p.cfg.Web.SMTPURL == "" {
+		return off("no mail is sent, and nobody can sign up")
+	}
+	const remedy = "see that the mail server runs, that this machine may connect to it, and that smtp_url has the right port, user and password"
+	u, err := url.Parse(p.cfg.Web.SMTPURL)
+	if err != nil {
+		return failing("smtp_url cannot be read", remedy)
+	}
+	sender, err := mail.NewSMTP(p.cfg.Web.SMTPURL, p.cfg.Web.MailFrom)
+	if err != nil {
+		return failing(err.Error(), remedy)
+	}
+	if err := sender.Check(ctx); err != nil {
+		return failing(u.Host+": "+withoutPassword(err.Error(), u), remedy)
+	}
+	if u.User == nil {
+		return fine("connected to " + u.Host + ", without a password")
+	}
+	return fine("signed in to " + u.Host)
+}
+
+func withoutPassword(text string, u *url.URL) string {
+	if password, ok := u.User.Password(); ok && password != "" {
+		text = strings.ReplaceAll(text, password, "xxxxx")
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// publishers reaches the feeds' hosts, and looks at how their last fetches went.
+func (p *patient) publishers(ctx context.Context) finding {
+	if p.cfg.Feeds.Sync == "" {
+		return off("feeds_sync is off: draws come by `draws import` and `draws sync`")
+	}
+	var wrong, late []string
+	hosts := jobs.FeedHosts(&p.cfg.Feeds)
+	for _, name := range slices.Sorted(maps.Keys(hosts)) {
+		hostTime, cancel := context.WithTimeout(ctx, checkTime/time.Duration(len(hosts)+1))
+		if err := feed.Reach(hostTime, hosts[name], p.cfg.Feeds.AllowPrivate); err != nil {
+			wrong = append(wrong, name+": "+err.Error())
+		}
+		cancel()
+	}
+	if st := p.opened(); st != nil {
+		var err error
+		if late, err = lateFeeds(ctx, st, p.env.Now()); err != nil {
+			wrong = append(wrong, err.Error())
+		}
+	}
+	switch {
+	case len(wrong) > 0:
+		return failing(strings.Join(append(wrong, late...), "; "), "see that this machine reaches the named hosts, or set feeds_… to addresses that it reaches")
+	case len(late) > 0:
+		return doubtful(strings.Join(late, "; "), "`lotteryadmin feeds status` tells more; `lotteryadmin draws sync` fetches now")
+	default:
+		return fine(fmt.Sprintf("%d feeds are reached, and their draws are new", len(hosts)))
+	}
+}
+
+// lateFeeds names the feeds whose last fetch failed, or whose draws are older than they should be.
+func lateFeeds(ctx context.Context, st *store.Store, now time.Time) ([]string, error) {
+	fresh, err := jobs.GameFreshness(ctx, st, now)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := st.FeedSources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var late []string
+	for _, name := range jobs.SyncedFeeds() {
+		s := statusOf(name, fresh, sources)
+		switch {
+		case s.LastError != nil:
+			late = append(late, name+" failed: "+*s.LastError)
+		case s.LastSuccess == nil:
+			late = append(late, name+" was never fetched")
+		case !s.Fresh:
+			late = append(late, name+" is behind, last fetched "+*s.LastSuccess)
+		}
+	}
+	return late, nil
+}

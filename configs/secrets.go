@@ -1,0 +1,48 @@
+package configs
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// SecretFiles lists the files that hold secrets in the clear: the configuration file, if any does in it, and those
+// that the environment or the configuration file names.
+func SecretFiles(src Source) []string {
+	var list []string
+	file, err := readFile(src.File)
+	if err != nil {
+		file = nil // Load tells
+	}
+	add := func(path string) {
+		if path != "" && !slices.Contains(list, path) {
+			list = append(list, path)
+		}
+	}
+	for _, o := range Options() {
+		if !o.Secret {
+			continue
+		}
+		if holdsSecret(file[o.Key]) {
+			add(src.File)
+		}
+		add(file[o.Key+"_file"])
+		if src.Getenv != nil {
+			add(src.Getenv(o.Env() + "_FILE"))
+		}
+	}
+	return list
+}
+
+// holdsSecret tells whether somebody who reads value knows more than an address.
+func holdsSecret(value string) bool {
+	if value == "" || strings.HasPrefix(value, "sqlite:") {
+		return false
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" {
+		return true
+	}
+	_, password := u.User.Password()
+	return password || u.Query().Has("password")
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// Health is what an operator's doctor asks of a database.
+type Health struct {
+	Version  string
+	Now      *time.Time // its clock; nil on SQLite, which has none of its own
+	Writable error      // why it takes no changes; nil = it does
+}
+
+// Health looks at the database and changes nothing, not even in an empty one.
+func (s *Store) Health(ctx context.Context) (Health, error) {
+	var h Health
+	query := "SELECT sqlite_version()"
+	if s.dialect == Postgres {
+		query = "SELECT current_setting('server_version')"
+	}
+	if err := s.reader(ctx).Raw(query).Scan(&h.Version).Error; err != nil {
+		return h, unavailable(err)
+	}
+	if s.dialect == Postgres {
+		var now time.Time
+		if err := s.reader(ctx).Raw("SELECT clock_timestamp()").Scan(&now).Error; err != nil {
+			return h, unavailable(err)
+		}
+		h.Now = &now
+	}
+	h.Writable = s.writable(ctx)
+	return h, nil
+}
+
+// writable tries a change of no row, which needs the right, the lock and a server that is no replica.
+func (s *Store) writable(ctx context.Context) error {
+	return s.transaction(ctx, func(tx *gorm.DB) error {
+		if s.dialect == Postgres {
+			var readOnly bool
+			if err := tx.Raw("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool").Scan(&readOnly).Error; err != nil {
+				return err
+			}
+			if readOnly {
+				return models.Errorf(models.CodeUnavailable, "it is a replica, or read-only")
+			}
+		}
+		if !tx.Migrator().HasTable("accounts") {
+			return nil
+		}
+		return tx.Exec("UPDATE accounts SET email = email WHERE 1 = 0").Error
+	})
+}
+
+// SQLiteFile is the file of a sqlite: address; ok is false for other databases.
+func SQLiteFile(databaseURL string) (path string, ok bool) { return sqlitePath(databaseURL) }
