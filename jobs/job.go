@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -37,6 +38,7 @@ type Deps struct {
 	Mail    bool             // mails are sent
 	Now     func() time.Time // nil = time.Now
 	Log     *slog.Logger
+	Through func(http.RoundTripper) http.RoundTripper // what feeds are fetched through; nil = directly
 }
 
 // All is every job there is.

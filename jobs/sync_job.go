@@ -17,7 +17,7 @@ func syncJob(d *Deps) Job {
 		Run: func(ctx context.Context) (string, error) {
 			s := Sync{
 				Store: d.Store, Feeds: d.Feeds, Now: d.Now, Log: d.Log,
-				Fetcher: feed.NewFetcher(feed.FetchOptions{Contact: d.Contact, AllowPrivate: d.Feeds.AllowPrivate}),
+				Fetcher: feed.NewFetcher(feed.FetchOptions{Contact: d.Contact, AllowPrivate: d.Feeds.AllowPrivate, Through: d.Through}),
 			}
 			list, err := s.Run(ctx, SyncOptions{})
 			outcome, failed := told(list)

@@ -62,7 +62,7 @@ func (t *Traffic) Observe() gin.HandlerFunc {
 				t.log.write(c.Request, Line{Route: route.name, Status: status, Bytes: c.Writer.Size(), Took: took, ID: RequestIDOf(c), Key: r.key})
 			}
 			if span.End != nil {
-				span.End(route.name, status, plans[r.plan])
+				span.End(Answered{Method: method(c.Request.Method), Route: route.name, Status: status, Plan: plans[r.plan], ID: RequestIDOf(c)})
 			}
 			c.Keys = nil
 			r.release()

@@ -56,7 +56,7 @@ func (t *Traffic) wrapped(template string, answer *noted, r *http.Request, began
 		t.log.write(r, Line{Route: route.name, Status: status, Bytes: answer.bytes, Took: took, ID: id})
 	}
 	if span.End != nil {
-		span.End(route.name, status, planNone)
+		span.End(Answered{Method: method(r.Method), Route: route.name, Status: status, Plan: planNone, ID: id})
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 )
 
 // newBilling is billing as configured; nil if nothing is sold. Without a webhook secret it would have to believe
-// anybody's events, or none: then the server does not start. now is Stripe's time; nil = this machine's.
-func newBilling(cfg *configs.Config, st *store.Store, now func() time.Time, log *slog.Logger) (*billing.Service, error) {
+// anybody's events, or none: then the server does not start. now is Stripe's time; nil = this machine's. transport reaches
+// Stripe; nil = as usual.
+func newBilling(cfg *configs.Config, st *store.Store, now func() time.Time, transport http.RoundTripper, log *slog.Logger) (*billing.Service, error) {
 	if !cfg.Stripe.On() {
 		return nil, nil //nolint:nilnil // nothing is sold
 	}
@@ -22,7 +23,7 @@ func newBilling(cfg *configs.Config, st *store.Store, now func() time.Time, log 
 			"`lotteryadmin billing setup` makes the webhook and prints its secret; without it no event of Stripe can be told from a forged one")
 	}
 	return billing.New(billing.Options{
-		Store: st, Stripe: cfg.Stripe, PublicURL: cfg.PublicURL.String(), StripeNow: now, Log: log, Retries: 1,
+		Store: st, Stripe: cfg.Stripe, PublicURL: cfg.PublicURL.String(), StripeNow: now, Transport: transport, Log: log, Retries: 1,
 	}), nil
 }
 

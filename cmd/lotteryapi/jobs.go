@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 
 	"lottery/jobs"
 )
@@ -10,6 +11,7 @@ import (
 func (n *node) runJobs(ctx context.Context) {
 	list := jobs.All(jobs.Deps{
 		Store: n.store, Billing: n.billing, Feeds: n.cfg.Feeds, Contact: n.cfg.PublicURL.String(), Mail: n.outbox != nil, Log: n.log,
+		Through: func(next http.RoundTripper) http.RoundTripper { return n.trace.client("feed", next) },
 	})
 	metrics := jobs.NewMetrics(list)
 	metrics.Register(n.metrics)

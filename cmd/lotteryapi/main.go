@@ -59,7 +59,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 					if err != nil {
 						return err
 					}
-					return serve(c.Context, cfg, serveOptions{migrate: !c.Bool("no-migrate"), log: newLogger(cfg, stderr)})
+					log := newLogger(cfg, stderr)
+					trace, err := newTracing(c.Context, getenv, log)
+					if err != nil {
+						return err
+					}
+					return serve(c.Context, cfg, serveOptions{migrate: !c.Bool("no-migrate"), trace: trace, log: log})
 				},
 			},
 			{

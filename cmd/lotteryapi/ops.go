@@ -31,7 +31,7 @@ func (n *node) measure() {
 	if n.cfg.AccessLog {
 		log = middleware.AccessLog{Log: n.log, Trusted: n.cfg.TrustedProxies}
 	}
-	n.traffic = middleware.NewTraffic(log, nil)
+	n.traffic = middleware.NewTraffic(log, n.trace.server())
 	n.traffic.Register(n.metrics)
 	n.knowPages()
 	n.conns = middleware.NewConnections(n.cfg.MaxConnections)

@@ -84,11 +84,22 @@ func (l *lockedBuffer) String() string {
 // start runs lotteryapi in a folder of its own and waits until it is ready.
 func start(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
-	p := launch(t, dir, args...)
+	return ready(t, launch(t, dir, args...))
+}
+
+// startWith is start with more in the environment.
+func startWith(t testing.TB, env []string, args ...string) *process {
+	t.Helper()
+	return ready(t, launchWith(t, t.TempDir(), env, args...))
+}
+
+// ready waits until p is.
+func ready(t testing.TB, p *process) *process {
+	t.Helper()
 	waitUntil(t, "the server to be ready", func() bool {
 		select {
 		case <-p.exited:
-			t.Fatalf("%v ended:\n%s", args, p.stderr)
+			t.Fatalf("%v ended:\n%s", p.cmd.Args, p.stderr)
 		default:
 		}
 		if p.base == "" {
@@ -109,10 +120,15 @@ func start(t testing.TB, dir string, args ...string) *process {
 
 func launch(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
+	return launchWith(t, dir, nil, args...)
+}
+
+func launchWith(t testing.TB, dir string, env []string, args ...string) *process {
+	t.Helper()
 	p := &process{stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, exited: make(chan struct{})}
 	p.cmd = exec.Command(binary(t, "lotteryapi"), args...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, p.stdout, p.stderr
-	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,7 @@ type serveOptions struct {
 	unmetered func(http.Handler) http.Handler
 	stripeNow func() time.Time // the clock of demo's stand-in for Stripe; nil = this machine's
 	mailbox   *mail.Mailbox    // takes demo's mails; nil = they are sent
+	trace     *tracing         // nil = nothing is traced
 	log       *slog.Logger
 	started   func(addr string) // called once the index is loaded; may be nil
 }
@@ -60,6 +61,7 @@ type node struct {
 	metrics *prometheus.Registry
 	index   *jobs.CatalogMetrics
 	traffic *middleware.Traffic
+	trace   *tracing // nil = nothing is traced
 	conns   *middleware.Connections
 	drained atomic.Bool // SIGTERM came
 
@@ -84,9 +86,10 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if err := st.Prepare(ctx, opts.migrate); err != nil {
 		return err
 	}
-	n := &node{cfg: cfg, log: opts.log, store: st, mailbox: opts.mailbox, metrics: prometheus.NewRegistry()}
+	n := &node{cfg: cfg, log: opts.log, store: st, mailbox: opts.mailbox, metrics: prometheus.NewRegistry(), trace: opts.trace}
+	defer n.trace.close(ctx, n.log)
 	n.measure()
-	if n.billing, err = newBilling(&cfg, st, opts.stripeNow, opts.log); err != nil {
+	if n.billing, err = newBilling(&cfg, st, opts.stripeNow, n.trace.client("stripe", nil), opts.log); err != nil {
 		return err
 	}
 	if n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log); err != nil {

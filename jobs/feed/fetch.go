@@ -48,6 +48,8 @@ type FetchOptions struct {
 	AllowPrivate bool
 	// FirstWait is the pause before the first retry; 0 = a second.
 	FirstWait time.Duration
+	// Through wraps what sends each request, so that it can be watched; nil = nobody watches.
+	Through func(http.RoundTripper) http.RoundTripper
 }
 
 // NewFetcher makes a Fetcher.
@@ -75,6 +77,9 @@ func NewFetcher(o FetchOptions) *Fetcher {
 			}
 			return nil
 		},
+	}
+	if o.Through != nil {
+		client.HTTPClient.Transport = o.Through(client.HTTPClient.Transport)
 	}
 	return &Fetcher{client, fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact)}
 }

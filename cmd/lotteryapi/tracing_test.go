@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"lottery/billing/sandbox"
+	"lottery/configs"
+	"lottery/jobs/feed"
+	"lottery/models/store/storetest"
+)
+
+// receiver takes traces by OTLP over HTTP.
+type receiver struct {
+	url string
+
+	mu   sync.Mutex
+	list []*spans.Span
+	raw  strings.Builder // all that came
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	rc := &receiver{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var got collector.ExportTraceServiceRequest
+		if err == nil {
+			err = proto.Unmarshal(body, &got)
+		}
+		if err != nil || r.URL.Path != "/v1/traces" {
+			t.Errorf("%s: %v", r.URL.Path, err)
+		}
+		rc.mu.Lock()
+		defer rc.mu.Unlock()
+		rc.raw.WriteString(got.String())
+		for _, of := range got.GetResourceSpans() {
+			for _, in := range of.GetScopeSpans() {
+				rc.list = append(rc.list, in.GetSpans()...)
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	rc.url = server.URL
+	return rc
+}
+
+func attributes(s *spans.Span) map[string]string {
+	m := map[string]string{}
+	for _, a := range s.GetAttributes() {
+		m[a.GetKey()] = a.GetValue().GetStringValue()
+	}
+	return m
+}
+
+// Requests arrive as spans where a collector is named; no span names a customer or a key.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	rc := newReceiver(t)
+	database := storetest.URL(t)
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + rc.url, "OTEL_BSP_SCHEDULE_DELAY=100"}, serveArgs(database)...)
+	key := newKey(t, database, "ada.traced@example.com")
+	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
+	r, err := http.NewRequest(http.MethodGet, p.base+"/v1/draws/date/2024-02-29?game_type=pick3", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-API-Key", key)
+	r.Header.Set("X-Request-Id", "traced-1")
+	r.Header.Set("Traceparent", "00-"+parent+"-00f067aa0ba902b7-01")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	p.get(t, "/docs?api_key="+key, "")
+	p.get(t, "/v1/made/up/"+key, "")
+	if code := p.stop(t); code != 0 { // the last spans are sent
+		t.Fatalf("exit code %d\n%s", code, p.stderr)
+	}
+	rc.mu.Lock()
+	defer rc.mu.Unlock()
+	var names []string
+	for _, s := range rc.list {
+		names = append(names, s.GetName())
+		if a := attributes(s); a["lottery.request_id"] == "traced-1" {
+			if got := hex.EncodeToString(s.GetTraceId()); got != parent || a["http.route"] != "/v1/draws/date/{date}" || a["lottery.plan"] != "free" || s.GetKind() != spans.Span_SPAN_KIND_SERVER {
+				t.Errorf("%s %v", got, s)
+			}
+		}
+	}
+	for _, want := range []string{"GET /v1/draws/date/{date}", "GET /docs", "GET other"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no span %q among %q", want, names)
+		}
+	}
+	for _, secret := range []string{key, key[4:30], "ada.traced"} {
+		if strings.Contains(rc.raw.String(), secret) {
+			t.Errorf("a span holds %q", secret)
+		}
+	}
+	if !strings.Contains(rc.raw.String(), `"lottery"`) {
+		t.Error("the service has no name")
+	}
+}
+
+// What is asked of Stripe and of the lotteries is a span within the one that asks, and holds no address but the host's.
+func TestTracesOfOthers(t *testing.T) {
+	t.Parallel()
+	recorder := tracetest.NewSpanRecorder()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
+	tr := &tracing{provider: provider, tracer: provider.Tracer("test")}
+	var stripeAPI http.Handler
+	stripe := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { stripeAPI.ServeHTTP(w, r) }))
+	t.Cleanup(stripe.Close)
+	made, err := sandbox.New(sandbox.Options{URL: stripe.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stripeAPI = made
+	ctx, span := tr.tracer.Start(context.Background(), "parent")
+	sells, err := newBilling(&configs.Config{
+		Stripe:    configs.Stripe{SecretKey: sandbox.DefaultKey, WebhookSecrets: []string{"whsec_x"}, APIURL: stripe.URL},
+		PublicURL: &url.URL{Scheme: "http", Host: "localhost"},
+	}, storetest.Open(t), nil, tr.client("stripe", nil), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sells.Setup(ctx); err != nil {
+		t.Fatal(err)
+	}
+	fetcher := feed.NewFetcher(feed.FetchOptions{AllowPrivate: true, Through: func(next http.RoundTripper) http.RoundTripper { return tr.client("feed", next) }})
+	lottery := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(lottery.Close)
+	if _, err := fetcher.Fetch(ctx, lottery.URL+"/file.csv?token=secret", feed.Known{}, nil); err == nil {
+		t.Error("404 is no file")
+	}
+	span.End()
+	var names []string
+	for _, s := range recorder.Ended() {
+		names = append(names, s.Name())
+		for _, a := range s.Attributes() {
+			if text := a.Value.Emit(); strings.ContainsAny(text, "/?@") || strings.Contains(text, "secret") {
+				t.Errorf("%s: %s is %q", s.Name(), a.Key, text)
+			}
+		}
+		if s.SpanContext().TraceID() != span.SpanContext().TraceID() {
+			t.Errorf("%s stands alone", s.Name())
+		}
+	}
+	for _, want := range []string{"stripe POST", "feed GET"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no span %q among %q", want, names)
+		}
+	}
+}
+
+// A collector that is away costs nothing but a line in the log.
+func TestTracesWithoutCollector(t *testing.T) {
+	t.Parallel()
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT=100", "OTEL_BSP_SCHEDULE_DELAY=50"}, serveArgs(storetest.URL(t))...)
+	if status, _ := p.get(t, "/docs", ""); status != http.StatusOK {
+		t.Errorf("/docs: %d", status)
+	}
+	if code := p.stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+	if !strings.Contains(p.stderr.String(), "trace") {
+		t.Errorf("nobody was told:\n%s", p.stderr)
+	}
+}
+
+// A protocol that is not spoken is told at the start.
+func TestTracesByGRPC(t *testing.T) {
+	t.Parallel()
+	p := launchWith(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, serveArgs(storetest.URL(t))...)
+	<-p.exited
+	if code := p.cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(p.stderr.String(), "OTEL_EXPORTER_OTLP_PROTOCOL") {
+		t.Errorf("exit code %d: %s", code, p.stderr)
+	}
+}
