@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -59,15 +60,19 @@ func (o *Outbox) Send(ctx context.Context) error {
 	return err
 }
 
+// errUnknownMail is why a mail waits: another node, of a newer release, may know what to say.
+var errUnknownMail = errors.New("this release does not know that kind of mail")
+
 func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	if m.Email == "" { // closed: nobody is there to be told
 		return o.Store.MailFailed(ctx, m.ID, "the account has no address any more", 0)
 	}
 	message, ok := o.letter(m)
-	if !ok {
-		return o.Store.MailFailed(ctx, m.ID, "this program knows no mail "+string(m.Kind), 0)
+	err := errUnknownMail
+	if ok {
+		err = o.Mail.Send(ctx, message)
 	}
-	if err := o.Mail.Send(ctx, message); err != nil {
+	if err != nil {
 		wait := firstWait << min(m.Attempts-1, 8)
 		if m.Attempts >= mailAttempts {
 			wait = 0

@@ -41,7 +41,10 @@ func TestOutbox(t *testing.T) {
 		pro := models.PlanPro
 		_, err = st.StoreBilling(t.Context(), l, store.BillingChange{
 			Billing: models.BillingAccount{AccountID: account.ID}, Plan: &pro, Actor: "stripe",
-			Mails: []models.Mail{{AccountID: account.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "welcome"}},
+			Mails: []models.Mail{
+				{AccountID: account.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "welcome"},
+				{AccountID: account.ID, Kind: "of a newer release", Data: "{}", Once: "new"},
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -71,6 +74,15 @@ func TestOutbox(t *testing.T) {
 		}
 		if all := box.All(); len(all) != 1 || all[0].Subject != "You are on Pro" || all[0].To != "ada@example.com" {
 			t.Errorf("%d mails: %+v", len(all), all)
+		}
+		mails, err := st.Mails(t.Context(), account.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range mails {
+			if m.Kind != models.MailWelcomePro && (m.Attempts == 0 || m.SentAt != nil || m.FailedAt != nil) {
+				t.Errorf("a mail that a newer node can write does not wait for it: %+v", m)
+			}
 		}
 	})
 }
