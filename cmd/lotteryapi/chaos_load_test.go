@@ -74,19 +74,15 @@ func (w *chaos) account(name string) *chaosAccount {
 type chaosLoad struct {
 	mu     sync.Mutex
 	status map[int]int
-	log    map[string]int // lost requests, by what the client saw
 }
 
-func (l *chaosLoad) count(status int, why string) {
+func (l *chaosLoad) count(status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.status == nil {
-		l.status, l.log = map[int]int{}, map[string]int{}
+		l.status = map[int]int{}
 	}
 	l.status[status]++
-	if why != "" {
-		l.log[why]++
-	}
 }
 
 func (l *chaosLoad) report() {
@@ -147,10 +143,10 @@ func (w *chaos) request() {
 	res, body, err := w.fleet.send(w.balancer.base, http.MethodGet, path, key, nil)
 	if err != nil || res.Header.Get(fromBalancer) != "" {
 		a.lost.Add(1)
-		w.load.count(lost, "")
+		w.load.count(lost)
 		return
 	}
-	w.load.count(res.StatusCode, "")
+	w.load.count(res.StatusCode)
 	switch res.StatusCode {
 	case http.StatusOK:
 		a.served.Add(1)

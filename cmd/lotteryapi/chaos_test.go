@@ -154,6 +154,7 @@ func (w *chaos) end() {
 
 // ready waits until every server answers again.
 func (w *chaos) ready() {
+	time.Sleep(3 * healthEvery) // the balancer has yet to see that one is gone
 	for _, n := range w.balancer.nodes {
 		waitUntil(w.t, "server "+n.host+" to be ready", n.ready.Load)
 	}
@@ -184,7 +185,7 @@ var chaosDisturbances = []struct {
 		w.servers[1].signal(syscall.SIGKILL)
 		w.ready()
 	}},
-	{"a server is stopped", func(w *chaos) { w.any().signal(syscall.SIGTERM); time.Sleep(time.Second); w.ready() }},
+	{"a server is stopped", func(w *chaos) { w.any().signal(syscall.SIGTERM); time.Sleep(10 * healthEvery); w.ready() }},
 	{"PostgreSQL is away", func(w *chaos) { w.withoutPostgres(func() { moment(3000) }) }},
 	{"PostgreSQL goes away during an import", func(w *chaos) {
 		var importing sync.WaitGroup
