@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"lottery/models/store/storetest"
+)
+
+// restoreSteps is the shell commands of docs/operations.md under heading.
+func restoreSteps(t *testing.T, heading string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n### "+heading+"\n")
+	_, rest, fenced := strings.Cut(rest, "```sh\n")
+	steps, _, closed := strings.Cut(rest, "\n```")
+	if !found || !fenced || !closed {
+		t.Fatalf("docs/operations.md has no commands under %q", heading)
+	}
+	return steps
+}
+
+// A backup that is taken while draws are imported and requests counted is of one moment, and the documented steps
+// bring it back after damage: draws, accounts, keys and counters.
+func TestRestoreAsDocumented(t *testing.T) {
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		folder := t.TempDir()
+		file := filepath.Join(folder, "lottery.db")
+		restored(t, "sqlite:"+file, func(t *testing.T) {
+			damage, err := os.OpenFile(file, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer damage.Close()
+			if _, err := damage.WriteAt([]byte(strings.Repeat("damage! ", 1024)), 0); err != nil {
+				t.Fatal(err)
+			}
+		}, func(backup string) (string, []string) {
+			steps := strings.NewReplacer("/var/lib/lottery", folder, "/var/backups/lottery-2026-11-21", backup).Replace(restoreSteps(t, "Restore SQLite"))
+			return steps, []string{"LOTTERY_DATABASE_URL=sqlite:" + file}
+		})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		for _, program := range []string{"pg_dump", "pg_restore", "psql", "createdb"} {
+			if _, err := exec.LookPath(program); err != nil {
+				storetest.Missing(t, program)
+			}
+		}
+		server := storetest.NewPostgresServer(t)
+		address := server.NewDatabase(t)
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(u.Path, "/")
+		env := []string{"PGHOST=" + u.Query().Get("host"), "PGUSER=lottery", "PGDATABASE=postgres", "LOTTERY_DATABASE_URL=" + address}
+		restored(t, address, func(t *testing.T) {
+			shell(t, "psql --quiet --dbname="+name+" --command='DROP TABLE draws CASCADE' --command='DROP TABLE api_keys CASCADE'", env)
+		}, func(backup string) (string, []string) {
+			steps := strings.NewReplacer("DB=lottery", "DB="+name, "/var/backups/lottery-2026-11-21", backup).Replace(restoreSteps(t, "Restore PostgreSQL"))
+			return steps, env
+		})
+	})
+}
+
+func shell(t *testing.T, commands string, env []string) {
+	t.Helper()
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", commands)
+	cmd.Env = append([]string{"PATH=" + filepath.Dir(binary(t, "lotteryadmin")) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, commands, out)
+	}
+}
+
+// importHundred imports 100 draws of 1990, from day first on.
+func importHundred(t *testing.T, url string, first int) {
+	t.Helper()
+	var csv strings.Builder
+	csv.WriteString("game,date,tod,number\n")
+	for i := first; i < first+100; i++ {
+		fmt.Fprintf(&csv, "ny-numbers,%d-%02d-%02d,Evening,%03d\n", 1990+i/336, 1+i/28%12, 1+i%28, i)
+	}
+	if out, code := admin(t, url, "draws", "import", "--feed", "csv", writeFile(t, csv.String())); code != 0 {
+		t.Errorf("import: %d %s", code, out)
+	}
+}
+
+func countedToday(t *testing.T, p *process, key string) int {
+	t.Helper()
+	status, body := p.get(t, "/v1/usage", key)
+	var usage struct{ Used int }
+	if err := json.Unmarshal(body, &usage); err != nil || status != http.StatusOK {
+		t.Fatalf("%d %v %s", status, err, body)
+	}
+	return usage.Used
+}
+
+func restored(t *testing.T, address string, damage func(*testing.T), steps func(backup string) (string, []string)) {
+	t.Helper()
+	const query = "/v1/draws/recent?game=ny-numbers"
+	p := start(t, t.TempDir(), serveArgs(address)...)
+	key := newKey(t, address, "dev@example.com") // 100 a day: each is written
+	importHundred(t, address, 0)
+	waitUntil(t, "the import to show", func() bool { return total(t, p, key, query) == 100 })
+	before := countedToday(t, p, key)
+
+	var load sync.WaitGroup
+	load.Go(func() { importHundred(t, address, 100) })
+	load.Go(func() {
+		for range 20 {
+			p.get(t, query, key)
+		}
+	})
+	backup := filepath.Join(t.TempDir(), "copy")
+	out, code := admin(t, address, "db", "backup", backup)
+	load.Wait()
+	if code != 0 {
+		t.Fatalf("backup: %d %s", code, out)
+	}
+	after := countedToday(t, p, key)
+	lateKey := newKey(t, address, "late@example.com")
+	if code := p.stop(t); code != 0 {
+		t.Fatalf("the server ended with %d", code)
+	}
+	damage(t)
+	if out, code := admin(t, address, "draws", "export"); code == 0 {
+		t.Fatalf("nothing is damaged: %s", out[:min(len(out), 300)])
+	}
+	commands, env := steps(backup)
+	shell(t, commands, env)
+
+	p = start(t, t.TempDir(), serveArgs(address)...)
+	if got := total(t, p, key, query); got != 100 && got != 200 {
+		t.Errorf("%d draws: half of an import was backed up", got)
+	}
+	if used := countedToday(t, p, key); used < before || used > after+1 {
+		t.Errorf("%d requests used, want %d to %d", used, before, after+1)
+	}
+	if status, body := p.get(t, query, lateKey); status != http.StatusUnauthorized {
+		t.Errorf("a key from after the backup: %d %s", status, body)
+	}
+	importHundred(t, address, 200)
+	waitUntil(t, "an import after the restore", func() bool { return total(t, p, key, query) > 200-1 })
+}
