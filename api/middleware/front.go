@@ -19,11 +19,18 @@ type Front struct {
 	most      int64 // 0 = as many as come
 	pressed   func()
 
-	inFlight, bodies atomic.Int64
-	shed             *prometheus.CounterVec
-	shedPlaces       prometheus.Counter
-	shedBodies       prometheus.Counter
+	shed       *prometheus.CounterVec
+	shedPlaces prometheus.Counter
+	shedBodies prometheus.Counter
+
+	_        [cacheLine]byte // what every request changes stands apart from what every request reads
+	inFlight atomic.Int64
+	_        [cacheLine]byte
+	bodies   atomic.Int64
 }
+
+// cacheLine is what cores share memory by.
+const cacheLine = 64
 
 // bodyShare is the part of all places that requests with a body may take: who sends one slowly waits in it, and must not
 // keep those away that only ask.
