@@ -94,7 +94,7 @@ func (t *tracing) server() middleware.Tracer {
 // Begin begins the span of a request, as a part of the client's if it says so (traceparent).
 func (t *tracing) Begin(r *http.Request) middleware.Span {
 	ctx := t.carrier.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-	ctx, span := t.tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer)) //nolint:spancheck // End is called when the request is answered
+	ctx, span := t.tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))   //nolint:spancheck // End is called when the request is answered
 	return middleware.Span{Request: r.WithContext(ctx), End: func(a middleware.Answered) { //nolint:spancheck // the same
 		span.SetName(a.Method + " " + a.Route)
 		span.SetAttributes(attribute.String("http.request.method", a.Method), attribute.String("http.route", a.Route),
