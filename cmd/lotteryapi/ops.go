@@ -31,9 +31,11 @@ func (n *node) measure() {
 	if n.cfg.AccessLog {
 		log = middleware.AccessLog{Log: n.log, Trusted: n.cfg.TrustedProxies}
 	}
-	n.traffic = middleware.NewTraffic(log, n.trace.server())
-	n.traffic.Register(n.metrics)
-	n.knowPages()
+	if tracer := n.trace.server(); n.cfg.OpsListen != "" || n.cfg.AccessLog || tracer != nil { // else nobody could see what is counted
+		n.traffic = middleware.NewTraffic(log, tracer)
+		n.traffic.Register(n.metrics)
+		n.knowPages()
+	}
 	n.conns = middleware.NewConnections(n.cfg.MaxConnections)
 	n.conns.Register(n.metrics)
 	n.index = jobs.NewCatalogMetrics(&n.live)
