@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -230,6 +231,51 @@ func TestSyncGoesOnPastFailures(t *testing.T) {
 				if strings.HasSuffix(src.Address, va3) && (src.Error == "" || src.SucceededAt != nil || src.ETag != "") {
 					t.Errorf("%+v", src)
 				}
+			}
+		})
+	}
+}
+
+func TestSyncCompressed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	b.answer(va3, func(w http.ResponseWriter, r *http.Request) {
+		if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			t.Errorf("compressed answers are not asked for: %v", r.Header)
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		body := gzip.NewWriter(w)
+		_, _ = io.WriteString(body, virginia(5, "0,3,4"))
+		_ = body.Close()
+	})
+	if got := b.run(t, jobs.SyncOptions{Feed: models.FeedVirginia}); len(got.Errs) > 0 || got.Summary.Inserted != 50 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A server that keeps one waiting, for its answer or in the midst of it, does not hold up the other feeds.
+func TestSyncOfSlowServers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		serve http.HandlerFunc
+		want  string
+	}{
+		"no answer": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "timeout"},
+		"half an answer": {func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, virginia(20, "0,3,4"))
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, "the server sent nothing for 300ms"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.sync.Fetcher = feed.NewFetcher(feed.FetchOptions{Contact: "http://localhost", AllowPrivate: true, FirstWait: time.Millisecond, Stall: 300 * time.Millisecond})
+			b.answer(va3, test.serve)
+			b.virginia4()
+			if got := b.run(t, jobs.SyncOptions{Feed: models.FeedVirginia}); len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), test.want) || got.Summary.Inserted != 40 {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ import (
 
 // Limits of one fetch.
 const (
-	stall        = 30 * time.Second // to connect; to the headers; between two pieces of the body
+	longestStall = 30 * time.Second
 	mostRetries  = 3
 	firstWait    = time.Second
 	longestWait  = time.Minute // a server that wants more is left until the next sync
@@ -38,6 +39,7 @@ const (
 type Fetcher struct {
 	client    *retryablehttp.Client
 	userAgent string
+	stall     time.Duration
 }
 
 // FetchOptions is how to make a Fetcher.
@@ -48,23 +50,22 @@ type FetchOptions struct {
 	AllowPrivate bool
 	// FirstWait is the pause before the first retry; 0 = a second.
 	FirstWait time.Duration
+	// Stall is how long a server may take to connect, to the headers, and between two pieces of the body; 0 = 30 s.
+	Stall time.Duration
 	// Through wraps what sends each request, so that it can be watched; nil = nobody watches.
 	Through func(http.RoundTripper) http.RoundTripper
 }
 
 // NewFetcher makes a Fetcher.
 func NewFetcher(o FetchOptions) *Fetcher {
+	stall := cmp.Or(o.Stall, longestStall)
 	dialer := &net.Dialer{Timeout: stall}
 	if !o.AllowPrivate {
 		dialer.Control = publicOnly
 	}
-	wait := o.FirstWait
-	if wait == 0 {
-		wait = firstWait
-	}
 	client := retryablehttp.NewClient()
 	client.Logger = nil
-	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = mostRetries, wait, longestWait
+	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = mostRetries, cmp.Or(o.FirstWait, firstWait), longestWait
 	client.Backoff, client.CheckRetry = backoff, worthRetrying
 	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	client.HTTPClient = &http.Client{
@@ -81,7 +82,7 @@ func NewFetcher(o FetchOptions) *Fetcher {
 	if o.Through != nil {
 		client.HTTPClient.Transport = o.Through(client.HTTPClient.Transport)
 	}
-	return &Fetcher{client, fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact)}
+	return &Fetcher{client, fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact), stall}
 }
 
 // publicOnly refuses to connect to what is not on the public internet. It sees the address that a name resolved to, so
@@ -196,9 +197,9 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header
 	if kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err == nil && strings.HasSuffix(kind, "html") {
 		return nil, errors.New("the server sends a web page, not data: it may be under maintenance")
 	}
-	watchdog := time.AfterFunc(stall, func() { cancel(fmt.Errorf("the server sent nothing for %s", stall)) })
+	watchdog := time.AfterFunc(f.stall, func() { cancel(fmt.Errorf("the server sent nothing for %s", f.stall)) })
 	defer watchdog.Stop()
-	return out, out.save(ctx, &watched{res.Body, watchdog})
+	return out, out.save(ctx, &watched{res.Body, watchdog, f.stall})
 }
 
 // save writes the body to a temporary file.
@@ -227,10 +228,11 @@ func (f *Fetched) save(ctx context.Context, body io.Reader) error {
 type watched struct {
 	io.Reader
 	timer *time.Timer
+	stall time.Duration
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
-	w.timer.Reset(stall)
+	w.timer.Reset(w.stall)
 	return n, err
 }
