@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -112,6 +114,7 @@ func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 				continue
 			}
 			r.URL.Host = n.host
+			r.Body = io.NopCloser(strings.NewReader("")) // else the transport sends it again when a server dies, and it is counted twice
 			var res *http.Response
 			if res, err = b.inner.RoundTrip(r); err == nil {
 				return res, nil
