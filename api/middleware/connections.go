@@ -21,20 +21,10 @@ type Connections struct {
 	mu    sync.Mutex
 	open  map[*connection]struct{}
 	count uint64 // connections so far
+	timed bool   // the deadlines of those that are open are kept
 
 	pressed atomic.Int64 // when Press last looked; Unix nanoseconds
 	closed  *prometheus.CounterVec
-}
-
-// connection is one client's.
-type connection struct {
-	net.Conn
-
-	of      *Connections
-	number  uint64
-	busy    atomic.Bool  // a request is being answered
-	writing atomic.Int64 // since when a large piece is being written; Unix nanoseconds, 0 = none is
-	once    sync.Once
 }
 
 const (
@@ -86,7 +76,7 @@ func (b *bounded) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &connection{Conn: raw, of: b.of}
+		c := &connection{Conn: raw, of: b.of, wake: make(chan struct{}, 1)}
 		if b.of.add(c) {
 			return c, nil
 		}
@@ -100,6 +90,10 @@ func (s *Connections) add(c *connection) bool {
 	c.number = s.count
 	s.open[c] = struct{}{}
 	var gone []*connection
+	if !s.timed {
+		s.timed = true
+		go s.keepDeadlines()
+	}
 	if s.most > 0 && len(s.open) > s.most {
 		gone = s.waiting(s.most/giveWay + 1)
 	}
@@ -166,20 +160,27 @@ func (s *Connections) State(c net.Conn, state http.ConnState) {
 	}
 }
 
-func (c *connection) Write(b []byte) (int, error) {
-	if len(b) < largeWrite {
-		return c.Conn.Write(b)
-	}
-	c.writing.Store(time.Now().UnixNano())
-	defer c.writing.Store(0)
-	return c.Conn.Write(b)
+func (s *Connections) remove(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
 }
 
-func (c *connection) Close() error {
-	c.once.Do(func() {
-		c.of.mu.Lock()
-		delete(c.of.open, c)
-		c.of.mu.Unlock()
-	})
-	return c.Conn.Close()
+// keepDeadlines goes through the connections step by step, until none is open.
+func (s *Connections) keepDeadlines() {
+	tick := time.NewTicker(deadlineStep)
+	defer tick.Stop()
+	for range tick.C {
+		now := int64(time.Since(epoch))
+		s.mu.Lock()
+		for c := range s.open {
+			c.step(now)
+		}
+		s.timed = len(s.open) > 0
+		on := s.timed
+		s.mu.Unlock()
+		if !on {
+			return
+		}
+	}
 }

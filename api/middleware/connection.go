@@ -1,0 +1,190 @@
+package middleware
+
+import (
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// connection is one client's. For every request net/http sets eight deadlines, and begins to read a byte of the next
+// one so as to notice a client that goes away: for an answer that is made in microseconds, a twentieth of all it costs,
+// and a third where a connection is alone. Here deadlines are only noted, and kept by one clock for all connections, a
+// little late; and who reads a single byte is let to the network after a moment, if it still wants it.
+type connection struct {
+	net.Conn
+
+	of      *Connections
+	number  uint64
+	busy    atomic.Bool  // a request is being answered
+	writing atomic.Int64 // since when a large piece is being written; Unix nanoseconds, 0 = none is
+	once    sync.Once
+
+	readBy atomic.Int64 // a moment; 0 = whenever, negative = at once
+
+	mu      sync.Mutex // guards what follows
+	writeBy int64
+	overdue struct{ read, write bool } // the network's own deadline was set, to end what waits there
+	ahead   lookAhead
+	wake    chan struct{} // ends the wait of a read of one byte
+}
+
+// lookAhead is how far a read of one byte has come.
+type lookAhead uint8
+
+const (
+	aheadNone    lookAhead = iota
+	aheadNew               // waits to be let to the network
+	aheadWaiting           // and was seen waiting
+	aheadReading
+)
+
+// deadlineStep is how often deadlines are looked at. They are kept up to a step late, and a client that goes away is
+// noticed after two.
+const deadlineStep = 100 * time.Millisecond
+
+// longAgo is a deadline that has passed.
+var longAgo = time.Unix(1, 0)
+
+// moment is t in nanoseconds since epoch; 0 = never.
+func moment(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	if at := int64(t.Sub(epoch)); at != 0 {
+		return at
+	}
+	return -1
+}
+
+// SetDeadline is SetReadDeadline and SetWriteDeadline.
+func (c *connection) SetDeadline(t time.Time) error {
+	if err := c.SetReadDeadline(t); err != nil {
+		return err
+	}
+	return c.SetWriteDeadline(t)
+}
+
+// SetReadDeadline lets no read wait longer than until t.
+func (c *connection) SetReadDeadline(t time.Time) error {
+	at := moment(t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.readBy.Store(at)
+	switch {
+	case at < 0 && (c.ahead == aheadNew || c.ahead == aheadWaiting):
+		c.ahead = aheadNone
+		c.wake <- struct{}{}
+	case at < 0 && c.ahead == aheadReading:
+		c.overdue.read = true
+		return c.Conn.SetReadDeadline(longAgo)
+	case at >= 0 && c.overdue.read:
+		c.overdue.read = false
+		return c.Conn.SetReadDeadline(time.Time{})
+	}
+	return nil
+}
+
+// SetWriteDeadline lets no write wait longer than until t.
+func (c *connection) SetWriteDeadline(t time.Time) error {
+	at := moment(t)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writeBy = at
+	switch {
+	case at < 0:
+		c.overdue.write = true
+		return c.Conn.SetWriteDeadline(longAgo)
+	case c.overdue.write:
+		c.overdue.write = false
+		return c.Conn.SetWriteDeadline(time.Time{})
+	}
+	return nil
+}
+
+// step ends what has waited longer than it may at now, and lets a read of one byte to the network that has waited.
+func (c *connection) step(now int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if by := c.readBy.Load(); by != 0 && by <= now && !c.overdue.read {
+		c.overdue.read = true
+		_ = c.Conn.SetReadDeadline(longAgo) // fails only if it is closed
+	}
+	if c.writeBy != 0 && c.writeBy <= now && !c.overdue.write {
+		c.overdue.write = true
+		_ = c.Conn.SetWriteDeadline(longAgo)
+	}
+	switch c.ahead {
+	case aheadNew:
+		c.ahead = aheadWaiting
+	case aheadWaiting:
+		c.ahead = aheadReading
+		c.wake <- struct{}{}
+	}
+}
+
+func (c *connection) Read(b []byte) (int, error) {
+	if c.readBy.Load() < 0 {
+		return 0, os.ErrDeadlineExceeded
+	}
+	if len(b) == 1 {
+		if c.wait() {
+			defer c.looked()
+		}
+		if c.readBy.Load() < 0 { // since then
+			return 0, os.ErrDeadlineExceeded
+		}
+	}
+	return c.Conn.Read(b)
+}
+
+// wait holds a read of one byte back until it may go to the network, or its deadline has passed. Of two at once the
+// second is not held back.
+func (c *connection) wait() bool {
+	c.mu.Lock()
+	if c.ahead != aheadNone || c.readBy.Load() < 0 {
+		c.mu.Unlock()
+		return false
+	}
+	c.ahead = aheadNew
+	c.mu.Unlock()
+	<-c.wake
+	return true
+}
+
+// looked ends a read that wait held back.
+func (c *connection) looked() {
+	c.mu.Lock()
+	c.ahead = aheadNone
+	c.mu.Unlock()
+}
+
+func (c *connection) Write(b []byte) (int, error) {
+	if len(b) < largeWrite {
+		return c.Conn.Write(b)
+	}
+	c.writing.Store(time.Now().UnixNano())
+	defer c.writing.Store(0)
+	return c.Conn.Write(b)
+}
+
+// CloseWrite lets net/http end an answer before it has read a whole request, so that the client can read the answer.
+func (c *connection) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+func (c *connection) Close() error {
+	c.once.Do(func() { c.of.remove(c) })
+	err := c.Conn.Close()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ahead == aheadNew || c.ahead == aheadWaiting {
+		c.ahead = aheadReading // it finds the connection closed
+		c.wake <- struct{}{}
+	}
+	return err
+}

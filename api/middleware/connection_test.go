@@ -1,0 +1,245 @@
+package middleware_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/nettest"
+
+	"lottery/api/middleware"
+)
+
+// accepted is both ends of a connection: the server's, with its bound and deadlines, and the client's.
+func accepted() (server, client net.Conn, stop func(), err error) {
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer raw.Close()
+	if client, err = net.Dial("tcp", raw.Addr().String()); err != nil {
+		return nil, nil, nil, err
+	}
+	if server, err = middleware.NewConnections(0).Listen(raw).Accept(); err != nil {
+		return nil, nil, nil, err
+	}
+	return server, client, func() { client.Close(); server.Close() }, nil
+}
+
+// A connection keeps what every net.Conn promises, by the Go team's own test of that.
+func TestConnectionIsAConn(t *testing.T) {
+	t.Parallel()
+	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) { return accepted() })
+	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) {
+		server, client, stop, err := accepted()
+		return client, server, stop, err
+	})
+}
+
+// A read of one byte is an ordinary one, but for the moment that it is held back: it gets its byte, ends with its
+// deadline whether that comes before it or meanwhile, and with its connection.
+func TestReadOfOneByte(t *testing.T) {
+	t.Parallel()
+	read := func(c net.Conn) <-chan error {
+		done := make(chan error, 1)
+		go func() {
+			var b [1]byte
+			_, err := io.ReadFull(c, b[:])
+			if err == nil && b[0] != 'x' {
+				err = fmt.Errorf("read %q", b)
+			}
+			done <- err
+		}()
+		return done
+	}
+	for _, c := range []struct {
+		name  string
+		after time.Duration // that the read has waited
+		do    func(server, client net.Conn) error
+		want  error
+	}{
+		{"comes", 0, func(_, client net.Conn) error { _, err := client.Write([]byte("x")); return err }, nil},
+		{"comes late", 400 * time.Millisecond, func(_, client net.Conn) error { _, err := client.Write([]byte("x")); return err }, nil},
+		{"deadline", 0, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
+		{"deadline while held back", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
+		{"deadline while reading", 400 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
+		{"deadline ahead", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Now().Add(50 * time.Millisecond)) }, os.ErrDeadlineExceeded},
+		{"closed", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.Close() }, net.ErrClosed},
+		{"closed while reading", 400 * time.Millisecond, func(server, _ net.Conn) error { return server.Close() }, net.ErrClosed},
+		{"client gone", 50 * time.Millisecond, func(_, client net.Conn) error { return client.Close() }, io.EOF},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			server, client, stop, err := accepted()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stop()
+			done := read(server)
+			time.Sleep(c.after) // that is what the case is about
+			if err := c.do(server, client); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case err := <-done:
+				if !errors.Is(err, c.want) {
+					t.Fatalf("%v, not %v", err, c.want)
+				}
+			case <-time.After(30 * time.Second):
+				t.Fatal("it does not end")
+			}
+			if !errors.Is(c.want, os.ErrDeadlineExceeded) {
+				return
+			}
+			if err := server.SetReadDeadline(time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := client.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-read(server); err != nil {
+				t.Errorf("after its deadline was taken away: %v", err)
+			}
+		})
+	}
+}
+
+// timed is a server with time limits far below those that are tested against.
+func timed(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	conns := middleware.NewConnections(0)
+	server := httptest.NewUnstartedServer(h)
+	server.Listener = conns.Listen(server.Listener)
+	server.Config.ConnState = conns.State
+	server.Config.ReadHeaderTimeout, server.Config.ReadTimeout = 300*time.Millisecond, 900*time.Millisecond
+	server.Config.WriteTimeout, server.Config.IdleTimeout = 900*time.Millisecond, 300*time.Millisecond
+	server.Start()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// Every time limit of a server is kept: not before its time, and not long after.
+func TestServerKeepsItsTimes(t *testing.T) {
+	t.Parallel()
+	ended := make(chan error, 1)
+	server := timed(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/body":
+			_, err := io.ReadAll(r.Body)
+			ended <- err
+		case "/large":
+			_, err := w.Write(make([]byte, 64<<20)) // more than the system's buffers
+			ended <- err
+		}
+	})
+	for _, c := range []struct {
+		name, text string
+		least      time.Duration
+		fails      bool // the handler's reading or writing
+	}{
+		{"headers that do not end", "GET / HTTP/1.1\r\nHost: x\r\nX-Half:", 300 * time.Millisecond, false},
+		{"a body that does not end", "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", 900 * time.Millisecond, true},
+		{"an answer that is not read", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", 900 * time.Millisecond, true},
+		{"no second request", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 300 * time.Millisecond, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			began := time.Now()
+			client := dial(t, server, c.text)
+			if c.fails {
+				select {
+				case err := <-ended:
+					if !errors.Is(err, os.ErrDeadlineExceeded) {
+						t.Errorf("the handler saw %v", err)
+					}
+				case <-time.After(30 * time.Second):
+					t.Fatal("it does not end")
+				}
+			}
+			_ = client.SetReadDeadline(time.Now().Add(30 * time.Second))
+			if _, err := io.Copy(io.Discard, client); isTimeout(err) {
+				t.Error("the connection stays open")
+			}
+			if took := time.Since(began); took < c.least {
+				t.Errorf("over after %s, before its time", took)
+			}
+		})
+	}
+}
+
+// A handler learns that its client has gone away.
+func TestClientGoesAway(t *testing.T) {
+	t.Parallel()
+	at, gone := make(chan struct{}), make(chan struct{})
+	server, _ := bounded(t, 0, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(at)
+		<-r.Context().Done()
+		close(gone)
+	}))
+	client := dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-at
+	client.Close()
+	select {
+	case <-gone:
+	case <-time.After(30 * time.Second):
+		t.Error("it never does")
+	}
+}
+
+// Requests that come before the answers to those before them are all answered, in order, quick handlers and slow.
+func TestPipelinedRequests(t *testing.T) {
+	t.Parallel()
+	server, _ := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "7") {
+			time.Sleep(300 * time.Millisecond) // until the byte that came ahead has been read
+		}
+		_, _ = io.WriteString(w, r.URL.Path)
+	}))
+	var text strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&text, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\n", i)
+	}
+	client := dial(t, server, text.String())
+	_ = client.SetReadDeadline(time.Now().Add(30 * time.Second))
+	answers := bufio.NewReader(client)
+	for i := range 40 {
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatalf("answer %d: %v", i, err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if want := fmt.Sprintf("/%d", i); err != nil || string(body) != want {
+			t.Fatalf("answer %d: %q %v", i, body, err)
+		}
+	}
+}
+
+// net/http ends the server's half of a connection when it has not read a whole request, so that the answer arrives.
+func TestHalfClosed(t *testing.T) {
+	t.Parallel()
+	server, client, stop, err := accepted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := server.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(client); err != nil || len(rest) > 0 {
+		t.Fatalf("the client read %q %v", rest, err)
+	}
+	if _, err := client.Write([]byte("xy")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(server, make([]byte, 2)); err != nil {
+		t.Errorf("the other half: %v", err)
+	}
+}
