@@ -68,8 +68,9 @@ type records struct {
 	gameTexts
 	games []gameTexts // that this list has met: those of several come by turns
 	text  []byte      // of all of them
-	first models.Date // of a month
-	start []byte      // what records of a date of that month begin with; empty = there was none yet
+	date  models.Date // that start is of
+	month struct{ first, next models.Date }
+	start []byte // what records of date begin with; empty = there was none yet
 	fresh []byte      // texts of a number that known does not have
 }
 
@@ -108,15 +109,17 @@ const dayAt = len(`{"date":"2006-01-`)
 
 // begin makes start that of date. Lists go through the days of a month, so that mostly two digits change.
 func (r *records) begin(date models.Date) {
-	day := date - r.first
-	if day < 0 || day >= 28 || len(r.start) == 0 { // every month has 28 days
-		_, _, day := date.Civil()
-		r.first = date - models.Date(day-1)
+	switch {
+	case date == r.date && len(r.start) > 0:
+	case date >= r.month.first && date < r.month.next:
+		day := date - r.month.first + 1
+		r.start[dayAt], r.start[dayAt+1] = byte('0'+day/10), byte('0'+day%10)
+	default:
+		r.month.first = date.Month()
+		r.month.next = (r.month.first + 31).Month() // 31 days after a first is always the month after
 		r.start = append(date.AppendTo(append(r.start[:0], `{"date":"`...)), `","tod":"`...)
-		return
 	}
-	day++
-	r.start[dayAt], r.start[dayAt+1] = byte('0'+day/10), byte('0'+day%10)
+	r.date = date
 }
 
 // gameTexts is what all records of a game share.

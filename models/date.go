@@ -92,6 +92,12 @@ func (d Date) Civil() (year int, month time.Month, day int) {
 	return year, time.Month(m), day
 }
 
+// Month is the first day of d's month.
+func (d Date) Month() Date {
+	_, _, day := d.Civil()
+	return d - Date(day-1)
+}
+
 // Time is midnight UTC of d.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
 
