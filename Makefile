@@ -16,6 +16,10 @@ ifdef LOTTERY_REAL_DRAWS
 export LOTTERY_REAL_DRAWS := $(abspath $(LOTTERY_REAL_DRAWS))
 endif
 
+# lotteryapi is compiled for what customers ask (cmd/lotteryapi/default.pgo), which means all of its packages once
+# more: for tests and checks that is not worth the minutes. The programs that tests start are compiled as always.
+test vet lint check fuzz contract chaos screenshots: export GOFLAGS := $(strip $(GOFLAGS) -pgo=off)
+
 # RACE=-race make test: with the race detector (needs gcc).
 RACE ?=
 TESTFLAGS ?=
@@ -78,6 +82,10 @@ release-check: ## build a release twice, from two folders, and see that it is th
 bench: ## measure against the yardsticks of docs/performance.md (needs wrk, PostgreSQL and Redis; ten minutes)
 	@LOTTERY_BENCH_LARGE=1 go test ./models/catalog -run '^$$' -bench Growth -benchtime 1x
 	@go test ./cmd/lotteryapi -run '^$$' -bench . -benchtime 1x -timeout 30m | grep -v '^PASS'
+
+.PHONY: profile
+profile: ## measure anew what lotteryapi is compiled for (cmd/lotteryapi/default.pgo; needs wrk, a minute)
+	@LOTTERY_PROFILE=$(CURDIR)/cmd/lotteryapi/default.pgo go test ./cmd/lotteryapi -run '^$$' -bench Profile -benchtime 1x
 
 .PHONY: check
 check: format vet lint tidy ## format, vet, lint, go.mod tidy (the OpenAPI document is compared with the routes by a test)
