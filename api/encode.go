@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -68,34 +69,52 @@ type records struct {
 	gameTexts
 	games []gameTexts // that this list has met: those of several come by turns
 	text  []byte      // of all of them
-	date  models.Date // that start is of
 	month struct{ first, next models.Date }
-	start []byte // what records of date begin with; empty = there was none yet
-	fresh []byte      // texts of a number that known does not have
+	start [32]byte // what records of a date of that month begin with, but for the day: startForm
 }
 
-// append appends one record.
+const (
+	startForm = `{"date":"2006-01-02","tod":"`
+	dateAt    = len(`{"date":"`)
+	dayAt     = len(`{"date":"2006-01-`)
+)
+
+// recordRoom is more than a record takes beside its game's middle, and the block that is copied last.
+const recordRoom = 256
+
+// append appends one record. Texts whose length is nearly the same for all are copied in blocks of fixed size, which
+// takes a few instructions and no call: what is more than the text is overwritten by what follows it.
 func (r *records) append(b []byte, ref catalog.Ref) []byte {
 	if g := ref.Game(); g != r.game {
 		r.enter(g)
 	}
-	r.begin(ref.Date())
-	var number, pairs []byte
+	date := ref.Date()
+	if date < r.month.first || date >= r.month.next {
+		r.enterMonth(date)
+	}
+	day := date - r.month.first + 1
+	at := len(b)
+	b = slices.Grow(b, recordRoom+len(r.middle))
+	room := b[at:cap(b)]
+	*(*[len(r.start)]byte)(room) = r.start
+	room[dayAt], room[dayAt+1] = byte('0'+day/10), byte('0'+day%10)
+	n := len(startForm)
+	n += copy(room[n:], ref.Tod().String())
 	if r.known != nil {
-		number, pairs = r.known.of(ref.Number())
+		t := &r.known[ref.Number()]
+		*(*[len(t.fields)]byte)(room[n:]) = t.fields
+		n += int(t.fieldsLen)
+		n += copy(room[n:], r.middle)
+		*(*[len(t.pairs)]byte)(room[n:]) = t.pairs
+		n += int(t.pairsLen)
+		b = b[:at+n]
 	} else {
 		var d digits
 		d.set(ref.Number(), r.game.Digits)
-		r.fresh = d.appendNumber(r.fresh[:0])
-		cut := len(r.fresh)
-		r.fresh = d.appendPairs(r.fresh, true, ',')
-		number, pairs = r.fresh[:cut], r.fresh[cut:]
+		b = d.appendNumber(b[:at+n])
+		b = append(b, r.middle...)
+		b = d.appendPairs(b, true, ',')
 	}
-	b = append(b, r.start...)
-	b = append(b, ref.Tod().String()...)
-	b = append(b, number...)
-	b = append(b, r.middle...)
-	b = append(b, pairs...)
 	if r.search {
 		b = append(b, `],"match":"`...)
 		b = append(b, matchName(ref)...)
@@ -104,29 +123,19 @@ func (r *records) append(b []byte, ref catalog.Ref) []byte {
 	return append(b, "]}"...)
 }
 
-// dayAt is where a date's day stands in records.start.
-const dayAt = len(`{"date":"2006-01-`)
-
-// begin makes start that of date. Lists go through the days of a month, so that mostly two digits change.
-func (r *records) begin(date models.Date) {
-	switch {
-	case date == r.date && len(r.start) > 0:
-	case date >= r.month.first && date < r.month.next:
-		day := date - r.month.first + 1
-		r.start[dayAt], r.start[dayAt+1] = byte('0'+day/10), byte('0'+day%10)
-	default:
-		r.month.first = date.Month()
-		r.month.next = (r.month.first + 31).Month() // 31 days after a first is always the month after
-		r.start = append(date.AppendTo(append(r.start[:0], `{"date":"`...)), `","tod":"`...)
-	}
-	r.date = date
+// enterMonth makes start that of date's month. Lists go through the days of a month.
+func (r *records) enterMonth(date models.Date) {
+	r.month.first = date.Month()
+	r.month.next = (r.month.first + 31).Month() // 31 days after a first is always the month after
+	copy(r.start[:], startForm)
+	date.AppendTo(r.start[:dateAt])
 }
 
 // gameTexts is what all records of a game share.
 type gameTexts struct {
 	game   *catalog.Game
 	middle []byte       // between number and pairs
-	known  *numberTexts // nil = made for each record
+	known  []numberText // by number; nil = made for each record
 }
 
 func (r *records) enter(g *catalog.Game) {

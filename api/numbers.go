@@ -5,45 +5,39 @@ import (
 	"sync"
 )
 
-// numberTexts is the JSON of every number of so many digits, which all draws of that number share: a record is then
-// put together from a few texts, where making them is what a long list would spend most of its time on.
-type numberTexts struct {
-	text []byte
-	ends []uint32 // of each number's fields and of its pairs, by turns; ends[0] = 0
+// numberText is the JSON of a number, which all draws of that number share: a record is then put together from a few
+// texts, where making them is what a long list would spend most of its time on.
+type numberText struct {
+	fields              [96]byte // from the end of tod to digits_sum; 85 bytes of four digits
+	pairs               [32]byte // 29 bytes at most
+	fieldsLen, pairsLen uint8
 }
 
-// maxKnownDigits bounds the memory: 1.1 MB for four digits, ten times that for five.
+// maxKnownDigits bounds the memory, 1.3 MB for four digits, and the length of the texts.
 const maxKnownDigits = 4
 
 var knownNumbers [maxKnownDigits + 1]struct {
-	once sync.Once
-	numberTexts
+	once  sync.Once
+	texts []numberText
 }
 
 // numberTextsOf is the texts of the numbers of n digits, or nil where they would be too many.
-func numberTextsOf(n int) *numberTexts {
+func numberTextsOf(n int) []numberText {
 	if n > maxKnownDigits {
 		return nil
 	}
 	known := &knownNumbers[n]
 	known.once.Do(func() {
-		known.ends = append(known.ends, 0)
-		for number := range powerOf10(n) {
-			var d digits
-			d.set(number, n)
-			known.text = d.appendNumber(known.text)
-			known.ends = append(known.ends, uint32(len(known.text)))
-			known.text = d.appendPairs(known.text, true, ',')
-			known.ends = append(known.ends, uint32(len(known.text)))
+		known.texts = make([]numberText, powerOf10(n))
+		var d digits
+		for number := range known.texts {
+			t := &known.texts[number]
+			d.set(uint64(number), n)
+			t.fieldsLen = uint8(len(d.appendNumber(t.fields[:0])))
+			t.pairsLen = uint8(len(d.appendPairs(t.pairs[:0], true, ',')))
 		}
 	})
-	return &known.numberTexts
-}
-
-// of gives the fields from the end of tod to digits_sum, and the pairs.
-func (t *numberTexts) of(number uint64) (fields, pairs []byte) {
-	ends := t.ends[2*number : 2*number+3]
-	return t.text[ends[0]:ends[1]], t.text[ends[1]:ends[2]]
+	return known.texts
 }
 
 // appendNumber appends what a record has between its tod and its game.
