@@ -79,18 +79,18 @@ func (s *bench) endpoints(b *testing.B) {
 	t := newTable(fmt.Sprintf("Every path, metered in SQLite: %d connections, rounds of 1 s in turn, medians (lowest…highest); latencies p50/p99 in ms", benchConnections),
 		"path", "KB", "product req/s", "ms", "bare req/s", "ms", "of bare", "SQL on SQLite req/s", "ms", "SQL on PostgreSQL req/s", "ms", "times SQL", "GC %", "holds")
 	for i, path := range endpointPaths {
-		rounds, least := benchRounds, otherOfBare
+		rounds, least := 1, otherOfBare // of four with bare and one with SQL
 		if path == recentPath {
-			rounds, least = 7, recentOfBare
+			rounds, least = 3, recentOfBare
 		}
 		before := s.product.spending(b)
 		product, yardstick := traffic{name: "product", base: s.product.base, path: path, key: s.key}, traffic{name: "bare", base: bare, path: path, key: s.key}
 		bySQL := []traffic{{name: "SQLite", base: onSQLite, path: path, key: s.key}, {name: "PostgreSQL", base: onPostgres, path: path, key: s.keyPostgres}}
-		var got []series
-		if path == recentPath {
-			got = measure(b, rounds, product, yardstick, bySQL[0], bySQL[1])
-		} else { // whole multiples need no rounds
-			got = append(measure(b, rounds, product, yardstick), measure(b, 1, bySQL...)...)
+		got := make([]series, 4)
+		for range rounds {
+			for i, s := range append(measure(b, 4, product, yardstick), measure(b, 1, bySQL...)...) {
+				got[i] = append(got[i], s...)
+			}
 		}
 		gc := s.product.gcShare(b, before)
 		ofBare, times := ratios(got[0], got[1]), median(got[0].rates())/max(median(got[2].rates()), median(got[3].rates()))

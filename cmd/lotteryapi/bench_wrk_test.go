@@ -136,7 +136,7 @@ func writeBench(b *testing.B, path, text string) {
 
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
 // ratios compares round by round: neighbours in time saw the same machine.
