@@ -115,12 +115,14 @@ func (r *records) append(b []byte, ref catalog.Ref) []byte {
 		b = append(b, r.middle...)
 		b = d.appendPairs(b, true, ',')
 	}
-	if r.search {
-		b = append(b, `],"match":"`...)
-		b = append(b, matchName(ref)...)
-		return append(b, `"}`...)
+	switch {
+	case !r.search:
+		return append(b, `]}`...)
+	case ref.Exact():
+		return append(b, `],"match":"exact"}`...)
+	default:
+		return append(b, `],"match":"box"}`...)
 	}
-	return append(b, "]}"...)
 }
 
 // enterMonth makes start that of date's month. Lists go through the days of a month.
