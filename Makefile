@@ -30,6 +30,7 @@ help: ## list the targets
 
 .PHONY: run
 run: ## serve made-up draws on http://localhost:8080: no network, no configuration
+	@[ -e bin/lotteryapi ] || echo "compiling; from nothing it takes a minute or two"
 	@go build -o bin/lotteryapi ./cmd/lotteryapi && exec bin/lotteryapi demo
 
 .PHONY: build
