@@ -27,6 +27,7 @@ type connection struct {
 	writeBy int64
 	overdue struct{ read, write bool } // the network's own deadline was set, to end what waits there
 	ahead   lookAhead
+	closed  bool
 	wake    chan struct{} // ends the wait of a read of one byte
 }
 
@@ -140,10 +141,10 @@ func (c *connection) Read(b []byte) (int, error) {
 }
 
 // wait holds a read of one byte back until it may go to the network, or its deadline has passed. Of two at once the
-// second is not held back.
+// second is not held back, and no read of a closed connection, which nobody would wake.
 func (c *connection) wait() bool {
 	c.mu.Lock()
-	if c.ahead != aheadNone || c.readBy.Load() < 0 {
+	if c.closed || c.ahead != aheadNone || c.readBy.Load() < 0 {
 		c.mu.Unlock()
 		return false
 	}
@@ -182,6 +183,7 @@ func (c *connection) Close() error {
 	err := c.Conn.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.closed = true
 	if c.ahead == aheadNew || c.ahead == aheadWaiting {
 		c.ahead = aheadReading // it finds the connection closed
 		c.wake <- struct{}{}

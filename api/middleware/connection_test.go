@@ -112,6 +112,32 @@ func TestReadOfOneByte(t *testing.T) {
 	}
 }
 
+// A read that begins when the connection has been closed ends, as a handler that waits for its client expects.
+func TestReadOfOneByteAfterClose(t *testing.T) {
+	t.Parallel()
+	server, _, stop, err := accepted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := server.Read(make([]byte, 1))
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it does not end")
+	}
+}
+
 // timed is a server with time limits far below those that are tested against.
 func timed(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
