@@ -85,24 +85,36 @@ func startOps(b *testing.B, url string) *process {
 
 var opsAddr = regexp.MustCompile(`"operator's listener","addr":"([^"]+)"`)
 
+// pprof is what the process tells of itself under /debug/pprof/; nothing if it does not, which fails the benchmark.
+func (p *process) pprof(b *testing.B, of string) []byte {
+	b.Helper()
+	addr := opsAddr.FindStringSubmatch(p.stderr.String())
+	if addr == nil {
+		b.Errorf("no operator's listener:\n%s", p.stderr)
+		return nil
+	}
+	res, err := http.Get("http://" + addr[1] + "/debug/pprof/" + of)
+	if err != nil {
+		b.Error(err)
+		return nil
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.Error(err)
+	}
+	return text
+}
+
 // spending is what a process has spent since its start: CPU time, and how much of that was garbage collection.
 type spending struct{ cpu, gc time.Duration }
 
 func (p *process) spending(b *testing.B) spending {
 	b.Helper()
-	addr := opsAddr.FindStringSubmatch(p.stderr.String())
-	if addr == nil {
-		b.Fatalf("no operator's listener:\n%s", p.stderr)
-	}
-	res, err := http.Get("http://" + addr[1] + "/debug/pprof/allocs?debug=1")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
+	text := p.pprof(b, "allocs?debug=1")
 	fraction, last := said(text, "GCCPUFraction"), said(text, "LastGC")
-	if err != nil || last == 0 {
-		b.Fatalf("the process does not tell of its garbage collections: %v", err)
+	if last == 0 {
+		b.Fatal("the process does not tell of its garbage collections")
 	}
 	cpu, uptime := p.clocks(b)
 	counted := uptime - time.Since(time.Unix(0, int64(last))) // the fraction is of the time until the last collection

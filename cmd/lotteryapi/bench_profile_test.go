@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"testing"
 
@@ -26,23 +25,15 @@ func BenchmarkProfile(b *testing.B) {
 	fill(b, url, tenGames(300_000)...)
 	p := startOps(b, url)
 	mix := customers(fillAccounts(b, url, 1000))
-	loaded := make(chan struct{})
-	go func() {
-		defer close(loaded)
-		for _, coding := range []string{"", "", "gzip"} {
-			wrk(b, traffic{name: "product", base: p.base, mix: mix, coding: coding, seconds: 11})
-		}
-	}()
-	res, err := http.Get("http://" + opsAddr.FindStringSubmatch(p.stderr.String())[1] + "/debug/pprof/profile?seconds=30")
+	profiled := make(chan []byte, 1)
+	go func() { profiled <- p.pprof(b, "profile?seconds=30") }()
+	for _, coding := range []string{"", "", "gzip"} {
+		wrk(b, traffic{name: "product", base: p.base, mix: mix, coding: coding, seconds: 11})
+	}
+	cpu, err := profile.ParseData(<-profiled)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer res.Body.Close()
-	cpu, err := profile.Parse(res.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	<-loaded
 	if err := writeProfile(out, cpu); err != nil {
 		b.Fatal(err)
 	}
