@@ -64,20 +64,22 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.next.ServeHTTP(w, r)
 		return
 	}
-	defer f.inFlight.Add(-1)
 	if n := f.inFlight.Add(1); n > f.most && f.most > 0 {
+		f.inFlight.Add(-1) // it takes no place while it is told so
 		f.refuse(w, r, f.shedPlaces)
 		return
 	}
+	defer f.inFlight.Add(-1)
 	if r.ContentLength == 0 {
 		f.next.ServeHTTP(w, r)
 		return
 	}
-	defer f.bodies.Add(-1)
 	if n := f.bodies.Add(1); n > max(1, f.most/bodyShare) && f.most > 0 {
+		f.bodies.Add(-1)
 		f.refuse(w, r, f.shedBodies)
 		return
 	}
+	defer f.bodies.Add(-1)
 	f.next.ServeHTTP(w, r)
 }
 
