@@ -9,38 +9,50 @@ import (
 // direction without reading long empty stretches.
 type bitset struct {
 	words []uint64
+	mask  []uint64 // only what is in it too is a member; nil: all are
 	ranks []uint32 // ranks[i] is how many members come before block i; one more for all
 }
 
 const (
 	blockShift = 9 // log2 of the indices that one entry of ranks stands for
 	wordShift  = 6
+	wordMask   = 1<<wordShift - 1
 	blockWords = 1 << (blockShift - wordShift)
 )
 
-// rank counts the members, after which the set must not change.
-func (b *bitset) rank() {
-	b.ranks = make([]uint32, (len(b.words)+blockWords-1)/blockWords+1)
+// wordsFor is how many words hold n indices.
+func wordsFor(n int) int { return (n + wordMask) >> wordShift }
+
+// newBitset is the members of words that are in mask too, both of which must not change after it.
+func newBitset(words, mask []uint64) bitset {
+	b := bitset{words, mask, make([]uint32, (len(words)+blockWords-1)/blockWords+1)}
 	count := 0
-	for i, w := range b.words {
+	for i := range words {
 		if i%blockWords == 0 {
 			b.ranks[i/blockWords] = uint32(count)
 		}
-		count += bits.OnesCount64(w)
+		count += bits.OnesCount64(b.word(i))
 	}
 	b.ranks[len(b.ranks)-1] = uint32(count)
+	return b
+}
+
+func (b *bitset) word(i int) uint64 {
+	if b.mask == nil {
+		return b.words[i]
+	}
+	return b.words[i] & b.mask[i]
 }
 
 // before is how many members are less than i, which is at most the number of indices.
 func (b *bitset) before(i int) int {
-	block := i >> blockShift
-	count := int(b.ranks[block])
 	word := i >> wordShift
-	for _, w := range b.words[block*blockWords : word] {
-		count += bits.OnesCount64(w)
+	count := int(b.ranks[word/blockWords])
+	for at := word &^ (blockWords - 1); at < word; at++ {
+		count += bits.OnesCount64(b.word(at))
 	}
-	if rest := i & 63; rest > 0 {
-		count += bits.OnesCount64(b.words[word] << (64 - rest))
+	if rest := i & wordMask; rest > 0 {
+		count += bits.OnesCount64(b.word(word) << (64 - rest))
 	}
 	return count
 }
@@ -48,12 +60,12 @@ func (b *bitset) before(i int) int {
 // next is the smallest member that is at least i. There must be one.
 func (b *bitset) next(i int) int {
 	word := i >> wordShift
-	if w := b.words[word] >> (i & 63); w != 0 {
+	if w := b.word(word) >> (i & wordMask); w != 0 {
 		return i + bits.TrailingZeros64(w)
 	}
 	word++
 	for ; word%blockWords != 0; word++ {
-		if w := b.words[word]; w != 0 {
+		if w := b.word(word); w != 0 {
 			return word<<wordShift + bits.TrailingZeros64(w)
 		}
 	}
@@ -61,29 +73,29 @@ func (b *bitset) next(i int) int {
 	block := word / blockWords
 	seen := b.ranks[block]
 	block += sort.Search(len(b.ranks)-1-block, func(skip int) bool { return b.ranks[block+skip+1] > seen })
-	for word = block * blockWords; b.words[word] == 0; word++ {
+	for word = block * blockWords; b.word(word) == 0; word++ {
 	}
-	return word<<wordShift + bits.TrailingZeros64(b.words[word])
+	return word<<wordShift + bits.TrailingZeros64(b.word(word))
 }
 
 // previous is the greatest member that is less than i. There must be one.
 func (b *bitset) previous(i int) int {
 	i--
 	word := i >> wordShift
-	if w := b.words[word] << (63 - i&63); w != 0 {
+	if w := b.word(word) << (wordMask - i&wordMask); w != 0 {
 		return i - bits.LeadingZeros64(w)
 	}
 	for word%blockWords != 0 {
 		word--
-		if w := b.words[word]; w != 0 {
-			return word<<wordShift + 63 - bits.LeadingZeros64(w)
+		if w := b.word(word); w != 0 {
+			return word<<wordShift + wordMask - bits.LeadingZeros64(w)
 		}
 	}
 	block := word / blockWords
 	seen := b.ranks[block]
 	block = sort.Search(block, func(i int) bool { return b.ranks[i] >= seen }) - 1
 	word = block*blockWords + blockWords - 1
-	for ; b.words[word] == 0; word-- {
+	for ; b.word(word) == 0; word-- {
 	}
-	return word<<wordShift + 63 - bits.LeadingZeros64(b.words[word])
+	return word<<wordShift + wordMask - bits.LeadingZeros64(b.word(word))
 }

@@ -152,9 +152,10 @@ func (g *GameBuilder) build(s *scratch) (*Game, error) {
 
 // scratch is what one worker of Build uses for one game after the other.
 type scratch struct {
-	groups []uint32
-	keys   [2][]uint64
-	days   []bool
+	groups    []uint32
+	keyStarts []uint32
+	keys      [2][]uint64
+	days      []bool
 }
 
 func (s *scratch) daysOf(n int) []bool {
@@ -166,6 +167,12 @@ func (s *scratch) daysOf(n int) []bool {
 func (s *scratch) groupsOf(n int) []uint32 {
 	s.groups = slices.Grow(s.groups[:0], n)[:n]
 	return s.groups
+}
+
+// keyStartsOf has room for n keys.
+func (s *scratch) keyStartsOf(n int) []uint32 {
+	s.keyStarts = slices.Grow(s.keyStarts[:0], n)[:n]
+	return s.keyStarts
 }
 
 func (s *scratch) keysOf(n int) (keys, spare []uint64) {

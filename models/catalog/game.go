@@ -15,20 +15,18 @@ type Game struct {
 	Digits       int // of a number, 1…models.MaxDigits
 
 	rank      uint32 // place among the catalog's games by id
-	tods      int    // how many tods have draws; that many sections are in use
-	draws     []draw // one tod after the other; a draw's index here is its position
-	sections  [models.TodCount]section
-	sectionOf [models.TodCount + 1]uint8
-	first     models.Date
-	last      models.Date
+	draws     []draw // ascending; a draw's index here is its position
+	times     timeline
+	sections  []section                  // of those tods that have draws
+	sectionOf [models.TodCount + 1]uint8 // its index in sections
 	missing   int
 	latest    []Ref
 
 	exact  keyIndex // by number
 	box    keyIndex
-	bySum  postings[uint32]
+	bySum  []drawSet
 	pairs  pairIndex
-	stored storedCounts
+	stored [models.TodCount + 1]storedCounts // by tod; 0: of all
 	whole  [models.TodCount + 1]wholeStats
 }
 
@@ -39,51 +37,50 @@ func newGame(of *models.Game, byTod *[models.TodCount + 1][]draw, s *scratch) *G
 	g.missing = missingDays(g, of.DrawDays, of.Tods|g.Tods(), s)
 	g.exact = newKeyIndex(g, s, powerOf10(g.Digits), func(number uint64) uint64 { return number })
 	g.box = newKeyIndex(g, s, uint64(boxCount(g.Digits)), boxKey(g.Digits))
-	g.bySum = tabled[uint32](g, s, 9*g.Digits+1, digitSum)
+	g.bySum = newSumSets(g)
 	g.pairs = newPairIndex(g, s)
-	g.stored = newStoredCounts(g)
+	g.stored[0] = newStoredCounts(g, 0)
+	for i := range g.sections {
+		tod := g.sections[i].tod
+		g.stored[tod] = newStoredCounts(g, tod)
+	}
 	return g
 }
 
-// place puts the draws one tod after the other and empties byTod.
+// place puts the draws of all tods into one order and empties byTod.
 func (g *Game) place(byTod *[models.TodCount + 1][]draw) {
+	rest := *byTod
 	count := 0
-	for _, list := range byTod {
+	for tod, list := range byTod {
 		count += len(list)
+		byTod[tod] = nil
 	}
 	g.draws = make([]draw, 0, count)
-	for tod, list := range byTod {
-		if len(list) == 0 {
-			continue
+	for len(g.draws) < count {
+		next := 0
+		for tod, list := range rest {
+			if len(list) > 0 && (len(rest[next]) == 0 || list[0] < rest[next][0]) {
+				next = tod
+			}
 		}
-		base := len(g.draws)
-		g.draws = append(g.draws, list...)
-		byTod[tod] = nil
-		s := newSection(models.Tod(tod), g.draws, uint32(base), uint32(len(g.draws)))
-		g.sections[g.tods], g.sectionOf[tod] = s, uint8(g.tods)
-		g.tods++
-		if g.tods == 1 || s.first.date() < g.first {
-			g.first = s.first.date()
-		}
-		if g.tods == 1 || s.last.date() > g.last {
-			g.last = s.last.date()
-		}
-		g.latest = append(g.latest, Ref{g, g.draws[s.end-1]})
+		g.draws = append(g.draws, rest[next][0])
+		rest[next] = rest[next][1:]
+	}
+	g.times = newTimeline(g.draws)
+	g.sections = newSections(g.draws)
+	for i := range g.sections {
+		s := &g.sections[i]
+		g.sectionOf[s.tod] = uint8(i)
+		g.latest = append(g.latest, Ref{g, g.draws[s.draws.previous(count)]})
 	}
 	slices.SortFunc(g.latest, func(a, b Ref) int { return int(b.slot()) - int(a.slot()) })
-}
-
-func (g *Game) eachSection(f func(i uint32, s *section)) {
-	for i := range g.tods {
-		f(uint32(i), &g.sections[i])
-	}
 }
 
 // Tods is the times of day that the game has draws of.
 func (g *Game) Tods() models.TodSet {
 	var set models.TodSet
-	for _, s := range g.sections[:g.tods] {
-		set = set.With(s.tod)
+	for i := range g.sections {
+		set = set.With(g.sections[i].tod)
 	}
 	return set
 }
@@ -92,10 +89,10 @@ func (g *Game) Tods() models.TodSet {
 func (g *Game) Len() int { return len(g.draws) }
 
 // First is the date of the oldest draw.
-func (g *Game) First() models.Date { return g.first }
+func (g *Game) First() models.Date { return g.times.first.date() }
 
 // Last is the date of the newest draw.
-func (g *Game) Last() models.Date { return g.last }
+func (g *Game) Last() models.Date { return g.times.last.date() }
 
 // MissingDays counts the dates from First to Last on which the game should have drawn, by its draw days, and
 // of which there is no draw.
@@ -106,13 +103,14 @@ func (g *Game) Latest() []Ref { return g.latest }
 
 // missingDays asks the calendar only about the dates without a draw.
 func missingDays(g *Game, days models.DrawDays, all models.TodSet, s *scratch) int {
-	drawn := s.daysOf(int(g.last-g.first) + 1)
+	first := g.First()
+	drawn := s.daysOf(int(g.Last()-first) + 1)
 	for _, d := range g.draws {
-		drawn[d.slot().date()-g.first] = true
+		drawn[d.slot().date()-first] = true
 	}
 	missing := 0
 	for i, has := range drawn {
-		if !has && days.On(g.first+models.Date(i), all) != 0 {
+		if !has && days.On(first+models.Date(i), all) != 0 {
 			missing++
 		}
 	}

@@ -7,66 +7,123 @@ import (
 	"lottery/models"
 )
 
-// keyIndex is postings by number or by box, of which there may be too many for a table.
+// keyIndex lists draws by number or by box, of which there may be too many for a table. It holds the draws themselves
+// (8 bytes), which saves a look at each where those of a key lie far apart, in one list for all tods, so that a search
+// that wants them all looks into one place; and says which of them each tod has (4 bytes).
 type keyIndex struct {
-	postings[draw]
-	key keyFunc
+	key    keyFunc
+	list   []draw   // by key, ascending in each
+	byTod  []uint32 // indices of list, by key and section, ascending in each: those of a key are where its draws are
+	ends   []uint32 // ends[key·tods + section] is where that group ends in byTod; nil if there are too many for a table
+	groups int      // of a key: how many tods the game has
 }
 
 // newKeyIndex makes a table if that is worth its memory (up to 8 bytes a draw), else sorts.
 func newKeyIndex(g *Game, s *scratch, keys uint64, key keyFunc) keyIndex {
-	groups := keys * uint64(g.tods)
-	if groups <= 2*uint64(len(g.draws)) {
-		return keyIndex{tabled[draw](g, s, int(keys), key), key}
+	x := keyIndex{key: key, list: make([]draw, len(g.draws)), byTod: make([]uint32, len(g.draws)), groups: len(g.sections)}
+	if keys*uint64(x.groups) <= 2*uint64(len(g.draws)) {
+		x.fillTable(g, s, int(keys))
+	} else {
+		x.fillSorted(g, s, keys)
 	}
+	return x
+}
+
+func (x *keyIndex) fillTable(g *Game, s *scratch, keys int) {
+	groups, next := g.groups(s, keys, x.key)
+	nextOfKey := s.keyStartsOf(keys)
+	for key := range nextOfKey {
+		nextOfKey[key] = next[key*x.groups]
+	}
+	for position, group := range groups {
+		at := &nextOfKey[int(group)/x.groups]
+		x.list[*at] = g.draws[position]
+		x.byTod[next[group]] = *at
+		*at++
+		next[group]++
+	}
+	x.ends = next[:len(next)-1]
+}
+
+func (x *keyIndex) fillSorted(g *Game, s *scratch, keys uint64) {
 	positionBits := bits.Len(uint(len(g.draws) - 1))
 	packed, spare := s.keysOf(len(g.draws))
-	g.eachSection(func(i uint32, at *section) {
-		for p, d := range g.draws[at.base:at.end] {
-			group := key(d.number())*uint64(g.tods) + uint64(i)
-			packed[int(at.base)+p] = group<<positionBits | uint64(at.base) + uint64(p)
-		}
-	})
-	packed, _ = radixSort(packed, spare, positionBits, positionBits+bits.Len64(groups))
-	list := make([]draw, len(packed))
+	for position, d := range g.draws {
+		packed[position] = x.key(d.number())<<positionBits | uint64(position)
+	}
+	packed, _ = radixSort(packed, spare, positionBits, positionBits+bits.Len64(keys))
 	for i, p := range packed {
-		list[i] = g.draws[p&(1<<positionBits-1)]
+		x.list[i] = g.draws[p&(1<<positionBits-1)]
 	}
-	return keyIndex{postings[draw]{list: list}, key}
+	for low := 0; low < len(packed); {
+		high := low + 1
+		for high < len(packed) && packed[high]>>positionBits == packed[low]>>positionBits {
+			high++
+		}
+		next := low
+		for i := range g.sections {
+			for at := low; at < high; at++ {
+				if x.list[at].slot().tod() == g.sections[i].tod {
+					x.byTod[next] = uint32(at)
+					next++
+				}
+			}
+		}
+		low = high
+	}
 }
 
-// keyLists is the draws of one key by section.
-type keyLists [models.TodCount][]draw
-
-// lists is the draws of one key.
-func (x *keyIndex) lists(g *Game, key uint64) (lists keyLists) {
-	group := key * uint64(g.tods)
+// find is where the draws of a key are in list: low…high-1.
+func (x *keyIndex) find(key uint64) (low, high int) {
 	if x.ends != nil {
-		for i := range g.tods {
-			lists[i] = x.group(int(group) + i)
+		group := int(key) * x.groups
+		if group > 0 {
+			low = int(x.ends[group-1])
 		}
-		return lists
+		return low, int(x.ends[group+x.groups-1])
 	}
-	rest := x.list[x.before(g, x.list, group):]
-	for i := range g.tods {
-		group++
-		// The key has few draws, or there would be a table: look near before looking far.
-		near := 1
-		for near < len(rest) && x.groupOf(g, rest[near-1]) < group {
-			near *= 2
-		}
-		near = min(near, len(rest))
-		end := x.before(g, rest[:near], group)
-		lists[i], rest = rest[:end], rest[end:]
+	low = sort.Search(len(x.list), func(i int) bool { return x.key(x.list[i].number()) >= key })
+	rest := x.list[low:]
+	// The key has few draws, or there would be a table: look near before looking far.
+	near := 1
+	for near < len(rest) && x.key(rest[near-1].number()) == key {
+		near *= 2
 	}
-	return lists
+	near = min(near, len(rest))
+	return low, low + sort.Search(near, func(i int) bool { return x.key(rest[i].number()) > key })
 }
 
-// before is how many of list, which is a part of x.list, belong to groups before group.
-func (x *keyIndex) before(g *Game, list []draw, group uint64) int {
-	return sort.Search(len(list), func(i int) bool { return x.groupOf(g, list[i]) >= group })
+// ofTod is the indices of the draws of one section among those of a key, which find has found at low…high-1.
+func (x *keyIndex) ofTod(g *Game, key uint64, low, high int, section uint8) []uint32 {
+	if x.ends != nil {
+		group := int(key)*x.groups + int(section)
+		if group > 0 {
+			low = int(x.ends[group-1])
+		}
+		return x.byTod[low:x.ends[group]]
+	}
+	list := x.byTod[low:high]
+	before := func(section uint8) int {
+		return sort.Search(len(list), func(i int) bool { return g.sectionOf[x.list[list[i]].slot().tod()] >= section })
+	}
+	return list[before(section):before(section+1)]
 }
 
-func (x *keyIndex) groupOf(g *Game, d draw) uint64 {
-	return x.key(d.number())*uint64(g.tods) + uint64(g.sectionOf[d.slot().tod()])
+// within is which draws of a key a window has, as indices of list; or for a tod, as indices of some, which name the
+// draws in list.
+func (x *keyIndex) within(g *Game, w *span[slot], key uint64, tod models.Tod) (p span[int], some []uint32) {
+	low, high := x.find(key)
+	draws := x.list[low:high]
+	p = w.as(func(at slot) int { return low + g.among(draws, at) })
+	if tod == 0 {
+		return p, nil
+	}
+	section := g.section(tod)
+	if section < 0 || low == high {
+		return span[int]{}, nil
+	}
+	some = x.ofTod(g, key, low, high, uint8(section))
+	return p.as(func(index int) int {
+		return bound(some, uint32(index), (index-low)*len(some)/(high-low))
+	}), some
 }

@@ -37,74 +37,58 @@ func (m *merge) release() {
 
 // addAll adds every draw of g that q allows.
 func (m *merge) addAll(g *Game, q *Query) {
-	w := g.window(q)
-	for i := range g.tods {
-		if s := &g.sections[i]; s.wanted(q) {
-			p := s.span(g.draws, &w)
-			m.push(p, run{game: g, draws: g.draws, left: p.restHigh - p.restLow})
+	if q.Tod != 0 {
+		if i := g.section(q.Tod); i >= 0 {
+			m.addSet(g, q, &g.sections[i].draws)
 		}
+		return
 	}
+	w := g.window(q)
+	m.push(w.as(g.before), run{game: g, draws: g.draws})
 }
 
 // addPostings adds the draws of a key that q allows.
-func (m *merge) addPostings(g *Game, q *Query, postings *postings[uint32], key int) {
+func (m *merge) addPostings(g *Game, q *Query, postings *postings, key int) {
 	w := g.window(q)
-	for i := range g.tods {
+	p := w.as(g.before)
+	for i := range g.sections {
 		if s := &g.sections[i]; s.wanted(q) {
-			list := postings.group(key*g.tods + i)
-			p := s.spanOf(&w, func(at slot) int { return s.below(list, s.before(g.draws, at)) })
-			m.push(p, run{game: g, draws: g.draws, list: list, left: p.restHigh - p.restLow})
+			list := postings.group(key*len(g.sections) + i)
+			m.push(p.as(func(position int) int { return s.below(list, position) }), run{game: g, draws: g.draws, list: list})
 		}
 	}
 }
 
-// addLists adds the draws in lists that q allows.
-func (m *merge) addLists(g *Game, q *Query, lists *keyLists) {
+// addKey adds the draws of a key that q allows.
+func (m *merge) addKey(g *Game, q *Query, x *keyIndex, key uint64) {
 	w := g.window(q)
-	for i := range g.tods {
-		if s := &g.sections[i]; s.wanted(q) {
-			p := s.spanOf(&w, func(at slot) int { return s.among(lists[i], at) })
-			m.push(p, run{game: g, draws: lists[i], left: p.restHigh - p.restLow})
-		}
-	}
+	p, list := x.within(g, &w, key, q.Tod)
+	m.push(p, run{game: g, draws: x.list, list: list})
 }
 
-// countLists is what addLists would add to the total.
-func countLists(g *Game, q *Query, lists *keyLists) int {
+// countKey is what addKey would add to the total.
+func countKey(g *Game, q *Query, x *keyIndex, key uint64) int {
 	w := g.window(&Query{From: q.From, To: q.To})
-	count := 0
-	for i := range g.tods {
-		if s := &g.sections[i]; s.wanted(q) {
-			count += s.among(lists[i], w.to) - s.among(lists[i], w.from)
-		}
-	}
-	return count
+	p, _ := x.within(g, &w, key, q.Tod)
+	return p.high - p.low
 }
 
 // addSet adds the draws whose positions the set holds and that q allows.
 func (m *merge) addSet(g *Game, q *Query, set *bitset) {
 	w := g.window(q)
-	for i := range g.tods {
-		if s := &g.sections[i]; s.wanted(q) {
-			p := s.span(g.draws, &w)
-			low, high := set.before(p.low), set.before(p.high)
-			m.total += high - low
-			if p.restLow != p.low {
-				low = set.before(p.restLow)
-			}
-			if p.restHigh != p.high {
-				high = set.before(p.restHigh)
-			}
-			p.low, p.high = 0, 0 // counted
-			m.push(p, run{game: g, draws: g.draws, set: set, left: high - low})
-		}
+	p := w.as(g.before)
+	members := p.as(set.before)
+	m.total += members.high - members.low
+	if left := members.restHigh - members.restLow; left > 0 {
+		m.left += left
+		m.runs = append(m.runs, run{game: g, draws: g.draws, set: set, left: left, low: p.restLow, high: p.restHigh})
 	}
 }
 
-// push adds a run of what p has left.
-func (m *merge) push(p span, r run) {
+// push adds a run of what p, as indices of the run, has left.
+func (m *merge) push(p span[int], r run) {
 	m.total += p.high - p.low
-	if r.left > 0 {
+	if r.left = p.restHigh - p.restLow; r.left > 0 {
 		r.low, r.high = p.restLow, p.restHigh
 		m.left += r.left
 		m.runs = append(m.runs, r)

@@ -28,8 +28,8 @@ func (p Pair) key() int { return int(p.First)*10 + int(p.Second) }
 
 // pairIndex finds the draws of a game that hold a pair.
 type pairIndex struct {
-	front, back, split postings[uint32] // by the pair's key
-	any                pairSets
+	front, back, split postings  // by the pair's key
+	any                []drawSet // by pairSlot
 }
 
 func newPairIndex(g *Game, s *scratch) (x pairIndex) {
@@ -37,19 +37,19 @@ func newPairIndex(g *Game, s *scratch) (x pairIndex) {
 		return x
 	}
 	top := powerOf10(g.Digits - 1)
-	x.any = newPairSets(g.draws, g.Digits)
-	x.back = tabled[uint32](g, s, 100, func(number uint64) uint64 { return number % 100 })
+	x.any = newPairSets(g)
+	x.back = newPostings(g, s, 100, func(number uint64) uint64 { return number % 100 })
 	if g.Digits == 2 { // the only two places are first and last, front and back
 		x.front, x.split = x.back, x.back
 		return x
 	}
-	x.front = tabled[uint32](g, s, 100, func(number uint64) uint64 { return number / (top / 10) })
-	x.split = tabled[uint32](g, s, 100, func(number uint64) uint64 { return number/top*10 + number%10 })
+	x.front = newPostings(g, s, 100, func(number uint64) uint64 { return number / (top / 10) })
+	x.split = newPostings(g, s, 100, func(number uint64) uint64 { return number/top*10 + number%10 })
 	return x
 }
 
 // ordered is the postings of a position that has an order of digits, or nil.
-func (x *pairIndex) ordered(position PairPosition) *postings[uint32] {
+func (x *pairIndex) ordered(position PairPosition) *postings {
 	switch position {
 	case PairFront:
 		return &x.front
@@ -77,21 +77,16 @@ var pairSlot = func() (index [10][10]uint8) {
 	return index
 }()
 
-// pairSets tells for each unordered pair which draws hold it, as sets of positions. They take 7.4 bytes a draw
-// for any number of digits; postings would take 12 bytes for three digits, 24 for four, 40 for five, 180 for ten.
-type pairSets [unorderedPairs]bitset
-
-func newPairSets(draws []draw, digits int) (sets pairSets) {
-	words := (len(draws) + 63) / 64
-	for i := range sets {
-		sets[i].words = make([]uint64, words)
-	}
+// newPairSets tells for each unordered pair which draws hold it. That takes 9 bytes a draw for any number of digits;
+// postings would take 12 bytes for three digits, 24 for four, 40 for five, 180 for ten.
+func newPairSets(g *Game) []drawSet {
+	sets := newWords(g, unorderedPairs)
 	var digit [models.MaxDigits]uint8
-	for word := range words {
+	for word := range sets[0] {
 		var found [unorderedPairs]uint64
-		for bit, d := range draws[word*64 : min(word*64+64, len(draws))] {
+		for bit, d := range g.draws[word<<wordShift : min((word+1)<<wordShift, len(g.draws))] {
 			number := d.number()
-			for i := range digits {
+			for i := range g.Digits {
 				digit[i] = uint8(number % 10)
 				number /= 10
 				for _, other := range digit[:i] {
@@ -100,11 +95,8 @@ func newPairSets(draws []draw, digits int) (sets pairSets) {
 			}
 		}
 		for i, w := range found {
-			sets[i].words[word] = w
+			sets[i][word] = w
 		}
 	}
-	for i := range sets {
-		sets[i].rank()
-	}
-	return sets
+	return newDrawSets(g, sets)
 }

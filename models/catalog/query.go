@@ -44,8 +44,11 @@ func (c *Catalog) BySum(q Query, sum int, dst []Ref) Page {
 	m := newMerge(notSearched)
 	defer m.release()
 	for _, g := range c.scope(&q) {
-		if sum >= 0 && sum <= 9*g.Digits {
-			m.addPostings(g, &q, &g.bySum, sum)
+		if sum < 0 || sum > 9*g.Digits {
+			continue
+		}
+		if set := g.bySum[sum].of(g, q.Tod); set != nil {
+			m.addSet(g, &q, set)
 		}
 	}
 	return m.page(&q, dst)
@@ -61,8 +64,8 @@ func (c *Catalog) ByPair(q Query, pair Pair, dst []Ref) Page {
 		}
 		if places := g.pairs.ordered(pair.Position); places != nil {
 			m.addPostings(g, &q, places, pair.key())
-		} else {
-			m.addSet(g, &q, &g.pairs.any[pairSlot[pair.First][pair.Second]])
+		} else if set := g.pairs.any[pairSlot[pair.First][pair.Second]].of(g, q.Tod); set != nil {
+			m.addSet(g, &q, set)
 		}
 	}
 	return m.page(&q, dst)
@@ -87,14 +90,13 @@ func (c *Catalog) Search(q Query, number string, exactOnly bool, dst []Ref) Sear
 		if g.Digits != len(number) {
 			continue
 		}
-		exact := g.exact.lists(g, value)
-		box := g.box.lists(g, g.box.key(value))
+		box := g.box.key(value)
 		if exactOnly {
-			m.addLists(g, &q, &exact)
-			unlisted += countLists(g, &q, &box)
+			m.addKey(g, &q, &g.exact, value)
+			unlisted += countKey(g, &q, &g.box, box)
 		} else {
-			m.addLists(g, &q, &box)
-			unlisted += countLists(g, &q, &exact)
+			m.addKey(g, &q, &g.box, box)
+			unlisted += countKey(g, &q, &g.exact, value)
 		}
 	}
 	page := m.page(&q, dst)

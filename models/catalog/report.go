@@ -26,8 +26,7 @@ func report(s *selection) *Stats {
 	}
 	stats.OverdueDigits = overdueDigits(t, s)
 	if s.total > 0 {
-		newest, _ := newest(g.draws, &s.parts)
-		first, last := s.oldest().slot().date(), newest.slot().date()
+		first, last := s.oldest().slot().date(), g.draws[s.previous(s.high)].slot().date()
 		stats.DateRange = DateRange{&first, &last}
 	}
 	return stats
@@ -58,13 +57,12 @@ func sumStats(t *tally, s *selection) []SumStat {
 func numberStats(t *tally, s *selection) []NumberStat {
 	stats := make([]NumberStat, t.numbers.used)
 	for i, e := range t.numbers.list() {
-		lists := s.game.exact.lists(s.game, e.key)
 		stats[i] = NumberStat{
 			Number:        padded(e.key, t.digits),
 			Count:         e.count,
 			Share:         share(e.count, s.total),
 			ExpectedShare: 1 / float64(powerOf10(t.digits)),
-			LastDate:      s.last(&lists).slot().date(),
+			LastDate:      s.last(&s.game.exact, e.key).slot().date(),
 		}
 	}
 	return stats
@@ -75,13 +73,12 @@ func boxStats(t *tally, s *selection) []BoxStat {
 	stats := make([]BoxStat, boxes.used)
 	for i, e := range boxes.list() {
 		number := boxNumber(uint32(e.key), t.digits)
-		lists := s.game.box.lists(s.game, e.key)
 		stats[i] = BoxStat{
 			Normalized:    padded(number, t.digits),
 			Count:         e.count,
 			Share:         share(e.count, s.total),
 			ExpectedShare: float64(boxWays(number, t.digits)) / float64(powerOf10(t.digits)),
-			LastDate:      s.last(&lists).slot().date(),
+			LastDate:      s.last(&s.game.box, e.key).slot().date(),
 		}
 	}
 	return stats
@@ -121,10 +118,10 @@ func overdueDigits(t *tally, s *selection) []OverdueDigit {
 			missing++
 		}
 	}
-	rest := s.parts
+	at := s.high
 	for ago := 0; missing > 0; ago++ {
-		last, at := newest(s.game.draws, &rest)
-		rest[at].high--
+		at = s.previous(at)
+		last := s.game.draws[at]
 		number := last.number()
 		for range t.digits {
 			if d := number % 10; since[d] == math.MaxInt {

@@ -4,134 +4,132 @@ import "lottery/models"
 
 // selection is the draws of one game that statistics are about: a range of dates, and one tod or all.
 type selection struct {
-	game  *Game
-	to    slot                  // the end of the range
-	parts [models.TodCount]part // by section, empty for those not wanted
-	total int
+	game      *Game
+	tod       models.Tod // 0: all
+	set       *bitset    // the draws of the tod; nil: all
+	to        slot       // the end of the range
+	low, high int        // its positions: low…high-1
+	total     int
 }
-
-// part is the positions low…high-1.
-type part struct{ low, high int }
 
 func (g *Game) selection(q *Query) selection {
 	w := g.window(q)
-	sel := selection{game: g, to: w.to}
-	for i := range g.tods {
-		if s := &g.sections[i]; s.wanted(q) {
-			p := s.span(g.draws, &w)
-			sel.parts[i] = part{p.low, p.high}
-			sel.total += p.high - p.low
-		}
+	p := w.as(g.before)
+	sel := selection{game: g, to: w.high, low: p.low, high: p.high}
+	switch section := g.section(q.Tod); {
+	case q.Tod == 0:
+		sel.total = p.high - p.low
+	case section >= 0:
+		sel.tod, sel.set = q.Tod, &g.sections[section].draws
+		sel.total = sel.set.before(p.high) - sel.set.before(p.low)
 	}
 	return sel
 }
 
 // oldest is the first of the selected draws, of which there must be one.
 func (s *selection) oldest() draw {
-	oldest := draw(1 << 63)
-	for _, p := range s.parts {
-		if p.low < p.high {
-			oldest = min(oldest, s.game.draws[p.low])
-		}
+	if s.set == nil {
+		return s.game.draws[s.low]
 	}
-	return oldest
+	return s.game.draws[s.set.next(s.low)]
 }
 
-// newest is the last of the selected draws and their part.
-func newest(draws []draw, parts *[models.TodCount]part) (last draw, at int) {
-	for i, p := range parts {
-		if p.low < p.high && draws[p.high-1] >= last {
-			last, at = draws[p.high-1], i
-		}
+// previous is the position of the newest selected draw before position. There must be one.
+func (s *selection) previous(position int) int {
+	if s.set == nil {
+		return position - 1
 	}
-	return last, at
+	return s.set.previous(position)
 }
 
-// last is the newest draw of lists that is selected, of which there must be one.
-func (s *selection) last(lists *keyLists) draw {
-	var last draw
-	for i, p := range s.parts {
-		if p.low < p.high {
-			if before := s.game.sections[i].among(lists[i], s.to); before > 0 {
-				last = max(last, lists[i][before-1])
-			}
-		}
+// last is the newest draw of a key that is selected, of which there must be one.
+func (s *selection) last(x *keyIndex, key uint64) draw {
+	p, list := x.within(s.game, &span[slot]{high: s.to, restHigh: s.to}, key, s.tod)
+	if list != nil {
+		return x.list[list[p.high-1]]
 	}
-	return last
+	return x.list[p.high-1]
 }
 
 // collect puts the number of every selected draw into dst, which has room for them.
 func (s *selection) collect(dst []uint64) {
-	for _, p := range s.parts {
-		for i, d := range s.game.draws[p.low:p.high] {
-			dst[i] = d.number()
+	next := 0
+	for _, d := range s.game.draws[s.low:s.high] {
+		if s.tod == 0 || d.slot().tod() == s.tod {
+			dst[next] = d.number()
+			next++
 		}
-		dst = dst[p.high-p.low:]
 	}
 }
 
 // count adds to counts, which is by number, how often each number was drawn.
 func (s *selection) count(counts []uint32) {
-	for _, p := range s.parts {
-		s.game.stored.count(s.game.draws, p, counts)
-	}
+	s.game.stored[s.tod].count(s.game.draws, s.low, s.high, counts)
 }
 
-// storedCounts is how often each number was drawn among the first step, 2·step, … draws by position. With them
-// the cost of counting a range does not grow with the range. They take 2 bytes a draw.
+// storedCounts is how often each number was drawn among the first step, 2·step, … draws by position, of one tod or of
+// all. With them the cost of counting a range does not grow with the range. Those of all take 2 bytes a draw, those of
+// its tods together as much.
 type storedCounts struct {
-	step   int      // 0: the game has too few draws, or its numbers too many digits, to be worth it
-	counts []uint32 // 10^digits for each multiple of step, from 0
+	tod    models.Tod // 0: all
+	step   int        // 0: the game has too few draws, or its numbers too many digits, to be worth it
+	counts []uint32   // 10^digits for each multiple of step, from 0
 }
 
-func newStoredCounts(g *Game) storedCounts {
+func newStoredCounts(g *Game, tod models.Tod) storedCounts {
+	c := storedCounts{tod: tod}
 	if g.Digits > tableDigits {
-		return storedCounts{}
+		return c
 	}
 	width := int(powerOf10(g.Digits))
 	step := 2 * width
-	if g.Len() < 4*step {
-		return storedCounts{}
+	if tod != 0 {
+		step *= len(g.sections)
 	}
-	counts := make([]uint32, (g.Len()/step+1)*width)
+	if g.Len() < 4*step {
+		return c
+	}
+	c.step, c.counts = step, make([]uint32, (g.Len()/step+1)*width)
 	for low := 0; low+step <= g.Len(); low += step {
 		next := low/step + 1
-		row := counts[next*width : (next+1)*width]
-		copy(row, counts[(next-1)*width:next*width])
-		addNumbers(g.draws[low:low+step], row, 1)
+		row := c.counts[next*width : (next+1)*width]
+		copy(row, c.counts[(next-1)*width:next*width])
+		c.add(g.draws[low:low+step], row, 1)
 	}
-	return storedCounts{step, counts}
+	return c
 }
 
-// count adds to counts how often each number was drawn in a part: by the stored counts nearest to its ends,
+// count adds to counts how often each number was drawn among draws[low:high]: by the stored counts nearest to the ends,
 // mended by the draws between those and the ends.
-func (c *storedCounts) count(draws []draw, p part, counts []uint32) {
-	if c.step == 0 || p.high-p.low <= 2*c.step {
-		addNumbers(draws[p.low:p.high], counts, 1)
+func (c *storedCounts) count(draws []draw, low, high int, counts []uint32) {
+	if c.step == 0 || high-low <= 2*c.step {
+		c.add(draws[low:high], counts, 1)
 		return
 	}
 	width := len(counts)
-	low, high := (p.low+c.step/2)/c.step, min((p.high+c.step/2)/c.step, len(c.counts)/width-1)
-	before, upTo := c.counts[low*width:(low+1)*width], c.counts[high*width:(high+1)*width]
+	first, last := (low+c.step/2)/c.step, min((high+c.step/2)/c.step, len(c.counts)/width-1)
+	before, upTo := c.counts[first*width:(first+1)*width], c.counts[last*width:(last+1)*width]
 	for number := range counts {
 		counts[number] += upTo[number] - before[number]
 	}
-	mend(draws, p.low, low*c.step, counts)
-	mend(draws, high*c.step, p.high, counts)
+	c.mend(draws, low, first*c.step, counts)
+	c.mend(draws, last*c.step, high, counts)
 }
 
 // mend adds the draws from low to high, or takes away those from high to low.
-func mend(draws []draw, low, high int, counts []uint32) {
+func (c *storedCounts) mend(draws []draw, low, high int, counts []uint32) {
 	if low <= high {
-		addNumbers(draws[low:high], counts, 1)
+		c.add(draws[low:high], counts, 1)
 	} else {
-		addNumbers(draws[high:low], counts, ^uint32(0))
+		c.add(draws[high:low], counts, ^uint32(0))
 	}
 }
 
-// addNumbers adds by (1, or -1 modulo 2³²) to the count of each number drawn.
-func addNumbers(draws []draw, counts []uint32, by uint32) {
+// add adds by (1, or -1 modulo 2³²) to the count of each number drawn.
+func (c *storedCounts) add(draws []draw, counts []uint32, by uint32) {
 	for _, d := range draws {
-		counts[d.number()] += by
+		if c.tod == 0 || d.slot().tod() == c.tod {
+			counts[d.number()] += by
+		}
 	}
 }

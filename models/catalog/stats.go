@@ -84,7 +84,7 @@ type wholeStats struct {
 // of a range cost a scan of it, which for many draws is cut short by stored counts.
 func (g *Game) Stats(from, to models.Date, tod models.Tod) *Stats {
 	s := g.selection(&Query{From: from, To: to, Tod: tod})
-	if from > g.first || to < g.last || tod > models.Night {
+	if from > g.First() || to < g.Last() || tod > models.Night {
 		return report(&s)
 	}
 	whole := &g.whole[tod]

@@ -1,0 +1,57 @@
+package catalog
+
+import "lottery/models"
+
+// window is the draws of a game that the dates of a query allow.
+func (g *Game) window(q *Query) span[slot] {
+	w := span[slot]{high: lastSlot}
+	if q.From > models.FirstDate {
+		w.low = startOfDay(q.From)
+	}
+	if q.To < models.LastDate {
+		w.high = max(startOfDay(q.To+1), w.low)
+	}
+	w.restLow, w.restHigh = w.low, w.high
+	if q.After == nil {
+		return w
+	}
+	at := slotNear(q.After)
+	moment := at &^ sequenceMask
+	nextMoment := moment + 1<<sequenceBits
+	if q.Ascending {
+		switch {
+		case g.ID < q.After.GameID: // ids descend within a moment: all of this game is still to come
+			at = moment
+		case g.ID > q.After.GameID:
+			at = nextMoment
+		default:
+			at++
+		}
+		w.restLow = min(max(w.low, at), w.high)
+		return w
+	}
+	switch {
+	case g.ID > q.After.GameID:
+		at = nextMoment
+	case g.ID < q.After.GameID:
+		at = moment
+	}
+	w.restHigh = max(min(w.high, at), w.low)
+	return w
+}
+
+// span is a range, low…high-1, and the part of it that a cursor leaves: of slots, of positions or of indices of a list.
+type span[T comparable] struct{ low, high, restLow, restHigh T }
+
+// as is the span as whatever where makes of its bounds, which is asked no more often than needed.
+func (s *span[T]) as(where func(T) int) span[int] {
+	p := span[int]{low: where(s.low), high: where(s.high)}
+	p.restLow, p.restHigh = p.low, p.high
+	if s.restLow != s.low {
+		p.restLow = where(s.restLow)
+	}
+	if s.restHigh != s.high {
+		p.restHigh = where(s.restHigh)
+	}
+	return p
+}
