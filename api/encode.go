@@ -65,19 +65,33 @@ func (d *digits) appendPairs(b []byte, quoted bool, sep byte) []byte {
 // records writes draw records as JSON, in the field order of the contract. What neighbours in a list share is made
 // once: a month's dates follow each other, and most numbers of a game come again and again.
 type records struct {
-	search bool // adds the eleventh field
-	gameTexts
-	games []gameTexts // that this list has met: those of several come by turns
-	text  []byte      // of all of them
-	month struct{ first, next models.Date }
-	start [32]byte // what records of a date of that month begin with, but for the day: startForm
+	search bool        // adds the eleventh field
+	games  []gameTexts // that this list has met: those of several come by turns
+	of     int         // which of them the last record was of
+	text   []byte      // of all of them
+	month  struct{ first, next models.Date }
+	start  [32]byte // what records of a date of that month begin with, but for the day: startForm
 }
 
 const (
 	startForm = `{"date":"2006-01-02","tod":"`
-	dateAt    = len(`{"date":"`)
+	yearAt    = len(`{"date":"`)
+	monthAt   = len(`{"date":"2006-`)
 	dayAt     = len(`{"date":"2006-01-`)
 )
+
+// todText is the name of a time of day.
+type todText struct {
+	text [15]byte
+	len  uint8
+}
+
+var todTexts = func() (texts [models.TodCount + 1]todText) {
+	for tod := range texts {
+		texts[tod].len = uint8(copy(texts[tod].text[:], models.Tod(tod).String()))
+	}
+	return texts
+}()
 
 // recordRoom is more than a record takes beside its game's middle, and the block that is copied last.
 const recordRoom = 256
@@ -85,34 +99,37 @@ const recordRoom = 256
 // append appends one record. Texts whose length is nearly the same for all are copied in blocks of fixed size, which
 // takes a few instructions and no call: what is more than the text is overwritten by what follows it.
 func (r *records) append(b []byte, ref catalog.Ref) []byte {
-	if g := ref.Game(); g != r.game {
+	if g := ref.Game(); len(r.games) == 0 || r.games[r.of].game != g {
 		r.enter(g)
 	}
+	g := &r.games[r.of]
 	date := ref.Date()
 	if date < r.month.first || date >= r.month.next {
 		r.enterMonth(date)
 	}
 	day := date - r.month.first + 1
 	at := len(b)
-	b = slices.Grow(b, recordRoom+len(r.middle))
+	b = slices.Grow(b, recordRoom+len(g.middle))
 	room := b[at:cap(b)]
 	*(*[len(r.start)]byte)(room) = r.start
-	room[dayAt], room[dayAt+1] = byte('0'+day/10), byte('0'+day%10)
+	putDigits(room[dayAt:], uint(day))
 	n := len(startForm)
-	n += copy(room[n:], ref.Tod().String())
-	if r.known != nil {
-		t := &r.known[ref.Number()]
+	tod := &todTexts[ref.Tod()]
+	*(*[len(tod.text)]byte)(room[n:]) = tod.text
+	n += int(tod.len)
+	if g.known != nil {
+		t := &g.known[ref.Number()]
 		*(*[len(t.fields)]byte)(room[n:]) = t.fields
 		n += int(t.fieldsLen)
-		n += copy(room[n:], r.middle)
+		n += copy(room[n:], g.middle)
 		*(*[len(t.pairs)]byte)(room[n:]) = t.pairs
 		n += int(t.pairsLen)
 		b = b[:at+n]
 	} else {
 		var d digits
-		d.set(ref.Number(), r.game.Digits)
+		d.set(ref.Number(), g.game.Digits)
 		b = d.appendNumber(b[:at+n])
-		b = append(b, r.middle...)
+		b = append(b, g.middle...)
 		b = d.appendPairs(b, true, ',')
 	}
 	switch {
@@ -127,10 +144,18 @@ func (r *records) append(b []byte, ref catalog.Ref) []byte {
 
 // enterMonth makes start that of date's month. Lists go through the days of a month.
 func (r *records) enterMonth(date models.Date) {
-	r.month.first = date.Month()
-	r.month.next = (r.month.first + 31).Month() // 31 days after a first is always the month after
+	year, month, day := date.Civil()
+	r.month.first = date - models.Date(day-1)
+	r.month.next = r.month.first + models.Date(models.DaysIn(year, month))
 	copy(r.start[:], startForm)
-	date.AppendTo(r.start[:dateAt])
+	putDigits(r.start[yearAt:], uint(year/100))
+	putDigits(r.start[yearAt+2:], uint(year%100))
+	putDigits(r.start[monthAt:], uint(month))
+}
+
+// putDigits writes n, which is less than 100, as two digits.
+func putDigits(b []byte, n uint) {
+	b[0], b[1] = byte('0'+n/10), byte('0'+n%10)
 }
 
 // gameTexts is what all records of a game share.
@@ -143,7 +168,7 @@ type gameTexts struct {
 func (r *records) enter(g *catalog.Game) {
 	for i := range r.games {
 		if r.games[i].game == g {
-			r.gameTexts = r.games[i]
+			r.of = i
 			return
 		}
 	}
@@ -157,14 +182,14 @@ func (r *records) enter(g *catalog.Game) {
 	b = append(b, g.Type...)
 	b = append(b, `","pairs_2dp":[`...)
 	r.text = b
-	r.gameTexts = gameTexts{g, r.text[from:], numberTextsOf(g.Digits)}
-	r.games = append(r.games, r.gameTexts)
+	r.of = len(r.games)
+	r.games = append(r.games, gameTexts{g, r.text[from:], numberTextsOf(g.Digits)})
 }
 
 // forget lets go of the games, which hold their draws; the buffers stay.
 func (r *records) forget() {
 	clear(r.games)
-	r.gameTexts, r.games, r.text, r.search = gameTexts{}, r.games[:0], r.text[:0], false
+	r.games, r.of, r.text, r.search = r.games[:0], 0, r.text[:0], false
 }
 
 func matchName(ref catalog.Ref) string {

@@ -71,32 +71,18 @@ func atoi(s string) (int, bool) {
 	return n, true
 }
 
-// Civil is the year, month and day of d. The algorithm is Howard Hinnant's civil_from_days.
-func (d Date) Civil() (year int, month time.Month, day int) {
-	z := int(d) + 719468
-	era := z / 146097
-	if z < 0 {
-		era = (z - 146096) / 146097
+// Civil is the year, month and day of d.
+func (d Date) Civil() (year int, month time.Month, day int) { return d.Time().Date() }
+
+// DaysIn is how many days the month of that year has.
+func DaysIn(year int, month time.Month) int {
+	if month == time.February && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+		return 29
 	}
-	doe := z - era*146097
-	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
-	doy := doe - (365*yoe + yoe/4 - yoe/100)
-	mp := (5*doy + 2) / 153
-	day = doy - (153*mp+2)/5 + 1
-	m := mp + 3
-	year = yoe + era*400
-	if m > 12 {
-		m -= 12
-		year++
-	}
-	return year, time.Month(m), day
+	return int(daysIn[month-1])
 }
 
-// Month is the first day of d's month.
-func (d Date) Month() Date {
-	_, _, day := d.Civil()
-	return d - Date(day-1)
-}
+var daysIn = [12]uint8{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
 // Time is midnight UTC of d.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
