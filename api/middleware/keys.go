@@ -26,8 +26,9 @@ type Keys struct {
 
 	mu        sync.Mutex
 	byAccount map[string][]*knownKey
-	written   map[string]int64 // key id → minute of the last use that is in the database; only Run and Flush touch it
-	seen      atomic.Int64     // number of the last account change that Run has worked off
+	seen      atomic.Int64 // number of the last account change that Run has worked off
+
+	uses uses
 }
 
 // knownKey is a key in memory.
@@ -42,7 +43,8 @@ const PollInterval = 500 * time.Millisecond
 
 // NewKeys starts with what the database says now of its own changes.
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
-	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string][]*knownKey{}, written: map[string]int64{}}
+	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string][]*knownKey{}}
+	k.uses = uses{keys: k, written: map[string]int64{}}
 	_, newest, err := st.AccountChanges(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -72,14 +74,6 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error)
 	}
 	entry.touch(now)
 	return p, nil
-}
-
-// touch notes that the key was used in this minute; Run writes it down.
-func (e *knownKey) touch(now time.Time) {
-	minute := now.Unix() / 60
-	if last := e.usedAt.Load(); minute > last {
-		e.usedAt.CompareAndSwap(last, minute)
-	}
 }
 
 // lookUpTimeout bounds a request's wait for a database that neither answers nor refuses.
@@ -149,8 +143,8 @@ func (k *Keys) Run(ctx context.Context) {
 			k.log.Info("account changes can be read again")
 		}
 		away = err != nil
-		if ticks%10 == 0 && err == nil {
-			k.Flush(ctx)
+		if err == nil {
+			k.uses.step(ctx, ticks%usesEvery == 0)
 		}
 	}
 }
@@ -178,27 +172,4 @@ func (k *Keys) refresh(ctx context.Context) error {
 	}
 	k.seen.Store(newest)
 	return nil
-}
-
-// Flush writes the last uses that are not written yet. A failure is tried again with the next. Not for use while Run runs.
-func (k *Keys) Flush(ctx context.Context) {
-	due := map[string]time.Time{}
-	k.known.Range(func(_, value any) bool {
-		entry := value.(*knownKey) //nolint:forcetypeassert // the map holds nothing else
-		p, minute := entry.principal.Load(), entry.usedAt.Load()
-		if minute > k.written[p.KeyID] && (p.key.LastUsedAt == nil || minute > p.key.LastUsedAt.Unix()/60) {
-			due[p.KeyID] = time.Unix(minute*60, 0)
-		}
-		return true
-	})
-	if len(due) == 0 {
-		return
-	}
-	if err := k.store.TouchKeys(ctx, due); err != nil {
-		k.log.Warn("last uses of keys cannot be written now", "error", err)
-		return
-	}
-	for id, at := range due {
-		k.written[id] = at.Unix() / 60
-	}
 }

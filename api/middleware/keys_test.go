@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -244,5 +245,42 @@ func TestLastUseIsWrittenToTheMinute(t *testing.T) {
 		if got := lastUsed(); got != step.want {
 			t.Errorf("last used %q, want %q", got, step.want)
 		}
+	}
+}
+
+// More keys than are written at once, used in two minutes, while Run goes on.
+func TestLastUsesOfManyKeys(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	st := storetest.Open(t)
+	c := &clock{at: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	keys, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]time.Time{} // by account
+	for i := range 450 {
+		k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: fmt.Sprintf("a%d@example.com", i), Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 225 {
+			c.move(time.Minute)
+		}
+		if got := code(t, keys, k.Secret); got != "" {
+			t.Fatal(got)
+		}
+		want[k.AccountID] = c.now().Truncate(time.Minute)
+	}
+	go keys.Run(ctx)
+	for account, at := range want {
+		within(t, "the last use of a key", func() bool {
+			stored, err := st.Keys(ctx, account)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return stored[0].LastUsedAt != nil && stored[0].LastUsedAt.Equal(at)
+		})
 	}
 }

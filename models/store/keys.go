@@ -208,18 +208,11 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (Key, error) {
 	return k, translate(err)
 }
 
-// TouchKeys notes when keys were last used, to the minute; an older time never replaces a newer one.
-func (s *Store) TouchKeys(ctx context.Context, used map[string]time.Time) error {
-	err := s.transaction(ctx, func(tx *gorm.DB) error {
-		for id, at := range used {
-			at = at.UTC().Truncate(time.Minute)
-			err := tx.Model(&models.APIKey{}).Where("id = ? AND (last_used_at IS NULL OR last_used_at < ?)", id, at).
-				Update("last_used_at", at).Error
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return translate(err)
+// TouchKeys notes that keys were last used at a time, to the minute; an older time never replaces a newer one. Keep to a
+// few hundred keys at a time: on SQLite the daily quotas wait meanwhile.
+func (s *Store) TouchKeys(ctx context.Context, ids []string, at time.Time) error {
+	at = at.UTC().Truncate(time.Minute)
+	return translate(s.writer(ctx).Model(&models.APIKey{}).
+		Where("id IN ? AND (last_used_at IS NULL OR last_used_at < ?)", ids, at).
+		Update("last_used_at", at).Error)
 }

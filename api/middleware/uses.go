@@ -1,0 +1,88 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// uses writes down when keys were last used, to the minute. Where many are in use that is a lot to write every minute:
+// it is written in portions, a few at every step, so that nothing else waits long for the database.
+type uses struct {
+	keys    *Keys
+	written map[string]int64 // key id → minute of the last use that is in the database
+	due     []use            // what is still to be written
+}
+
+// use is that a key was used in a minute (Unix).
+type use struct {
+	key    string
+	minute int64
+}
+
+const (
+	usesEvery   = 10  // steps from one look at all keys to the next: 5 s
+	usesPortion = 200 // keys that are written at once
+	usesAtStep  = 10  // portions of a step: 4,000 keys a second
+)
+
+// touch notes that the key was used in this minute; Run writes it down.
+func (e *knownKey) touch(now time.Time) {
+	minute := now.Unix() / 60
+	if last := e.usedAt.Load(); minute > last {
+		e.usedAt.CompareAndSwap(last, minute)
+	}
+}
+
+// Flush writes the last uses that are not written yet. A failure is tried again with the next. Not for use while Run runs.
+func (k *Keys) Flush(ctx context.Context) {
+	k.uses.collect()
+	k.uses.write(ctx, len(k.uses.due))
+}
+
+// step writes some of what is due; look tells it to see what that is, if all is written.
+func (u *uses) step(ctx context.Context, look bool) {
+	if look && len(u.due) == 0 {
+		u.collect()
+	}
+	u.write(ctx, usesAtStep)
+}
+
+// collect sees what is due.
+func (u *uses) collect() {
+	u.due = u.due[:0]
+	u.keys.known.Range(func(_, value any) bool {
+		entry := value.(*knownKey) //nolint:forcetypeassert // the map holds nothing else
+		p, minute := entry.principal.Load(), entry.usedAt.Load()
+		if minute > u.written[p.KeyID] && (p.key.LastUsedAt == nil || minute > p.key.LastUsedAt.Unix()/60) {
+			u.due = append(u.due, use{p.KeyID, minute})
+		}
+		return true
+	})
+	slices.SortFunc(u.due, func(a, b use) int {
+		return cmp.Or(cmp.Compare(a.minute, b.minute), cmp.Compare(a.key, b.key))
+	})
+}
+
+// write writes so many portions of what is due, each of one minute.
+func (u *uses) write(ctx context.Context, portions int) {
+	for ; portions > 0 && len(u.due) > 0; portions-- {
+		var ids []string
+		minute := u.due[0].minute
+		for _, due := range u.due[:min(usesPortion, len(u.due))] {
+			if due.minute == minute {
+				ids = append(ids, due.key)
+			}
+		}
+		if err := u.keys.store.TouchKeys(ctx, ids, time.Unix(minute*60, 0)); err != nil {
+			u.keys.log.Warn("last uses of keys cannot be written now", "error", err)
+			u.due = u.due[:0] // seen again at the next look
+			return
+		}
+		for _, id := range ids {
+			u.written[id] = minute
+		}
+		u.due = u.due[len(ids):]
+	}
+}
