@@ -251,8 +251,7 @@ func TestLastUseIsWrittenToTheMinute(t *testing.T) {
 // More keys than are written at once, used in two minutes, while Run goes on.
 func TestLastUsesOfManyKeys(t *testing.T) {
 	t.Parallel()
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
+	ctx := t.Context()
 	st := storetest.Open(t)
 	c := &clock{at: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 	keys, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
