@@ -15,16 +15,20 @@ import (
 type connection struct {
 	net.Conn
 
-	of      *Connections
-	number  uint64
-	busy    atomic.Bool  // a request is being answered
-	writing atomic.Int64 // since when a large piece is being written; Unix nanoseconds, 0 = none is
-	once    sync.Once
+	of     *Connections
+	number uint64
+	busy   atomic.Bool   // a request is being answered
+	writes atomic.Uint64 // odd while a piece is being written
+	once   sync.Once
 
 	readBy atomic.Int64 // a moment; 0 = whenever, negative = at once
 
 	mu      sync.Mutex // guards what follows
 	writeBy int64
+	stuck   struct { // for so many steps the same piece has been being written
+		write uint64
+		steps int
+	}
 	overdue struct{ read, write bool } // the network's own deadline was set, to end what waits there
 	ahead   lookAhead
 	closed  bool
@@ -104,10 +108,16 @@ func (c *connection) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// step ends what has waited longer than it may at now, and lets a read of one byte to the network that has waited.
+// step ends what has waited longer than it may at now, lets a read of one byte to the network that has waited, and sees
+// whether the client takes what is written.
 func (c *connection) step(now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if write := c.writes.Load(); write%2 == 1 && write == c.stuck.write {
+		c.stuck.steps++
+	} else {
+		c.stuck.write, c.stuck.steps = write, 0
+	}
 	if by := c.readBy.Load(); by != 0 && by <= now && !c.overdue.read {
 		c.overdue.read = true
 		_ = c.Conn.SetReadDeadline(longAgo) // fails only if it is closed
@@ -162,12 +172,16 @@ func (c *connection) looked() {
 }
 
 func (c *connection) Write(b []byte) (int, error) {
-	if len(b) < largeWrite {
-		return c.Conn.Write(b)
-	}
-	c.writing.Store(time.Now().UnixNano())
-	defer c.writing.Store(0)
+	c.writes.Add(1)
+	defer c.writes.Add(1)
 	return c.Conn.Write(b)
+}
+
+// stalled tells whether the client has not taken a piece of its answer for a while.
+func (c *connection) stalled() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stuck.steps >= int(stalledAfter/deadlineStep)
 }
 
 // CloseWrite lets net/http end an answer before it has read a whole request, so that the client can read the answer.

@@ -28,9 +28,7 @@ type Connections struct {
 }
 
 const (
-	// largeWrite is more than the system's buffers take at once from a client that does not read.
-	largeWrite = 16 << 10
-	// stalledAfter is how long a large piece may take to be written while others are refused for want of a place.
+	// stalledAfter is how long a piece may take to be written while others are refused for want of a place.
 	stalledAfter = 2 * time.Second
 	// pressEvery is how often connections are looked through while requests are refused.
 	pressEvery = 100 * time.Millisecond
@@ -135,7 +133,7 @@ func (s *Connections) Press() {
 	s.mu.Lock()
 	var list []*connection
 	for c := range s.open {
-		if since := c.writing.Load(); since != 0 && now-since > int64(stalledAfter) {
+		if c.stalled() {
 			list = append(list, c)
 		}
 	}

@@ -78,33 +78,45 @@ func isTimeout(err error) bool {
 	return ok && fault.Timeout()
 }
 
-// While requests are refused, who does not take its answer is cut off; who takes it is not.
+// While requests are refused, who does not take its answers is cut off, whether they are large or small; who takes them
+// is not.
 func TestStalledReadersAreCut(t *testing.T) {
 	t.Parallel()
-	large := make([]byte, 64<<20) // more than the system's buffers
-	ended := make(chan error, 1)
-	server, conns := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/large" {
-			_, err := w.Write(large)
-			ended <- err
-		}
-	}))
-	dial(t, server, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
-	deadline := time.After(time.Minute)
-	for {
-		conns.Press()
-		select {
-		case err := <-ended:
-			if err == nil {
-				t.Error("the answer was written to nobody")
+	for path, answer := range map[string][]byte{"/large": make([]byte, 64<<20), "/small": make([]byte, 2<<10)} { // the large is more than the system's buffers
+		t.Run(path[1:], func(t *testing.T) {
+			t.Parallel()
+			server, conns := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == path {
+					_, _ = w.Write(answer)
+				}
+			}))
+			c := dial(t, server, "")
+			cut := make(chan error, 1)
+			go func() {
+				for {
+					if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+						cut <- err
+						return
+					}
+				}
+			}()
+			deadline := time.After(time.Minute)
+			for {
+				conns.Press()
+				select {
+				case err := <-cut:
+					if isTimeout(err) {
+						t.Error(err)
+					}
+					if res, err := http.Get(server.URL); err != nil || res.StatusCode != http.StatusOK {
+						t.Errorf("another client: %v", err)
+					}
+					return
+				case <-deadline:
+					t.Fatal("the stalled reader keeps its place")
+				case <-time.After(20 * time.Millisecond): // what stalls is told by time alone
+				}
 			}
-			if res, err := http.Get(server.URL); err != nil || res.StatusCode != http.StatusOK {
-				t.Errorf("another client: %v", err)
-			}
-			return
-		case <-deadline:
-			t.Fatal("the stalled reader keeps its place")
-		case <-time.After(20 * time.Millisecond): // what stalls is told by time alone
-		}
+		})
 	}
 }

@@ -139,11 +139,18 @@ func TestSlowReaders(t *testing.T) {
 	const long = "/v1/draws/recent?game=ny-win-4&count=1000"
 	waitUntil(t, "the draws", func() bool { return total(t, p, key, long) == 1200 })
 	stop := healthy(t, p)
-	small := func(c *net.TCPConn) { _ = c.SetReadBuffer(4 << 10) }
-	asks := "GET " + long + " HTTP/1.1\r\nHost: x\r\nX-Api-Key: " + key + "\r\n\r\n"
-	// One after the other, until the buffers are full. Those for which there is no place are refused all that they ask;
-	// there are enough of them that a place is always taken by one that is not.
-	strangers(t, p, 200, small, strings.Repeat(asks, 100))
+	// They ask until the buffers are full. Who is refused a place asks again: in the end none is free.
+	asks := strings.Repeat("GET "+long+" HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+key+"\r\n\r\n", 10)
+	strangers(t, p, 64, func(c *net.TCPConn) {
+		_ = c.SetReadBuffer(4 << 10)
+		go func() {
+			for {
+				if _, err := io.WriteString(c, asks); err != nil {
+					return
+				}
+			}
+		}()
+	}, "")
 	waitUntil(t, "a slow reader to be cut off", func() bool {
 		_, _ = p.get(t, "/v1/games", key) // only who is refused a place has others looked at
 		return p.metrics(t)[`lottery_http_connections_closed_total{reason="stalled"}`] > 0
