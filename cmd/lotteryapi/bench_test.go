@@ -79,16 +79,16 @@ func (s *bench) endpoints(b *testing.B) {
 	t := newTable(fmt.Sprintf("Every path, metered in SQLite: %d connections, rounds of 1 s in turn, medians (lowest…highest); latencies p50/p99 in ms", benchConnections),
 		"path", "KB", "product req/s", "ms", "bare req/s", "ms", "of bare", "SQL on SQLite req/s", "ms", "SQL on PostgreSQL req/s", "ms", "times SQL", "GC %", "holds")
 	for i, path := range endpointPaths {
-		rounds, least := 1, otherOfBare // of four with bare and one with SQL
+		rounds, least := 1, otherOfBare // of three with bare and one with SQL
 		if path == recentPath {
-			rounds, least = 3, recentOfBare
+			rounds, least = 4, recentOfBare
 		}
 		before := s.product.spending(b)
 		product, yardstick := traffic{name: "product", base: s.product.base, path: path, key: s.key}, traffic{name: "bare", base: bare, path: path, key: s.key}
 		bySQL := []traffic{{name: "SQLite", base: onSQLite, path: path, key: s.key}, {name: "PostgreSQL", base: onPostgres, path: path, key: s.keyPostgres}}
 		got := make([]series, 4)
 		for range rounds {
-			for i, s := range append(measure(b, 4, product, yardstick), measure(b, 1, bySQL...)...) {
+			for i, s := range append(measure(b, 3, product, yardstick), measure(b, 1, bySQL...)...) {
 				got[i] = append(got[i], s...)
 			}
 		}
@@ -118,12 +118,15 @@ func (s *bench) connections(b *testing.B) {
 	t := newTable("Connections and codings: rounds of 1 s in turn, medians (lowest…highest); latencies p50/p99 in ms",
 		"draws", "coding", "KB", "connections", "product req/s", "ms", "bare req/s", "ms", "of bare")
 	for _, a := range answers {
-		conns := []int{1, 32, 256}
-		if a.Coding == "zstd" {
-			conns = []int{32}
+		conns, rounds := []int{1, 32, 256}, benchRounds
+		switch a.Coding {
+		case "gzip":
+			rounds = 2
+		case "zstd":
+			conns, rounds = []int{32}, 2
 		}
 		for _, n := range conns {
-			got := measure(b, benchRounds,
+			got := measure(b, rounds,
 				traffic{name: "product", base: s.product.base, path: a.URI, key: s.key, coding: a.Coding, conns: n},
 				traffic{name: "bare", base: bare, path: a.URI, key: s.key, coding: a.Coding, conns: n})
 			draws := 10
