@@ -210,15 +210,22 @@ func TestDatabaseAway(t *testing.T) {
 	within(t, "a revocation after its return", func() bool { return code(t, keys, seen.Secret) == problem.RevokedAPIKey })
 }
 
-func TestLastUseIsWrittenToTheMinute(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
+// idleKeys is keys that nobody runs, and their clock.
+func idleKeys(t *testing.T) (*store.Store, *middleware.Keys, *clock) {
+	t.Helper()
 	st := storetest.Open(t)
 	c := &clock{at: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
-	keys, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
+	keys, err := middleware.NewKeys(t.Context(), st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return st, keys, c
+}
+
+func TestLastUseIsWrittenToTheMinute(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st, keys, c := idleKeys(t)
 	k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
 	if err != nil {
 		t.Fatal(err)
@@ -252,12 +259,7 @@ func TestLastUseIsWrittenToTheMinute(t *testing.T) {
 func TestLastUsesOfManyKeys(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	st := storetest.Open(t)
-	c := &clock{at: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
-	keys, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	st, keys, c := idleKeys(t)
 	want := map[string]time.Time{} // by account
 	for i := range 450 {
 		k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: fmt.Sprintf("a%d@example.com", i), Create: true})

@@ -114,7 +114,7 @@ func (x *keyIndex) ofTod(g *Game, key uint64, low, high int, section uint8) []ui
 func (x *keyIndex) within(g *Game, w *span[slot], key uint64, tod models.Tod) (p span[int], some []uint32) {
 	low, high := x.find(key)
 	draws := x.list[low:high]
-	p = w.as(func(at slot) int { return low + g.among(draws, at) })
+	p = w.mapped(func(at slot) int { return low + g.among(draws, at) })
 	if tod == 0 {
 		return p, nil
 	}
@@ -123,7 +123,7 @@ func (x *keyIndex) within(g *Game, w *span[slot], key uint64, tod models.Tod) (p
 		return span[int]{}, nil
 	}
 	some = x.ofTod(g, key, low, high, uint8(section))
-	return p.as(func(index int) int {
+	return p.mapped(func(index int) int {
 		return bound(some, uint32(index), (index-low)*len(some)/(high-low))
 	}), some
 }

@@ -44,17 +44,17 @@ func (m *merge) addAll(g *Game, q *Query) {
 		return
 	}
 	w := g.window(q)
-	m.push(w.as(g.before), run{game: g, draws: g.draws})
+	m.push(w.mapped(g.before), run{game: g, draws: g.draws})
 }
 
 // addPostings adds the draws of a key that q allows.
 func (m *merge) addPostings(g *Game, q *Query, postings *postings, key int) {
 	w := g.window(q)
-	p := w.as(g.before)
+	p := w.mapped(g.before)
 	for i := range g.sections {
 		if s := &g.sections[i]; s.wanted(q) {
 			list := postings.group(key*len(g.sections) + i)
-			m.push(p.as(func(position int) int { return s.below(list, position) }), run{game: g, draws: g.draws, list: list})
+			m.push(p.mapped(func(position int) int { return s.below(list, position) }), run{game: g, draws: g.draws, list: list})
 		}
 	}
 }
@@ -76,8 +76,8 @@ func countKey(g *Game, q *Query, x *keyIndex, key uint64) int {
 // addSet adds the draws whose positions the set holds and that q allows.
 func (m *merge) addSet(g *Game, q *Query, set *bitset) {
 	w := g.window(q)
-	p := w.as(g.before)
-	members := p.as(set.before)
+	p := w.mapped(g.before)
+	members := p.mapped(set.before)
 	m.total += members.high - members.low
 	if left := members.restHigh - members.restLow; left > 0 {
 		m.left += left

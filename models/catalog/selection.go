@@ -14,7 +14,7 @@ type selection struct {
 
 func (g *Game) selection(q *Query) selection {
 	w := g.window(q)
-	p := w.as(g.before)
+	p := w.mapped(g.before)
 	sel := selection{game: g, to: w.high, low: p.low, high: p.high}
 	switch section := g.section(q.Tod); {
 	case q.Tod == 0:

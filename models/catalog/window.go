@@ -43,8 +43,8 @@ func (g *Game) window(q *Query) span[slot] {
 // span is a range, low…high-1, and the part of it that a cursor leaves: of slots, of positions or of indices of a list.
 type span[T comparable] struct{ low, high, restLow, restHigh T }
 
-// as is the span as whatever where makes of its bounds, which is asked no more often than needed.
-func (s *span[T]) as(where func(T) int) span[int] {
+// mapped is the span with what where makes of its bounds, which is asked no more often than needed.
+func (s *span[T]) mapped(where func(T) int) span[int] {
 	p := span[int]{low: where(s.low), high: where(s.high)}
 	p.restLow, p.restHigh = p.low, p.high
 	if s.restLow != s.low {
