@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +29,8 @@ type Keys struct {
 	byAccount map[string][]*knownKey
 	seen      atomic.Int64 // number of the last account change that Run has worked off
 
-	uses uses
+	lookUps lookUps
+	uses    uses
 }
 
 // knownKey is a key in memory.
@@ -44,6 +46,7 @@ const PollInterval = 500 * time.Millisecond
 // NewKeys starts with what the database says now of its own changes.
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
 	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string][]*knownKey{}}
+	k.lookUps.store = st
 	k.uses = uses{keys: k, written: map[string]int64{}}
 	_, newest, err := st.AccountChanges(ctx, 0)
 	if err != nil {
@@ -76,20 +79,11 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error)
 	return p, nil
 }
 
-// lookUpTimeout bounds a request's wait for a database that neither answers nor refuses.
-const lookUpTimeout = 2 * time.Second
-
-func (k *Keys) read(ctx context.Context, hash [32]byte) (store.Key, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
-	defer cancel()
-	return k.store.KeyByHash(ctx, hash)
-}
-
 // lookUp reads a key from the database and remembers it.
 func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 	for {
 		before := k.seen.Load()
-		stored, err := k.read(ctx, hash)
+		stored, err := k.lookUps.key(ctx, hash)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
 			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not known here")
@@ -158,18 +152,37 @@ func (k *Keys) refresh(ctx context.Context) error {
 	if err != nil || newest == since {
 		return err
 	}
+	var changed []*knownKey
+	k.mu.Lock()
 	for _, id := range ids {
-		k.mu.Lock()
-		entries := append([]*knownKey(nil), k.byAccount[id]...)
-		k.mu.Unlock()
-		for _, entry := range entries {
-			stored, err := k.read(ctx, entry.hash)
-			if err != nil {
-				return err
-			}
-			entry.principal.Store(newPrincipal(&stored, k.plans))
+		changed = append(changed, k.byAccount[id]...)
+	}
+	k.mu.Unlock()
+	for portion := range slices.Chunk(changed, lookUpsAtOnce) {
+		if err := k.reload(ctx, portion); err != nil {
+			return err
 		}
 	}
 	k.seen.Store(newest)
+	return nil
+}
+
+// reload reads known keys anew. One that the database has no more is forgotten.
+func (k *Keys) reload(ctx context.Context, entries []*knownKey) error {
+	hashes := make([][32]byte, len(entries))
+	for i, entry := range entries {
+		hashes[i] = entry.hash
+	}
+	keys, err := k.store.KeysByHash(ctx, hashes)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if stored, ok := keys[entry.hash]; ok {
+			entry.principal.Store(newPrincipal(&stored, k.plans))
+		} else {
+			k.known.Delete(entry.hash)
+		}
+	}
 	return nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"gorm.io/gorm"
@@ -197,15 +196,47 @@ func (s *Store) Keys(ctx context.Context, accountID string) ([]models.APIKey, er
 
 // KeyByHash is the key whose SHA-256 is hash, with its account (a deleted one too); CodeNotFound if there is none.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (Key, error) {
-	var k Key
-	err := s.reader(ctx).Take(&k.APIKey, "hash = ?", hash[:]).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return k, models.Errorf(models.CodeNotFound, "no such key")
+	keys, err := s.KeysByHash(ctx, [][32]byte{hash})
+	if err != nil {
+		return Key{}, err
 	}
-	if err == nil {
-		err = s.reader(ctx).Take(&k.Account, "id = ?", k.AccountID).Error
+	if k, ok := keys[hash]; ok {
+		return k, nil
 	}
-	return k, translate(err)
+	return Key{}, models.Errorf(models.CodeNotFound, "no such key")
+}
+
+// KeysByHash is KeyByHash for a few hundred hashes at once; those that are no key's are left out.
+func (s *Store) KeysByHash(ctx context.Context, hashes [][32]byte) (map[[32]byte]Key, error) {
+	values := make([][]byte, len(hashes))
+	for i := range hashes {
+		values[i] = hashes[i][:]
+	}
+	var stored []models.APIKey
+	if err := s.reader(ctx).Where("hash IN ?", values).Find(&stored).Error; err != nil {
+		return nil, translate(err)
+	}
+	ids := make([]string, len(stored))
+	for i := range stored {
+		ids[i] = stored[i].AccountID
+	}
+	var accounts []models.Account
+	if len(ids) > 0 {
+		if err := s.reader(ctx).Where("id IN ?", ids).Find(&accounts).Error; err != nil {
+			return nil, translate(err)
+		}
+	}
+	byID := make(map[string]*models.Account, len(accounts))
+	for i := range accounts {
+		byID[accounts[i].ID] = &accounts[i]
+	}
+	keys := make(map[[32]byte]Key, len(stored))
+	for i := range stored {
+		if account, ok := byID[stored[i].AccountID]; ok {
+			keys[[32]byte(stored[i].Hash)] = Key{APIKey: stored[i], Account: *account}
+		}
+	}
+	return keys, nil
 }
 
 // TouchKeys notes that keys were last used at a time, to the minute; an older time never replaces a newer one. Keep to a

@@ -1,0 +1,88 @@
+package middleware
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// lookUps reads keys from the database. Those that are asked for while a read is on its way are read together by the
+// next: when many keys are seen for the first time at once, the database is asked a few times, not once for each.
+type lookUps struct {
+	store *store.Store
+
+	mu      sync.Mutex
+	waiting []*lookUp
+	reading bool
+}
+
+// lookUp is a key that somebody waits for.
+type lookUp struct {
+	hash [32]byte
+	done chan struct{} // closed once key or err is there
+	key  store.Key
+	err  error
+}
+
+const (
+	// lookUpTimeout bounds a request's wait for a database that neither answers nor refuses.
+	lookUpTimeout = 2 * time.Second
+	// lookUpsAtOnce is how many keys one read asks for.
+	lookUpsAtOnce = 200
+)
+
+// key is the key with that hash; CodeNotFound if there is none.
+func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
+	defer cancel()
+	wanted := &lookUp{hash: hash, done: make(chan struct{})}
+	l.mu.Lock()
+	l.waiting = append(l.waiting, wanted)
+	idle := !l.reading
+	l.reading = true
+	l.mu.Unlock()
+	if idle {
+		go l.read()
+	}
+	select {
+	case <-wanted.done:
+		return wanted.key, wanted.err
+	case <-ctx.Done():
+		return store.Key{}, ctx.Err()
+	}
+}
+
+// read reads until nobody waits. It has a time of its own: whoever asked first may be gone while others wait.
+func (l *lookUps) read() {
+	for {
+		l.mu.Lock()
+		n := min(len(l.waiting), lookUpsAtOnce)
+		wanted := l.waiting[:n:n]
+		l.waiting = l.waiting[n:]
+		l.reading = n > 0
+		l.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		hashes := make([][32]byte, n)
+		for i, w := range wanted {
+			hashes[i] = w.hash
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
+		keys, err := l.store.KeysByHash(ctx, hashes)
+		cancel()
+		for _, w := range wanted {
+			var found bool
+			if w.key, found = keys[w.hash]; !found {
+				w.err = models.Errorf(models.CodeNotFound, "no such key")
+			}
+			if err != nil {
+				w.err = err
+			}
+			close(w.done)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package middleware_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/api/middleware"
+	"lottery/api/problem"
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// Many keys that were never seen, asked for at once with unknown ones among them: each gets its own answer. Then all
+// of their accounts change.
+func TestManyKeysAtOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		keys, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), time.Now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n = 450
+		made := make([]store.Key, n)
+		for i := range made {
+			if made[i], err = st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: fmt.Sprintf("a%d@example.com", i), Create: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all := func(check func(i int, p *middleware.Principal, err error)) {
+			var wg sync.WaitGroup
+			for i := range made {
+				wg.Go(func() {
+					p, err := keys.Authenticate(context.Background(), made[i].Secret)
+					check(i, p, err)
+				})
+				wg.Go(func() {
+					_, err := keys.Authenticate(context.Background(), secret.NewKey())
+					if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != problem.InvalidAPIKey {
+						t.Errorf("a key that was never made: %v", err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		all(func(i int, p *middleware.Principal, err error) {
+			if err != nil || p.AccountID != made[i].AccountID || p.KeyID != made[i].ID {
+				t.Errorf("key %d of account %s: %+v, %v", i, made[i].AccountID, p, err)
+			}
+		})
+		for i := range made {
+			if i%2 == 0 {
+				if _, err := st.RevokeKey(ctx, made[i].ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		go keys.Run(ctx)
+		for i := range made {
+			if i%2 == 0 {
+				within(t, "a revocation", func() bool { return code(t, keys, made[i].Secret) == problem.RevokedAPIKey })
+			}
+		}
+		all(func(i int, _ *middleware.Principal, err error) {
+			if revoked := err != nil; revoked != (i%2 == 0) {
+				t.Errorf("key %d after every other one was revoked: %v", i, err)
+			}
+		})
+	})
+}
