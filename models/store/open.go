@@ -37,7 +37,8 @@ type Store struct {
 	now     func() time.Time
 	skew    func() time.Duration
 
-	counters *sql.DB // see openCounters
+	counters *sql.DB   // see openCounters
+	quota    *quotaLog // SQLite
 }
 
 // Options is how to open a Store.

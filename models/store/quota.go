@@ -3,12 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/url"
-	"slices"
 	"time"
 
 	"lottery/models"
@@ -112,104 +107,9 @@ func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, t
 	if s.dialect == Postgres {
 		return s.quotaPostgres(ctx, ops)
 	}
-	tx, err := s.counters.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, time.Time{}, fmt.Errorf("count requests: %w", err)
-	}
-	results, now, err := s.applyQuota(ctx, tx, ops)
-	if err != nil {
-		return nil, now, errors.Join(fmt.Errorf("count requests: %w", err), tx.Rollback())
-	}
-	if err := tx.Commit(); err != nil {
-		return nil, now, fmt.Errorf("count requests: %w: %w", ErrQuotaUnclear, err)
-	}
-	return results, now, nil
-}
-
-func (s *Store) applyQuota(ctx context.Context, tx *sql.Tx, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
 	now := s.now()
-	if len(ops) == 0 {
-		return nil, now, nil
-	}
-	keys := make([]counterKey, len(ops))
-	for i := range ops {
-		keys[i] = counterKey{ops[i].Key, ops[i].Start}
-		if !ops[i].Dated() {
-			keys[i].start = models.PeriodStart(now, ops[i].Period)
-		}
-	}
-	rows := slices.Clone(keys)
-	slices.SortFunc(rows, byCounter)
-	rows = slices.Compact(rows)
-	used, err := s.readCounters(ctx, tx, rows)
-	if err != nil {
-		return nil, now, err
-	}
-	results := make([]QuotaResult, len(ops))
-	changed := make(map[counterKey]bool, len(rows))
-	for i := range ops {
-		before := used[keys[i]]
-		after, r := ops[i].apply(before)
-		r.Start = keys[i].start
-		results[i] = r
-		if after != before {
-			used[keys[i]], changed[keys[i]] = after, true
-		}
-	}
-	rows = slices.DeleteFunc(rows, func(k counterKey) bool { return !changed[k] })
-	return results, now, s.writeCounters(ctx, tx, rows, used)
-}
-
-// readCounters reads many counters with one statement: SQLite's driver parses a statement every time that it runs.
-func (s *Store) readCounters(ctx context.Context, tx *sql.Tx, rows []counterKey) (map[counterKey]int64, error) {
-	used := make(map[counterKey]int64, len(rows))
-	list := make([][2]any, len(rows))
-	for i, k := range rows {
-		list[i] = [2]any{k.key, k.start}
-	}
-	found, err := queryJSON(ctx, tx, `SELECT q.account_id, q.period_start, q.used FROM json_each(?) AS k
-		JOIN quota_counters AS q ON q.account_id = k.value->>0 AND q.period_start = k.value->>1`, list)
-	if err != nil {
-		return nil, err
-	}
-	defer found.Close()
-	for found.Next() {
-		var k counterKey
-		var n int64
-		if err := found.Scan(&k.key, &k.start, &n); err != nil {
-			return nil, err
-		}
-		used[k] = n
-	}
-	return used, found.Err()
-}
-
-func (s *Store) writeCounters(ctx context.Context, tx *sql.Tx, rows []counterKey, used map[counterKey]int64) error {
-	list := make([][3]any, len(rows))
-	for i, k := range rows {
-		list[i] = [3]any{k.key, k.start, used[k]}
-	}
-	return execJSON(ctx, tx, `INSERT INTO quota_counters (account_id, period_start, used)
-		SELECT value->>0, value->>1, value->>2 FROM json_each(?) WHERE true
-		ON CONFLICT (account_id, period_start) DO UPDATE SET used = excluded.used`, list)
-}
-
-// queryJSON and execJSON run a statement whose one parameter is rows, for SQLite's json_each.
-func queryJSON(ctx context.Context, tx *sql.Tx, statement string, rows any) (*sql.Rows, error) {
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return nil, err
-	}
-	return tx.QueryContext(ctx, statement, string(text))
-}
-
-func execJSON(ctx context.Context, tx *sql.Tx, statement string, rows any) error {
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, statement, string(text))
-	return err
+	results, err := s.quota.apply(ctx, ops, now)
+	return results, now, err
 }
 
 // ReadQuota reads a counter of the running period without the write lock: on SQLite that works while an import holds
@@ -219,24 +119,35 @@ func (s *Store) ReadQuota(ctx context.Context, key string, period time.Duration)
 		return 0, 0, false
 	}
 	start = models.PeriodStart(s.now(), period)
-	err := s.reader(ctx).Table("quota_counters").Select("used").
-		Where("account_id = ? AND period_start = ?", key, start).Limit(1).Scan(&used).Error
+	used, err := s.quota.look(ctx, counterKey{key, start})
 	return used, start, err == nil
 }
 
-// openCounters gives the counters their own way in. On SQLite that is one connection which gives up on the write
-// lock soon: while an import holds it, requests are counted in memory rather than held up.
-func (s *Store) openCounters() (err error) {
+// foldQuota brings all counters to quota_counters, so that old ones can be taken away.
+func (s *Store) foldQuota(ctx context.Context) error {
+	if s.dialect != SQLite {
+		return nil
+	}
+	if err := s.quota.fold(ctx); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// openCounters gives the counters their own way in.
+func (s *Store) openCounters() error {
 	if s.dialect == Postgres {
+		var err error
 		s.counters, err = s.write.DB()
 		return err
 	}
-	s.counters, err = sql.Open("sqlite", sqliteURI(s.path, url.Values{
-		"_pragma": {"busy_timeout(50)", "journal_mode(WAL)", "synchronous(NORMAL)"}, "_txlock": {"immediate"},
-	}))
+	read, err := s.read.DB()
 	if err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
+		return err
 	}
-	s.counters.SetMaxOpenConns(1)
+	if s.quota, err = openQuotaLog(s.path, read); err != nil {
+		return err
+	}
+	s.counters = s.quota.write
 	return nil
 }

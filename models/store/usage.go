@@ -136,9 +136,13 @@ func (s *Store) CountedToday(ctx context.Context, accountID string) (used int64,
 		}
 		now = now.Add(s.skew()).UTC()
 	}
-	start := models.PeriodStart(now, 24*time.Hour)
-	err = s.reader(ctx).Table("quota_counters").Select("used").
-		Where("account_id = ? AND period_start = ?", accountID, start).Limit(1).Scan(&used).Error
+	counter := counterKey{accountID, models.PeriodStart(now, 24*time.Hour)}
+	if s.dialect == SQLite {
+		used, err = s.quota.look(ctx, counter)
+	} else {
+		err = s.reader(ctx).Table("quota_counters").Select("used").
+			Where("account_id = ? AND period_start = ?", counter.key, counter.start).Limit(1).Scan(&used).Error
+	}
 	if err != nil {
 		return 0, 0, unavailable(err)
 	}

@@ -38,6 +38,9 @@ const prunedRows = 500
 // PruneUsage takes away some of what was counted, and noted of it, before a day. more tells that it must be called
 // again for the rest.
 func (s *Store) PruneUsage(ctx context.Context, before models.Date) (more bool, err error) {
+	if err := s.foldQuota(ctx); err != nil {
+		return false, err
+	}
 	for _, old := range []struct {
 		table, key, when string
 		before           any

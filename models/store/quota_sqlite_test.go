@@ -1,0 +1,156 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// Three processes count on one SQLite file, fold its log as it grows, start anew, and look at counters without the write
+// lock, over some midnights: what each says is always what a map of all that was done says.
+func TestQuotaLog(t *testing.T) {
+	t.Parallel()
+	const keys, steps = 700, 4_000
+	url := storetest.URL(t)
+	var c quotaClock
+	today := time.Now().UTC().Truncate(day)
+	c.at.Store(today.Unix())
+	opened := func() *store.Store { return storetest.OpenURL(t, url, store.Options{Now: c.now}) }
+	nodes := []*store.Store{opened(), opened(), opened()}
+	db := raw(t, url)
+
+	type counter struct {
+		key   string
+		start int64
+	}
+	truth := map[counter]int64{}
+	rng := rand.New(rand.NewPCG(1, uint64(time.Now().UnixNano())))
+	most := int64(0)
+	for step := range steps {
+		n := rng.IntN(len(nodes))
+		if step > 1000 && step < 2700 {
+			n = rng.IntN(2) // the third hears nothing for so long that the log is folded meanwhile
+		}
+		st := nodes[n]
+		switch {
+		case step%500 == 499:
+			c.at.Add(3600 * 5)
+			today = c.now().Truncate(day)
+		case step%700 == 699:
+			nodes[n] = opened()
+		case step%1500 == 1499:
+			if _, err := st.PruneUsage(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var ops []store.QuotaOp
+		many := 1 + rng.IntN(6)
+		if step%100 == 0 {
+			many = 300
+		}
+		for range many {
+			op := store.QuotaOp{Key: fmt.Sprintf("acc-%d", rng.IntN(keys)), Period: day}
+			switch rng.IntN(8) {
+			case 0:
+				op.Kind, op.Start, op.N = store.QuotaAdd, today.AddDate(0, 0, -rng.IntN(2)).Unix(), int64(rng.IntN(20)-8)
+			case 1:
+				op.Kind, op.Start, op.N = store.QuotaFloor, today.Unix(), int64(rng.IntN(20))
+			case 2:
+				op.Kind = store.QuotaPeek
+			case 3:
+				op.Kind = store.QuotaReset
+			default:
+				op.Kind, op.Need, op.Limit = store.QuotaTake, int64(1+rng.IntN(3)), 60
+			}
+			ops = append(ops, op)
+		}
+		results := applyQuota(t, st, ops...)
+		for i, op := range ops {
+			k := counter{op.Key, today.Unix()}
+			if op.Dated() {
+				k.start = op.Start
+			}
+			granted := int64(0)
+			switch op.Kind {
+			case store.QuotaAdd:
+				truth[k] = max(0, truth[k]+op.N)
+			case store.QuotaFloor:
+				truth[k] = max(truth[k], op.N)
+			case store.QuotaReset:
+				truth[k] = 0
+			case store.QuotaTake:
+				granted = max(0, min(op.Need, op.Limit-truth[k]))
+				truth[k] += granted
+			case store.QuotaPeek:
+			}
+			if r := results[i]; r.Used != truth[k] || r.Granted != granted || r.Start != k.start {
+				t.Fatalf("step %d, node %d: %+v gave %+v, want %d granted, %d used", step, n, op, r, granted, truth[k])
+			}
+		}
+		key := fmt.Sprintf("acc-%d", rng.IntN(keys))
+		if used, start, ok := nodes[n].ReadQuota(t.Context(), key, day); !ok || start != today.Unix() || used != truth[counter{key, start}] {
+			t.Fatalf("step %d: %s is read as %d, want %d (%v)", step, key, used, truth[counter{key, start}], ok)
+		}
+		if step%50 == 0 {
+			var rows int64
+			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, rows)
+		}
+	}
+	if most < 500 || most > 2500 {
+		t.Errorf("the log had %d rows at most: it is not folded as it should be", most)
+	}
+}
+
+// Counters of more accounts than the log may name are folded while they are counted; a process that is opened then
+// says what the others said.
+func TestQuotaLogOfManyAccounts(t *testing.T) {
+	t.Parallel()
+	const accounts, batch = 30_000, 500
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	var granted atomic.Int64
+	var group sync.WaitGroup
+	for range 2 { // side by side
+		group.Go(func() {
+			for at := 0; at < accounts; at += batch {
+				ops := make([]store.QuotaOp, batch)
+				for i := range ops {
+					ops[i] = store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%d", at+i), Period: day, Need: 2, Limit: 3}
+				}
+				results, err := applyPatiently(st, ops)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, r := range results {
+					granted.Add(r.Granted)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if granted.Load() != 3*accounts {
+		t.Errorf("%d granted, want %d", granted.Load(), 3*accounts)
+	}
+	var stored int
+	if err := raw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_counters").Scan(&stored); err != nil || stored < accounts/4 {
+		t.Errorf("%d counters are folded, %v", stored, err)
+	}
+	other := storetest.OpenURL(t, url, store.Options{})
+	for _, i := range []int{0, 1, accounts / 2, accounts - 1} {
+		key := fmt.Sprintf("acc-%d", i)
+		if used, _, ok := other.ReadQuota(context.Background(), key, day); !ok || used != 3 {
+			t.Errorf("%s: %d, %v", key, used, ok)
+		}
+	}
+}
