@@ -26,7 +26,7 @@ type Keys struct {
 	known sync.Map // [32]byte hash → *knownKey
 
 	mu        sync.Mutex
-	byAccount map[string][]*knownKey
+	byAccount map[string]*knownKey // the newest; the others follow
 	seen      atomic.Int64 // number of the last account change that Run has worked off
 
 	lookUps lookUps
@@ -38,6 +38,7 @@ type knownKey struct {
 	hash      [32]byte
 	principal atomic.Pointer[Principal]
 	usedAt    atomic.Int64 // minute (Unix) of the last use that was noted
+	next      *knownKey    // another one of the account; guarded by Keys.mu
 }
 
 // PollInterval is how often a node asks for changed accounts; well under the 2 seconds that are promised.
@@ -45,7 +46,7 @@ const PollInterval = 500 * time.Millisecond
 
 // NewKeys starts with what the database says now of its own changes.
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
-	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string][]*knownKey{}}
+	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string]*knownKey{}}
 	k.lookUps.store = st
 	k.uses = uses{keys: k, written: map[string]int64{}}
 	_, newest, err := st.AccountChanges(ctx, 0)
@@ -115,7 +116,7 @@ func (k *Keys) remember(hash [32]byte, p *Principal) *knownKey {
 		entry.usedAt.Store(p.key.LastUsedAt.Unix() / 60)
 	}
 	k.known.Store(hash, entry)
-	k.byAccount[p.AccountID] = append(k.byAccount[p.AccountID], entry)
+	entry.next, k.byAccount[p.AccountID] = k.byAccount[p.AccountID], entry
 	return entry
 }
 
@@ -155,7 +156,9 @@ func (k *Keys) refresh(ctx context.Context) error {
 	var changed []*knownKey
 	k.mu.Lock()
 	for _, id := range ids {
-		changed = append(changed, k.byAccount[id]...)
+		for entry := k.byAccount[id]; entry != nil; entry = entry.next {
+			changed = append(changed, entry)
+		}
 	}
 	k.mu.Unlock()
 	for portion := range slices.Chunk(changed, lookUpsAtOnce) {

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"time"
+	"unique"
 
 	"lottery/api/problem"
 	"lottery/models"
@@ -16,15 +17,18 @@ type Principal struct {
 	Plan       models.Plan
 	DailyLimit int // counted requests a UTC day
 	status     models.AccountStatus
-	key        models.APIKey // for its state at a moment
+	key        models.APIKey // its times only, for its state at a moment
 }
 
+// newPrincipal keeps what requests need: there are as many principals as keys in use, and what they hold is looked at by
+// every garbage collection.
 func newPrincipal(k *store.Key, plans models.Plans) *Principal {
 	plan, _ := k.Account.Plan()
 	return &Principal{
 		AccountID: k.AccountID, KeyID: k.ID, KeyPrefix: k.Prefix,
-		Plan: plan, DailyLimit: k.Account.DailyLimit(plans),
-		status: k.Account.Status, key: k.APIKey,
+		Plan: unique.Make(plan).Value(), DailyLimit: k.Account.DailyLimit(plans),
+		status: unique.Make(k.Account.Status).Value(),
+		key:    models.APIKey{ExpiresAt: k.ExpiresAt, GraceUntil: k.GraceUntil, LastUsedAt: k.LastUsedAt, RevokedAt: k.RevokedAt},
 	}
 }
 

@@ -30,7 +30,7 @@ type Usage struct {
 
 type usageShard struct {
 	mu     sync.Mutex
-	counts map[string][]*usageCount // by account; an account has few
+	counts map[string][]usageCount // by account; an account has few
 }
 
 // usageCount is requests that the database does not have yet.
@@ -64,7 +64,7 @@ func NewUsage(st *store.Store, now func() time.Time, log *slog.Logger) *Usage {
 	}
 	u := &Usage{store: st, now: now, log: log, seed: maphash.MakeSeed()}
 	for i := range u.shards {
-		u.shards[i].counts = map[string][]*usageCount{}
+		u.shards[i].counts = map[string][]usageCount{}
 	}
 	return u
 }
@@ -75,19 +75,19 @@ func (u *Usage) Record(account, endpoint string, status int) {
 	day, class := dateOf(u.now()), status/100
 	sh := u.shard(account)
 	sh.mu.Lock()
-	n := sh.find(account, endpoint, day, class)
-	if n == nil {
-		n = &usageCount{endpoint: endpoint, day: day, class: class}
-		sh.counts[account] = append(sh.counts[account], n)
+	if n := sh.find(account, endpoint, day, class); n != nil {
+		n.waiting++
+		n.idle = false
+	} else {
+		sh.counts[account] = append(sh.counts[account], usageCount{endpoint: endpoint, day: day, class: class, waiting: 1})
 	}
-	n.waiting++
-	n.idle = false
 	sh.mu.Unlock()
 }
 
 func (sh *usageShard) find(account, endpoint string, day models.Date, class int) *usageCount {
-	for _, n := range sh.counts[account] {
-		if n.class == class && n.day == day && n.endpoint == endpoint {
+	counts := sh.counts[account]
+	for i := range counts {
+		if n := &counts[i]; n.class == class && n.day == day && n.endpoint == endpoint {
 			return n
 		}
 	}
@@ -189,13 +189,14 @@ func (u *Usage) take() []models.UsageDay {
 		sh := &u.shards[i]
 		sh.mu.Lock()
 		for account, counts := range sh.counts {
-			counts = slices.DeleteFunc(counts, func(n *usageCount) bool { return n.idle && n.waiting == 0 })
+			counts = slices.DeleteFunc(counts, func(n usageCount) bool { return n.idle && n.waiting == 0 })
 			if len(counts) == 0 {
 				delete(sh.counts, account)
 				continue
 			}
 			sh.counts[account] = counts
-			for _, n := range counts {
+			for i := range counts {
+				n := &counts[i]
 				if n.waiting > 0 {
 					rows = append(rows, models.UsageDay{AccountID: account, Day: n.day, Endpoint: n.endpoint, Class: n.class, Requests: n.waiting})
 					n.flying, n.waiting = n.waiting, 0

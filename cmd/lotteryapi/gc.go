@@ -23,10 +23,10 @@ func paceGC(ctx context.Context) {
 	}
 	tick := time.NewTicker(gcEvery)
 	defer tick.Stop()
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}}
 	for percent := 0; ; {
-		metrics.Read(live)
-		if next := gcPercent(live[0].Value.Uint64()); next > percent+percent/4 || next < percent-percent/4 {
+		metrics.Read(heap)
+		if next := gcPercent(heap[0].Value.Uint64(), heap[1].Value.Uint64()); next > percent+percent/4 || next < percent-percent/4 {
 			percent = next
 			debug.SetGCPercent(percent)
 		}
@@ -38,8 +38,9 @@ func paceGC(ctx context.Context) {
 	}
 }
 
-// gcPercent is the heap's growth in percent of live bytes that makes gcStride; a large heap may grow by a quarter.
-func gcPercent(live uint64) int {
+// gcPercent is the heap's growth in percent of live bytes that makes gcStride, or a quarter of what is alive, or half of what
+// a collection has to look through, which is what it costs: accounts are, draws are not.
+func gcPercent(live, scanned uint64) int {
 	const least, most = 25, 800
-	return int(min(max(gcStride*100/max(live, 1), least), most))
+	return int(min(max(max(gcStride, scanned/2)*100/max(live, 1), least), most))
 }

@@ -4,17 +4,18 @@ import "testing"
 
 func TestGCPercent(t *testing.T) {
 	t.Parallel()
-	for live, want := range map[uint64]int{
-		0:         800, // before the first collection nothing is known
-		1 << 20:   800,
-		8 << 20:   400,
-		32 << 20:  100,
-		64 << 20:  50,
-		128 << 20: 25,
-		1 << 40:   25,
+	for heap, want := range map[[2]uint64]int{ // live, scanned
+		{0, 0}:                800, // before the first collection nothing is known
+		{1 << 20, 1 << 20}:    800,
+		{8 << 20, 1 << 20}:    400,
+		{32 << 20, 8 << 20}:   100,
+		{64 << 20, 8 << 20}:   50,
+		{128 << 20, 8 << 20}:  25,
+		{128 << 20, 96 << 20}: 37, // half of what must be looked through
+		{1 << 40, 1 << 20}:    25,
 	} {
-		if got := gcPercent(live); got != want {
-			t.Errorf("%d bytes alive: the heap grows by %d %%, want %d %%", live, got, want)
+		if got := gcPercent(heap[0], heap[1]); got != want {
+			t.Errorf("%d bytes alive, %d of them scanned: the heap grows by %d %%, want %d %%", heap[0], heap[1], got, want)
 		}
 	}
 }
