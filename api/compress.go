@@ -14,8 +14,9 @@ const minCompressed = 1 << 10
 
 // encoder is one content coding with its pool of writers.
 type encoder struct {
-	name []string // the Content-Encoding value
-	pool sync.Pool
+	name  []string // the Content-Encoding value
+	pool  sync.Pool
+	short func(dst, text []byte) []byte // appends the coded form of a text of at most shortText bytes, quickly
 }
 
 type resetWriter interface {
@@ -24,18 +25,33 @@ type resetWriter interface {
 }
 
 var (
-	gzipEncoder = &encoder{name: []string{"gzip"}, pool: sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}}
-	zstdEncoder = &encoder{name: []string{"zstd"}, pool: sync.Pool{New: func() any {
-		w, err := zstd.NewWriter(io.Discard, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10))
-		if err != nil {
-			panic(err) // only for options that are wrong: a programming error
-		}
-		return w
-	}}}
+	gzipEncoder = &encoder{name: []string{"gzip"}, pool: sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}, short: appendShortGzip}
+	zstdEncoder = &encoder{name: []string{"zstd"}, pool: sync.Pool{New: func() any { return newZstd() }}, short: appendShortZstd}
+	shortZstd   = sync.Pool{New: func() any { return newZstd(zstd.WithNoEntropyCompression(true)) }}
 )
+
+func newZstd(options ...zstd.EOption) *zstd.Encoder {
+	w, err := zstd.NewWriter(io.Discard, append(options,
+		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10))...)
+	if err != nil {
+		panic(err) // only for options that are wrong: a programming error
+	}
+	return w
+}
+
+// appendShortZstd leaves out the codes that zstd makes for each text: see shortgzip.go.
+func appendShortZstd(dst, text []byte) []byte {
+	w := shortZstd.Get().(*zstd.Encoder) //nolint:forcetypeassert // the pool makes nothing else
+	defer shortZstd.Put(w)
+	return w.EncodeAll(text, dst)
+}
 
 // compress appends body's coded form to dst.
 func (e *encoder) compress(dst *bytes.Buffer, body []byte) error {
+	if len(body) <= shortText {
+		dst.Write(e.short(dst.AvailableBuffer(), body))
+		return nil
+	}
 	w := e.pool.Get().(resetWriter) //nolint:forcetypeassert // the pool makes nothing else
 	defer e.pool.Put(w)
 	w.Reset(dst)

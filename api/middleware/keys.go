@@ -27,7 +27,7 @@ type Keys struct {
 
 	mu        sync.Mutex
 	byAccount map[string]*knownKey // the newest; the others follow
-	seen      atomic.Int64 // number of the last account change that Run has worked off
+	seen      atomic.Int64         // number of the last account change that Run has worked off
 
 	lookUps lookUps
 	uses    uses
