@@ -145,10 +145,10 @@ func fillAccounts(b *testing.B, url string, n int) []string {
 	}
 	inBench(b, url, func(db *gorm.DB) error {
 		return db.Transaction(func(tx *gorm.DB) error {
-			if err := tx.CreateInBatches(accounts, 1000).Error; err != nil {
+			if err := tx.CreateInBatches(accounts, 100).Error; err != nil {
 				return err
 			}
-			return tx.CreateInBatches(stored, 1000).Error
+			return tx.CreateInBatches(stored, 100).Error
 		})
 	})
 	return keys

@@ -13,7 +13,7 @@ const (
 	manyAccounts = 10_000
 	// manyWarm is seconds of load before each round with many accounts: blocks go home while another server is
 	// measured, and come again one contact an account.
-	manyWarm = 6
+	manyWarm = 4
 )
 
 // quota is the table of what counting costs: the metered path against the unmetered one, on each counter store, for
@@ -32,7 +32,7 @@ func (s *bench) quota(b *testing.B) {
 	t := newTable(fmt.Sprintf("What counting costs: ten-draw recent, %d connections, rounds in turn, medians (lowest…highest); latencies p50/p99 in ms", benchConnections),
 		"accounts", "counted in", "req/s", "ms", "of not counted")
 	for _, accounts := range []int{1, manyAccounts} {
-		loads, rounds := make([]traffic, len(servers)), 5
+		loads, rounds := make([]traffic, len(servers)), 3
 		if accounts > 1 {
 			rounds = 2 // each takes a minute
 		}

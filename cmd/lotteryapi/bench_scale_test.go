@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -151,11 +150,16 @@ func anyDate(rng *rand.Rand, first models.Date) models.Date {
 func manyKeys(b *testing.B, s server, keys []string) {
 	t := newTable(fmt.Sprintf("%d accounts with keys, counted in SQLite: ten-draw recent, medians (lowest…highest); latencies p50/p99 in ms", allAccounts),
 		"accounts that take turns", "req/s", "ms", "of one", "resident MiB, highest")
-	seen(b, s.p, keys)
+	all := traffic{name: "all", base: s.p.base, mix: turnsOf(scalePath, keys...), seconds: 3}
+	first := all
+	first.seconds = 5 // not long enough for a second turn
+	never := measure(b, 1, first)[0]
+	first.seconds = 12
+	wrk(b, first) // the server knows every key now
 	one := measure(b, benchRounds, traffic{name: "one", base: s.p.base, mix: turnsOf(scalePath, s.key), seconds: 2})[0]
 	_, peak := s.p.resident(b)
 	t.add("1", rate(one), tails(one), "", fmt.Sprint(peak))
-	all := traffic{name: "all", base: s.p.base, mix: turnsOf(scalePath, keys...), seconds: 3}
+	t.add(fmt.Sprint(allAccounts, ", each for the first time"), rate(never), tails(never), spread("%.2f", []float64{never.rates()[0] / median(one.rates())}), "")
 	last := measure(b, benchRounds, all)[0]
 	_, peak = s.p.resident(b)
 	t.add(fmt.Sprint(allAccounts), rate(last), tails(last), spread("%.2f", ratios(last, one)), fmt.Sprint(peak))
@@ -163,22 +167,3 @@ func manyKeys(b *testing.B, s server, keys []string) {
 }
 
 const scalePath = "/v1/draws/recent?game=bench-1"
-
-// seen asks once with every key, so that the server knows them.
-func seen(b *testing.B, p *process, keys []string) {
-	b.Helper()
-	began := time.Now()
-	var wg sync.WaitGroup
-	for part := range slices.Chunk(keys, (len(keys)+15)/16) {
-		wg.Go(func() {
-			for _, key := range part {
-				if !answers(p.base+"/v1/overview", key) {
-					b.Errorf("a key is not served")
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	b.Logf("%d keys seen for the first time in %s", len(keys), time.Since(began).Round(time.Millisecond))
-}

@@ -81,7 +81,7 @@ func (s *bench) endpoints(b *testing.B) {
 	for i, path := range endpointPaths {
 		rounds, least := 1, otherOfBare // of three with bare and one with SQL
 		if path == recentPath {
-			rounds, least = 4, recentOfBare
+			rounds, least = 3, recentOfBare
 		}
 		before := s.product.spending(b)
 		product, yardstick := traffic{name: "product", base: s.product.base, path: path, key: s.key}, traffic{name: "bare", base: bare, path: path, key: s.key}
