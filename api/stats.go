@@ -1,10 +1,6 @@
 package api
 
-import (
-	"encoding/json"
-
-	"lottery/models"
-)
+import "lottery/models"
 
 // stats is /v1/stats: how often sums, numbers, boxes and digits came, beside what chance alone gives.
 func (h *Handler) stats() endpoint {
@@ -21,11 +17,7 @@ func (h *Handler) stats() endpoint {
 			if from == models.FirstDate && to == models.LastDate {
 				return x.remembered("stats "+g.ID+" "+tod.String(), func() any { return g.Stats(from, to, tod) })
 			}
-			b, err := json.Marshal(g.Stats(from, to, tod))
-			if err != nil {
-				return err
-			}
-			x.body = append(append(x.body[:0], b...), '\n')
+			x.body = append(appendStats(x.body[:0], g.Stats(from, to, tod)), '\n')
 			return x.send()
 		},
 	}

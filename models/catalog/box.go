@@ -67,24 +67,29 @@ func boxNumber(box uint32, digits int) uint64 {
 // tableDigits is the most digits for which numbers index tables: boxTable, and counts of every number.
 const tableDigits = 5
 
-var boxTables [tableDigits + 1]struct {
+// boxesOf is the boxes of that many digits.
+type boxesOf struct {
 	once  sync.Once
-	boxes []uint16
+	boxes []uint16 // by number
+	sums  []uint8  // of the digits, by box
 }
 
+var boxTables [tableDigits + 1]boxesOf
+
 // boxTable is boxOf of every number of up to tableDigits digits; nil for more. It is made when first needed.
-func boxTable(digits int) []uint16 {
+func boxTable(digits int) *boxesOf {
 	if digits > tableDigits {
 		return nil
 	}
 	t := &boxTables[digits]
 	t.once.Do(func() {
-		t.boxes = make([]uint16, powerOf10(digits))
+		t.boxes, t.sums = make([]uint16, powerOf10(digits)), make([]uint8, boxCount(digits))
 		for number := range t.boxes {
-			t.boxes[number] = uint16(boxOf(uint64(number), digits))
+			box := boxOf(uint64(number), digits)
+			t.boxes[number], t.sums[box] = uint16(box), uint8(digitSum(uint64(number)))
 		}
 	})
-	return t.boxes
+	return t
 }
 
 // powerOf10 is 10^n, for n up to models.MaxDigits.

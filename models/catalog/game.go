@@ -128,7 +128,7 @@ func digitSum(number uint64) uint64 {
 // boxKey is the key of box postings: the box of a number of that many digits.
 func boxKey(digits int) keyFunc {
 	if table := boxTable(digits); table != nil {
-		return func(number uint64) uint64 { return uint64(table[number]) }
+		return func(number uint64) uint64 { return uint64(table.boxes[number]) }
 	}
 	return func(number uint64) uint64 { return uint64(boxOf(number, digits)) }
 }

@@ -108,9 +108,9 @@ func (c *storedCounts) count(draws []draw, low, high int, counts []uint32) {
 	}
 	width := len(counts)
 	first, last := (low+c.step/2)/c.step, min((high+c.step/2)/c.step, len(c.counts)/width-1)
-	before, upTo := c.counts[first*width:(first+1)*width], c.counts[last*width:(last+1)*width]
-	for number := range counts {
-		counts[number] += upTo[number] - before[number]
+	before, upTo := c.counts[first*width:][:width], c.counts[last*width:][:width]
+	for number, n := range upTo {
+		counts[number] += n - before[number]
 	}
 	c.mend(draws, low, first*c.step, counts)
 	c.mend(draws, last*c.step, high, counts)

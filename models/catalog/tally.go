@@ -47,42 +47,46 @@ func newTally(s *selection) *tally {
 
 func (t *tally) release() { tallies.Put(t) }
 
-// addTable adds what counts tells by number. Only the last three digits of each number are looked at one by
-// one; those before them once for a thousand numbers.
+// addTable adds what counts tells by number. Only what the last three digits of each number say is looked at one by
+// one; what those before them say, once for a thousand numbers.
 func (t *tally) addTable(counts []uint32) {
-	boxes := boxTable(t.digits)
+	table := boxTable(t.digits)
 	low := min(t.digits, 3)
 	width := int(powerOf10(low))
-	var columns [1000]int
+	columns, byBox, beaten := make([]uint32, 1000)[:width], t.boxes, uint32(0)
 	for first := 0; first < len(counts); first += width {
-		row, rowBoxes := counts[first:first+width], boxes[first:first+width]
-		sums := t.sums[digitSum(uint64(first)):]
-		rowTotal := 0
+		row, boxes := counts[first:first+width], table.boxes[first:first+width]
+		total := 0
 		for i, n := range row {
-			if n == 0 {
-				continue
+			total += int(n)
+			columns[i] += n
+			byBox[boxes[i]] += n
+			if n > beaten {
+				t.numbers.offer(uint64(first+i), int(n))
+				beaten = uint32(t.numbers.beaten)
 			}
-			count := int(n)
-			rowTotal += count
-			columns[i] += count
-			sums[smallSums[i]] += count
-			t.boxes[rowBoxes[i]] += n
-			t.numbers.offer(uint64(first+i), count)
 		}
-		t.addPlaces(uint64(first/width), 0, t.digits-low, rowTotal)
+		t.addPlaces(uint64(first/width), 0, t.digits-low, total)
 	}
-	for i, count := range columns[:width] {
-		t.addPlaces(uint64(i), t.digits-low, t.digits, count)
+	t.addColumns(columns, t.digits-low)
+	for box, n := range t.boxes {
+		t.sums[table.sums[box]] += int(n)
 	}
 }
 
-// smallSums is the sum of the digits of the numbers below 1000.
-var smallSums = func() (sums [1000]uint8) {
-	for number := range sums {
-		sums[number] = uint8(digitSum(uint64(number)))
+// addColumns adds how often each number of the digits from place on was drawn, and tells how often all were.
+func (t *tally) addColumns(counts []uint32, place int) (total int) {
+	digits, part := &t.places[place], len(counts)/10
+	for digit := range digits {
+		count := int(counts[digit*part])
+		if part > 1 {
+			count = t.addColumns(counts[digit*part:(digit+1)*part], place+1)
+		}
+		digits[digit] += count
+		total += count
 	}
-	return sums
-}()
+	return total
+}
 
 // addPlaces adds count draws that have the digits of number at places from…to-1.
 func (t *tally) addPlaces(number uint64, from, to, count int) {
@@ -145,6 +149,7 @@ func (t *tally) topBoxes() top {
 type top struct {
 	entries [topCount]topEntry
 	used    int
+	beaten  int // a count must be above this one to be among them
 }
 
 type topEntry struct {
@@ -155,7 +160,7 @@ type topEntry struct {
 func (t *top) list() []topEntry { return t.entries[:t.used] }
 
 func (t *top) offer(key uint64, count int) {
-	if count == 0 || (t.used == topCount && count <= t.entries[topCount-1].count) {
+	if count <= t.beaten {
 		return
 	}
 	if t.used < topCount {
@@ -166,6 +171,9 @@ func (t *top) offer(key uint64, count int) {
 		t.entries[i] = t.entries[i-1]
 	}
 	t.entries[i] = topEntry{key, count}
+	if t.used == topCount {
+		t.beaten = t.entries[topCount-1].count
+	}
 }
 
 // zeroed is n zeros, in list if it has room.
