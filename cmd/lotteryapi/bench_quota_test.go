@@ -13,7 +13,7 @@ const (
 	manyAccounts = 10_000
 	// manyWarm is seconds of load before each round with many accounts: blocks go home while another server is
 	// measured, and come again one contact an account.
-	manyWarm = 4
+	manyWarm = 3
 )
 
 // quota is the table of what counting costs: the metered path against the unmetered one, on each counter store, for
@@ -43,7 +43,7 @@ func (s *bench) quota(b *testing.B) {
 			}
 			loads[i].mix = turnsOf(recentPath, server.many...)
 			warm := loads[i]
-			warm.seconds = 3
+			warm.seconds = 2
 			wrk(b, warm) // every key is known before anything is measured
 			if i > 0 {
 				loads[i].warm = manyWarm

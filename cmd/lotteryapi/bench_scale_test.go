@@ -154,7 +154,7 @@ func manyKeys(b *testing.B, s server, keys []string) {
 	first := all
 	first.seconds = 5 // not long enough for a second turn
 	never := measure(b, 1, first)[0]
-	first.seconds = 12
+	first.seconds = 9
 	wrk(b, first) // the server knows every key now
 	one := measure(b, benchRounds, traffic{name: "one", base: s.p.base, mix: turnsOf(scalePath, s.key), seconds: 2})[0]
 	_, peak := s.p.resident(b)

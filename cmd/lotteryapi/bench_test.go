@@ -118,12 +118,12 @@ func (s *bench) connections(b *testing.B) {
 	t := newTable("Connections and codings: rounds of 1 s in turn, medians (lowest…highest); latencies p50/p99 in ms",
 		"draws", "coding", "KB", "connections", "product req/s", "ms", "bare req/s", "ms", "of bare")
 	for _, a := range answers {
-		conns, rounds := []int{1, 32, 256}, benchRounds
-		switch a.Coding {
-		case "gzip":
-			rounds = 2
-		case "zstd":
-			conns, rounds = []int{32}, 2
+		conns, rounds := []int{1, 32, 256}, 2
+		switch {
+		case a.Coding == "zstd":
+			conns = []int{32}
+		case a.Coding == "" && a.URI == recentPath:
+			rounds = benchRounds
 		}
 		for _, n := range conns {
 			got := measure(b, rounds,
