@@ -12,9 +12,9 @@ import (
 // appendStats appends what encoding/json makes of s, in a quarter of the time: statistics of a range of dates are made
 // anew for each request.
 func appendStats(b []byte, s *catalog.Stats) []byte {
-	b = appendAny(append(b, `{"game":`...), s.Game)
-	b = appendAny(append(b, `,"game_name":`...), s.GameName)
-	b = appendAny(append(b, `,"game_type":`...), s.GameType)
+	b = appendText(append(b, `{"game":`...), s.Game)
+	b = appendText(append(b, `,"game_name":`...), s.GameName)
+	b = appendText(append(b, `,"game_type":`...), s.GameType)
 	b = strconv.AppendInt(append(b, `,"total_draws":`...), int64(s.TotalDraws), 10)
 	b = appendDate(append(b, `,"date_range":{"first":`...), s.DateRange.First)
 	b = appendDate(append(b, `,"last":`...), s.DateRange.Last)
@@ -52,9 +52,12 @@ func appendStats(b []byte, s *catalog.Stats) []byte {
 	return append(b, '}')
 }
 
-// appendAny leaves a text to encoding/json, which writes some characters in its own way.
-func appendAny(b []byte, text string) []byte {
-	quoted, _ := json.Marshal(text) // no text fails
+// appendText leaves a text to encoding/json, which writes some characters in its own way.
+func appendText(b []byte, text string) []byte {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return append(b, `""`...) // no text fails
+	}
 	return append(b, quoted...)
 }
 

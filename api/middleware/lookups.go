@@ -45,7 +45,7 @@ func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
 	l.reading = true
 	l.mu.Unlock()
 	if idle {
-		go l.read()
+		go l.read() //nolint:gosec // it reads for others too, and outlives this request
 	}
 	select {
 	case <-wanted.done:

@@ -96,7 +96,7 @@ func (l *quotaLog) fold(ctx context.Context) error {
 				begun = true
 			}
 			done = begun && len(l.portion()) == len(l.folding)-l.done
-			return nil, nil
+			return map[counterKey]int64{}, nil
 		})
 		if err != nil {
 			return err
