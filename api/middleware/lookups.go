@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 
@@ -58,6 +59,7 @@ func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
 // read reads until nobody waits. It has a time of its own: whoever asked first may be gone while others wait.
 func (l *lookUps) read() {
 	for {
+		runtime.Gosched() // requests that are ready to run get in line first: a read of ten keys costs little more than of one
 		l.mu.Lock()
 		n := min(len(l.waiting), lookUpsAtOnce)
 		wanted := l.waiting[:n:n]
