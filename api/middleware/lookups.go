@@ -3,6 +3,7 @@ package middleware
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -52,6 +53,9 @@ func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
 	case <-wanted.done:
 		return wanted.key, wanted.err
 	case <-ctx.Done():
+		l.mu.Lock() // a database that hangs must not leave more and more to be read
+		l.waiting = slices.DeleteFunc(l.waiting, func(w *lookUp) bool { return w == wanted })
+		l.mu.Unlock()
 		return store.Key{}, ctx.Err()
 	}
 }
@@ -62,8 +66,8 @@ func (l *lookUps) read() {
 		runtime.Gosched() // requests that are ready to run get in line first: a read of ten keys costs little more than of one
 		l.mu.Lock()
 		n := min(len(l.waiting), lookUpsAtOnce)
-		wanted := l.waiting[:n:n]
-		l.waiting = l.waiting[n:]
+		wanted := slices.Clone(l.waiting[:n])
+		l.waiting = slices.Delete(l.waiting, 0, n)
 		l.reading = n > 0
 		l.mu.Unlock()
 		if n == 0 {

@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -73,4 +74,41 @@ func TestManyKeysAtOnce(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A database that neither answers nor refuses: whoever needs it is told so in time, and it works again afterwards.
+func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	keys := node(t, st, &clock{at: time.Now()})
+	made, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			if got := code(t, keys, made.Secret); got != problem.Unavailable {
+				t.Errorf("while the database hangs: %q", got)
+			}
+		})
+	}
+	wg.Wait()
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
 }
