@@ -32,14 +32,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binaries is the folder of lotteryapi and lotteryadmin, built once as a newcomer's would be.
+// binaries is the folder of lotteryapi and lotteryadmin, built once as a newcomer's would be; for `make bench`, with
+// LOTTERY_GOFLAGS.
 var binaries = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "lottery-bin")
 	if err != nil {
 		return "", err
 	}
 	build := exec.Command("go", "build", "-o", dir, "lottery/cmd/lotteryapi", "lottery/cmd/lotteryadmin")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=") // not those that spare tests time
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("LOTTERY_GOFLAGS")) // not those that spare tests time
 	if out, err := build.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w\n%s", err, out)
 	}
