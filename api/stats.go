@@ -1,6 +1,10 @@
 package api
 
-import "lottery/models"
+import (
+	"encoding/json"
+
+	"lottery/models"
+)
 
 // stats is /v1/stats: how often sums, numbers, boxes and digits came, beside what chance alone gives.
 func (h *Handler) stats() endpoint {
@@ -15,7 +19,9 @@ func (h *Handler) stats() endpoint {
 				return err
 			}
 			if from == models.FirstDate && to == models.LastDate {
-				return x.remembered("stats "+g.ID+" "+tod.String(), func() any { return g.Stats(from, to, tod) })
+				return x.remembered("stats "+g.ID+" "+tod.String(), func() any {
+					return json.RawMessage(appendStats(nil, g.Stats(from, to, tod)))
+				})
 			}
 			x.body = append(appendStats(x.body[:0], g.Stats(from, to, tod)), '\n')
 			return x.send()

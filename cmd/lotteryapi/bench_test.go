@@ -79,18 +79,17 @@ func (s *bench) endpoints(b *testing.B) {
 	t := newTable(fmt.Sprintf("Every path, metered in SQLite: %d connections, rounds of 1 s in turn, medians (lowest…highest); latencies p50/p99 in ms", benchConnections),
 		"path", "KB", "product req/s", "ms", "bare req/s", "ms", "of bare", "SQL on SQLite req/s", "ms", "SQL on PostgreSQL req/s", "ms", "times SQL", "GC %", "holds")
 	for i, path := range endpointPaths {
-		rounds, least := 1, otherOfBare // of three with bare and one with SQL
-		if path == recentPath {
+		rounds, turns, least := 1, 3, otherOfBare // a round is some turns with bare and one with SQL
+		switch {
+		case path == recentPath:
 			rounds, least = 3, recentOfBare
+		case len(answers[i].Body) < 10_000:
+			turns = 2 // short answers vary less
 		}
 		before := s.product.spending(b)
 		product, yardstick := traffic{name: "product", base: s.product.base, path: path, key: s.key}, traffic{name: "bare", base: bare, path: path, key: s.key}
 		bySQL := []traffic{{name: "SQLite", base: onSQLite, path: path, key: s.key}, {name: "PostgreSQL", base: onPostgres, path: path, key: s.keyPostgres}}
 		got := make([]series, 4)
-		turns := 3
-		if len(answers[i].Body) < 10_000 && rounds == 1 {
-			turns = 2
-		}
 		for range rounds {
 			for i, s := range append(measure(b, turns, product, yardstick), measure(b, 1, bySQL...)...) {
 				got[i] = append(got[i], s...)

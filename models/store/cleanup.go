@@ -54,7 +54,7 @@ func (s *Store) stale() []stale {
 // Cleanup takes away what is kept no longer, in portions that hold others up for a moment only. What it did before ctx
 // ended or the database failed, stays done. Counted requests are not its matter: PruneUsage has them.
 func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
-	if err := s.foldQuota(ctx); err != nil {
+	if err := s.compactQuota(ctx); err != nil {
 		return nil, err
 	}
 	var gone []CleanedUp

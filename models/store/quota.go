@@ -107,9 +107,7 @@ func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, t
 	if s.dialect == Postgres {
 		return s.quotaPostgres(ctx, ops)
 	}
-	now := s.now()
-	results, err := s.quota.apply(ctx, ops, now)
-	return results, now, err
+	return s.quota.apply(ctx, ops)
 }
 
 // ReadQuota reads a counter of the running period without the write lock: on SQLite that works while an import holds
@@ -123,12 +121,12 @@ func (s *Store) ReadQuota(ctx context.Context, key string, period time.Duration)
 	return used, start, err == nil
 }
 
-// foldQuota brings all counters to quota_counters, so that old ones can be taken away.
-func (s *Store) foldQuota(ctx context.Context) error {
+// compactQuota brings all counters to quota_counters, so that old ones can be taken away.
+func (s *Store) compactQuota(ctx context.Context) error {
 	if s.dialect != SQLite {
 		return nil
 	}
-	if err := s.quota.fold(ctx); err != nil {
+	if err := s.quota.compact(ctx); err != nil {
 		return unavailable(err)
 	}
 	return nil
@@ -145,7 +143,7 @@ func (s *Store) openCounters() error {
 	if err != nil {
 		return err
 	}
-	if s.quota, err = openQuotaLog(s.path, read); err != nil {
+	if s.quota, err = openQuotaLog(s.path, read, s.now); err != nil {
 		return err
 	}
 	s.counters = s.quota.write

@@ -23,6 +23,7 @@ import (
 type quotaLog struct {
 	write *sql.DB // one connection, which gives up on the write lock soon
 	read  *sql.DB
+	now   func() time.Time
 
 	mu     sync.Mutex
 	newest int64 // id of the newest row seen; 0 = none
@@ -30,10 +31,10 @@ type quotaLog struct {
 	known  map[counterKey]counter
 	today  int64 // when the UTC day began, of which more is known than the log names (Unix seconds)
 
-	names   int          // how many counters the rows name that are not being folded
-	foldTo  int64        // the rows up to this one are being folded; 0 = none
-	folding []counterKey // what those rows name
-	done    int          // how many of folding are in quota_counters
+	names      int          // how many counters the rows name that are not being compacted
+	compactTo  int64        // the rows up to this one are being compacted; 0 = none
+	compacting []counterKey // what those rows name
+	done       int          // how many of compacting are in quota_counters
 }
 
 // counter is what is known of one.
@@ -54,7 +55,7 @@ const mostKnown = 200_000
 
 // openQuotaLog gives the counters their own way in: while an import holds SQLite's write lock, requests are counted in
 // memory rather than held up.
-func openQuotaLog(path string, read *sql.DB) (*quotaLog, error) {
+func openQuotaLog(path string, read *sql.DB, now func() time.Time) (*quotaLog, error) {
 	write, err := sql.Open("sqlite", sqliteURI(path, url.Values{
 		"_pragma": {"busy_timeout(50)", "journal_mode(WAL)", "synchronous(NORMAL)"}, "_txlock": {"immediate"},
 	}))
@@ -62,20 +63,21 @@ func openQuotaLog(path string, read *sql.DB) (*quotaLog, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	write.SetMaxOpenConns(1)
-	return &quotaLog{write: write, read: read, known: map[counterKey]counter{}}, nil
+	return &quotaLog{write: write, read: read, now: now, known: map[counterKey]counter{}}, nil
 }
 
-// apply does the operations in their order, in one transaction.
-func (l *quotaLog) apply(ctx context.Context, ops []QuotaOp, now time.Time) (results []QuotaResult, err error) {
+// apply does the operations in their order, in one transaction, and tells its time.
+func (l *quotaLog) apply(ctx context.Context, ops []QuotaOp) (results []QuotaResult, now time.Time, err error) {
 	err = l.contact(ctx, func(tx *sql.Tx) (changed map[counterKey]int64, err error) {
+		now = l.now() // nobody else counts from here on: a wait for the write lock may have lasted beyond midnight
 		l.turn(models.PeriodStart(now, 24*time.Hour))
 		results, changed, err = l.decide(ctx, tx, ops, now)
 		return changed, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("count requests: %w", err)
+		return nil, time.Time{}, fmt.Errorf("count requests: %w", err)
 	}
-	return results, nil
+	return results, now, nil
 }
 
 // look is what a counter says, without the write lock.
@@ -94,7 +96,7 @@ func (l *quotaLog) look(ctx context.Context, key counterKey) (int64, error) {
 	return used[key], err
 }
 
-// contact is one transaction: it learns what others did, makes the change, and folds some if that is due.
+// contact is one transaction: it learns what others did, makes the change, and compacts some if that is due.
 func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) (map[counterKey]int64, error)) error {
 	tx, err := l.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -116,7 +118,7 @@ func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) (map[cou
 			l.note(k, used)
 		}
 	}
-	l.folded()
+	l.compacted()
 	return nil
 }
 
@@ -131,7 +133,7 @@ func (l *quotaLog) changeIn(ctx context.Context, tx *sql.Tx, change func(tx *sql
 	if err := l.append(ctx, tx, changed); err != nil {
 		return nil, err
 	}
-	return changed, l.foldSome(ctx, tx)
+	return changed, l.compactSome(ctx, tx)
 }
 
 // decide does the operations on what is known, or else stored, and gives the counters that they change.
@@ -229,7 +231,7 @@ func (l *quotaLog) catchUp(ctx context.Context, tx *sql.Tx) error {
 	if err != nil || continues {
 		return err
 	}
-	l.forget() // another process folded rows that were not seen here, or the database is another one
+	l.forget() // another process compacted rows that were not seen here, or the database is another one
 	_, err = l.readRows(ctx, tx)
 	return err
 }
@@ -272,7 +274,7 @@ func (l *quotaLog) readRows(ctx context.Context, tx *sql.Tx) (continues bool, er
 // forget begins anew with what the database says.
 func (l *quotaLog) forget() {
 	l.newest, l.oldest, l.known = 0, 0, map[counterKey]counter{}
-	l.names, l.foldTo, l.folding, l.done = 0, 0, nil, 0
+	l.names, l.compactTo, l.compacting, l.done = 0, 0, nil, 0
 }
 
 // turn drops what was known of past days, and all that can be read again when that is too much.

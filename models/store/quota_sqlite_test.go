@@ -13,7 +13,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Three processes count on one SQLite file, fold its log as it grows, start anew, and look at counters without the write
+// Three processes count on one SQLite file, compact its log as it grows, start anew, and look at counters without the write
 // lock, over some midnights: what each says is always what a map of all that was done says.
 func TestQuotaLog(t *testing.T) {
 	t.Parallel()
@@ -36,7 +36,7 @@ func TestQuotaLog(t *testing.T) {
 	for step := range steps {
 		n := rng.IntN(len(nodes))
 		if step > 1000 && step < 2700 {
-			n = rng.IntN(2) // the third hears nothing for so long that the log is folded meanwhile
+			n = rng.IntN(2) // the third hears nothing for so long that the log is compacted meanwhile
 		}
 		st := nodes[n]
 		switch {
@@ -107,11 +107,11 @@ func TestQuotaLog(t *testing.T) {
 		}
 	}
 	if most < 500 || most > 2500 {
-		t.Errorf("the log had %d rows at most: it is not folded as it should be", most)
+		t.Errorf("the log had %d rows at most: it is not compacted as it should be", most)
 	}
 }
 
-// Counters of more accounts than the log may name are folded while they are counted; a process that is opened then
+// Counters of more accounts than the log may name are compacted while they are counted; a process that is opened then
 // says what the others said.
 func TestQuotaLogOfManyAccounts(t *testing.T) {
 	t.Parallel()
@@ -144,7 +144,7 @@ func TestQuotaLogOfManyAccounts(t *testing.T) {
 	}
 	var stored int
 	if err := raw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_counters").Scan(&stored); err != nil || stored < accounts/4 {
-		t.Errorf("%d counters are folded, %v", stored, err)
+		t.Errorf("%d counters are compacted, %v", stored, err)
 	}
 	other := storetest.OpenURL(t, url, store.Options{})
 	for _, i := range []int{0, 1, accounts / 2, accounts - 1} {
@@ -152,5 +152,31 @@ func TestQuotaLogOfManyAccounts(t *testing.T) {
 		if used, _, ok := other.ReadQuota(context.Background(), key, day); !ok || used != 3 {
 			t.Errorf("%s: %d, %v", key, used, ok)
 		}
+	}
+}
+
+// A batch counts in the day at which it holds the write lock, not in that at which it began to wait for it.
+func TestQuotaTimeIsOfTheTransaction(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	other := rawDB(t, url) // gives up on the write lock at once
+	asked, locked := false, false
+	var c quotaClock
+	c.at.Store(time.Now().Unix())
+	st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time {
+		if asked {
+			_, err := other.ExecContext(context.Background(), "UPDATE meta SET value = value")
+			locked = err != nil
+		}
+		return c.now()
+	}})
+	asked = true
+	_, now, err := st.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaTake, Key: "a", Period: day, Need: 1, Limit: 5}})
+	asked = false
+	if err != nil || !now.Equal(c.now()) {
+		t.Errorf("%s, %v", now, err)
+	}
+	if !locked {
+		t.Error("the time was asked for before the write lock was held")
 	}
 }

@@ -38,7 +38,7 @@ const prunedRows = 500
 // PruneUsage takes away some of what was counted, and noted of it, before a day. more tells that it must be called
 // again for the rest.
 func (s *Store) PruneUsage(ctx context.Context, before models.Date) (more bool, err error) {
-	if err := s.foldQuota(ctx); err != nil {
+	if err := s.compactQuota(ctx); err != nil {
 		return false, err
 	}
 	for _, old := range []struct {
