@@ -71,6 +71,7 @@ type records struct {
 	text   []byte      // of all of them
 	month  struct{ first, next models.Date }
 	start  [32]byte // what records of a date of that month begin with, but for the day: startForm
+	read   byte     // what readAhead read, which is to be seen to be of use
 }
 
 const (
@@ -92,6 +93,37 @@ var todTexts = func() (texts [models.TodCount + 1]todText) {
 	}
 	return texts
 }()
+
+// appendList appends records with sep between them.
+func (r *records) appendList(b []byte, refs []catalog.Ref, sep byte) []byte {
+	for i, ref := range refs {
+		if i%aheadBy == 0 {
+			r.readAhead(refs[i:min(i+aheadBy, len(refs))])
+		}
+		if i > 0 {
+			b = append(b, sep)
+		}
+		b = r.append(b, ref)
+	}
+	return b
+}
+
+// aheadBy is how many records' texts are read ahead.
+const aheadBy = 64
+
+// readAhead reads a byte from each end of the texts that records are about to be written from. Those of numbers that
+// nobody asked for lately are not in the processor's cache: reading one right after the other, it waits for all of them
+// at once.
+func (r *records) readAhead(refs []catalog.Ref) {
+	read := byte(0)
+	for _, ref := range refs {
+		if known := numberTextsOf(ref.Game().Digits); known != nil {
+			t := &known[ref.Number()]
+			read ^= t.fields[0] ^ t.fields[64] ^ t.pairsLen
+		}
+	}
+	r.read = read
+}
 
 // recordRoom is more than a record takes beside its game's middle, and the block that is copied last.
 const recordRoom = 256

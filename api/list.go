@@ -42,8 +42,8 @@ func (x *call) write(l list) error {
 			b = appendCSVRecord(b, ref, search)
 		}
 	case formNDJSON:
-		for _, ref := range l.page.Refs {
-			b = append(x.records.append(b, ref), '\n')
+		if b = x.records.appendList(b, l.page.Refs, '\n'); len(b) > 0 {
+			b = append(b, '\n')
 		}
 	default:
 		b = appendEnvelope(b, &x.records, &l, cursor)
@@ -57,12 +57,7 @@ func (x *call) write(l list) error {
 
 func appendEnvelope(b []byte, r *records, l *list, cursor string) []byte {
 	b = append(b, `{"draws":[`...)
-	for i, ref := range l.page.Refs {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = r.append(b, ref)
-	}
+	b = r.appendList(b, l.page.Refs, ',')
 	b = append(b, `],"total":`...)
 	b = strconv.AppendInt(b, int64(l.page.Total), 10)
 	b = append(b, `,"game":"`...)

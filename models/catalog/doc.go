@@ -7,7 +7,7 @@
 //
 // A draw is 8 bytes. Each Game keeps its draws in one array, ascending by date, tod and sequence, which is the order of
 // lists; a draw's index there is its position. Dates and cursors become bounds on positions, of which a timeline knows
-// those of every 32nd day. For each thing that can be asked for there are the draws that have it, ascending:
+// those of most days. For each thing that can be asked for there are the draws that have it, ascending:
 //
 //   - a number, a box: the draws themselves, of all tods in one list, and which of them each tod has (keyIndex)
 //   - two digits in certain places: positions, apart by tod (postings)

@@ -35,6 +35,8 @@ func (s slot) day() uint32       { return uint32(s >> dayShift) }
 func (s slot) tod() models.Tod   { return models.Tod(s >> sequenceBits & todMask) }
 func (s slot) sequence() int     { return int(s & sequenceMask) }
 
+func (s slot) isStartOfDay() bool { return s&(1<<dayShift-1) == 0 }
+
 // first is the least draw that s can hold: draws below it come before s.
 func (s slot) first() draw { return draw(s) << numberBits }
 

@@ -1,35 +1,72 @@
 package catalog
 
-// timeline finds the position of a moment among a game's draws: it knows at which draw every 32nd day starts.
+import "math/bits"
+
+// timeline finds the position of a moment among a game's draws.
 type timeline struct {
 	first, last slot
-	starts      []uint32 // position of the first draw on or after the first day + 32 i; one more for the end
+	stretches   []stretch // one more for the end
 }
 
-// timelineStep is the log2 of the days between two starts: few enough draws to find one among them, few enough
-// starts to stay in the cache.
-const timelineStep = 5
+// stretch is 32 days, counted from the game's first: few enough draws to find one among them, and few enough stretches
+// to stay in the processor's cache.
+type stretch struct {
+	start uint32 // position of the first draw on or after its first day
+	days  uint32 // which of its days have draws
+	each  uint32 // how many draws each of those has; 0: not all have as many
+}
+
+const (
+	stretchShift = 5 // log2 of the days of a stretch
+	stretchMask  = 1<<stretchShift - 1
+)
 
 func newTimeline(draws []draw) timeline {
 	t := timeline{first: draws[0].slot(), last: draws[len(draws)-1].slot()}
-	t.starts = make([]uint32, (t.last.day()-t.first.day())>>timelineStep+2)
+	t.stretches = make([]stretch, (t.last.day()-t.first.day())>>stretchShift+2)
 	next := 0
-	for i, d := range draws {
-		for block := int(d.slot().day()-t.first.day()) >> timelineStep; next <= block; next++ {
-			t.starts[next] = uint32(i)
+	for i := range t.stretches {
+		var counts [1 << stretchShift]uint32
+		t.stretches[i].start = uint32(next)
+		for ; next < len(draws); next++ {
+			day := draws[next].slot().day() - t.first.day()
+			if int(day>>stretchShift) > i {
+				break
+			}
+			counts[day&stretchMask]++
 		}
+		t.stretches[i].count(&counts)
 	}
-	t.starts[next] = uint32(len(draws))
 	return t
 }
 
+// count notes how many draws each day has.
+func (s *stretch) count(draws *[1 << stretchShift]uint32) {
+	for day, n := range draws {
+		switch {
+		case n == 0:
+			continue
+		case s.days == 0:
+			s.each = n
+		case n != s.each:
+			s.each = 0
+		}
+		s.days |= 1 << day
+	}
+}
+
 // around is the positions low…high-1 among which the moment is, which must lie after the first draw and not after the
-// last, and a guess which of them it is.
-func (t *timeline) around(at slot) (low, high, guess int) {
+// last, and a guess which of them it is. It is sure of where a day starts in a stretch of which all days that have draws
+// have as many.
+func (t *timeline) around(at slot) (low, high, guess int, sure bool) {
 	days := at.day() - t.first.day()
-	block := days >> timelineStep
-	low, high = int(t.starts[block]), int(t.starts[block+1])
-	return low, high, low + int(days%(1<<timelineStep))*(high-low)>>timelineStep
+	s := &t.stretches[days>>stretchShift]
+	low, high = int(s.start), int(t.stretches[days>>stretchShift+1].start)
+	if s.each == 0 {
+		return low, high, low + int(days&stretchMask)*(high-low)>>stretchShift, false
+	}
+	before := s.days & (1<<(days&stretchMask) - 1)
+	return low, high, low + int(s.each)*bits.OnesCount32(before), at.isStartOfDay()
 }
 
 // before is the position of the first draw that does not come before at.
@@ -40,7 +77,10 @@ func (g *Game) before(at slot) int {
 	if at > g.times.last {
 		return len(g.draws)
 	}
-	low, high, guess := g.times.around(at)
+	low, high, guess, sure := g.times.around(at)
+	if sure {
+		return guess
+	}
 	return low + bound(g.draws[low:high], at.first(), guess-low)
 }
 
@@ -52,7 +92,7 @@ func (g *Game) among(list []draw, at slot) int {
 	if at > g.times.last {
 		return len(list)
 	}
-	_, _, guess := g.times.around(at)
+	_, _, guess, _ := g.times.around(at)
 	return bound(list, at.first(), guess*len(list)/len(g.draws))
 }
 
