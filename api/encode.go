@@ -115,9 +115,13 @@ const aheadBy = 64
 // nobody asked for lately are not in the processor's cache: reading one right after the other, it waits for all of them
 // at once.
 func (r *records) readAhead(refs []catalog.Ref) {
-	read := byte(0)
+	var known []numberText
+	of, read := 0, byte(0)
 	for _, ref := range refs {
-		if known := numberTextsOf(ref.Game().Digits); known != nil {
+		if n := ref.Game().Digits; n != of {
+			known, of = numberTextsOf(n), n
+		}
+		if known != nil {
 			t := &known[ref.Number()]
 			read ^= t.fields[0] ^ t.fields[64] ^ t.pairsLen
 		}
