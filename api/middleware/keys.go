@@ -23,7 +23,7 @@ type Keys struct {
 	now   func() time.Time
 	log   *slog.Logger
 
-	known sync.Map // [32]byte hash → *knownKey
+	known keyMap
 
 	mu        sync.Mutex
 	byAccount map[string]*knownKey // the newest; the others follow
@@ -33,14 +33,6 @@ type Keys struct {
 	uses    uses
 }
 
-// knownKey is a key in memory.
-type knownKey struct {
-	hash      [32]byte
-	principal atomic.Pointer[Principal]
-	usedAt    atomic.Int64 // minute (Unix) of the last use that was noted
-	next      *knownKey    // another one of the account; guarded by Keys.mu
-}
-
 // PollInterval is how often a node asks for changed accounts; well under the 2 seconds that are promised.
 const PollInterval = 500 * time.Millisecond
 
@@ -48,7 +40,7 @@ const PollInterval = 500 * time.Millisecond
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
 	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string]*knownKey{}}
 	k.lookUps.store = st
-	k.uses = uses{keys: k, written: map[string]int64{}}
+	k.uses = uses{keys: k}
 	_, newest, err := st.AccountChanges(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -60,17 +52,16 @@ func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func(
 // Authenticate gives the principal of a key, or the problem.
 func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error) {
 	hash := secret.Hash(key)
-	known, ok := k.known.Load(hash)
-	if !ok {
+	entry := k.known.get(hash)
+	if entry == nil {
 		if !secret.WellFormed(key) { // no need to look it up
 			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not one of this service: it is mistyped or cut; keys begin with %s", secret.KeyPrefix)
 		}
 		var err error
-		if known, err = k.lookUp(ctx, hash); err != nil {
+		if entry, err = k.lookUp(ctx, hash); err != nil {
 			return nil, err
 		}
 	}
-	entry := known.(*knownKey) //nolint:forcetypeassert // the map holds nothing else
 	p := entry.principal.Load()
 	now := k.now()
 	if err := p.check(now); err != nil {
@@ -94,7 +85,7 @@ func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 				RetryAfter: 5 * time.Second, Cause: err,
 			}
 		}
-		entry := k.remember(hash, newPrincipal(&stored, k.plans))
+		entry := k.remember(hash, &stored)
 		// A change that Run worked off while we were reading may be newer than what we read.
 		if k.seen.Load() == before {
 			return entry, nil
@@ -102,20 +93,17 @@ func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 	}
 }
 
-func (k *Keys) remember(hash [32]byte, p *Principal) *knownKey {
+func (k *Keys) remember(hash [32]byte, stored *store.Key) *knownKey {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if old, ok := k.known.Load(hash); ok {
-		entry := old.(*knownKey) //nolint:forcetypeassert // the map holds nothing else
-		entry.principal.Store(p)
+	entry := k.known.get(hash)
+	if entry != nil {
+		entry.set(stored, k.plans)
 		return entry
 	}
-	entry := &knownKey{hash: hash}
-	entry.principal.Store(p)
-	if p.key.LastUsedAt != nil {
-		entry.usedAt.Store(p.key.LastUsedAt.Unix() / 60)
-	}
-	k.known.Store(hash, entry)
+	entry = &knownKey{hash: hash}
+	p := entry.set(stored, k.plans)
+	k.known.put(entry)
 	entry.next, k.byAccount[p.AccountID] = k.byAccount[p.AccountID], entry
 	return entry
 }
@@ -182,9 +170,9 @@ func (k *Keys) reload(ctx context.Context, entries []*knownKey) error {
 	}
 	for _, entry := range entries {
 		if stored, ok := keys[entry.hash]; ok {
-			entry.principal.Store(newPrincipal(&stored, k.plans))
+			entry.set(&stored, k.plans)
 		} else {
-			k.known.Delete(entry.hash)
+			k.known.remove(entry.hash)
 		}
 	}
 	return nil

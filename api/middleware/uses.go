@@ -10,14 +10,14 @@ import (
 // uses writes down when keys were last used, to the minute. Where many are in use that is a lot to write every minute:
 // it is written in portions, a few at every step, so that nothing else waits long for the database.
 type uses struct {
-	keys    *Keys
-	written map[string]int64 // key id → minute of the last use that is in the database
-	due     []use            // what is still to be written
+	keys *Keys
+	due  []use // what is still to be written
 }
 
 // use is that a key was used in a minute (Unix).
 type use struct {
-	key    string
+	key    *knownKey
+	id     string
 	minute int64
 }
 
@@ -26,14 +26,6 @@ const (
 	usesPortion = 200 // keys that are written at once
 	usesAtStep  = 10  // portions of a step: 4,000 keys a second
 )
-
-// touch notes that the key was used in this minute; Run writes it down.
-func (e *knownKey) touch(now time.Time) {
-	minute := now.Unix() / 60
-	if last := e.usedAt.Load(); minute > last {
-		e.usedAt.CompareAndSwap(last, minute)
-	}
-}
 
 // Flush writes the last uses that are not written yet. A failure is tried again with the next. Not for use while Run runs.
 func (k *Keys) Flush(ctx context.Context) {
@@ -52,16 +44,13 @@ func (u *uses) step(ctx context.Context, look bool) {
 // collect sees what is due.
 func (u *uses) collect() {
 	u.due = u.due[:0]
-	u.keys.known.Range(func(_, value any) bool {
-		entry := value.(*knownKey) //nolint:forcetypeassert // the map holds nothing else
-		p, minute := entry.principal.Load(), entry.usedAt.Load()
-		if minute > u.written[p.KeyID] && (p.key.LastUsedAt == nil || minute > p.key.LastUsedAt.Unix()/60) {
-			u.due = append(u.due, use{p.KeyID, minute})
+	for key := range u.keys.known.all() {
+		if minute := key.usedAt.Load(); minute > key.writtenAt.Load() {
+			u.due = append(u.due, use{key, key.principal.Load().KeyID, minute})
 		}
-		return true
-	})
+	}
 	slices.SortFunc(u.due, func(a, b use) int {
-		return cmp.Or(cmp.Compare(a.minute, b.minute), cmp.Compare(a.key, b.key))
+		return cmp.Or(cmp.Compare(a.minute, b.minute), cmp.Compare(a.id, b.id))
 	})
 }
 
@@ -72,7 +61,7 @@ func (u *uses) write(ctx context.Context, portions int) {
 		minute := u.due[0].minute
 		for _, due := range u.due[:min(usesPortion, len(u.due))] {
 			if due.minute == minute {
-				ids = append(ids, due.key)
+				ids = append(ids, due.id)
 			}
 		}
 		if err := u.keys.store.TouchKeys(ctx, ids, time.Unix(minute*60, 0)); err != nil {
@@ -80,8 +69,8 @@ func (u *uses) write(ctx context.Context, portions int) {
 			u.due = u.due[:0] // seen again at the next look
 			return
 		}
-		for _, id := range ids {
-			u.written[id] = minute
+		for _, due := range u.due[:len(ids)] {
+			raise(&due.key.writtenAt, minute)
 		}
 		u.due = u.due[len(ids):]
 	}

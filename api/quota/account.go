@@ -7,7 +7,7 @@ import (
 	"lottery/models/store"
 )
 
-// account is what a node knows of one counter.
+// account is what a node knows of one counter. There are as many as customers who asked today: it is kept small.
 type account struct {
 	key    string
 	period time.Duration
@@ -17,20 +17,20 @@ type account struct {
 	used   int64 // the ledger's count at the last contact: everything granted in the period, on any node, our block included
 	block  int64 // granted to this node and not spent yet
 	limit  int64 // that the block was granted under
-	asked  time.Time
-	known  bool  // used is the ledger's word on the running period
-	queued bool  // the loop has this account, or will take it
-	want   bool  // the next block is due
+	asked  int64 // when the ledger last answered (Unix nanoseconds)
 	epoch  int64 // of the store (Store.outages) at the last contact
 	turns  int64 // contacts so far
 	flying int64 // debts of the running period that the ledger is being told just now
+	idleAt int64 // when the block goes back unless a request comes (Unix nanoseconds)
+	known  bool  // used is the ledger's word on the running period
+	queued bool  // the loop has this account, or will take it
+	want   bool  // the next block is due
 	over   bool  // a request of the running period was refused here
 
 	waiting []*waiter
 	owed    []debt // what the ledger must still be told
 
 	recent usage
-	idleAt time.Time // when the block goes back unless a request comes
 }
 
 // waiter is a request that waits for the ledger.
@@ -94,7 +94,7 @@ func (a *account) roll(start int64) {
 	}
 	a.owe(a.start, -a.block)
 	a.start, a.used, a.block, a.flying = start, 0, 0, 0
-	a.over, a.want, a.known, a.asked = false, false, false, time.Time{}
+	a.over, a.want, a.known, a.asked = false, false, false, 0
 }
 
 // release gives n of the block back. used stays what the ledger said: it has not heard yet.

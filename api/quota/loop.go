@@ -172,7 +172,7 @@ func (s *Store) granted(b *batch, r store.QuotaResult, outages int64) {
 	a.flying, a.epoch = 0, outages
 	a.turns++
 	if r.Start == a.start {
-		a.used, a.asked, a.known = r.Used, now, true
+		a.used, a.asked, a.known = r.Used, now.UnixNano(), true
 		a.block += r.Granted
 		a.serve(b.waiting, now)
 		a.serveEarly(now)
@@ -181,7 +181,7 @@ func (s *Store) granted(b *batch, r store.QuotaResult, outages int64) {
 		a.serveLate(b.waiting, r) // granted before midnight, and midnight has passed
 	}
 	if a.block > 0 {
-		a.idleAt = now.Add(idleAfter)
+		a.idleAt = now.Add(idleAfter).UnixNano()
 		s.mu.Lock()
 		s.holding[a] = struct{}{}
 		s.mu.Unlock()
@@ -334,7 +334,7 @@ func (s *Store) giveBackIdle() {
 		a.mu.Lock()
 		a.roll(models.PeriodStart(now, a.period))
 		keep := a.recent.count(now) // traffic that has become thin must not sit on the block of a rush
-		if !now.Before(a.idleAt) {
+		if now.UnixNano() >= a.idleAt {
 			keep = 0
 		}
 		if a.block > keep {

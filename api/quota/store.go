@@ -147,7 +147,7 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 		a.mu.Unlock()
 		return c, nil
 	}
-	if since := now.Sub(a.asked); a.remaining(rate.Limit) == 0 && since >= 0 && since < refusalHolds && !a.queued {
+	if since := time.Duration(now.UnixNano() - a.asked); a.remaining(rate.Limit) == 0 && since >= 0 && since < refusalHolds && !a.queued {
 		c := state(a, rate, 0, true)
 		a.mu.Unlock()
 		s.opts.Metrics.refused.Inc()
@@ -204,7 +204,7 @@ func (s *Store) GiveBack(key string, period time.Duration, reset int64) {
 // may be is left, before this one is empty.
 func (s *Store) spent(a *account, now time.Time, n int64) {
 	a.recent.add(now, n)
-	a.idleAt = now.Add(idleAfter)
+	a.idleAt = now.Add(idleAfter).UnixNano()
 	if !s.opts.Advance || a.queued || s.away.Load() {
 		return
 	}
@@ -280,7 +280,7 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // else the loop knows better
 		a.used, a.known = results[0].Used, true
 	}
-	a.asked = time.Time{}
+	a.asked = 0
 	left := a.remaining(rate.Limit)
 	return state(a, rate, left, left == 0 && a.over), nil
 }

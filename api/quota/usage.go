@@ -37,11 +37,11 @@ type usageShard struct {
 type usageCount struct {
 	endpoint string
 	day      models.Date
-	class    int
+	class    uint8
+	idle     bool // nothing came since the last write
 
 	waiting int64
 	flying  int64 // being written just now
-	idle    bool  // nothing came since the last write
 }
 
 const (
@@ -72,7 +72,7 @@ func NewUsage(st *store.Store, now func() time.Time, log *slog.Logger) *Usage {
 // Record counts one request that was answered with status. endpoint is the route, one of a few. It never waits for
 // the database.
 func (u *Usage) Record(account, endpoint string, status int) {
-	day, class := dateOf(u.now()), status/100
+	day, class := dateOf(u.now()), uint8(status/100)
 	sh := u.shard(account)
 	sh.mu.Lock()
 	if n := sh.find(account, endpoint, day, class); n != nil {
@@ -84,7 +84,7 @@ func (u *Usage) Record(account, endpoint string, status int) {
 	sh.mu.Unlock()
 }
 
-func (sh *usageShard) find(account, endpoint string, day models.Date, class int) *usageCount {
+func (sh *usageShard) find(account, endpoint string, day models.Date, class uint8) *usageCount {
 	counts := sh.counts[account]
 	for i := range counts {
 		if n := &counts[i]; n.class == class && n.day == day && n.endpoint == endpoint {
@@ -198,7 +198,7 @@ func (u *Usage) take() []models.UsageDay {
 			for i := range counts {
 				n := &counts[i]
 				if n.waiting > 0 {
-					rows = append(rows, models.UsageDay{AccountID: account, Day: n.day, Endpoint: n.endpoint, Class: n.class, Requests: n.waiting})
+					rows = append(rows, models.UsageDay{AccountID: account, Day: n.day, Endpoint: n.endpoint, Class: int(n.class), Requests: n.waiting})
 					n.flying, n.waiting = n.waiting, 0
 				}
 				n.idle = true
@@ -216,7 +216,7 @@ func (u *Usage) settle(rows []models.UsageDay, written bool) {
 		row := &rows[i]
 		sh := u.shard(row.AccountID)
 		sh.mu.Lock()
-		if n := sh.find(row.AccountID, row.Endpoint, row.Day, row.Class); n != nil {
+		if n := sh.find(row.AccountID, row.Endpoint, row.Day, uint8(row.Class)); n != nil {
 			if !written {
 				n.waiting += n.flying
 			}

@@ -12,8 +12,9 @@ const (
 	// gcStride is how much may be allocated between two garbage collections. Go's own rule, as much as is alive,
 	// would collect the few megabytes of a small catalog dozens of times a second.
 	gcStride = 32 << 20
-	// gcEvery is how often the pace is set anew: what is alive changes with the catalog and the active accounts.
-	gcEvery = 10 * time.Second
+	// gcEvery is how often the pace is set anew: what is alive changes with the catalog and the active accounts, by up to
+	// 10 MB a second.
+	gcEvery = time.Second
 )
 
 // paceGC lets the heap grow by gcStride between two collections, until ctx ends. An operator who sets GOGC is obeyed.
@@ -38,9 +39,9 @@ func paceGC(ctx context.Context) {
 	}
 }
 
-// gcPercent is the heap's growth in percent of live bytes that makes gcStride, or a quarter of what is alive, or half of what
-// a collection has to look through, which is what it costs: accounts are, draws are not.
+// gcPercent is the heap's growth in percent of live bytes that makes gcStride, or a quarter of what is alive, or as much
+// as a collection has to look through, which is what it costs: accounts are, draws are not.
 func gcPercent(live, scanned uint64) int {
 	const least, most = 25, 800
-	return int(min(max(max(gcStride, scanned/2)*100/max(live, 1), least), most))
+	return int(min(max(max(gcStride, scanned)*100/max(live, 1), least), most))
 }
