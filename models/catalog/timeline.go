@@ -55,18 +55,25 @@ func (s *stretch) count(draws *[1 << stretchShift]uint32) {
 	}
 }
 
-// around is the positions low…high-1 among which the moment is, which must lie after the first draw and not after the
-// last, and a guess which of them it is. It is sure of where a day starts in a stretch of which all days that have draws
-// have as many.
-func (t *timeline) around(at slot) (low, high, guess int, sure bool) {
+// place is where among a game's draws a moment is: low…high, most likely guess.
+type place struct {
+	low, high, guess int
+	sure             bool // it is guess
+}
+
+// around is the place of a moment that lies after the first draw and not after the last. It is sure of where a day
+// starts in a stretch of which all days that have draws have as many.
+func (t *timeline) around(at slot) place {
 	days := at.day() - t.first.day()
 	s := &t.stretches[days>>stretchShift]
-	low, high = int(s.start), int(t.stretches[days>>stretchShift+1].start)
+	p := place{low: int(s.start), high: int(t.stretches[days>>stretchShift+1].start)}
 	if s.each == 0 {
-		return low, high, low + int(days&stretchMask)*(high-low)>>stretchShift, false
+		p.guess = p.low + int(days&stretchMask)*(p.high-p.low)>>stretchShift
+		return p
 	}
 	before := s.days & (1<<(days&stretchMask) - 1)
-	return low, high, low + int(s.each)*bits.OnesCount32(before), at.isStartOfDay()
+	p.guess, p.sure = p.low+int(s.each)*bits.OnesCount32(before), at.isStartOfDay()
+	return p
 }
 
 // before is the position of the first draw that does not come before at.
@@ -77,11 +84,11 @@ func (g *Game) before(at slot) int {
 	if at > g.times.last {
 		return len(g.draws)
 	}
-	low, high, guess, sure := g.times.around(at)
-	if sure {
-		return guess
+	p := g.times.around(at)
+	if p.sure {
+		return p.guess
 	}
-	return low + bound(g.draws[low:high], at.first(), guess-low)
+	return p.low + bound(g.draws[p.low:p.high], at.first(), p.guess-p.low)
 }
 
 // among is how many of list, which is some of the game's draws, come before at.
@@ -92,8 +99,7 @@ func (g *Game) among(list []draw, at slot) int {
 	if at > g.times.last {
 		return len(list)
 	}
-	_, _, guess, _ := g.times.around(at)
-	return bound(list, at.first(), guess*len(list)/len(g.draws))
+	return bound(list, at.first(), g.times.around(at).guess*len(list)/len(g.draws))
 }
 
 // bound is how many entries of an ascending list are less than value. It searches from guess outwards, which

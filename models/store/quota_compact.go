@@ -11,9 +11,11 @@ import (
 
 const (
 	// compactKeys and compactRows are how many counters and how many rows the log may name and have before it is
-	// compacted: a process that starts reads it as a whole.
+	// compacted: a process that starts reads it as a whole. Where more counters are in use, each is to be named
+	// compactUses times, since that is how seldom it is written to quota_counters then.
 	compactKeys = 20_000
 	compactRows = 1_000
+	compactUses = 4
 	// compactPortion is how many counters a contact brings to quota_counters while it compacts: a millisecond's work.
 	compactPortion = 200
 )
@@ -90,7 +92,7 @@ func (l *quotaLog) compacted() {
 		}
 		l.compactTo, l.compacting, l.done = 0, nil, 0
 	}
-	if l.names >= compactKeys || l.newest-l.oldest >= compactRows {
+	if (l.names >= compactKeys || l.newest-l.oldest >= compactRows) && l.names >= compactUses*len(l.known) {
 		l.beginCompaction()
 	}
 }

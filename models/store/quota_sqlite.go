@@ -96,7 +96,7 @@ func (l *quotaLog) look(ctx context.Context, key counterKey) (int64, error) {
 	return used[key], err
 }
 
-// contact is one transaction: it learns what others did, makes the change, and compacts some if that is due.
+// contact is one transaction: it makes the change, by what all others did, and compacts some if that is due.
 func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) (map[counterKey]int64, error)) error {
 	tx, err := l.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -122,18 +122,29 @@ func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) (map[cou
 	return nil
 }
 
+// changeIn makes the change by what is known, if that is all there is, which appending its row tells: that saves a
+// question. Else it learns what others did, and makes the change anew.
 func (l *quotaLog) changeIn(ctx context.Context, tx *sql.Tx, change func(tx *sql.Tx) (map[counterKey]int64, error)) (map[counterKey]int64, error) {
-	if err := l.catchUp(ctx, tx); err != nil {
-		return nil, err
+	for known := l.newest > 0; ; known = false {
+		if !known {
+			if err := l.catchUp(ctx, tx); err != nil {
+				return nil, err
+			}
+		}
+		changed, err := change(tx)
+		if err != nil {
+			return nil, err
+		}
+		appended, err := l.append(ctx, tx, changed)
+		switch {
+		case err != nil:
+			return nil, err
+		case appended, !known && len(changed) == 0:
+			return changed, l.compactSome(ctx, tx)
+		case !known:
+			return nil, fmt.Errorf("quota_log has rows after %d, which was its newest just now", l.newest)
+		}
 	}
-	changed, err := change(tx)
-	if err != nil {
-		return nil, err
-	}
-	if err := l.append(ctx, tx, changed); err != nil {
-		return nil, err
-	}
-	return changed, l.compactSome(ctx, tx)
 }
 
 // decide does the operations on what is known, or else stored, and gives the counters that they change.
@@ -202,10 +213,10 @@ func (l *quotaLog) values(ctx context.Context, tx *sql.Tx, keys []counterKey) (m
 	return used, nil
 }
 
-// append writes the row of a contact.
-func (l *quotaLog) append(ctx context.Context, tx *sql.Tx, changed map[counterKey]int64) error {
+// append writes the row of a contact, if the newest row seen is the newest there is.
+func (l *quotaLog) append(ctx context.Context, tx *sql.Tx, changed map[counterKey]int64) (appended bool, err error) {
 	if len(changed) == 0 {
-		return nil
+		return false, nil
 	}
 	row := make([]loggedCounter, 0, len(changed))
 	for k, used := range changed {
@@ -213,10 +224,15 @@ func (l *quotaLog) append(ctx context.Context, tx *sql.Tx, changed map[counterKe
 	}
 	text, err := json.Marshal(row)
 	if err != nil {
-		return err
+		return false, err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO quota_log (id, counters) VALUES (?, ?)", l.newest+1, string(text))
-	return err
+	done, err := tx.ExecContext(ctx, "INSERT INTO quota_log (id, counters) SELECT ?1 + 1, ?2 WHERE ?1 = (SELECT coalesce(max(id), 0) FROM quota_log)",
+		l.newest, string(text))
+	if err != nil {
+		return false, err
+	}
+	rows, err := done.RowsAffected()
+	return rows == 1, err
 }
 
 // note is that the newest row names a counter.
