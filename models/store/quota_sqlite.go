@@ -226,13 +226,16 @@ func (l *quotaLog) append(ctx context.Context, tx *sql.Tx, changed map[counterKe
 	if err != nil {
 		return false, err
 	}
-	done, err := tx.ExecContext(ctx, "INSERT INTO quota_log (id, counters) SELECT ?1 + 1, ?2 WHERE ?1 = (SELECT coalesce(max(id), 0) FROM quota_log)",
-		l.newest, string(text))
+	written, err := tx.ExecContext(ctx, "INSERT INTO quota_log (counters) VALUES (?)", string(text))
 	if err != nil {
 		return false, err
 	}
-	rows, err := done.RowsAffected()
-	return rows == 1, err
+	id, err := written.LastInsertId() // one more than that of the newest row
+	if err != nil || id == l.newest+1 {
+		return err == nil, err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM quota_log WHERE id = ?", id)
+	return false, err
 }
 
 // note is that the newest row names a counter.
