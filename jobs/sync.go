@@ -177,10 +177,10 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	return nil
 }
 
-// nameOf knows a rejection again, on whatever line it comes next time.
+// nameOf knows a rejection again, on whatever line it comes next time. The detail is left out, since it may name lines.
 func nameOf(r *models.Rejection) string {
 	h := fnv.New64a()
-	for _, text := range []string{r.Column, r.Value, string(r.Reason), r.Detail} {
+	for _, text := range []string{r.Column, r.Value, string(r.Reason), r.Draw} {
 		_, _ = h.Write(append([]byte(text), 0))
 	}
 	return strconv.FormatUint(h.Sum64(), 36)

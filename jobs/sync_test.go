@@ -318,6 +318,27 @@ func TestSyncTellsNewRejections(t *testing.T) {
 	if got := b.run(t, only); len(got.News) != 1 || got.Summary.Rejected != 2 {
 		t.Errorf("another: %+v", got)
 	}
+	b.set(va3, strings.Replace(good, "Day: 0,3,4", "Day: 0,3,44", 2))
+	if got := b.run(t, only); len(got.News) != 1 || got.Summary.Rejected != 2 {
+		t.Errorf("the same blemish on another day: %+v", got)
+	}
+}
+
+// A conflict is told once, though the lottery puts newer draws above it every day.
+func TestSyncTellsConflictsOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	title, draws, _ := strings.Cut(virginia(20, "0,3,4"), "\n\n")
+	draws += "2/1/2026; Day: 0,3,4; Night: 2,8,4\n2/1/2026; Day: 0,3,4; Night: 2,8,5\n"
+	only := jobs.SyncOptions{Feed: models.FeedVirginia, Whole: true}
+	for day, news := range []int{2, 0, 0} {
+		b.set(va3, title+"\n\n"+draws)
+		if got := b.run(t, only); len(got.Errs) > 0 || len(got.News) != news || got.Summary.Rejected != 2 {
+			t.Errorf("day %d: %+v", day, got)
+		}
+		draws = fmt.Sprintf("3/%d/2026; Day: 0,3,4; Night: 2,8,4\n", 20+day) + draws
+	}
 }
 
 // soda plays Socrata with n days of records up to a date.

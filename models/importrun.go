@@ -34,6 +34,7 @@ type Rejection struct {
 	Value  string // as published
 	Reason Reason
 	Detail string // for a person: what was expected, or what it contradicts
+	Draw   string // which draw it is, as far as that can be read: the same wherever in the file it stands
 }
 
 // ImportSummary counts what an import did.

@@ -11,6 +11,7 @@ package feed
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lottery/models"
@@ -75,6 +76,16 @@ type Candidate struct {
 // Reset makes c an empty candidate of the given line, keeping its memory.
 func (c *Candidate) Reset(line int, raw string) {
 	*c = Candidate{Line: line, Raw: raw, Sequence: 1, Addons: c.Addons[:0]}
+}
+
+// Identity tells which draw c is, as far as that can be read, wherever in the file it stands.
+func (c *Candidate) Identity() string {
+	if c.Malformed != "" {
+		return Shown(c.Raw)
+	}
+	return Shown(strings.Join([]string{
+		c.GameID, c.DateCell.Value, c.TodCell.Value, c.NumberCell.Column, c.NumberCell.Value, strconv.Itoa(c.Sequence),
+	}, " "))
 }
 
 // Fail marks c as malformed unless it already is: the first fault stands.

@@ -60,7 +60,7 @@ func (r *run) conflictRejection(f *file, c *conflict) models.Rejection {
 	}
 	return models.Rejection{
 		File: f.name, Line: int(at.line), Column: r.columns.name(at.column), Value: at.published(g.Digits),
-		Reason: models.ReasonConflict, Detail: detail,
+		Reason: models.ReasonConflict, Detail: detail, Draw: r.slotName(at.key),
 	}
 }
 

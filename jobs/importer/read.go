@@ -104,7 +104,7 @@ func (s *reading) take(c *feed.Candidate) error {
 		}
 		s.broken = f.rejections.add(index, models.Rejection{
 			File: f.name, Line: c.Line, Column: feed.Shown(fault.cell.Column), Value: feed.Shown(fault.cell.Value),
-			Reason: fault.reason, Detail: fault.detail,
+			Reason: fault.reason, Detail: fault.detail, Draw: c.Identity(),
 		})
 		return s.broken
 	}
