@@ -46,8 +46,9 @@ func (t *tool) draws() *cli.Command {
 		},
 		{
 			Name: "verify", Usage: "look for gaps and impossible draws",
-			Description: "A gap is a run of dates on which the game should have drawn and no draw is held. A problem is a row\n" +
-				"that cannot be: then the exit code is 1. Gaps alone are no failure.\n\n" +
+			Description: "A gap is a run of dates on which the game should have drawn and no draw is held, or not that of the\n" +
+				"time of day that is named. A problem is a row that cannot be: then the exit code is 1. Gaps alone are\n" +
+				"no failure.\n\n" +
 				"Example:\n  lotteryadmin draws verify --game tx-pick-3",
 			Flags:  []cli.Flag{gameFlag(false)},
 			Action: t.stored(drawsVerify),

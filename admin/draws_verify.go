@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -10,20 +11,22 @@ import (
 
 // verification is what `draws verify` finds of one game.
 type verification struct {
-	Game        string       `json:"game"`
-	Draws       int          `json:"draws"`
-	First       *models.Date `json:"first"`
-	Last        *models.Date `json:"last"`
-	MissingDays int          `json:"missing_days"` // dates without a draw on which there should be one
-	Gaps        []gap        `json:"gaps"`
-	Problems    []problem    `json:"problems"`
+	Game         string       `json:"game"`
+	Draws        int          `json:"draws"`
+	First        *models.Date `json:"first"`
+	Last         *models.Date `json:"last"`
+	MissingDays  int          `json:"missing_days"`  // dates without a draw on which there should be one
+	MissingDraws int          `json:"missing_draws"` // draws that should be there, of dates that have others
+	Gaps         []gap        `json:"gaps"`
+	Problems     []problem    `json:"problems"`
 }
 
-// gap is a run of missing days: none between them has a draw.
+// gap is a run of missing days: none between them has a draw; or of days that have draws, but not the one of a tod.
 type gap struct {
 	From models.Date `json:"from"`
 	To   models.Date `json:"to"`
 	Days int         `json:"days"`
+	Tod  models.Tod  `json:"tod,omitzero"`
 }
 
 // problem is a row that cannot be.
@@ -71,7 +74,7 @@ func drawsVerify(ctx context.Context, c *call) error {
 		return err
 	}
 	if problems > 0 {
-		return fmt.Errorf("%d of the stored draws cannot be: correct them with `lotteryadmin draws set`, or take them back with `draws unset`", problems)
+		return fmt.Errorf("%d of the stored draws cannot be: correct them with `lotteryadmin draws set`, or take them back with `draws unset`; those on an impossible date with the SQL that is told", problems)
 	}
 	return nil
 }
@@ -81,6 +84,9 @@ type verifier struct {
 	verification
 	game   *models.Game
 	latest models.Date // the last on which a draw may be held: tomorrow in the game's zone
+
+	held    models.TodSet            // what Last has draws of
+	lacking [models.TodCount + 1]int // by tod: which of Gaps still goes on, counted from 1; 0 = none
 }
 
 func (c *call) newVerifier(g *models.Game) (*verifier, error) {
@@ -99,11 +105,12 @@ func (v *verifier) take(d *store.StoredDraw) {
 	date, err := models.ParseDate(d.Date)
 	switch {
 	case err != nil:
-		v.problem(d, fmt.Sprintf("date: %v", err))
+		v.problem(d, fmt.Sprintf("date: %v; lotteryadmin cannot name it: DELETE FROM draws WHERE game_id = '%s' AND date = '%s'", err, d.GameID, strings.ReplaceAll(d.Date, "'", "''")))
 	case date > v.latest:
 		v.problem(d, "date is after tomorrow")
 	default:
 		v.reach(date)
+		v.held = v.held.With(d.Tod)
 	}
 	if !models.ValidNumber(d.Number) || len(d.Number) != v.game.Digits {
 		v.problem(d, fmt.Sprintf("number %q does not have %d digits", d.Number, v.game.Digits))
@@ -117,12 +124,16 @@ func (v *verifier) problem(d *store.StoredDraw, text string) {
 	v.Problems = append(v.Problems, problem{d.Date, d.Tod.String(), d.Sequence, text})
 }
 
-// reach notes a date that has a draw, and the days missing since the one before.
+// reach notes a date that has a draw, and what is missing since the one before. Of the newest date, draws may be to come.
 func (v *verifier) reach(date models.Date) {
 	if v.First == nil {
 		v.First, v.Last = &date, &date
 		return
 	}
+	if date == *v.Last {
+		return
+	}
+	v.complete(*v.Last)
 	var g gap
 	for day := *v.Last + 1; day < date; day++ {
 		if v.game.DrawDays.On(day, v.game.Tods) == 0 {
@@ -137,5 +148,23 @@ func (v *verifier) reach(date models.Date) {
 		v.Gaps = append(v.Gaps, g)
 		v.MissingDays += g.Days
 	}
-	v.Last = &date
+	v.Last, v.held = &date, 0
+}
+
+// complete notes which draws of a date that has some are missing.
+func (v *verifier) complete(day models.Date) {
+	due := v.game.DrawDays.On(day, v.game.Tods)
+	for _, tod := range due.Tods() {
+		switch {
+		case v.held.Has(tod):
+			v.lacking[tod] = 0
+			continue
+		case v.lacking[tod] == 0:
+			v.Gaps = append(v.Gaps, gap{From: day, Tod: tod})
+			v.lacking[tod] = len(v.Gaps)
+		}
+		g := &v.Gaps[v.lacking[tod]-1]
+		g.To, g.Days = day, g.Days+1
+		v.MissingDraws++
+	}
 }

@@ -17,8 +17,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// One impossible row, written into the database by hand, is left out; it keeps no node from starting.
-func TestImpossibleRowIsLeftOut(t *testing.T) {
+// Impossible rows, written into the database by hand, are left out; they keep no node from starting.
+func TestImpossibleRowsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	url := storetest.URL(t)
@@ -28,8 +28,15 @@ func TestImpossibleRowIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for tod, number := range map[models.Tod]string{models.Midday: "123", models.Evening: "12"} {
-		_, err := db.ExecContext(ctx, "INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('ny-numbers', '2024-02-29', ?, 1, ?, 'csv', '2024-03-01')", tod, number)
+	for _, row := range []struct {
+		date   string
+		tod    models.Tod
+		number string
+	}{
+		{"2024-02-29", models.Midday, "123"}, {"2024-02-29", models.Evening, "12"},
+		{"2024-1-5", models.Midday, "123"}, {"2024-03-01 00:00:00", models.Midday, "123"}, {"", models.Midday, "123"}, {"2024-02-30", models.Midday, "123"},
+	} {
+		_, err := db.ExecContext(ctx, "INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('ny-numbers', ?, ?, 1, ?, 'csv', '2024-03-01')", row.date, row.tod, row.number)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,8 @@ func eachDraw(rows *sql.Rows, take DrawFunc) error {
 			if date, err = models.ParseDate(string(text)); err != nil {
 				date = models.FirstDate - 1 // a row that somebody wrote by hand: take refuses it, as it does other impossible ones
 			}
-			last = [10]byte(text)
+			last = [10]byte{} // a date of another length is not remembered
+			copy(last[:], text)
 		}
 		if err := take(date, models.Tod(tod), sequence, number); err != nil {
 			return err
