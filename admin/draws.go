@@ -12,6 +12,8 @@ func (t *tool) draws() *cli.Command {
 		{
 			Name: "import", Usage: "import files as a lottery publishes them", ArgsUsage: "FILE|URL…",
 			Description: "Each file is imported whole or not at all, and importing it again changes nothing. - is stdin.\n" +
+				"An address that is typed here may lie in a private network; one that `draws sync` fetches only if\n" +
+				"feeds_allow_private says so.\n" +
 				"Rows that contradict their game, their file or what is stored are rejected: then the exit code is 3.\n" +
 				"A file that cannot be used leaves the others as they are: then it is 1.\n\n" +
 				"Example:\n  lotteryadmin draws import --feed ny-open-data numbers-win4.csv --report rejected.csv\n" +

@@ -20,14 +20,27 @@ func (h *Handler) openAPI(contentType string, asJSON bool) gin.HandlerFunc {
 		panic(err) // the document is embedded and tested: a programming error
 	}
 	text = bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(h.deps.PublicURL))
-	tag := fmt.Sprintf(`"%x"`, uint64(newHash().text(string(text))))
+	coded := map[*encoder][]byte{nil: text}
+	for _, e := range []*encoder{gzipEncoder, zstdEncoder} {
+		var b bytes.Buffer
+		if err := e.compress(&b, text); err != nil {
+			panic(err) // into memory: a programming error
+		}
+		coded[e] = b.Bytes()
+	}
+	tag := fmt.Sprintf(`W/"%x"`, uint64(newHash().text(string(text)))) // weak: it names no coding
 	return func(c *gin.Context) {
 		c.Header("Cache-Control", "public, max-age=300")
 		c.Header("ETag", tag)
+		c.Header("Vary", "Accept-Encoding, Origin")
 		if matches(c.Request.Header["If-None-Match"], tag) {
 			c.Status(http.StatusNotModified)
 			return
 		}
-		c.Data(http.StatusOK, contentType, text) // whole: http.ServeContent would answer ranges, and 412 and 416 in plain text
+		coding := acceptedEncoder(c.Request.Header["Accept-Encoding"])
+		if coding != nil {
+			c.Writer.Header()["Content-Encoding"] = coding.name
+		}
+		c.Data(http.StatusOK, contentType, coded[coding]) // whole: http.ServeContent would answer ranges, and 412 and 416 in plain text
 	}
 }

@@ -410,3 +410,30 @@ func TestCursorBelongsToItsRequest(t *testing.T) {
 		}
 	}
 }
+
+// The document of the API is compressed like its answers.
+func TestOpenAPICodings(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, path := range []string{"/openapi.json", "/openapi.yaml"} {
+		plain := s.get(t, path, map[string]string{"Accept-Encoding": "identity"})
+		for coding, decode := range map[string]func(io.Reader) (io.Reader, error){
+			"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
+			"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },
+		} {
+			res := s.get(t, path, map[string]string{"Accept-Encoding": coding})
+			size := res.Body.Len()
+			r, err := decode(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(r)
+			if err != nil || string(text) != plain.Body.String() || 3*size > len(text) {
+				t.Errorf("%s by %s: %d bytes of %d, %v", path, coding, size, len(text), err)
+			}
+			if h := res.Header(); h.Get("Content-Encoding") != coding || h.Get("ETag") != plain.Header().Get("ETag") || h.Get("Vary") != "Accept-Encoding, Origin" {
+				t.Errorf("%s by %s: %v", path, coding, h)
+			}
+		}
+	}
+}

@@ -42,6 +42,8 @@ func (g *Game) Validate() error {
 	switch {
 	case len(g.ID) > 64 || !gameIDForm.MatchString(g.ID):
 		return Errorf(CodeInvalid, "game id %q must be lower-case words or numbers joined by single hyphens, at most 64 characters", g.ID)
+	case g.ID == "all":
+		return Errorf(CodeInvalid, `game id "all" stands for answers that span games: choose another`)
 	case g.Digits < 1 || g.Digits > MaxDigits:
 		return Errorf(CodeInvalid, "a game has 1 to %d digits, not %d", MaxDigits, g.Digits)
 	case g.Tods.Len() == 0:
