@@ -191,7 +191,9 @@ func (p *patient) migrations(ctx context.Context) finding {
 		return failing("not applied: "+strings.Join(o.Pending, ", "), "`lotteryadmin db migrate`")
 	case o.Demo:
 		return failing("the database is the demo's", "set database_url to a database of your own")
-	default:
-		return fine("all applied")
 	}
+	if err := st.NotTooNew(ctx, o.Newest); err != nil {
+		return failing(err.Error(), "install the release that upgraded the database")
+	}
+	return fine("all applied")
 }

@@ -67,7 +67,7 @@ func TestRestoreAsDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := strings.TrimPrefix(u.Path, "/")
-		env := []string{"PGHOST=" + u.Query().Get("host"), "PGUSER=lottery", "PGDATABASE=postgres", "LOTTERY_DATABASE_URL=" + address}
+		env := []string{"PGHOST=" + u.Query().Get("host"), "PGUSER=lottery", "LOTTERY_DATABASE_URL=" + address}
 		restored(t, address, func(t *testing.T) {
 			shell(t, "psql --quiet --dbname="+name+" --command='DROP TABLE draws CASCADE' --command='DROP TABLE api_keys CASCADE'", env)
 		}, func(backup string) (string, []string) {

@@ -36,7 +36,15 @@ func (meta) TableName() string { return "meta" }
 
 const metaOldestSchema = "oldest_schema"
 
-func (s *Store) provider() (*goose.Provider, error) {
+// lockedEvery is how often, in seconds, a program asks for the lock that another holds while it migrates, and lockedFor
+// how often at most.
+const (
+	lockedEvery = 1
+	lockedFor   = 300
+)
+
+// provider knows the migrations. On PostgreSQL only one program at a time migrates.
+func (s *Store) provider(migrate bool) (*goose.Provider, error) {
 	pool, err := s.write.DB()
 	if err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
@@ -45,11 +53,13 @@ func (s *Store) provider() (*goose.Provider, error) {
 	opts := []goose.ProviderOption{goose.WithLogger(goose.NopLogger()), goose.WithTableName("schema_migrations")}
 	if s.dialect == Postgres {
 		dialect = goose.DialectPostgres
-		locker, err := lock.NewPostgresSessionLocker()
-		if err != nil {
-			return nil, fmt.Errorf("migrate: %w", err)
+		if migrate { // else programs that start together would wait for each other
+			locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockedEvery, lockedFor))
+			if err != nil {
+				return nil, fmt.Errorf("migrate: %w", err)
+			}
+			opts = append(opts, goose.WithSessionLocker(locker))
 		}
-		opts = append(opts, goose.WithSessionLocker(locker))
 	}
 	p, err := goose.NewProvider(dialect, pool, migrations.For(s.dialect), opts...)
 	if err != nil {
@@ -60,12 +70,18 @@ func (s *Store) provider() (*goose.Provider, error) {
 
 // Status tells how far the schema is.
 func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
-	p, err := s.provider()
-	if err != nil {
-		return SchemaStatus{}, err
-	}
 	st := SchemaStatus{Dialect: s.dialect}
+	p, err := s.provider(false)
+	if err != nil {
+		return st, err
+	}
 	all, err := p.Status(ctx)
+	if err != nil && s.dialect == Postgres { // another program may just have made its table
+		if p, err = s.provider(true); err != nil {
+			return st, err
+		}
+		all, err = p.Status(ctx)
+	}
 	if err != nil {
 		return st, unavailable(err)
 	}
@@ -98,7 +114,7 @@ func (s *Store) Prepare(ctx context.Context, migrate bool) error {
 			return err
 		}
 	}
-	if err := s.checkNotTooNew(ctx, st.Newest); err != nil {
+	if err := s.NotTooNew(ctx, st.Newest); err != nil {
 		return err
 	}
 	return s.seedGames(ctx)
@@ -107,7 +123,7 @@ func (s *Store) Prepare(ctx context.Context, migrate bool) error {
 // up applies what is pending. PostgreSQL has a session lock against two programs doing so at once; on SQLite
 // the loser of that race fails on a table that is already there, and finds nothing to do when it tries again.
 func (s *Store) up(ctx context.Context) error {
-	p, err := s.provider()
+	p, err := s.provider(true)
 	if err != nil {
 		return err
 	}
@@ -126,7 +142,9 @@ func (s *Store) up(ctx context.Context) error {
 	}
 }
 
-func (s *Store) checkNotTooNew(ctx context.Context, newest int64) error {
+// NotTooNew refuses a database that a newer program has changed so that one which knows migrations up to newest would
+// go wrong on it (CodeConflict).
+func (s *Store) NotTooNew(ctx context.Context, newest int64) error {
 	text, err := s.meta(ctx, metaOldestSchema)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func (s *Store) Overview(ctx context.Context) (Overview, error) {
 // emptyStatus is the status of a database without any table. Status itself would make the first one.
 func (s *Store) emptyStatus() (SchemaStatus, error) {
 	st := SchemaStatus{Dialect: s.dialect}
-	p, err := s.provider()
+	p, err := s.provider(false)
 	if err != nil {
 		return st, err
 	}
