@@ -63,12 +63,23 @@ func (a *Account) DailyLimit(plans Plans) int {
 	return plans[plan].RequestsPerDay
 }
 
-// ParseEmail checks a bare address and gives it back with its comparison key (lower case).
+// EmailKey is what addresses are compared by: the ASCII letters are lower case. Other letters stay, since some of them
+// become ASCII in lower case (İ, the Kelvin sign): another mailbox would sign in to the account.
+func EmailKey(address string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, strings.TrimSpace(address))
+}
+
+// ParseEmail checks a bare address and gives it back with its comparison key.
 func ParseEmail(s string) (email, key string, err error) {
 	s = strings.TrimSpace(s)
 	parsed, err := mail.ParseAddress(s)
 	if err != nil || parsed.Address != s || len(s) > 254 || !utf8.ValidString(s) || !strings.Contains(s[strings.LastIndexByte(s, '@')+1:], ".") {
 		return "", "", Errorf(CodeInvalid, "%q is not an e-mail address of the form name@example.com", s)
 	}
-	return s, strings.ToLower(s), nil
+	return s, EmailKey(s), nil
 }

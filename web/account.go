@@ -48,7 +48,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 	switch {
 	case err != nil:
 		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
-	case key == strings.ToLower(v.Email()) && email == v.Email():
+	case key == models.EmailKey(v.Email()) && email == v.Email():
 		return again(http.StatusUnprocessableEntity, "This is your address already. Enter the new one.")
 	case h.deps.Mail == nil:
 		return again(http.StatusServiceUnavailable, "This service sends no mail at the moment, so the address cannot be confirmed.")
@@ -72,6 +72,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		After: []string{"If that was not you, ignore this mail: nothing changes without the link."},
 	}
 	if err := h.send(r.Context(), message); err != nil {
+		h.unsent(r.Context(), hash)
 		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
 	}
 	return h.showAccount(w, r, v, accountView{Sent: email}, 0)

@@ -204,3 +204,24 @@ func TestFirstViewIsSmall(t *testing.T) {
 	}
 	t.Logf("%d bytes", total)
 }
+
+// What shared caches keep tells nobody's session.
+func TestPublicFilesHaveNoCookie(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.signIn("ada@example.com")
+	for _, path := range []string{"/favicon.ico", "/robots.txt", "/sitemap.xml", "/llms.txt", "/static/style.css", "/pricing", "/dashboard"} {
+		got := p.get(path)
+		if public := strings.HasPrefix(got.header.Get("Cache-Control"), "public") || strings.HasPrefix(path, "/static/"); public && got.header.Get("Set-Cookie") != "" {
+			t.Errorf("%s is %q and sets a cookie", path, got.header.Get("Cache-Control"))
+		} else if !public && got.header.Get("Set-Cookie") == "" {
+			t.Errorf("%s does not keep the session alive", path)
+		}
+	}
+	for _, path := range []string{"//dashboard", "/dashboard//keys", "/./pricing", "//v1/games"} {
+		if got := p.get(path); got.status != http.StatusNotFound {
+			t.Errorf("%s: %d to %s", path, got.status, got.header.Get("Location"))
+		}
+	}
+}

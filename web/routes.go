@@ -1,10 +1,16 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+	"path"
+	"strings"
+)
 
 // routes is every page, behind what every request passes.
 func (h *Handler) routes() (http.Handler, error) {
-	mux := http.NewServeMux()
+	all, mux := http.NewServeMux(), http.NewServeMux()
+	// The same for everybody, and kept by caches that others share: no session may be told in them.
+	public := func(pattern string, f handler) { all.HandleFunc(pattern, h.do(f)) }
 	open := func(pattern string, f handler) { mux.HandleFunc(pattern, h.do(f)) }
 	mine := func(pattern string, f signedIn) { mux.HandleFunc(pattern, h.required(f)) }
 
@@ -18,11 +24,11 @@ func (h *Handler) routes() (http.Handler, error) {
 	open("GET /docs", h.docPage)
 	open("GET /docs/{page}", h.docPage)
 	open("GET /docs/errors/{code}", h.errorPage)
-	open("GET /llms.txt", h.llms)
-	open("GET /robots.txt", h.robots)
-	open("GET /sitemap.xml", h.sitemap)
-	open("GET /static/", h.assets.serve)
-	open("GET /favicon.ico", h.assets.serveAs("favicon.svg"))
+	public("GET /llms.txt", h.llms)
+	public("GET /robots.txt", h.robots)
+	public("GET /sitemap.xml", h.sitemap)
+	public("GET /static/", h.assets.serve)
+	public("GET /favicon.ico", h.assets.serveAs("favicon.svg"))
 
 	open("GET /sign-in", h.signInPage(false))
 	open("GET /sign-up", h.signInPage(true))
@@ -55,6 +61,15 @@ func (h *Handler) routes() (http.Handler, error) {
 		open("GET /dev/mail", h.mailbox)
 		open("GET /dev/mail/{id}", h.mailboxMessage)
 	}
-	open("/", func(http.ResponseWriter, *http.Request) error { return errNotFound() })
-	return h.secured(h.recognised(mux))
+	nothing := func(http.ResponseWriter, *http.Request) error { return errNotFound() }
+	open("/", nothing)
+	all.Handle("/", h.recognised(mux))
+	unclean := h.do(nothing)
+	return h.secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean != strings.TrimSuffix(r.URL.Path, "/") {
+			unclean(w, r) // ServeMux would redirect
+			return
+		}
+		all.ServeHTTP(w, r)
+	}))
 }

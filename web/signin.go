@@ -87,6 +87,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := h.send(r.Context(), signInMail(email, h.link("/sign-in/link", token))); err != nil {
+		h.unsent(r.Context(), hash)
 		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
 	}
 	h.show(w, r, view{Page: "sent", Title: "Check your mail", Private: true, Data: email})
@@ -114,6 +115,13 @@ func (h *Handler) send(ctx context.Context, m mail.Message) error {
 		h.deps.Log.ErrorContext(ctx, "a mail cannot be sent", "subject", m.Subject, "error", err)
 	}
 	return err
+}
+
+// unsent takes back a link whose mail could not be sent: it is not one of the few that an address is sent in an hour.
+func (h *Handler) unsent(ctx context.Context, link [32]byte) {
+	if err := h.deps.Store.WithdrawLink(ctx, link); err != nil {
+		h.deps.Log.WarnContext(ctx, "a link that was not sent cannot be taken back; it counts as sent for an hour", "error", err)
+	}
 }
 
 // linkPage shows a button. Opening a link changes nothing: programs that check mails open links, too.

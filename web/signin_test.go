@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 	"lottery/web"
+	"lottery/web/mail"
 )
 
 func TestSignUp(t *testing.T) {
@@ -227,4 +229,46 @@ func TestNoOpenRedirect(t *testing.T) {
 			t.Errorf("%s leads to %s", path, at)
 		}
 	}
+}
+
+// Some letters become ASCII in lower case. Whoever reads the mail of an address that has them owns another mailbox.
+func TestAddressesThatLookAlike(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	h.person().signIn("kim@example.com")
+	victim := h.account("kim@example.com").ID
+	for _, other := range []string{"k\u0130m@example.com", "\u212Aim@example.com", "kim@example.c\u00F6m", "k\u0131m@example.com"} {
+		p := h.person()
+		p.signIn(other).says(t, http.StatusOK, "Welcome: here is your key")
+		if id := h.account(other).ID; id == victim {
+			t.Errorf("%s signs in to the account of kim@example.com", other)
+		}
+	}
+	h.person().signIn("KIM@Example.COM").leads(t, "/dashboard")
+}
+
+// A link whose mail could not be sent is not one of the few of an hour.
+func TestUnsentLinksDoNotCount(t *testing.T) {
+	t.Parallel()
+	box := &refusing{}
+	h := open(t, func(d *web.Deps) { box.Sender, d.Mail = d.Mail, box })
+	box.refuse = true
+	for range 7 {
+		h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusServiceUnavailable, "could not be sent")
+	}
+	box.refuse = false
+	h.person().signIn("ada@example.com").says(t, http.StatusOK, "Welcome")
+}
+
+// refusing is a mail server that may be down.
+type refusing struct {
+	mail.Sender
+	refuse bool
+}
+
+func (r *refusing) Send(ctx context.Context, m mail.Message) error {
+	if r.refuse {
+		return errors.New("connection refused")
+	}
+	return r.Sender.Send(ctx, m)
 }

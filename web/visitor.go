@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"lottery/models"
@@ -63,7 +62,7 @@ func (h *Handler) token(r *http.Request) string {
 // pages that need to know say so (required).
 func (h *Handler) recognised(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token := h.token(r); token != "" && !strings.HasPrefix(r.URL.Path, "/static/") {
+		if token := h.token(r); token != "" {
 			found, err := h.deps.Store.Visitor(r.Context(), secret.Hash(token))
 			switch {
 			case err == nil:

@@ -116,7 +116,7 @@ func findAccount(tx *gorm.DB, ref string) (models.Account, error) {
 	var a models.Account
 	column, value := "id", ref
 	if strings.Contains(ref, "@") {
-		column, value = "email_key", strings.ToLower(strings.TrimSpace(ref))
+		column, value = "email_key", models.EmailKey(ref)
 	}
 	err := tx.Where("deleted_at IS NULL").Take(&a, column+" = ?", value).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {

@@ -59,6 +59,11 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 	return l, translate(err)
 }
 
+// WithdrawLink takes back a link that was not sent.
+func (s *Store) WithdrawLink(ctx context.Context, hash [32]byte) error {
+	return translate(s.writer(ctx).Where("hash = ? AND spent_at IS NULL", hash[:]).Delete(&models.Link{}).Error)
+}
+
 // errLinkGone is the same for a link that never was and one that does not work any more.
 func errLinkGone() error {
 	return models.Errorf(models.CodeNotFound, "this link was used already, or it has expired")
