@@ -210,14 +210,33 @@ func (h *Handler) signIn(ctx context.Context, emailKey string, in store.SignIn) 
 	}
 }
 
+// keysLive is more than keys of a closed account may go on working for, on nodes that have not heard of it yet.
+const keysLive = time.Second
+
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
 // carry makes the counter of account to hold at least what the departed have used today.
-func (h *Handler) carry(ctx context.Context, departed []string, to string) error {
+func (h *Handler) carry(ctx context.Context, departed []store.Departed, to string) error {
 	if len(departed) == 0 || h.deps.Ledger == nil {
 		return nil
 	}
 	look := make([]store.QuotaOp, len(departed))
-	for i, id := range departed {
-		look[i] = store.QuotaOp{Kind: store.QuotaPeek, Key: id, Period: 24 * time.Hour}
+	for i, d := range departed {
+		look[i] = store.QuotaOp{Kind: store.QuotaPeek, Key: d.AccountID, Period: 24 * time.Hour}
+		if err := pause(ctx, min(keysLive, d.At.Add(keysLive).Sub(h.deps.Now()))); err != nil {
+			return err
+		}
 	}
 	found, _, err := h.deps.Ledger.ApplyQuota(ctx, look)
 	if err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"time"
 
 	"gorm.io/gorm"
 
@@ -28,17 +29,23 @@ func (s *Store) depart(tx *gorm.DB, a *models.Account) error {
 	return tx.Create(&departure{a.ID, emailHash(*a.EmailKey), today}).Error
 }
 
+// Departed is an account that was closed.
+type Departed struct {
+	AccountID string
+	At        time.Time `gorm:"column:deleted_at"`
+}
+
 // Departures is the accounts of an address that were closed today: what they have used today counts on.
-func (s *Store) Departures(ctx context.Context, emailKey string) ([]string, error) {
-	ids, err := s.departures(s.reader(ctx), emailKey)
-	return ids, translate(err)
+func (s *Store) Departures(ctx context.Context, emailKey string) ([]Departed, error) {
+	list, err := s.departures(s.reader(ctx), emailKey)
+	return list, translate(err)
 }
 
 // departures looks back to yesterday: the counters' clock may still be there.
-func (s *Store) departures(tx *gorm.DB, emailKey string) (ids []string, err error) {
-	err = tx.Model(&departure{}).Where("email_hash = ? AND day >= ?", emailHash(emailKey), models.DateOf(s.now())-1).
-		Order("account_id").Pluck("account_id", &ids).Error
-	return ids, err
+func (s *Store) departures(tx *gorm.DB, emailKey string) (list []Departed, err error) {
+	err = tx.Table("departures").Select("departures.account_id, accounts.deleted_at").Joins("JOIN accounts ON accounts.id = departures.account_id").
+		Where("email_hash = ? AND day >= ?", emailHash(emailKey), models.DateOf(s.now())-1).Order("departures.account_id").Find(&list).Error
+	return list, err
 }
 
 func emailHash(emailKey string) []byte {
