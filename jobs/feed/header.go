@@ -13,6 +13,7 @@ import (
 type Header struct {
 	Names []string       // as published, trimmed
 	index map[string]int // folded name → column
+	twice string         // the first name that stands twice; "" = none does
 }
 
 // FoldName makes names comparable that differ only in case, spaces, underscores and the marks # and *:
@@ -28,7 +29,8 @@ func FoldName(name string) string {
 }
 
 // ReadHeader reads on to the first row of a table, past blank lines and titles of one field, and folds its
-// names by fold. A name that stands twice is an error; so is a file without any row of several fields.
+// names by fold. A file without any row of several fields is an error. Whether the row is the form's header, the
+// parser finds out by its columns; then it asks for Distinct.
 func (f Form) ReadHeader(lines *Lines, fold func(string) string) (*Header, error) {
 	title := ""
 	for {
@@ -44,7 +46,7 @@ func (f Form) ReadHeader(lines *Lines, fold func(string) string) (*Header, error
 			return nil, f.NoHeader(line.Text)
 		}
 		if len(fields) > 1 {
-			return f.newHeader(fields, fold)
+			return newHeader(fields, fold), nil
 		}
 		if title == "" {
 			title = line.Text
@@ -52,17 +54,26 @@ func (f Form) ReadHeader(lines *Lines, fold func(string) string) (*Header, error
 	}
 }
 
-func (f Form) newHeader(fields []string, fold func(string) string) (*Header, error) {
+func newHeader(fields []string, fold func(string) string) *Header {
 	h := &Header{Names: make([]string, len(fields)), index: make(map[string]int, len(fields))}
 	for i, name := range fields {
 		h.Names[i] = strings.TrimSpace(name)
 		folded := fold(h.Names[i])
-		if _, twice := h.index[folded]; twice && folded != "" {
-			return nil, models.Errorf(models.CodeInvalid, "the header names the column %q twice: keep one of them", Shown(h.Names[i]))
+		if _, twice := h.index[folded]; twice && folded != "" && h.twice == "" {
+			h.twice = h.Names[i]
 		}
 		h.index[folded] = i
 	}
-	return h, nil
+	return h
+}
+
+// Distinct is an error if a name stands twice. A row that is no header at all may well repeat itself, so this is
+// asked only of what is known to be one.
+func (h *Header) Distinct() error {
+	if h.twice == "" {
+		return nil
+	}
+	return models.Errorf(models.CodeInvalid, "the header names the column %q twice: keep one of them", Shown(h.twice))
 }
 
 // NoHeader is the error for a file whose first row is not the form's header.

@@ -73,6 +73,9 @@ func findColumns(f feed.Form, h *feed.Header) (columns, error) {
 	if min(cols.game, cols.date, cols.tod, cols.number) < 0 {
 		return cols, f.NoHeader(strings.Join(h.Names, ","))
 	}
+	if err := h.Distinct(); err != nil {
+		return cols, err
+	}
 	for i, name := range h.Names {
 		switch i {
 		case cols.game, cols.date, cols.tod, cols.number, cols.sequence:

@@ -98,6 +98,7 @@ func TestUnusableFiles(t *testing.T) {
 		"<html>":                             "web page",
 		"game,date,tod\ng,2024-01-02,Day\n":  `"game,date,tod" is not the header: expected CSV with the header game,date,tod,number`,
 		"ny-win-4,2024-01-02,Evening,0123\n": `"ny-win-4,2024-01-02,Evening,0123" is not the header`,
+		"Pick 3 Day,1,1,2024,1,1,2,4\n":      `"Pick 3 Day,1,1,2024,1,1,2,4" is not the header`,
 		"game;date;tod;number\ng;2024-01-02;Day;1\n": `"game;date;tod;number" is not the header`,
 		"game,date,tod,number,Game\n":                `names the column "Game" twice`,
 		"game,date,tod,number,\n":                    "column 5 of the header",

@@ -66,12 +66,13 @@ func findColumns(f feed.Form, h *feed.Header) (columns, error) {
 		date: h.Column("date"), dayEve: h.Column("day/eve"),
 		fireball: h.Column("fireball"), greenBall: h.Column("greenball"), doubleDraw: h.Column("doubledraw"),
 	}
-	numbered := 0
+	names := map[string]bool{} // of balls; one that stands twice is left to Distinct
 	for _, name := range h.Names {
-		if strings.HasPrefix(feed.FoldName(name), "ball") {
-			numbered++
+		if folded := feed.FoldName(name); strings.HasPrefix(folded, "ball") {
+			names[folded] = true
 		}
 	}
+	numbered := len(names)
 	for i := 1; i <= numbered; i++ {
 		if at := h.Column(fmt.Sprintf("ball%d", i)); at >= 0 {
 			cols.balls = append(cols.balls, at)
@@ -81,7 +82,7 @@ func findColumns(f feed.Form, h *feed.Header) (columns, error) {
 		return cols, f.NoHeader(strings.Join(h.Names, ","))
 	}
 	cols.game = fmt.Sprintf("nc-pick-%d", numbered)
-	return cols, nil
+	return cols, h.Distinct()
 }
 
 // read fills c from the fields of one whole row.

@@ -78,6 +78,8 @@ func TestUnusableFiles(t *testing.T) {
 		"Date,Ball 1,Ball 2\n":           "is not the header",
 		"Date,Day/Eve,Ball 1,Ball 1\n":   `names the column "Ball 1" twice`,
 		"Date,Day/Eve,Ball 1,Ball 2a\n":  "is not the header",
+		"06/21/2025,D,4,4,7\n":           `"06/21/2025,D,4,4,7" is not the header`,
+		"Date,Date,Ball 1\n":             "is not the header",
 		"06/21/2025,D,4,2,7\n":           `"06/21/2025,D,4,2,7" is not the header`,
 		"\"Date\",\"Day/Eve,Ball 1\n1\n": "is not the header",
 	})

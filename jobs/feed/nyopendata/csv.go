@@ -25,6 +25,9 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 	if date < 0 || !ok {
 		return lines.Count(), f.NoHeader(strings.Join(header.Names, ","))
 	}
+	if err := header.Distinct(); err != nil {
+		return lines.Count(), err
+	}
 	var (
 		c      feed.Candidate
 		fields []string
