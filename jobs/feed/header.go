@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"lottery/models"
@@ -11,9 +12,11 @@ import (
 
 // Header is the first row of a table.
 type Header struct {
-	Names []string       // as published, trimmed
-	index map[string]int // folded name → column
-	twice string         // the first name that stands twice; "" = none does
+	Names  []string // as published, trimmed
+	fold   func(string) string
+	folded []string       // Names, folded
+	index  map[string]int // folded name → column
+	twice  string         // the first name that stands twice; "" = none does
 }
 
 // FoldName makes names comparable that differ only in case, spaces, underscores and the marks # and *:
@@ -55,10 +58,11 @@ func (f Form) ReadHeader(lines *Lines, fold func(string) string) (*Header, error
 }
 
 func newHeader(fields []string, fold func(string) string) *Header {
-	h := &Header{Names: make([]string, len(fields)), index: make(map[string]int, len(fields))}
+	h := &Header{Names: make([]string, len(fields)), fold: fold, folded: make([]string, len(fields)), index: make(map[string]int, len(fields))}
 	for i, name := range fields {
 		h.Names[i] = strings.TrimSpace(name)
 		folded := fold(h.Names[i])
+		h.folded[i] = folded
 		if _, twice := h.index[folded]; twice && folded != "" && h.twice == "" {
 			h.twice = h.Names[i]
 		}
@@ -113,12 +117,21 @@ func (h *Header) Split(fields []string, line Line) (_ []string, fault string) {
 	}
 }
 
-// Skipped tells whether a line is blank, a title or a disclaimer of a lottery's table. A notice has one field,
-// or quotes that do not pair up and not as many commas as a row, and does not begin as a row does: with a date.
-// fields and fault are what Split made of the line.
+// Repeats tells whether fields say the same as the header: files that were put together have it again for each part.
+func (h *Header) Repeats(fields []string) bool {
+	return slices.EqualFunc(fields, h.folded, func(field, name string) bool { return h.fold(strings.TrimSpace(field)) == name })
+}
+
+// Skipped tells whether a line is blank, the header again, a title or a disclaimer of a lottery's table. A notice
+// has one field, or quotes that do not pair up and not as many commas as a row, and does not begin as a row does:
+// with a date. fields and fault are what Split made of the line.
 func (h *Header) Skipped(line Line, fields []string, fault string) bool {
 	switch {
-	case line.TooLong || BeginsWithDigit(line.Text):
+	case line.TooLong:
+		return false
+	case h.Repeats(fields):
+		return true
+	case BeginsWithDigit(line.Text):
 		return false
 	case len(fields) == 0:
 		return strings.Count(line.Text, ",")+1 != len(h.Names)

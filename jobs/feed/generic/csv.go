@@ -17,7 +17,7 @@ import (
 // Column names are compared in lower case; a name that stands twice, or none, is an error. Dates are
 // YYYY-MM-DD, tods capitalised (models.ParseTod), numbers exactly the game's digits. A blank sequence is 1.
 // Every further column is an add-on; a blank value is none. A row with another number of fields than the
-// header is malformed. Only blank lines are skipped: this form has no titles below its header.
+// header is malformed. Only blank lines and the header itself are skipped: this form has no titles below its header.
 var Form = feed.Form{
 	Feed:     models.FeedCSV,
 	Expected: "CSV with the header game,date,tod,number (and, where wanted, sequence and add-on columns)",
@@ -52,7 +52,7 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 	return lines.Each(func(line feed.Line) error {
 		var fault string
 		fields, fault = header.Split(fields[:0], line)
-		if !line.TooLong && len(fields) > 0 && feed.AllBlank(fields) {
+		if !line.TooLong && (header.Repeats(fields) || (len(fields) > 0 && feed.AllBlank(fields))) {
 			return nil
 		}
 		c.Reset(line.Number, line.Text)

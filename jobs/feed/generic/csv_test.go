@@ -79,6 +79,14 @@ var cases = []feedtest.Case{
 			"5: malformed[x] an add-on is plain text of at most 200 bytes",
 		},
 	},
+	{
+		Name: "the header again, as its names are compared; with another name it is a row",
+		Text: "game,date,tod,number,Ball 2\ng,2024-01-02,Day,1,\ngame,date,tod,number,Ball 2\n\"GAME\", Date ,TOD,Number,ball 2\ng,2024-01-03,Day,2,7\ngame,date,tod,number,Ball 3\ngame,date,tod,number\n",
+		Want: []string{
+			"2: g 2024-01-02 Day 1", "5: g 2024-01-03 Day 2 ball 2=7", `6: game ?date="date" ?tod="tod" number ball 2=Ball 3`,
+			"7: malformed[] the row has 4 fields, the header has 5",
+		},
+	},
 	{Name: "a header alone", Text: "game,date,tod,number\n", Want: nil},
 }
 
@@ -88,7 +96,9 @@ func TestParse(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	feedtest.Fuzz(f, generic.Form, cases, feedtest.HasDigit)
+	feedtest.Fuzz(f, generic.Form, cases, func(line string) bool {
+		return feedtest.HasDigit(line) && !strings.Contains(strings.ToLower(line), "number") // the header again is no draw
+	})
 }
 
 func TestUnusableFiles(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 // The game is nc-pick-N, N being how many columns "Ball 1", "Ball 2", … the header has. Day/Eve is D or E; a
 // blank one is never inferred. DoubleDraw* D is the second honoured draw of its slot (sequence 2); blank, W
 // (Whiteball) and R (Redball) are the first. Fireball and GreenBall are add-ons, kept as published. A row has
-// exactly the header's fields; a row of one field that does not begin with a digit is a notice and skipped.
+// exactly the header's fields; a row of one field that does not begin with a digit is a notice and skipped,
+// and so is the header where it stands again.
 var Form = feed.Form{
 	Feed:     models.FeedNC,
 	Expected: `CSV with the header "Date","Day/Eve","Ball 1","Ball 2","Ball 3","Fireball" (as many balls as the game has)`,

@@ -45,6 +45,11 @@ var csvCases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "the header again, as its names are compared",
+		Text: header + "09/24/2020,433,,,,,,,,,,,\n" + header + strings.ToUpper(header) + "09/25/2020,434,,,,,,,,,,,\n",
+		Want: []string{"2: ny-numbers 2020-09-24 Midday 433", "5: ny-numbers 2020-09-25 Midday 434"},
+	},
+	{
 		Name: "rows that are none",
 		Text: header + "09/24/2020,433\nEnd of the file.\n\n\"09/24/2020,433,,724,,3070,,2151,,,,,\n,,\n" + strings.Repeat("x", feed.MaxLine+1) + "\n09/26/2020,1,,,,,,,,,,,\n",
 		Want: []string{

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,8 @@ import (
 // The game is tx- and the words of the first field before the tod (Pick 3 Morning → tx-pick-3); the number in
 // them is how many balls follow the date. What stands behind the balls counts by its place: first the sum,
 // which is not checked, then the Fireball; anything further must be blank. A line is data if it has seven fields or more
-// or begins with the name of a game; every other line is a title and skipped. Rejections name columns by number.
+// or begins with the name of a game; every other line is a title and skipped, and so is one of column names: one with
+// Month, Day and Year in their place that begins with no game's name. Rejections name columns by number.
 var Form = feed.Form{
 	Feed:     models.FeedTexas,
 	Expected: "lines such as Pick 3 Morning,9,30,2024,1,2,3,6,4",
@@ -66,7 +68,13 @@ func looksLikeData(text string, fields []string, paired bool) bool {
 	if feed.AllBlank(fields) {
 		return false
 	}
-	return len(fields) >= dataFields || knownGame.MatchString(fields[0])
+	return knownGame.MatchString(fields[0]) || (len(fields) >= dataFields && !namesDate(fields[1:dateFields]))
+}
+
+// namesDate tells whether the fields of a date are the names of its columns: the files come without a header, but some
+// programs give them one.
+func namesDate(fields []string) bool {
+	return slices.EqualFunc(fields, []string{"month", "day", "year"}, func(field, name string) bool { return feed.FoldName(field) == name })
 }
 
 // read fills c from the fields of a line that looks like data.
