@@ -15,28 +15,29 @@ import (
 func TestSplitFields(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
-		line string
-		want []string // nil = the quotes do not pair up
+		line  string
+		want  []string // nil = it cannot be split
+		fault string   // the beginning of why
 	}{
-		{``, []string{""}},
-		{`a,b,c`, []string{"a", "b", "c"}},
-		{`a,,`, []string{"a", "", ""}},
-		{`"a","b, c","d ""e"" f"`, []string{"a", "b, c", `d "e" f`}},
-		{`"","x"`, []string{"", "x"}},
-		{`""`, []string{""}},
-		{`""""`, []string{`"`}},
-		{`"a",`, []string{"a", ""}},
-		{`a, "b" ,c`, []string{"a", "b", "c"}},
-		{`a, b ,c`, []string{"a", " b ", "c"}},
-		{`"a`, nil},
-		{`"a"b,c`, nil},
-		{`a"b,c`, nil},
-		{`a,"b""`, nil},
-		{`a,"`, nil},
+		{``, []string{""}, ""},
+		{`a,b,c`, []string{"a", "b", "c"}, ""},
+		{`a,,`, []string{"a", "", ""}, ""},
+		{`"a","b, c","d ""e"" f"`, []string{"a", "b, c", `d "e" f`}, ""},
+		{`"","x"`, []string{"", "x"}, ""},
+		{`""`, []string{""}, ""},
+		{`""""`, []string{`"`}, ""},
+		{`"a",`, []string{"a", ""}, ""},
+		{`a, "b" ,c`, []string{"a", "b", "c"}, ""},
+		{`a, b ,c`, []string{"a", " b ", "c"}, ""},
+		{`"a`, nil, "the line ends within quotes: line breaks within quotes are not read"},
+		{`"a"b,c`, nil, "the quotes do not pair up"},
+		{`a"b,c`, nil, "the quotes do not pair up"},
+		{`a,"b""`, nil, "the line ends within quotes"},
+		{`a,"`, nil, "the line ends within quotes"},
 	} {
-		got, ok := feed.SplitFields(nil, tc.line)
-		if ok != (tc.want != nil) || (ok && !slices.Equal(got, tc.want)) {
-			t.Errorf("%s: %q, %v", tc.line, got, ok)
+		got, fault := feed.SplitFields(nil, tc.line)
+		if (fault == "") != (tc.fault == "") || !strings.HasPrefix(fault, tc.fault) || (fault == "" && !slices.Equal(got, tc.want)) {
+			t.Errorf("%s: %q, %q", tc.line, got, fault)
 		}
 	}
 }

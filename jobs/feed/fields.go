@@ -24,44 +24,54 @@ func Kebab(s string) string {
 	return strings.Join(words, "-")
 }
 
+// Why a line cannot be split into fields. A line that ends within quotes may be the beginning of a field with a line
+// break, or lack a quote: both are told.
+const (
+	faultQuotes   = "the quotes do not pair up"
+	faultOpenLine = "the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing"
+)
+
 // SplitFields appends the comma-separated fields of line to fields. Fields may be quoted, with doubled quotes
-// inside (RFC 4180), and spaces may stand around the quotes. ok is false where the quotes do not pair up.
-func SplitFields(fields []string, line string) (_ []string, ok bool) {
+// inside (RFC 4180), and spaces may stand around the quotes. fault, if not empty, is why the line cannot be split.
+func SplitFields(fields []string, line string) (_ []string, fault string) {
 	if strings.IndexByte(line, '"') < 0 {
 		for {
 			field, rest, more := strings.Cut(line, ",")
 			fields = append(fields, field)
 			if !more {
-				return fields, true
+				return fields, ""
 			}
 			line = rest
 		}
 	}
 	for {
-		field, rest, more, ok := nextField(line)
-		if !ok {
-			return fields, false
+		field, rest, more, fault := nextField(line)
+		if fault != "" {
+			return fields, fault
 		}
 		fields = append(fields, field)
 		if !more {
-			return fields, true
+			return fields, ""
 		}
 		line = rest
 	}
 }
 
 // nextField is the first field of line; more tells whether a comma, and so another field, follows.
-func nextField(line string) (field, rest string, more, ok bool) {
+func nextField(line string) (field, rest string, more bool, fault string) {
 	opened := strings.TrimLeft(line, " \t")
 	if !strings.HasPrefix(opened, `"`) {
 		field, rest, more = strings.Cut(line, ",")
-		return field, rest, more, !strings.Contains(field, `"`)
+		if strings.Contains(field, `"`) {
+			fault = faultQuotes
+		}
+		return field, rest, more, fault
 	}
 	opened = opened[1:]
 	for from := 0; ; {
 		end := strings.IndexByte(opened[from:], '"')
 		if end < 0 {
-			return "", "", false, false
+			return "", "", false, faultOpenLine
 		}
 		end += from
 		if strings.HasPrefix(opened[end+1:], `"`) {
@@ -69,7 +79,10 @@ func nextField(line string) (field, rest string, more, ok bool) {
 			continue
 		}
 		after, rest, more := strings.Cut(opened[end+1:], ",")
-		return strings.ReplaceAll(opened[:end], `""`, `"`), rest, more, strings.Trim(after, " \t") == ""
+		if strings.Trim(after, " \t") != "" {
+			fault = faultQuotes
+		}
+		return strings.ReplaceAll(opened[:end], `""`, `"`), rest, more, fault
 	}
 }
 

@@ -44,8 +44,8 @@ func (f Form) ReadHeader(lines *Lines, fold func(string) string) (*Header, error
 		if err != nil {
 			return nil, err
 		}
-		fields, ok := SplitFields(nil, line.Text)
-		if line.TooLong || !ok {
+		fields, fault := SplitFields(nil, line.Text)
+		if line.TooLong || fault != "" {
 			return nil, f.NoHeader(line.Text)
 		}
 		if len(fields) > 1 {
@@ -101,15 +101,15 @@ func (h *Header) Cell(row []string, i int) Cell {
 	return Cell{h.Names[i], row[i]}
 }
 
-// Split appends the fields of line to fields; of a line whose quotes do not pair up, none.
+// Split appends the fields of line to fields; of a line that SplitFields cannot split, none.
 // fault, if not empty, is why line is no row of this table.
 func (h *Header) Split(fields []string, line Line) (_ []string, fault string) {
-	split, ok := SplitFields(fields, line.Text)
+	split, fault := SplitFields(fields, line.Text)
 	switch {
 	case line.TooLong:
 		return split, "the line is longer than 64 KiB"
-	case !ok:
-		return fields, "the quotes do not pair up"
+	case fault != "":
+		return fields, fault
 	case len(split) != len(h.Names):
 		return split, fmt.Sprintf("the row has %d fields, the header has %d", len(split), len(h.Names))
 	default:

@@ -53,7 +53,7 @@ var cases = []feedtest.Case{
 		Name: "a broken quote costs one row",
 		Text: "game,date,tod,number\ng,2024-01-02,Day,\"1\ng,2024-01-03,Day,2\ng,2024-01-04,Day,3\"\ng,2024-01-05,Day,4\n",
 		Want: []string{
-			"2: malformed[] the quotes do not pair up", "3: g 2024-01-03 Day 2",
+			"2: malformed[] the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing", "3: g 2024-01-03 Day 2",
 			"4: malformed[] the quotes do not pair up", "5: g 2024-01-05 Day 4",
 		},
 	},

@@ -53,7 +53,7 @@ var csvCases = []feedtest.Case{
 		Name: "rows that are none",
 		Text: header + "09/24/2020,433\nEnd of the file.\n\n\"09/24/2020,433,,724,,3070,,2151,,,,,\n,,\n" + strings.Repeat("x", feed.MaxLine+1) + "\n09/26/2020,1,,,,,,,,,,,\n",
 		Want: []string{
-			"2: malformed[] the row has 2 fields, the header has 13", "5: malformed[] the quotes do not pair up", "7: malformed[] the line is longer than 64 KiB", "8: ny-numbers 2020-09-26 Midday 1",
+			"2: malformed[] the row has 2 fields, the header has 13", "5: malformed[] the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing", "7: malformed[] the line is longer than 64 KiB", "8: ny-numbers 2020-09-26 Midday 1",
 		},
 	},
 }

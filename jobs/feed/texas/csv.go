@@ -42,17 +42,17 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		fields []string
 	)
 	return lines.Each(func(line feed.Line) error {
-		var paired bool
-		fields, paired = feed.SplitFields(fields[:0], line.Text)
-		if !line.TooLong && !looksLikeData(line.Text, fields, paired) {
+		var fault string
+		fields, fault = feed.SplitFields(fields[:0], line.Text)
+		if !line.TooLong && !looksLikeData(line.Text, fields, fault == "") {
 			return nil
 		}
 		c.Reset(line.Number, line.Text)
 		switch {
 		case line.TooLong:
 			c.Fail("", "the line is longer than 64 KiB")
-		case !paired:
-			c.Fail("", "the quotes do not pair up")
+		case fault != "":
+			c.Fail("", fault)
 		default:
 			read(&c, fields)
 		}
@@ -60,8 +60,8 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 	})
 }
 
-func looksLikeData(text string, fields []string, paired bool) bool {
-	if !paired {
+func looksLikeData(text string, fields []string, split bool) bool {
+	if !split {
 		first, _, _ := strings.Cut(text, ",")
 		return strings.Count(text, ",")+1 >= dataFields || knownGame.MatchString(strings.Trim(first, `" `))
 	}

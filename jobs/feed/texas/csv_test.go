@@ -58,7 +58,7 @@ var cases = []feedtest.Case{
 			"1: malformed[] the line has 7 fields; the game's name, month, day, year and the balls make 8",
 			"2: malformed[] the line has 3 fields; the game's name, month, day, year and the balls make 7",
 			"3: malformed[9] a Fireball is one digit or blank", "4: malformed[10] nothing is known to follow the Fireball",
-			"5: malformed[] the quotes do not pair up", "6: tx-pick-3 2013-09-09 Day 398",
+			"5: malformed[] the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing", "6: tx-pick-3 2013-09-09 Day 398",
 		},
 	},
 	{
