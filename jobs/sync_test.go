@@ -322,6 +322,16 @@ func TestSyncTellsNewRejections(t *testing.T) {
 	if got := b.run(t, only); len(got.News) != 1 || got.Summary.Rejected != 2 {
 		t.Errorf("the same blemish on another day: %+v", got)
 	}
+	// The same fault in another draw is another rejection.
+	wrong := strings.ReplaceAll(virginia(20, "0,3,4"), "3/19/2026; Day: 0,3,4", "3/19/2026; Day: 0,3,4; Fireball: 12")
+	b.set(va3, wrong)
+	if got := b.run(t, only); len(got.News) != 1 || got.Summary.Rejected != 1 {
+		t.Errorf("a wrong Fireball: %+v", got)
+	}
+	b.set(va3, strings.ReplaceAll(wrong, "3/18/2026; Day: 0,3,4", "3/18/2026; Day: 0,3,4; Fireball: 12"))
+	if got := b.run(t, only); len(got.News) != 1 || got.Summary.Rejected != 2 {
+		t.Errorf("and on another day: %+v", got)
+	}
 }
 
 // A conflict is told once, though the lottery puts newer draws above it every day.

@@ -46,10 +46,10 @@ type Candidate struct {
 	Line int    // 1-based physical line where the row begins
 	Raw  string // that line (of JSON: what is known of the record), for the report of a malformed one
 
-	// Malformed says why the row cannot be read, and MalformedColumn where ("" = the row as a whole).
-	// Where Malformed is not empty, only Line and Raw count besides.
-	Malformed       string
-	MalformedColumn string
+	// Malformed says why the row cannot be read, and MalformedCell which field of it (no column = the row as a whole,
+	// Raw). Where Malformed is not empty, only Line counts besides, and the cells that tell which draw it is.
+	Malformed     string
+	MalformedCell Cell
 
 	DateCell Cell
 	Date     models.Date
@@ -88,12 +88,15 @@ func (c *Candidate) Identity() string {
 	}, " "))
 }
 
-// Fail marks c as malformed unless it already is: the first fault stands.
-func (c *Candidate) Fail(column, detail string) {
+// Fail marks c as malformed by one of its fields, unless it already is: the first fault stands.
+func (c *Candidate) Fail(cell Cell, detail string) {
 	if c.Malformed == "" {
-		c.Malformed, c.MalformedColumn = detail, column
+		c.Malformed, c.MalformedCell = detail, cell
 	}
 }
+
+// FailRow marks c as malformed as a whole, as Fail does.
+func (c *Candidate) FailRow(detail string) { c.Fail(Cell{Value: c.Raw}, detail) }
 
 // AddAddon adds a value to c unless it is blank; spaces around it go. Values that no database or report could
 // give back as they were (control characters, broken UTF-8, over MaxAddonValue bytes) make c malformed, and so
@@ -103,9 +106,9 @@ func (c *Candidate) AddAddon(name string, cell Cell) {
 	switch {
 	case value == "":
 	case name == Fireball && !OneDigit(value):
-		c.Fail(cell.Column, "a Fireball is one digit or blank")
+		c.Fail(cell, "a Fireball is one digit or blank")
 	case len(value) > MaxAddonValue || !printable(value):
-		c.Fail(cell.Column, fmt.Sprintf("an add-on is plain text of at most %d bytes", MaxAddonValue))
+		c.Fail(cell, fmt.Sprintf("an add-on is plain text of at most %d bytes", MaxAddonValue))
 	default:
 		c.Addons = append(c.Addons, Addon{name, value})
 	}

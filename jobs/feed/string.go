@@ -9,7 +9,7 @@ import (
 // What could not be read stands as it was published, with its column and a question mark.
 func (c *Candidate) String() string {
 	if c.Malformed != "" {
-		return fmt.Sprintf("%d: malformed[%s] %s", c.Line, c.MalformedColumn, c.Malformed)
+		return fmt.Sprintf("%d: malformed[%s] %s", c.Line, c.MalformedCell.Column, c.Malformed)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d: %s", c.Line, c.GameID)

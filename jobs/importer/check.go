@@ -46,7 +46,7 @@ type fault struct {
 // reasons. The last of them, conflict, only the plan can tell.
 func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault) {
 	if c.Malformed != "" {
-		return 0, 0, &fault{models.ReasonMalformed, feed.Cell{Column: c.MalformedColumn, Value: c.Raw}, c.Malformed}
+		return 0, 0, &fault{models.ReasonMalformed, c.MalformedCell, c.Malformed}
 	}
 	if !c.DateOK {
 		return 0, 0, &fault{models.ReasonBadDate, c.DateCell, fmt.Sprintf("not a day of the calendar between %s and %s in this feed's form, with four digits of the year",

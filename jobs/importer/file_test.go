@@ -58,7 +58,7 @@ func TestWithinOneFile(t *testing.T) {
 			"lines 6 draws 5 inserted 1 rejected 4 skipped 1", []string{"nc-pick-3 2024-05-02 Day #1 123 csv r1"},
 			[]string{
 				`f:3 number "1234" bad_digits: North Carolina Pick 3 draws 3 digits`,
-				`f:4 fireball "nc-pick-3,2024-05-02,Day,999,77" malformed: a Fireball is one digit or blank`,
+				`f:4 fireball "77" malformed: a Fireball is one digit or blank`,
 				`f:5 tod "day" bad_tod: not one of the times of day of North Carolina Pick 3: Day,Evening`,
 				`f:6 date "2023-02-30" bad_date: not a day of the calendar between 1900-01-01 and 2100-12-31 in this feed's form, with four digits of the year`,
 			},
@@ -123,7 +123,7 @@ func TestReasons(t *testing.T) {
 		"ny-win-4,2024-01-01,Midday, 1234 ,", // good
 	}, "\n")))
 	wantLines(t, "rejections", shorten(rejections),
-		`f:3 sequence "no-game,2024-13-01,Dusk,x,0" malformed`, `f:4 date "2024-13-01" bad_date`, `f:5 date "2024-01-04" future_date`,
+		`f:3 sequence "0" malformed`, `f:4 date "2024-13-01" bad_date`, `f:5 date "2024-01-04" future_date`,
 		`f:6 game "no-game" unknown_game`, `f:7 game "" unknown_game`, `f:8 date "2024-01-03" future_date`, `f:9 tod "Dusk" bad_tod`, `f:10 tod "" bad_tod`, `f:11 tod "Morning" bad_tod`,
 		`f:12 number "x" bad_digits`, `f:13 number "123" bad_digits`, `f:14 number "00123" bad_digits`, `f:15 number "" bad_digits`, "f:16 number \"１234\" bad_digits",
 	)
@@ -202,6 +202,31 @@ func TestOtherLotteries(t *testing.T) {
 				`f:2 1 "Pick 3" bad_tod`, `f:3 1 "Powerball" unknown_game`, `f:4 5 "1,2,3,4" conflict`, `f:5 5 "1,2,3,5" conflict`,
 			},
 			[]string{"tx-pick-3 2024-05-02 Day #1 007 tx-lottery r1"},
+		},
+		// What is malformed names a field and what is in it, or the row and all of it.
+		{
+			models.FeedNC, "Date,Day/Eve,Ball 1,Ball 2,Ball 3,Fireball,DoubleDraw*\n05/01/2024,E,1,2,3,,R\n05/02/2024,E,1,2,3,,Q\n05/03/2024,E,1,2,3,x,R\n05/04/2024,E,1\n",
+			[]string{`f:3 DoubleDraw* "Q" malformed`, `f:4 Fireball "x" malformed`, `f:5  "05/04/2024,E,1" malformed`},
+			[]string{"nc-pick-3 2024-05-01 Evening #1 123 nc-lottery r1"},
+		},
+		{
+			models.FeedVirginia, "Results for Pick 3\n5/1/2024; Fireball: 4; Day: 0,0,7; Fireball: 44; huh\n5/2/2024; Day: 0,0,7; Fireball: 3; Fireball: 5; Night: 1,2,3\n5/3/2024, Day:0,0,7\n",
+			[]string{
+				`f:2 2 " 4" malformed`, `f:2 4 " 44" malformed`, `f:2 5 " huh" malformed`, `f:3 4 " 5" malformed`, `f:4  "5/3/2024, Day:0,0,7" malformed`,
+			},
+			[]string{"va-pick-3 2024-05-02 Night #1 123 va-lottery r1"},
+		},
+		{
+			models.FeedTexas, "Pick 3 Day,5,2,2024,0,0,7,9\nPick 3 Day,5,3,2024,0,0,7,9,77\nPick 3 Day,5,4,2024,0,0,7,9,7,x\nPick 3 Day,5,5\n",
+			[]string{`f:2 9 "77" malformed`, `f:3 10 "x" malformed`, `f:4  "Pick 3 Day,5,5" malformed`},
+			[]string{"tx-pick-3 2024-05-02 Day #1 007 tx-lottery r1"},
+		},
+		{
+			models.FeedNYOpenData, `[{"draw_date":"2024-05-01T00:00:00.000","midday_daily":true,"evening_daily":"123","evening_daily_booster":false,"evening_win_4":"1234"}, 5]`,
+			[]string{
+				`f:1 midday_daily "true" malformed`, `f:1 evening_daily_booster "false" malformed`, `f:1  "5" malformed`,
+			},
+			[]string{"ny-win-4 2024-05-01 Evening #1 1234 ny-open-data r1"},
 		},
 	} {
 		b := newBench(t)

@@ -57,7 +57,7 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		}
 		c.Reset(line.Number, line.Text)
 		if fault != "" {
-			c.Fail("", fault)
+			c.FailRow(fault)
 		} else {
 			cols.read(&c, header, fields)
 		}
@@ -109,7 +109,7 @@ func (cols *columns) read(c *feed.Candidate, h *feed.Header, fields []string) {
 	if cell := h.Cell(fields, cols.sequence); !cell.Blank() {
 		sequence, ok := parseSequence(cell.Value)
 		if !ok {
-			c.Fail(cell.Column, fmt.Sprintf("a sequence is a number from 1 to %d, or blank for 1", models.MaxSequence))
+			c.Fail(cell, fmt.Sprintf("a sequence is a number from 1 to %d, or blank for 1", models.MaxSequence))
 		}
 		c.Sequence = sequence
 	}

@@ -54,7 +54,7 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		}
 		c.Reset(line.Number, line.Text)
 		if fault != "" {
-			c.Fail("", fault)
+			c.FailRow(fault)
 		} else {
 			cols.read(&c, header, fields)
 		}
@@ -115,6 +115,6 @@ func (cols *columns) read(c *feed.Candidate, h *feed.Header, fields []string) {
 	case "D":
 		c.Sequence = 2
 	default:
-		c.Fail(doubleDraw.Column, "DoubleDraw is W (Whiteball), R (Redball), D (DoubleDraw) or blank")
+		c.Fail(doubleDraw, "DoubleDraw is W (Whiteball), R (Redball), D (DoubleDraw) or blank")
 	}
 }

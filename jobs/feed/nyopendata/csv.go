@@ -41,7 +41,7 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 		}
 		if fault != "" {
 			c.Reset(line.Number, line.Text)
-			c.Fail("", fault)
+			c.FailRow(fault)
 			return yield(&c)
 		}
 		row = row[:0]

@@ -2,7 +2,6 @@ package nyopendata
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,7 +89,7 @@ func (p *jsonParser) element() error {
 			return err
 		}
 		p.c.Reset(line, shown)
-		p.c.Fail("", "an element of the array is not a record")
+		p.c.FailRow("an element of the array is not a record")
 		return p.yield(&p.c)
 	}
 	record, err := p.object()
@@ -100,11 +99,15 @@ func (p *jsonParser) element() error {
 	date := record[dateColumn].cell(dateColumnJSON)
 	row := make([]cells, 0, len(slots))
 	for i, s := range slots {
-		number := record[s.column]
-		row = append(row, cells{
-			slot: s, place: i, fault: cmp.Or(number.fault, record[s.column+"booster"].fault),
-			number: number.cell(slotKeys[i]), sum: record[s.column+"sum"].cell(slotKeys[i] + "_sum"), booster: record[s.column+"booster"].cell(slotKeys[i] + "_booster"),
-		})
+		number, booster := record[s.column], record[s.column+"booster"]
+		at := cells{
+			slot: s, place: i,
+			number: number.cell(slotKeys[i]), sum: record[s.column+"sum"].cell(slotKeys[i] + "_sum"), booster: booster.cell(slotKeys[i] + "_booster"),
+		}
+		if at.fault, at.faulty = number.fault, at.number; at.fault == "" {
+			at.fault, at.faulty = booster.fault, at.booster
+		}
+		row = append(row, at)
 	}
 	return yieldRow(&p.c, line, raw(date, row), date, row, p.yield)
 }

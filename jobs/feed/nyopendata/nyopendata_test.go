@@ -78,7 +78,7 @@ var jsonCases = []feedtest.Case{
 		Text: "[{\"draw_date\":\"x\",\"midday_daily\":\"1\"},{}, 5,\n[[1],2],{\"draw_date\":\"2020-09-24T00:00:00.000\",\"midday_daily\":[1],\"evening_daily\":true,\"midday_win_4\":\"1\",\"midday_win_4_booster\":{}}]",
 		Want: []string{
 			`1: ny-numbers ?draw_date="x" Midday 1`, "1: malformed[] an element of the array is not a record", "2: malformed[] an element of the array is not a record",
-			"2: malformed[midday_daily] the value is neither text nor a number", "2: malformed[evening_daily] the value is neither text nor a number", "2: malformed[midday_win_4] the value is neither text nor a number",
+			"2: malformed[midday_daily] the value is neither text nor a number", "2: malformed[evening_daily] the value is neither text nor a number", "2: malformed[midday_win_4_booster] the value is neither text nor a number",
 		},
 	},
 	{Name: "no records", Text: "[]\n", Want: nil},

@@ -61,7 +61,8 @@ type cells struct {
 	slot                 slot
 	place                int // orders the slots of a row as published
 	number, sum, booster feed.Cell
-	fault                string // why the number's field cannot be read; "" = it can
+	fault                string    // why a field cannot be read; "" = all can
+	faulty               feed.Cell // that field
 }
 
 // yieldRow hands out the draws of one row, in the order of place.
@@ -81,7 +82,7 @@ func yieldRow(c *feed.Candidate, line int, raw string, date feed.Cell, row []cel
 		c.SumCell = at.sum
 		c.AddAddon(feed.Booster, at.booster)
 		if at.fault != "" {
-			c.Fail(at.number.Column, at.fault)
+			c.Fail(at.faulty, at.fault)
 		}
 		if err := yield(c); err != nil {
 			return err

@@ -50,9 +50,9 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		c.Reset(line.Number, line.Text)
 		switch {
 		case line.TooLong:
-			c.Fail("", "the line is longer than 64 KiB")
+			c.FailRow("the line is longer than 64 KiB")
 		case fault != "":
-			c.Fail("", fault)
+			c.FailRow(fault)
 		default:
 			read(&c, fields)
 		}
@@ -85,7 +85,7 @@ func read(c *feed.Candidate, fields []string) {
 		balls = max(0, len(fields)-dateFields)
 	}
 	if need := dateFields + balls; len(fields) < need {
-		c.Fail("", fmt.Sprintf("the line has %d fields; the game's name, month, day, year and the balls make %d", len(fields), need))
+		c.FailRow(fmt.Sprintf("the line has %d fields; the game's name, month, day, year and the balls make %d", len(fields), need))
 		return
 	}
 	c.GameCell, c.GameID = cell(fields, 0), game
@@ -112,7 +112,7 @@ func readRest(c *feed.Candidate, fields []string, sum int) {
 		case i == sum+1:
 			c.AddAddon(feed.Fireball, at)
 		case !at.Blank():
-			c.Fail(at.Column, "nothing is known to follow the Fireball")
+			c.Fail(at, "nothing is known to follow the Fireball")
 		}
 	}
 }

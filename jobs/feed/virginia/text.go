@@ -45,7 +45,7 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 func (p *parser) line(line feed.Line) error {
 	text := strings.TrimSpace(line.Text)
 	if line.TooLong {
-		return p.malformed(line, "", "the line is longer than 64 KiB")
+		return p.malformed(line, feed.Cell{Value: line.Text}, "the line is longer than 64 KiB")
 	}
 	if len(text) > len(titlePrefix) && strings.EqualFold(text[:len(titlePrefix)], titlePrefix) {
 		p.title, p.game = text, "va-"+feed.Kebab(text[len(titlePrefix):])
@@ -56,7 +56,7 @@ func (p *parser) line(line feed.Line) error {
 	case hasDraws(segments):
 		return p.draws(line, segments)
 	case feed.BeginsWithDigit(text):
-		return p.malformed(line, "", "no draw such as Day: 0,3,4 follows the date")
+		return p.malformed(line, feed.Cell{Value: line.Text}, "no draw such as Day: 0,3,4 follows the date")
 	default:
 		return nil
 	}
@@ -90,11 +90,11 @@ func (p *parser) draws(line feed.Line, segments []string) error {
 		name = strings.TrimSpace(name)
 		switch {
 		case !named:
-			if err := p.malformed(line, number, fmt.Sprintf("%q is not a draw such as Day: 0,3,4", feed.Shown(strings.TrimSpace(segment)))); err != nil {
+			if err := p.malformed(line, feed.Cell{Column: number, Value: segment}, fmt.Sprintf("%q is not a draw such as Day: 0,3,4", feed.Shown(strings.TrimSpace(segment)))); err != nil {
 				return err
 			}
 		case strings.EqualFold(name, feed.Fireball):
-			if err := p.fireball(line, number, value); err != nil {
+			if err := p.fireball(line, feed.Cell{Column: number, Value: value}); err != nil {
 				return err
 			}
 		default:
@@ -137,17 +137,17 @@ func (p *parser) draw(line feed.Line, date, name feed.Cell, balls string) {
 }
 
 // fireball gives the open draw its Fireball.
-func (p *parser) fireball(line feed.Line, column, value string) error {
+func (p *parser) fireball(line feed.Line, cell feed.Cell) error {
 	if !p.open {
-		return p.malformed(line, column, "a Fireball stands before any draw")
+		return p.malformed(line, cell, "a Fireball stands before any draw")
 	}
 	for _, a := range p.c.Addons {
 		if a.Name == feed.Fireball {
-			p.c.Fail(column, "a second Fireball follows one draw")
+			p.c.Fail(cell, "a second Fireball follows one draw")
 			return nil
 		}
 	}
-	p.c.AddAddon(feed.Fireball, feed.Cell{Column: column, Value: value})
+	p.c.AddAddon(feed.Fireball, cell)
 	return nil
 }
 
@@ -161,12 +161,12 @@ func (p *parser) close() error {
 }
 
 // malformed hands out the open draw and then a candidate that cannot be read.
-func (p *parser) malformed(line feed.Line, column, detail string) error {
+func (p *parser) malformed(line feed.Line, cell feed.Cell, detail string) error {
 	if err := p.close(); err != nil {
 		return err
 	}
 	c := &p.c
 	c.Reset(line.Number, line.Text)
-	c.Fail(column, detail)
+	c.Fail(cell, detail)
 	return p.yield(c)
 }
