@@ -197,6 +197,11 @@ func TestOtherLotteries(t *testing.T) {
 			[]string{"va-pick-3 2024-05-04 Night #1 123 va-lottery r1"},
 		},
 		{
+			models.FeedVirginia, "6/2/2024; Day: 0,3; Night: 1,1,1\n6/1/2024; Day: 0,3,5; Night: 1,1,2\n",
+			[]string{`f:1 Day "0,3" bad_digits`},
+			[]string{"va-pick-3 2024-06-01 Day #1 035 va-lottery r1", "va-pick-3 2024-06-01 Night #1 112 va-lottery r1", "va-pick-3 2024-06-02 Night #1 111 va-lottery r1"},
+		},
+		{
 			models.FeedTexas, "Pick 3 Day,5,2,2024,0,0,7,9\nPick 3,5,2,2024,0,0,7,9\nPowerball,5,2,2024,1,2,3,4,5\nDaily 4 Night,5,2,2024,1,2,3,4\nDaily 4 Night,5,2,2024,1,2,3,5\n",
 			[]string{
 				`f:2 1 "Pick 3" bad_tod`, `f:3 1 "Powerball" unknown_game`, `f:4 5 "1,2,3,4" conflict`, `f:5 5 "1,2,3,5" conflict`,

@@ -15,7 +15,8 @@ import (
 // Form is the feed "va-lottery".
 //
 // The game is what the title "Results for Pick N" says: va-pick-N, from there to the next title. Above any
-// title it is told by how many digits the first well-formed draw of the file has. A Fireball belongs to the
+// title it is told by how many digits the first well-formed draw of the file has; one of a number of digits that
+// no game has is not well-formed, so that a damaged line does not decide for all others. A Fireball belongs to the
 // draw before it. A line is data if a segment after the first reads `name: digits`, or if it begins with a
 // digit and has any segment with a colon after the first; another line that begins with a digit is malformed,
 // and every other line is a notice and skipped. Rejections name a draw by its segment's name, and segments
@@ -27,6 +28,12 @@ var Form = feed.Form{
 }
 
 const titlePrefix = "results for "
+
+// Virginia draws Pick 3, Pick 4 and Pick 5.
+const (
+	fewestDigits = 3
+	mostDigits   = 5
+)
 
 type parser struct {
 	title string // the title line in force; "" = none yet
@@ -129,7 +136,7 @@ func (p *parser) draw(line feed.Line, date, name feed.Cell, balls string) {
 	if c.Number == "" {
 		c.NumberCell.Value = balls // a segment is one field: all of it is what cannot be read
 	}
-	if p.game == "" && c.DateOK && c.Tod != 0 && c.Number != "" {
+	if p.game == "" && c.DateOK && c.Tod != 0 && len(c.Number) >= fewestDigits && len(c.Number) <= mostDigits {
 		p.game = fmt.Sprintf("va-pick-%d", len(c.Number))
 	}
 	c.GameCell, c.GameID, c.GameUntold = feed.Cell{Value: p.title}, p.game, p.game == ""

@@ -33,6 +33,14 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "without a title a damaged draw does not tell the game",
+		Text: "8/31/2015; Day: 0,3; Night: 1,2,3,4,5,6\n8/30/2015; Day: 1; Night: 1,2,3\n8/29/2015; Day: 0,3\n",
+		Want: []string{
+			"1:  2015-08-31 Day 03", "1:  2015-08-31 Night 123456", "2:  2015-08-30 Day 1", "2: va-pick-3 2015-08-30 Night 123",
+			"3: va-pick-3 2015-08-29 Day 03",
+		},
+	},
+	{
 		Name: "names, dates and balls that are none",
 		Text: "Results for Pick 3\n8/30/15; Day: 0,3,4\n8/30/2015; day: 0,3,4; Midday: 1,2,3; Fireball: 7; : 1,2,3\n8/30/2015; Day: 034\n8/30/2015; Day: 0,3,\n8/30/2015; Day: ; Night: 0-3-4\nYesterday; Night: 1,2,3\n",
 		Want: []string{
