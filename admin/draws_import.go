@@ -42,10 +42,19 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 		return errors.Join(err, c.result(result.Summary)) // files that were done with stand: say what was done
 	}
 	report.show(result.Summary.Rejected)
+	c.warnIgnored(feed, result.Summary.IgnoredColumns)
 	if err := c.result(result.Summary); err != nil {
 		return err
 	}
 	return importOutcome(&result, c.Bool("dry-run"))
+}
+
+// warnIgnored names the columns that were not read. They are no failure: what is known was imported.
+func (c *call) warnIgnored(feed string, columns []models.IgnoredColumn) {
+	for _, x := range columns {
+		c.say("%s", clean(fmt.Sprintf("%s: warning: %s has no column %q: its values are not read; if they are draws or add-on balls, look for a newer lotteryadmin, or import them with --feed csv",
+			x.File, feed, x.Column)))
+	}
 }
 
 // importOutcome is what went wrong, the worst of it.

@@ -47,6 +47,8 @@ type synced struct {
 	NewRejections int                   `json:"new_rejections"`
 	Errors        []string              `json:"errors"`
 	DurationMS    int64                 `json:"duration_ms"`
+
+	IgnoredColumns []models.IgnoredColumn `json:"ignored_columns"`
 }
 
 func drawsSync(ctx context.Context, c *call) error {
@@ -75,6 +77,7 @@ func drawsSync(ctx context.Context, c *call) error {
 		for _, r := range f.News {
 			c.say("%s: %s: %q in %s, line %d: %s", f.Feed, r.Reason, r.Value, r.Column, r.Line, r.Detail)
 		}
+		c.warnIgnored(f.Feed, f.Summary.IgnoredColumns)
 		rejected += len(f.News)
 		list = append(list, line)
 	}
@@ -97,5 +100,6 @@ func syncedOf(f *jobs.FeedSynced) synced {
 		Feed: f.Feed, Addresses: f.Addresses, NotModified: f.NotModified, Lines: s.Lines, Draws: s.Draws, Inserted: s.Inserted,
 		Unchanged: s.Unchanged, Corrected: s.Corrected, Duplicate: s.Duplicate, Overruled: s.Overruled, Rejected: s.Rejected,
 		Skipped: s.Skipped, Rejections: s.Rejections, NewRejections: len(f.News), Errors: []string{}, DurationMS: s.DurationMS,
+		IgnoredColumns: append([]models.IgnoredColumn{}, s.IgnoredColumns...),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -76,25 +77,30 @@ func writeCSV(w io.Writer, v any) error {
 
 // field is one field of an object.
 type field struct {
-	key   string
-	value reflect.Value
+	key      string
+	value    reflect.Value
+	optional bool // left out where it is empty, of a single object; the objects of a list all have the same fields
 }
 
 // rowsOf takes a struct or a slice of structs apart. keys are there even if no row is.
 func rowsOf(v any) (rows [][]field, keys []string) {
 	value := reflect.Indirect(reflect.ValueOf(v))
 	if value.Kind() == reflect.Struct {
-		rows = [][]field{fieldsOf(value)}
-	} else {
-		for i := range value.Len() {
-			rows = append(rows, fieldsOf(value.Index(i)))
-		}
-		value = reflect.Zero(value.Type().Elem())
+		row := slices.DeleteFunc(fieldsOf(value), func(f field) bool { return f.optional && f.value.IsZero() })
+		return [][]field{row}, keysOf(row)
 	}
-	for _, f := range fieldsOf(value) {
-		keys = append(keys, f.key)
+	for i := range value.Len() {
+		rows = append(rows, fieldsOf(value.Index(i)))
 	}
-	return rows, keys
+	return rows, keysOf(fieldsOf(reflect.Zero(value.Type().Elem())))
+}
+
+func keysOf(row []field) []string {
+	keys := make([]string, len(row))
+	for i, f := range row {
+		keys[i] = f.key
+	}
+	return keys
 }
 
 // fieldsOf lists a struct's fields as encoding/json does: embedded ones in their place.
@@ -106,8 +112,8 @@ func fieldsOf(value reflect.Value) []field {
 			list = append(list, fieldsOf(value.Field(i))...)
 			continue
 		}
-		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		list = append(list, field{key, value.Field(i)})
+		key, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		list = append(list, field{key, value.Field(i), option == "omitempty"})
 	}
 	return list
 }

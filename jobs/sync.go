@@ -153,6 +153,10 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		return err
 	}
 	add(&out.Summary, &done.Summary)
+	for _, ignored := range done.Summary.IgnoredColumns {
+		s.Log.WarnContext(ctx, "a feed has a column that is not known, and not read; if it holds draws or add-on balls, look for a newer version",
+			"feed", src.Feed, "address", src.Address, "column", ignored.Column)
+	}
 	for _, fault := range done.FileErrors {
 		if !whole && errors.Is(fault, importer.ErrNoDraws) {
 			continue // nothing was drawn since
@@ -199,6 +203,7 @@ func add(to, from *models.ImportSummary) {
 	to.Rejected += from.Rejected
 	to.Skipped += from.Skipped
 	to.DurationMS += from.DurationMS
+	to.IgnoredColumns = append(to.IgnoredColumns, from.IgnoredColumns...)
 	for reason, n := range from.Rejections {
 		to.Rejections[reason] += n
 	}

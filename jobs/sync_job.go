@@ -33,18 +33,22 @@ func syncJob(d *Deps) Job {
 // told is what a sync did, in a line; failed names the feeds that could not be synced, whose faults are in the log and
 // in `feeds status`.
 func told(list []FeedSynced) (outcome string, failed error) {
-	var inserted, corrected, news int
+	var inserted, corrected, news, ignored int
 	var names []string
 	for i := range list {
 		f := &list[i]
 		inserted += f.Summary.Inserted
 		corrected += f.Summary.Corrected
 		news += len(f.News)
+		ignored += len(f.Summary.IgnoredColumns)
 		if len(f.Errs) > 0 {
 			names = append(names, f.Feed)
 		}
 	}
 	outcome = fmt.Sprintf("%d new draws, %d corrected, %d newly rejected", inserted, corrected, news)
+	if ignored > 0 {
+		outcome += fmt.Sprintf(", %d columns not read", ignored)
+	}
 	if len(names) > 0 {
 		failed = fmt.Errorf("not synced: %s; `lotteryadmin feeds status` says why", strings.Join(names, ", "))
 	}

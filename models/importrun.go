@@ -53,4 +53,13 @@ type ImportSummary struct {
 	Skipped    int            `json:"skipped"` // lines: titles, headers, blanks, disclaimers
 	Rejections map[Reason]int `json:"rejections"`
 	DurationMS int64          `json:"duration_ms"`
+
+	IgnoredColumns []IgnoredColumn `json:"ignored_columns,omitempty"` // in the order in which they were found
+}
+
+// IgnoredColumn is a column of a file that its feed does not know: its values are not read. It may be one that a
+// lottery renamed or added.
+type IgnoredColumn struct {
+	File   string `json:"file"`
+	Column string `json:"column"` // the column's name, or its 1-based number where it has none
 }

@@ -17,8 +17,12 @@ type Form struct {
 	// Parse hands the candidates of r to yield, in the order of their lines, and returns how many physical
 	// lines it read (a last one without a newline counts). It stops at the first error of r or of yield.
 	// What makes the file as a whole unusable is a models.Error. A candidate is valid until yield returns.
-	// f is the form itself, for such errors.
+	// f is the form itself, for such errors and for OnIgnored.
 	Parse func(f Form, r *bufio.Reader, yield func(*Candidate) error) (lines int, err error)
+
+	// OnIgnored, if not nil, gets each column, or key of a record, that the form does not know and that has a value
+	// somewhere, once: those values are not read. A column without a name is told by its 1-based number.
+	OnIgnored func(column string)
 }
 
 // Read looks at the first bytes of r, which tell an empty file or a web page from data, and parses the rest.

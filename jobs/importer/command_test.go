@@ -119,6 +119,27 @@ func TestRunIsRecorded(t *testing.T) {
 	})
 }
 
+// TestIgnoredColumns: the summary and import_runs name them by file, also of a file that holds no draw; they refuse nothing.
+func TestIgnoredColumns(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	result, _ := b.run(importer.Options{Feed: models.FeedNYOpenData, Strict: true},
+		text("first", `[{"draw_date":"2024-05-01T00:00:00.000","midday_daily":"123","wild_ball":"5","wild_ball_2":"5"}]`),
+		text("second", `[{"draw_date":"2024-05-02T00:00:00.000","midday_daily":"123","wild_ball":"5"},{"draw_date":"2024-05-03T00:00:00.000","wild_ball":"6"}]`))
+	want := []models.IgnoredColumn{{File: "first", Column: "wild_ball"}, {File: "first", Column: "wild_ball_2"}, {File: "second", Column: "wild_ball"}}
+	if !slices.Equal(result.Summary.IgnoredColumns, want) || result.Refused || result.Summary.Inserted != 2 {
+		t.Errorf("%+v", result)
+	}
+	runs := b.query("SELECT summary FROM import_runs ORDER BY id DESC")
+	if !strings.HasSuffix(runs[0], `,"ignored_columns":[{"file":"second","column":"wild_ball"}]}`) {
+		t.Errorf("%q", runs)
+	}
+	result, _ = b.run(importer.Options{Feed: models.FeedNYOpenData}, text("renamed", `[{"draw_date":"2024-05-01T00:00:00.000","midday_numbers":"123"}]`))
+	if len(result.FileErrors) != 1 || !slices.Equal(result.Summary.IgnoredColumns, []models.IgnoredColumn{{File: "renamed", Column: "midday_numbers"}}) {
+		t.Errorf("%+v", result)
+	}
+}
+
 // TestFilesThatAreNone: each is an error that says what was found, and changes nothing.
 func TestFilesThatAreNone(t *testing.T) {
 	t.Parallel()

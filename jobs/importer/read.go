@@ -19,7 +19,8 @@ type file struct {
 	name       string
 	failed     error // why it cannot be used; then rows is empty
 	lines      int
-	skipped    int   // lines without a candidate
+	skipped    int // lines without a candidate
+	ignored    []models.IgnoredColumn
 	rows       []row // the acceptable draws, by key, then as they stood in the file
 	rejections rejections
 	rejected   map[models.Reason]int // before the plan, which adds conflicts
@@ -51,7 +52,7 @@ func (r *run) read(ctx context.Context, source Source) (*file, error) {
 		return f, errors.Join(s.broken, f.rejections.close())
 	case err != nil:
 		closed := f.rejections.close()
-		*f = file{name: source.Name, failed: err}
+		*f = file{name: source.Name, failed: err, ignored: f.ignored}
 		return f, closed
 	}
 	f.lines, f.skipped = lines, lines-s.covered
@@ -81,7 +82,11 @@ func (s *reading) parse(ctx context.Context, source Source) (lines int, err erro
 	counted := &countedReader{ctx: ctx, r: in, at: func(n int64) {
 		s.run.progress.at(Progress{source.Name, PhaseReading, n, source.Size})
 	}}
-	return s.run.form.Read(counted, s.take)
+	form := s.run.form
+	form.OnIgnored = func(column string) {
+		s.file.ignored = append(s.file.ignored, models.IgnoredColumn{File: source.Name, Column: feed.Shown(column)})
+	}
+	return form.Read(counted, s.take)
 }
 
 // take checks one candidate and keeps it as a row or as a rejection.

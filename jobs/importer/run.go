@@ -171,6 +171,7 @@ func (r *run) report(f *file) error {
 	s.Overruled += add.Overruled
 	s.Rejected += add.Rejected
 	s.Skipped += add.Skipped
+	s.IgnoredColumns = append(s.IgnoredColumns, add.IgnoredColumns...)
 	for reason, n := range add.Rejections {
 		s.Rejections[reason] += n
 	}

@@ -3,6 +3,7 @@
 package feedtest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,9 +13,10 @@ import (
 
 // Case is a text in a published form and its candidates, as feed.Candidate.String writes them.
 type Case struct {
-	Name string
-	Text string
-	Want []string
+	Name    string
+	Text    string
+	Want    []string
+	Ignored []string // names of columns and keys that are not read
 }
 
 // Run parses each case.
@@ -23,9 +25,15 @@ func Run(t *testing.T, form feed.Form, cases []Case) {
 	for _, tc := range cases {
 		t.Run(tc.Name, func(t *testing.T) {
 			t.Parallel()
+			var ignored []string
+			form := form
+			form.OnIgnored = func(column string) { ignored = append(ignored, column) }
 			candidates, lines, err := form.ReadAll(strings.NewReader(tc.Text))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if !slices.Equal(ignored, tc.Ignored) {
+				t.Errorf("ignored %q, want %q", ignored, tc.Ignored)
 			}
 			if want := countLines(tc.Text); lines != want {
 				t.Errorf("%d lines, want %d", lines, want)

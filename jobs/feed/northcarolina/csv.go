@@ -5,6 +5,7 @@ package northcarolina
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lottery/jobs/feed"
@@ -17,7 +18,7 @@ import (
 // blank one is never inferred. DoubleDraw* D is the second honoured draw of its slot (sequence 2); blank, W
 // (Whiteball) and R (Redball) are the first. Fireball and GreenBall are add-ons, kept as published. A row has
 // exactly the header's fields; a row of one field that does not begin with a digit is a notice and skipped,
-// and so is the header where it stands again.
+// and so is the header where it stands again. Further columns are not read, and told of.
 var Form = feed.Form{
 	Feed:     models.FeedNC,
 	Expected: `CSV with the header "Date","Day/Eve","Ball 1","Ball 2","Ball 3","Fireball" (as many balls as the game has)`,
@@ -43,8 +44,9 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		return lines.Count(), err
 	}
 	var (
-		c      feed.Candidate
-		fields []string
+		c       feed.Candidate
+		fields  []string
+		ignored = f.NewIgnored(header, slices.Concat(cols.balls, []int{cols.date, cols.dayEve, cols.fireball, cols.greenBall, cols.doubleDraw})...)
 	)
 	return lines.Each(func(line feed.Line) error {
 		var fault string
@@ -57,6 +59,7 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 			c.FailRow(fault)
 		} else {
 			cols.read(&c, header, fields)
+			ignored.Row(fields)
 		}
 		return yield(&c)
 	})

@@ -34,9 +34,16 @@ var cases = []feedtest.Case{
 		Want: []string{"2: nc-pick-2 2025-06-21 Evening #2 12"},
 	},
 	{
-		Name: "the header again, as its names are compared",
-		Text: "1,Date,Day/Eve,Ball 1\nx,06/21/2025,D,4\n1,Date,Day/Eve,Ball 1\n\"1\",\"DATE\", day/eve ,Ball_1\nx,06/22/2025,D,5\nx,Date,Day/Eve,Ball 1\n",
-		Want: []string{"2: nc-pick-1 2025-06-21 Day 4", "5: nc-pick-1 2025-06-22 Day 5", `6: nc-pick-1 ?Date="Date" ?Day/Eve="Day/Eve" ?Ball 1="Ball 1"`},
+		Name:    "the header again, as its names are compared",
+		Text:    "1,Date,Day/Eve,Ball 1\nx,06/21/2025,D,4\n1,Date,Day/Eve,Ball 1\n\"1\",\"DATE\", day/eve ,Ball_1\nx,06/22/2025,D,5\nx,Date,Day/Eve,Ball 1\n",
+		Ignored: []string{"1"},
+		Want:    []string{"2: nc-pick-1 2025-06-21 Day 4", "5: nc-pick-1 2025-06-22 Day 5", `6: nc-pick-1 ?Date="Date" ?Day/Eve="Day/Eve" ?Ball 1="Ball 1"`},
+	},
+	{
+		Name:    "columns that are not known are told of, where they have a value",
+		Text:    "Date,Day/Eve,Ball 1,Ball 2,Third Ball,Wild Ball,Fireball\n06/21/2025,D,4,2,7,,\n06/21/2025,E,4,2,7,,1\n",
+		Want:    []string{"2: nc-pick-2 2025-06-21 Day 42", "3: nc-pick-2 2025-06-21 Evening 42 fireball=1"},
+		Ignored: []string{"Third Ball"},
 	},
 	{
 		Name: "double draws",

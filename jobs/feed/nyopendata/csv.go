@@ -28,10 +28,15 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 	if err := header.Distinct(); err != nil {
 		return lines.Count(), err
 	}
+	known := []int{date}
+	for _, col := range cols {
+		known = append(known, col.number, col.sum, col.booster)
+	}
 	var (
-		c      feed.Candidate
-		fields []string
-		row    = make([]cells, 0, len(cols))
+		c       feed.Candidate
+		fields  []string
+		row     = make([]cells, 0, len(cols))
+		ignored = f.NewIgnored(header, known...)
 	)
 	return lines.Each(func(line feed.Line) error {
 		var fault string
@@ -44,6 +49,7 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 			c.FailRow(fault)
 			return yield(&c)
 		}
+		ignored.Row(fields)
 		row = row[:0]
 		for _, col := range cols {
 			row = append(row, cells{

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"lottery/jobs/feed"
@@ -18,7 +20,7 @@ func parseJSON(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) 
 	in := &positions{r: r}
 	dec := json.NewDecoder(in)
 	dec.UseNumber()
-	p := jsonParser{form: f, dec: dec, in: in, yield: yield}
+	p := jsonParser{form: f, dec: dec, in: in, yield: yield, ignored: f.NewIgnoredKeys()}
 	if err := p.document(); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -30,11 +32,12 @@ func parseJSON(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) 
 }
 
 type jsonParser struct {
-	form  feed.Form
-	dec   *json.Decoder
-	in    *positions
-	yield func(*feed.Candidate) error
-	c     feed.Candidate
+	form    feed.Form
+	dec     *json.Decoder
+	in      *positions
+	yield   func(*feed.Candidate) error
+	ignored *feed.Ignored
+	c       feed.Candidate
 }
 
 func (p *jsonParser) document() error {
@@ -96,6 +99,11 @@ func (p *jsonParser) element() error {
 	if err != nil {
 		return err
 	}
+	for _, folded := range slices.Sorted(maps.Keys(record)) {
+		if v := record[folded]; !knownKeys[folded] && !strings.HasPrefix(folded, systemPrefix) {
+			p.ignored.Key(v.cell(v.key))
+		}
+	}
 	date := record[dateColumn].cell(dateColumnJSON)
 	row := make([]cells, 0, len(slots))
 	for i, s := range slots {
@@ -112,8 +120,22 @@ func (p *jsonParser) element() error {
 	return yieldRow(&p.c, line, raw(date, row), date, row, p.yield)
 }
 
+// systemPrefix begins the names of Socrata's own fields (:id, :updated_at), which are ignored on purpose.
+// https://dev.socrata.com/docs/system-fields.html
+const systemPrefix = ":"
+
+// knownKeys is the folded keys that are read.
+var knownKeys = func() map[string]bool {
+	keys := map[string]bool{dateColumn: true}
+	for _, s := range slots {
+		keys[s.column], keys[s.column+"sum"], keys[s.column+"booster"] = true, true, true
+	}
+	return keys
+}()
+
 // value is one value of a record as text.
 type value struct {
+	key   string // as published
 	text  string
 	fault string // set where it is no text, number or null
 }
@@ -137,7 +159,8 @@ func (p *jsonParser) object() (map[string]value, error) {
 		if err != nil {
 			return nil, err
 		}
-		var v value
+		name, _ := key.(string)
+		v := value{key: name}
 		switch t := token.(type) {
 		case string:
 			v.text = t
@@ -145,12 +168,11 @@ func (p *jsonParser) object() (map[string]value, error) {
 			v.text = t.String()
 		case nil:
 		default:
-			v = value{fmt.Sprint(t), "the value is neither text nor a number"}
+			v.text, v.fault = fmt.Sprint(t), "the value is neither text nor a number"
 			if err := p.skip(token); err != nil {
 				return nil, err
 			}
 		}
-		name, _ := key.(string)
 		members[feed.FoldName(name)] = v
 	}
 	_, err := p.dec.Token() // the closing brace

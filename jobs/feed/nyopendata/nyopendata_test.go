@@ -29,8 +29,9 @@ var csvCases = []feedtest.Case{
 		Want: []string{`2: ny-win-4 2020-09-24 Midday ?Midday Win 4 #="" sum=5`, "2: ny-win-4 2020-09-24 Evening 2151 booster=7"},
 	},
 	{
-		Name: "columns in any order and spelling, boosters and sums missing, others ignored",
-		Text: "A title\n\nevening_win_4,Note,Midday  Win 4,EVENING DAILY#,midday daily,\"draw date\"\n1,x,2,3,4,09/24/2020\n5,,,,,2020-09-25T00:00:00.000",
+		Name:    "columns in any order and spelling, boosters and sums missing, others ignored and told of",
+		Ignored: []string{"Note"},
+		Text:    "A title\n\nevening_win_4,Note,Midday  Win 4,EVENING DAILY#,midday daily,\"draw date\"\n1,x,2,3,4,09/24/2020\n5,,,,,2020-09-25T00:00:00.000",
 		Want: []string{
 			"4: ny-win-4 2020-09-24 Evening 1", "4: ny-win-4 2020-09-24 Midday 2", "4: ny-numbers 2020-09-24 Evening 3", "4: ny-numbers 2020-09-24 Midday 4",
 			"5: ny-win-4 2020-09-25 Evening 5",
@@ -50,6 +51,15 @@ var csvCases = []feedtest.Case{
 		Want: []string{"2: ny-numbers 2020-09-24 Midday 433", "5: ny-numbers 2020-09-25 Midday 434"},
 	},
 	{
+		Name: "columns that are not known are told of once, where they have a value; without a name by their number",
+		Text: strings.TrimSuffix(header, "\n") + ",Wild Ball,,Remark,Midday Daily Fireball\n09/24/2020,1,,,,,,,,,,,,,,,\n09/25/2020,2,,,,,,,,,,,,,x, ,7\n09/26/2020,3,,,,,,,,,,,,5,y,,8\n09/27/2020,1\n",
+		Want: []string{
+			"2: ny-numbers 2020-09-24 Midday 1", "3: ny-numbers 2020-09-25 Midday 2", "4: ny-numbers 2020-09-26 Midday 3",
+			"5: malformed[] the row has 2 fields, the header has 17",
+		},
+		Ignored: []string{"15", "Midday Daily Fireball", "Wild Ball"},
+	},
+	{
 		Name: "rows that are none",
 		Text: header + "09/24/2020,433\nEnd of the file.\n\n\"09/24/2020,433,,724,,3070,,2151,,,,,\n,,\n" + strings.Repeat("x", feed.MaxLine+1) + "\n09/26/2020,1,,,,,,,,,,,\n",
 		Want: []string{
@@ -67,6 +77,14 @@ var jsonCases = []feedtest.Case{
 			"1: ny-numbers 2020-09-24 Midday 433", "1: ny-numbers 2020-09-24 Evening 24", "1: ny-win-4 2020-09-24 Midday 3070", "1: ny-win-4 2020-09-24 Evening 2151",
 			"2: ny-numbers 2020-09-25 Evening 0 sum=0 booster=5", `2: ny-win-4 2020-09-25 Midday ?midday_win_4="" sum=9`,
 		},
+		Ignored: []string{"surprise"},
+	},
+	{
+		Name: "keys that are not known are told of once, where they have a value; Socrata's own are not",
+		Text: `[{"draw_date":"2020-09-24T00:00:00.000",":id":"row-1",":@computed_region_x":"7","midday_numbers":"433","midday_daily_sum":"10","note":null,"wild_ball":" "},` +
+			`{"draw_date":"2020-09-25T00:00:00.000","Wild Ball":3,"evening_daily":"24","midday_numbers":"434"},{"wild_ball":4}]`,
+		Want:    []string{`1: ny-numbers 2020-09-24 Midday ?midday_daily="" sum=10`, "1: ny-numbers 2020-09-25 Evening 24"},
+		Ignored: []string{"midday_numbers", "Wild Ball"},
 	},
 	{
 		Name: "printed over several lines, a byte order mark, null and plain numbers",
@@ -113,6 +131,21 @@ func TestUnusableFiles(t *testing.T) {
 		"[] []":         "something follows",
 		`{"a":`:         "breaks off at line 1",
 	})
+}
+
+// Records that make up keys are not told of without end.
+func TestManyUnknownKeys(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&b, `,{"key%d":1}`, i)
+	}
+	told := 0
+	form := nyopendata.Form
+	form.OnIgnored = func(string) { told++ }
+	if _, _, err := form.ReadAll(strings.NewReader("[" + b.String()[1:] + "]")); err != nil || told != 100 {
+		t.Errorf("told of %d, %v", told, err)
+	}
 }
 
 // A record's line must be right in long files, which the decoder reads in pieces.

@@ -22,7 +22,7 @@ import (
 // its digits (bad_digits). Leading zeros are lost in parts of the dataset, so that shorter numbers are to be
 // padded; the Sum, where given, guards against padding what was cut. Columns are found by name, in any order,
 // in the spelling of either form ("Midday Win 4 #", midday_win_4); Sum and Booster columns may be missing and
-// further columns and keys are ignored. Dates are M/D/YYYY or the midnight timestamps of SODA.
+// further columns and keys are not read, and told of. Dates are M/D/YYYY or the midnight timestamps of SODA.
 var Form = feed.Form{
 	Feed:     models.FeedNYOpenData,
 	Expected: "the dataset hsys-3def of data.ny.gov: CSV with the header Draw Date,Midday Daily #,Evening Daily #,Midday Win 4 #,Evening Win 4 #, or a JSON array of records",
