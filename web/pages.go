@@ -153,6 +153,6 @@ func (*Handler) text(w http.ResponseWriter, r *http.Request, contentType, text s
 // seeOther leads to a page of ours after a form. to is always a path that stands in this program.
 func seeOther(w http.ResponseWriter, r *http.Request, to string) error {
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, to, http.StatusSeeOther) //nolint:gosec // G710: no part of it comes from the request
+	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
