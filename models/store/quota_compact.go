@@ -12,10 +12,12 @@ import (
 const (
 	// compactKeys and compactRows are how many counters and how many rows the log may name and have before it is
 	// compacted: a process that starts reads it as a whole. Where more counters are in use, each is to be named
-	// compactUses times, since that is how seldom it is written to quota_counters then.
+	// compactUses times, since that is how seldom it is written to quota_counters then; but there are never more than
+	// mostRows.
 	compactKeys = 20_000
 	compactRows = 1_000
 	compactUses = 4
+	mostRows    = 50_000
 	// compactPortion is how many counters a contact brings to quota_counters while it compacts: a millisecond's work.
 	compactPortion = 200
 )
@@ -92,7 +94,8 @@ func (l *quotaLog) compacted() {
 		}
 		l.compactTo, l.compacting, l.done = 0, nil, 0
 	}
-	if (l.names >= compactKeys || l.newest-l.oldest >= compactRows) && l.names >= compactUses*len(l.known) {
+	rows := l.newest - l.oldest
+	if (l.names >= compactKeys || rows >= compactRows) && l.names >= compactUses*len(l.known) || rows >= mostRows {
 		l.beginCompaction()
 	}
 }
