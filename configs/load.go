@@ -69,12 +69,15 @@ func (o *Option) value(file map[string]string, path string, getenv func(string) 
 			return v, o.Env() + "_FILE", err
 		}
 	}
-	if v, ok := file[o.Key]; ok {
-		return v, path + ": " + o.Key, nil
-	}
-	if p, ok := file[o.Key+"_file"]; ok && o.Secret {
+	if p := file[o.Key+"_file"]; o.Secret && p != "" {
+		if file[o.Key] != "" { // an empty one stands in the example file, and means nothing
+			return "", path + ": " + o.Key, fmt.Errorf("is set, and %s_file too: leave one out", o.Key)
+		}
 		v, err := readSecret(p)
 		return v, path + ": " + o.Key + "_file", err
+	}
+	if v, ok := file[o.Key]; ok {
+		return v, path + ": " + o.Key, nil
 	}
 	return o.Default, o.Key, nil
 }

@@ -100,6 +100,31 @@ func TestSecretFromFile(t *testing.T) {
 	}
 }
 
+// In the file too: an empty value beside the name of a file is none, another one contradicts it, and every secret that
+// cannot be read is told with the rest.
+func TestSecretFromFileOfTheFile(t *testing.T) {
+	t.Parallel()
+	secret := write(t, "sk_test_abc\n")
+	cfg, err := configs.Load(configs.Source{File: write(t, "stripe_secret_key: \"\"\nstripe_secret_key_file: "+secret+"\nredis_url: redis://h\nredis_url_file: \"\"\n")})
+	if err != nil || cfg.Stripe.SecretKey != "sk_test_abc" || cfg.RedisURL != "redis://h" {
+		t.Errorf("%q, %q, %v", cfg.Stripe.SecretKey, cfg.RedisURL, err)
+	}
+	example, err := os.ReadFile("lottery.example.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := write(t, string(example)+"database_url_file: "+secret+"\nstripe_secret_key_file: "+secret+".absent\n")
+	_, err = configs.Load(configs.Source{File: file})
+	if err == nil {
+		t.Fatal("both the value and the file were accepted")
+	}
+	for _, want := range []string{"2 problem(s)", file + ": database_url: is set, and database_url_file too: leave one out", file + ": stripe_secret_key_file: cannot read the secret"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in:\n%v", want, err)
+		}
+	}
+}
+
 // The example documents every option, with its default, and loads.
 func TestExampleDocumentsEveryOption(t *testing.T) {
 	t.Parallel()
