@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/token"
 
 	"lottery/models"
 )
@@ -17,17 +19,8 @@ func Load(src Source) (Config, error) {
 	if getenv == nil {
 		getenv = func(string) string { return "" }
 	}
-	var problems []string
 	options := Options()
-	file, err := readFile(src.File)
-	if err != nil {
-		problems = append(problems, err.Error())
-	}
-	for key := range file {
-		if !slices.ContainsFunc(options, func(o Option) bool { return o.Key == key || (o.Secret && o.Key+"_file" == key) }) {
-			problems = append(problems, fmt.Sprintf("%s: there is no option %q%s", src.File, key, didYouMean(key, options)))
-		}
-	}
+	file, problems := readFile(src.File, options)
 	cfg := Config{Plans: models.Plans{}}
 	for i := range options {
 		o := &options[i]
@@ -94,25 +87,33 @@ func readSecret(path string) (string, error) {
 	return v, nil
 }
 
-// readFile is the flat map of a YAML file; a list becomes its items joined by commas.
-func readFile(path string) (map[string]string, error) {
+// readFile is the flat map of a YAML file, and every problem of the file itself; a list becomes its items joined by
+// commas.
+func readFile(path string, options []Option) (flat map[string]string, problems []string) {
 	if path == "" {
-		return nil, nil //nolint:nilnil // no file is no settings
+		return nil, nil
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the configuration file: %w", err)
+		return nil, []string{fmt.Sprintf("cannot read the configuration file: %v", err)}
 	}
 	var raw map[string]any
 	if err := yaml.Unmarshal(b, &raw); err != nil {
-		return nil, fmt.Errorf("%s: %s", path, yaml.FormatError(err, false, false))
+		return nil, []string{fmt.Sprintf("%s: %s", path, yaml.FormatError(err, false, false))}
 	}
-	flat := make(map[string]string, len(raw))
+	if goesOn(b) {
+		problems = append(problems, path+": holds a second YAML document, which would not be read: take the line --- between them out")
+	}
+	flat = make(map[string]string, len(raw))
 	for key, value := range raw {
+		if !slices.ContainsFunc(options, func(o Option) bool { return o.Key == key || (o.Secret && o.Key+"_file" == key) }) {
+			problems = append(problems, fmt.Sprintf("%s: there is no option %q%s", path, key, didYouMean(key, options)))
+			continue
+		}
 		switch v := value.(type) {
 		case nil:
 		case map[string]any:
-			return flat, fmt.Errorf("%s: %s: must be one value, not a section", path, key)
+			problems = append(problems, fmt.Sprintf("%s: %s: must be one value, not a section", path, key))
 		case []any:
 			items := make([]string, len(v))
 			for i, item := range v {
@@ -123,7 +124,27 @@ func readFile(path string) (map[string]string, error) {
 			flat[key] = fmt.Sprint(v)
 		}
 	}
-	return flat, nil
+	return flat, problems
+}
+
+// goesOn tells whether anything but comments follows the first document of a YAML file. The tokens are asked, since the
+// parser forgets what stands behind an empty document.
+func goesOn(file []byte) bool {
+	began, ended := false, false
+	for _, t := range lexer.Tokenize(string(file)) {
+		switch {
+		case t.Type == token.CommentType:
+		case ended:
+			return true
+		case t.Type == token.DocumentHeaderType:
+			began, ended = true, began
+		case t.Type == token.DocumentEndType:
+			ended = true
+		default:
+			began = true
+		}
+	}
+	return false
 }
 
 // didYouMean names the options nearest to key.

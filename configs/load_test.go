@@ -83,6 +83,39 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
+// A file with a section, unknown options and a second document is told of whole, in the same words each time.
+func TestAllProblemsOfTheFileAtOnce(t *testing.T) {
+	t.Parallel()
+	file := write(t, "a: {x: 1}\nb: {x: 1}\nlog_format: {x: 1}\nlisten: nope\nlisen: 1\nlog_levle: 2\n---\nbogus_key: 1\n")
+	want := "the configuration has 7 problem(s):\n" +
+		"  " + file + ": holds a second YAML document, which would not be read: take the line --- between them out\n" +
+		"  " + file + ": listen: must be host:port, such as 127.0.0.1:8080, not \"nope\"\n" +
+		"  " + file + ": log_format: must be one value, not a section\n" +
+		"  " + file + ": there is no option \"a\"\n" +
+		"  " + file + ": there is no option \"b\"\n" +
+		"  " + file + ": there is no option \"lisen\"; did you mean \"listen\"?\n" +
+		"  " + file + ": there is no option \"log_levle\"; did you mean \"log_level\"?"
+	for range 20 {
+		if _, err := configs.Load(configs.Source{File: file}); err == nil || err.Error() != want {
+			t.Fatalf("%v\nshould be\n%v", err, want)
+		}
+	}
+}
+
+func TestOneDocumentInTheFile(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "# nothing yet\n", "---\n", "---\nlisten: 127.0.0.1:1\n", "listen: 127.0.0.1:1\n...\n", "# a\n---\nlisten: 127.0.0.1:1\n---\n# b\n", "log_format: \"\"\nsupport_email: |-\n  a@example.com\n"} {
+		if _, err := configs.Load(configs.Source{File: write(t, text)}); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, text := range []string{"listen: 127.0.0.1:1\n---\nbogus_key: 1\n", "---\nlisten: 127.0.0.1:1\n---\n- a\n", "---\n---\nlisten: 127.0.0.1:1\n", "a: 1\n...\n# c\nb: 1\n", "listen: 127.0.0.1:1\n---\n---\na: 1\n"} {
+		if _, err := configs.Load(configs.Source{File: write(t, text)}); err == nil || !strings.Contains(err.Error(), "second YAML document") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestSecretFromFile(t *testing.T) {
 	t.Parallel()
 	secret := write(t, "postgres://u:p@h/d\n")

@@ -10,16 +10,14 @@ import (
 // that the environment or the configuration file names.
 func SecretFiles(src Source) []string {
 	var list []string
-	file, err := readFile(src.File)
-	if err != nil {
-		file = nil // Load tells
-	}
+	options := Options()
+	file, _ := readFile(src.File, options) // Load tells the problems
 	add := func(path string) {
 		if path != "" && !slices.Contains(list, path) {
 			list = append(list, path)
 		}
 	}
-	for _, o := range Options() {
+	for _, o := range options {
 		if !o.Secret {
 			continue
 		}
