@@ -158,6 +158,43 @@ func TestSecretFromFileOfTheFile(t *testing.T) {
 	}
 }
 
+// Somebody's password in the address must not come to a log, whatever is wrong with the address.
+func TestNoSecretInAnError(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"public_url", "stripe_api_url", "feeds_ny_open_data_url", "feeds_tx_lottery_url", "feeds_nc_lottery_url", "feeds_va_lottery_url"} {
+		for _, address := range []string{"http://u:topsecret@h", "http://u:topsecret%zz@h", "ftp://topsecret@h", "http://h/?token=topsecret", "http://h\x7f/?topsecret"} {
+			_, err := configs.Load(configs.Source{Flags: map[string]string{key: address}})
+			if err == nil || strings.Contains(err.Error(), "topsecret") || !strings.Contains(err.Error(), "must be") {
+				t.Errorf("%s, %q: %v", key, address, err)
+			}
+		}
+		if _, err := configs.Load(configs.Source{Flags: map[string]string{key: "ftp://h"}}); err == nil || !strings.Contains(err.Error(), `not "ftp://h"`) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+func TestDatabaseAddressIsExplained(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"postgres://u:topsecret%zz@h/d":    "write %25 for a % of the password itself",
+		"postgres://u:topsecret@h:port/d":  "the port is not a number",
+		"postgres://u:topsecret/x@h/d":     "write / as %2F",
+		"postgresql://u:topsecret\x7f@h/d": "write what is not a letter or a digit",
+		"postgres://u:top secret[@h/d":     "write what is not a letter or a digit",
+	} {
+		_, err := configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL", address)})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "zz") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	for _, address := range []string{"postgres://u:p@h1:5432,h2:5433/d", "postgres:///d?host=/run/postgresql", "postgres://u:p%25@[::1]:5432/d?sslmode=disable", "sqlite:100%zz.db"} {
+		if _, err := configs.Load(configs.Source{Flags: map[string]string{"database_url": address}}); err != nil {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
 // The example documents every option, with its default, and loads.
 func TestExampleDocumentsEveryOption(t *testing.T) {
 	t.Parallel()

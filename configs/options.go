@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -54,6 +55,11 @@ func serverOptions() []Option {
 			scheme, rest, _ := strings.Cut(v, ":")
 			if rest == "" || (scheme != "sqlite" && scheme != "postgres" && scheme != "postgresql") {
 				return fmt.Errorf("must be %s", databaseForm)
+			}
+			if scheme != "sqlite" {
+				if err := databaseAddress(v); err != nil {
+					return err
+				}
 			}
 			c.DatabaseURL = v
 			return nil
@@ -115,6 +121,23 @@ func serverOptions() []Option {
 	}
 }
 
+// databaseAddress tells what is wrong with a PostgreSQL URL, in its own words: those of net/url repeat parts of it, and
+// where the fault is in the password, parts of that.
+func databaseAddress(v string) error {
+	_, err := url.Parse(v)
+	var escape url.EscapeError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &escape):
+		return fmt.Errorf("must be %s; after a %% come two hexadecimal digits: write %%25 for a %% of the password itself", databaseForm)
+	case strings.Contains(err.Error(), "invalid port"):
+		return fmt.Errorf("must be %s; the port is not a number: mend it, or, in the password, write / as %%2F, ? as %%3F and # as %%23", databaseForm)
+	default:
+		return fmt.Errorf("must be %s; in user and password, write what is not a letter or a digit as %% and two hexadecimal digits", databaseForm)
+	}
+}
+
 // planOption is one number of one plan; its default is what the product ships with.
 func planOption(key string, plan models.Plan, help string, field func(*models.PlanTerms) *int) Option {
 	terms := models.DefaultPlans()[plan]
@@ -153,9 +176,18 @@ func hostPort(v string) (string, error) {
 func origin(v string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(v, "/"))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
-		return nil, fmt.Errorf("must be http:// or https:// and a host, without a path, not %q", v)
+		return nil, fmt.Errorf("must be http:// or https:// and a host, without path and password%s", not(v))
 	}
 	return u, nil
+}
+
+// not is the end of an error about an address. One that may hold a password or a token is not repeated, since errors
+// go to logs.
+func not(address string) string {
+	if strings.ContainsAny(address, "@?#") {
+		return ""
+	}
+	return fmt.Sprintf(", not %q", address)
 }
 
 func prefixes(v string) ([]netip.Prefix, error) {

@@ -46,7 +46,7 @@ func feedOption(key, address, help string, field func(*Feeds) *string) Option {
 	return Option{Key: key, Default: address, Help: help, set: func(c *Config, v string) error {
 		u, err := url.Parse(strings.TrimSuffix(v, "/"))
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.User != nil {
-			return fmt.Errorf("must be an http:// or https:// address without ? and password, not %q", v)
+			return fmt.Errorf("must be an http:// or https:// address without ? and password%s", not(v))
 		}
 		*field(&c.Feeds) = u.String()
 		return nil
