@@ -9,7 +9,7 @@ import (
 
 // AccessLog writes a line for each request: never a whole path, a query or a key. The zero one writes nothing.
 type AccessLog struct {
-	Log     *slog.Logger   // nil = no lines
+	Log     *slog.Logger   // with a LogHandler; nil = no lines
 	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
 }
 
@@ -26,10 +26,11 @@ type Line struct {
 	Key    string // prefix of its key; "" = none that is valid
 }
 
+// write leaves request_id to LogHandler, which adds it to every line of a request.
 func (l *AccessLog) write(r *http.Request, line Line) {
-	l.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+	l.Log.LogAttrs(WithRequestID(r.Context(), line.ID), slog.LevelInfo, "request",
 		slog.String("method", method(r.Method)), slog.String("route", line.Route), slog.Int("status", line.Status), slog.Int("bytes", max(0, line.Bytes)),
-		slog.Float64("ms", float64(line.Took.Microseconds())/1000), slog.String("request_id", line.ID), slog.String("key", line.Key),
+		slog.Float64("ms", float64(line.Took.Microseconds())/1000), slog.String("key", line.Key),
 		slog.String("client", ClientAddr(r, l.Trusted).String()))
 }
 

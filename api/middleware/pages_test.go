@@ -117,8 +117,16 @@ func TestAccessLog(t *testing.T) {
 		r.Header.Set("X-Request-Id", "req-1")
 		e.ServeHTTP(httptest.NewRecorder(), r)
 	}
+	page := httptest.NewRequest(http.MethodGet, "/docs", nil)
+	page.Header.Set("X-Request-Id", "req-2")
+	traffic.Wrap(log.logger(), byPath, e).ServeHTTP(httptest.NewRecorder(), page)
+	for line := range strings.Lines(log.String()) {
+		if strings.Count(line, `"request_id":`) != 1 {
+			t.Errorf("not one request_id: %s", line)
+		}
+	}
 	got := log.read(t)
-	if len(got) != 2 || strings.Contains(log.String(), "secret") || strings.Contains(log.String(), "wp-admin") {
+	if len(got) != 4 || got[3]["request_id"] != "req-2" || strings.Contains(log.String(), "secret") || strings.Contains(log.String(), "wp-admin") {
 		t.Fatalf("%s", &log)
 	}
 	for name, want := range map[string]any{
