@@ -59,8 +59,10 @@ func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err err
 	}
 	defer func() {
 		err = errors.Join(err, temp.Close())
-		if removed := os.Remove(temp.Name()); !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, removed)
+		for _, file := range []string{temp.Name(), temp.Name() + "-journal"} { // SQLite leaves its journal where it could not end
+			if removed := os.Remove(file); !errors.Is(removed, fs.ErrNotExist) {
+				err = errors.Join(err, removed)
+			}
 		}
 	}()
 	if path, ok := sqlitePath(databaseURL); ok {
