@@ -31,7 +31,8 @@ const (
 )
 
 // Checkout gives the account's open checkout session, or makes one. It refuses (CodeConflict) an account that has a
-// subscription that goes on, or may: it is managed in the portal.
+// subscription that goes on, or may: it is managed in the portal; and one whose plan the operator has set: it would pay
+// for nothing.
 func (s *Service) Checkout(ctx context.Context, accountID string) (Session, error) {
 	var out Session
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
@@ -90,7 +91,7 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 // sellable refuses accounts that have nothing to gain by paying.
 func sellable(now *Standing) error {
 	a := &now.Account
-	_, source := a.Plan()
+	plan, source := a.Plan()
 	switch {
 	case a.Status == models.AccountClosed:
 		return models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
@@ -100,8 +101,9 @@ func sellable(now *Standing) error {
 		return models.Errorf(models.CodeConflict, "a payment for account %s is under way; its result comes by itself", a.ID)
 	case now.Unfinished:
 		return models.Errorf(models.CodeConflict, "account %s has a subscription already: it is managed in the billing portal", a.ID)
-	case source == models.SourceOperator && *a.GrantedPlan == models.PlanPro:
-		return models.Errorf(models.CodeConflict, "account %s has Pro by the operator's grant: there is nothing to pay", a.ID)
+	case source == models.SourceOperator: // it stands whatever is paid
+		return models.Errorf(models.CodeConflict,
+			"the plan of account %s is set to %s by the operator, and paying would not change it; `lotteryadmin accounts set-plan %s billing` takes that back", a.ID, plan, a.ID)
 	default:
 		return nil
 	}

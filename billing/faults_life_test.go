@@ -2,6 +2,7 @@ package billing_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -223,5 +224,25 @@ func TestFault43OperatorsGrant(t *testing.T) {
 		_, err = w.store.GrantPlan(w.t.Context(), w.account.ID, nil)
 		w.must(err)
 		w.wantPlan(models.PlanFree)
+	})
+}
+
+// A grant of either plan stands whatever is paid, so nothing is sold beside it.
+func TestNothingIsSoldBesideAGrant(t *testing.T) {
+	each(t, func(w *world) {
+		for _, plan := range []models.Plan{models.PlanFree, models.PlanPro} {
+			_, err := w.store.GrantPlan(w.t.Context(), w.account.ID, &plan)
+			w.must(err)
+			_, err = w.billing.Checkout(w.t.Context(), w.account.ID)
+			if w.refused(err); !strings.Contains(err.Error(), "set to "+string(plan)+" by the operator") {
+				w.t.Errorf("%s: %v", plan, err)
+			}
+		}
+		if n := len(w.stripe.Sessions("")); n != 0 {
+			w.t.Errorf("%d checkouts were opened", n)
+		}
+		_, err := w.store.GrantPlan(w.t.Context(), w.account.ID, nil)
+		w.must(err)
+		w.pro()
 	})
 }

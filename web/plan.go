@@ -21,6 +21,7 @@ type planView struct {
 	CanBuy    bool
 	CanManage bool
 	Suspended bool
+	Granted   bool // by the operator: paying changes nothing
 	Returned  bool // from Stripe's portal
 	Refused   bool // an upgrade was asked for, and is not possible now
 	Pro       models.PlanTerms
@@ -44,6 +45,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	}
 	p := planView{Billing: b, Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: priceOfPro}
 	p.Plan, p.Source = v.Account.Plan()
+	p.Granted = p.Source == models.SourceOperator
 	p.Keys = h.deps.Plans[p.Plan].MaxKeys
 	status := ""
 	if b.Status != nil {
@@ -59,7 +61,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	on := h.deps.Billing != nil
 	p.CanManage = on && b.CustomerID != nil
 	p.Refused = r.URL.Query().Get("from") == "checkout"
-	p.CanBuy = on && !p.Suspended && p.Plan == models.PlanFree && !p.PastDue
+	p.CanBuy = on && !p.Suspended && !p.Granted && p.Plan == models.PlanFree && !p.PastDue
 	return p, nil
 }
 

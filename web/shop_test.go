@@ -1,0 +1,92 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/configs"
+	"lottery/models"
+	"lottery/web"
+)
+
+// shop is a house that sells, and Stripe's stand-in.
+type shop struct {
+	*house
+
+	stripe  *sandbox.Sandbox
+	billing *billing.Service
+}
+
+func openShop(t *testing.T) *shop {
+	t.Helper()
+	s := &shop{}
+	var err error
+	if s.stripe, err = sandbox.New(sandbox.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.stripe)
+	t.Cleanup(func() {
+		server.Close()
+		_ = s.stripe.Close(context.Background())
+	})
+	s.house = open(t, func(d *web.Deps) {
+		s.billing = billing.New(billing.Options{
+			Store: d.Store, PublicURL: d.PublicURL, StripeNow: s.stripe.Now, Pace: time.Nanosecond,
+			Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: server.URL, Grace: 7 * 24 * time.Hour},
+		})
+		if _, err := s.billing.Setup(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.Billing = s.billing
+	})
+	return s
+}
+
+// buy goes from the plan page through checkout, and gives the page that one comes back to.
+func (s *shop) buy(p *person, card sandbox.Card) (returned string) {
+	s.t.Helper()
+	to := p.post("/dashboard/plan/upgrade")
+	if to.status != http.StatusSeeOther {
+		s.t.Fatalf("no checkout: %d %.300s", to.status, to.text)
+	}
+	address := to.header.Get("Location")
+	id := address[strings.LastIndex(address, "/")+1:]
+	if _, _, err := s.stripe.Pay(id, card); err != nil {
+		s.t.Fatalf("%s: %v", address, err)
+	}
+	return "/dashboard/billing/return?session_id=" + id
+}
+
+// grant sets the plan of an account as an operator does.
+func (h *house) grant(email string, plan models.Plan) {
+	h.t.Helper()
+	if _, err := h.store.GrantPlan(context.Background(), email, &plan); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// Whoever has a plan by the operator's grant is sold nothing, and reads why.
+func TestNothingIsSoldBesideAGrant(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	for _, plan := range []models.Plan{models.PlanFree, models.PlanPro} {
+		email := string(plan) + "@example.com"
+		p := s.person()
+		p.signIn(email)
+		s.grant(email, plan)
+		if text := p.get("/dashboard/plan").text; strings.Contains(text, "Upgrade to Pro") {
+			t.Errorf("%s: the plan page sells", plan)
+		}
+		p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+		p.get("/dashboard/plan?from=checkout").says(t, http.StatusOK, "the operator has set your plan", "Nothing was charged", "Write to support")
+	}
+	if sessions := s.stripe.Sessions(""); len(sessions) != 0 {
+		t.Errorf("%+v", sessions)
+	}
+}
