@@ -57,7 +57,7 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 
 // over tells whether nothing can come of the subscription any more.
 func (s *subscription) over() bool {
-	return s.status == models.SubscriptionCanceled || s.status == models.SubscriptionIncompleteExpired
+	return models.SubscriptionOver(s.status)
 }
 
 // paid tells whether the subscription gives its plan without further question.

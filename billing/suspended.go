@@ -11,11 +11,8 @@ import (
 // charging; it tells whether there is one. It needs no word of Stripe.
 func FlagSuspended(ctx context.Context, st *store.Store, accountID string) (bool, error) {
 	b, err := st.BillingAccount(ctx, accountID)
-	if err != nil || b.SubscriptionID == nil || b.Status == nil {
+	if err != nil || !b.GoesOn() {
 		return false, err
-	}
-	if sub := (subscription{status: *b.Status}); sub.over() {
-		return false, nil
 	}
 	return true, st.RaiseFlag(ctx, flag(accountID, models.FlagSuspended, *b.SubscriptionID,
 		"the account is suspended and its subscription goes on: cancel it in Stripe's dashboard, or resume the account"))

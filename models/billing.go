@@ -36,6 +36,21 @@ const (
 	SubscriptionPaused            = "paused"
 )
 
+// SubscriptionOver tells whether nothing can come any more of a subscription in a state.
+func SubscriptionOver(status string) bool {
+	return status == SubscriptionCanceled || status == SubscriptionIncompleteExpired
+}
+
+// GoesOn tells whether the subscription, as it was read last, has not ended: it charges, or may.
+func (b *BillingAccount) GoesOn() bool {
+	return b.SubscriptionID != nil && b.Status != nil && !SubscriptionOver(*b.Status)
+}
+
+// Payable tells whether a checkout is known that can be paid at now, or could be paid and was not looked at since.
+func (b *BillingAccount) Payable(now time.Time) bool {
+	return b.SessionID != nil && b.SessionExpiresAt != nil && now.Before(*b.SessionExpiresAt)
+}
+
 // KnownPrice is a Stripe price that gives a plan. Prices are never forgotten: a customer may hold an old one.
 type KnownPrice struct {
 	PriceID    string `gorm:"primaryKey"`

@@ -129,7 +129,12 @@ type message struct{ Text, Link, Label string }
 type closeView struct {
 	planView
 	Error string
+	Stuck bool // what is paid for cannot be ended from here
 }
+
+// notEnded is why an account stays open whose subscription nobody here can cancel.
+const notEnded = "Your subscription cannot be cancelled from here, since payments are not connected at the moment. " +
+	"The account stays open, so that you do not go on paying for a closed one. Write to support, who can end both."
 
 func (h *Handler) closeQuestion(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	return h.showClose(w, r, v, "", 0)
@@ -140,8 +145,17 @@ func (h *Handler) showClose(w http.ResponseWriter, r *http.Request, v *visitor, 
 	if err != nil {
 		return err
 	}
-	h.show(w, r, view{Page: "close", Title: "Close your account", Section: "dashboard", Sub: "account", Status: status, Private: true, Data: closeView{p, text}})
+	data := closeView{p, text, h.stuck(&p.Billing)}
+	if data.Stuck && text == "" {
+		data.Error = notEnded
+	}
+	h.show(w, r, view{Page: "close", Title: "Close your account", Section: "dashboard", Sub: "account", Status: status, Private: true, Data: data})
 	return nil
+}
+
+// stuck tells whether something of an account is paid for, or may be, and nobody here can end it.
+func (h *Handler) stuck(b *models.BillingAccount) bool {
+	return h.deps.Billing == nil && (b.GoesOn() || b.Payable(h.deps.Now()))
 }
 
 // closeAccount ends what is paid for first: an account that still pays is never closed.
@@ -151,6 +165,13 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	}
 	if r.PostFormValue("confirm") != "yes" {
 		return h.showClose(w, r, v, "Tick the box to say that you mean it.", http.StatusUnprocessableEntity)
+	}
+	b, err := h.deps.Store.BillingAccount(r.Context(), v.Account.ID)
+	if err != nil {
+		return err
+	}
+	if h.stuck(&b) {
+		return h.showClose(w, r, v, notEnded, http.StatusConflict)
 	}
 	if h.deps.Billing != nil {
 		if _, err := h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"}); err != nil {

@@ -20,6 +20,7 @@ type planView struct {
 	RenewsAt  *time.Time
 	CanBuy    bool
 	CanManage bool
+	Charging  bool // a subscription goes on, or may
 	Suspended bool
 	Granted   bool // by the operator: paying changes nothing
 	Returned  bool // from Stripe's portal
@@ -43,7 +44,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	if err != nil {
 		return planView{}, err
 	}
-	p := planView{Billing: b, Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: priceOfPro}
+	p := planView{Billing: b, Charging: b.GoesOn(), Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: priceOfPro}
 	p.Plan, p.Source = v.Account.Plan()
 	p.Granted = p.Source == models.SourceOperator
 	p.Keys = h.deps.Plans[p.Plan].MaxKeys

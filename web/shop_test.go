@@ -90,3 +90,68 @@ func TestNothingIsSoldBesideAGrant(t *testing.T) {
 		t.Errorf("%+v", sessions)
 	}
 }
+
+// unplugged serves the pages of a shop as they are once stripe_secret_key is taken out.
+func (s *shop) unplugged(t *testing.T) *house {
+	t.Helper()
+	h := open(t, func(d *web.Deps) { d.Store, d.Mail, d.Mailbox, d.Now = s.store, s.box, s.box, s.clock.now })
+	h.store, h.box, h.clock = s.store, s.box, s.clock
+	return h
+}
+
+// An account that still pays, or may, stays open while nobody can cancel at Stripe.
+func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(s *shop, p *person){
+		"a subscription": func(s *shop, p *person) { p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro") },
+		"one that is unpaid, and Pro over": func(s *shop, p *person) {
+			p.get(s.buy(p, sandbox.CardOK))
+			if err := s.stripe.SetStatus(s.stripe.Subscriptions("")[0].ID, "unpaid"); err != nil {
+				t.Fatal(err)
+			}
+			p.get("/dashboard/plan?from=portal")
+		},
+		"an open checkout": func(_ *shop, p *person) { p.post("/dashboard/plan/upgrade") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			begin(s, p)
+			off := s.unplugged(t).person()
+			off.signIn("ada@example.com")
+			page := off.get("/dashboard/account/close")
+			page.says(t, http.StatusOK, "cannot be cancelled from here", "Write to support")
+			if strings.Contains(page.text, "cancelled at once") || strings.Contains(page.text, "Close my account</button>") {
+				t.Error("the page promises what nobody can do")
+			}
+			off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "cannot be cancelled from here")
+			s.account("ada@example.com")
+
+			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "nothing will be charged")
+			for _, sub := range s.stripe.Subscriptions("") {
+				if sub.Status != "canceled" {
+					t.Errorf("%+v", sub)
+				}
+			}
+		})
+	}
+}
+
+// A subscription that has ended keeps nobody from closing.
+func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	if err := s.stripe.Cancel(s.stripe.Subscriptions("")[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	p.get("/dashboard/plan?from=portal").says(t, http.StatusOK, "Upgrade to Pro")
+	s.clock.move(25 * time.Hour) // the checkout that was paid is past
+	off := s.unplugged(t).person()
+	off.signIn("ada@example.com")
+	off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
+}
