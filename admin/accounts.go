@@ -32,7 +32,7 @@ func (t *tool) accounts() *cli.Command {
 				&cli.StringFlag{Name: "plan", Usage: "only those on the plan `free|pro`"},
 				&cli.StringFlag{Name: "status", Usage: "only those that are `active|suspended|closed`"},
 				&cli.StringFlag{Name: "search", Usage: "only those with `TEXT` in their id, address or name"},
-				&cli.BoolFlag{Name: "flagged", Usage: "only those that an operator should look at; see billing status ACCOUNT"},
+				&cli.BoolFlag{Name: "flagged", Usage: "only those that an operator should look at, closed ones too; see billing status ACCOUNT"},
 			},
 			Action: t.stored(accountsList),
 		},

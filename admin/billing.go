@@ -43,7 +43,8 @@ func (t *tool) billing() *cli.Command {
 		},
 		{
 			Name: "status", Usage: "show what is known of an account's billing", ArgsUsage: "ACCOUNT",
-			Description: "What Stripe said at the last sync, what an operator should look at, and how the plan changed.\n\n" +
+			Description: "What Stripe said at the last sync, what an operator should look at, and how the plan changed. An account that\n" +
+				"is closed has no address any more, but its id.\n\n" +
 				"Example:\n  lotteryadmin billing status ada@example.com",
 			Action: t.stored(billingStatus),
 		},
@@ -225,7 +226,7 @@ func billingSync(ctx context.Context, c *call) error {
 	case !c.Args().Present():
 		return models.Errorf(models.CodeInvalid, "billing sync needs an ACCOUNT, or --all")
 	}
-	a, err := c.store.Account(ctx, c.arg(0))
+	a, err := c.payer(ctx, c.arg(0))
 	if err != nil {
 		return err
 	}
@@ -267,7 +268,7 @@ func (c *call) reconcile(ctx context.Context) error {
 }
 
 func billingClearFlags(ctx context.Context, c *call) error {
-	a, err := c.store.Account(ctx, c.arg(0))
+	a, err := c.payer(ctx, c.arg(0))
 	if err != nil {
 		return err
 	}
@@ -335,7 +336,7 @@ func billingEvents(ctx context.Context, c *call) error {
 		filter.State = models.EventFailed
 	}
 	if c.IsSet("account") {
-		a, err := c.store.Account(ctx, c.String("account"))
+		a, err := c.payer(ctx, c.String("account"))
 		if err != nil {
 			return err
 		}

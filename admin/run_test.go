@@ -17,6 +17,7 @@ import (
 	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite", to write what no program of ours would
 
 	"lottery/admin"
+	"lottery/billing/sandbox"
 )
 
 // desk is an operator's desk: a database, a clock, and maybe a terminal.
@@ -27,6 +28,7 @@ type desk struct {
 	terminal bool
 	stdin    string
 	redis    string // address of the counters; "" = in the database
+	stripe   string // address of Stripe's stand-in; "" = billing is off
 }
 
 func newDesk(t *testing.T) *desk {
@@ -37,9 +39,13 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
 	return admin.Env{
 		Getenv: func(name string) string {
-			return map[string]string{
+			settings := map[string]string{
 				"LOTTERY_DATABASE_URL": "sqlite:" + filepath.Join(d.dir, "lottery.db"), "LOTTERY_REDIS_URL": d.redis,
-			}[name]
+			}
+			if d.stripe != "" {
+				settings["LOTTERY_STRIPE_SECRET_KEY"], settings["LOTTERY_STRIPE_API_URL"] = sandbox.DefaultKey, d.stripe
+			}
+			return settings[name]
 		},
 		Stdin: stdin, Stdout: stdout, Stderr: stderr,
 		Now:        func() time.Time { return d.now },

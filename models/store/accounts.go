@@ -134,9 +134,13 @@ type AccountFilter struct {
 	Flagged bool
 }
 
-// Accounts lists accounts, oldest first.
+// Accounts lists accounts, oldest first. Closed ones are among them where they are asked for, or something of them is
+// flagged: money may still be theirs.
 func (s *Store) Accounts(ctx context.Context, f AccountFilter) ([]models.Account, error) {
-	q := s.reader(ctx).Where("deleted_at IS NULL")
+	q := s.reader(ctx)
+	if !f.Flagged && f.Status != models.AccountClosed {
+		q = q.Where("deleted_at IS NULL")
+	}
 	if f.Plan != "" {
 		q = q.Where("COALESCE(granted_plan, billed_plan, ?) = ?", models.PlanFree, f.Plan)
 	}

@@ -1,0 +1,125 @@
+package admin_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"lottery/billing/sandbox"
+)
+
+// till is an operator's desk where Pro is sold. No webhook comes: what is known is what commands read.
+type till struct {
+	*desk
+
+	stand *sandbox.Sandbox
+}
+
+func newTill(t *testing.T) *till {
+	t.Helper()
+	s := &till{desk: newDesk(t)}
+	var err error
+	if s.stand, err = sandbox.New(sandbox.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.stand)
+	t.Cleanup(func() {
+		server.Close()
+		_ = s.stand.Close(context.Background())
+	})
+	s.now, s.stripe = time.Now(), server.URL
+	s.run(0, "billing", "setup")
+	return s
+}
+
+// account makes an account and gives its id.
+func (s *till) account(email string) string {
+	s.t.Helper()
+	return s.object("accounts", "create", "--email", email)["id"].(string)
+}
+
+func (s *till) checkout(account string) (session string) {
+	s.t.Helper()
+	return s.object("billing", "checkout", account)["session_id"].(string)
+}
+
+// pay tells whether the session could be paid.
+func (s *till) pay(session string) bool {
+	s.t.Helper()
+	_, paid, err := s.stand.Pay(session, sandbox.CardOK)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return paid
+}
+
+// list is the result of a command that prints several things.
+func (s *till) list(args ...string) (list []map[string]any) {
+	s.t.Helper()
+	out, _ := s.run(0, append(args, "--output=json")...)
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		s.t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	return list
+}
+
+func (s *till) wantFlags(account string, want ...string) {
+	s.t.Helper()
+	var kinds []string
+	for _, f := range s.object("billing", "status", account)["flags"].([]any) {
+		kinds = append(kinds, f.(map[string]any)["kind"].(string))
+	}
+	if !slices.Equal(kinds, want) {
+		s.t.Errorf("flags %v, want %v", kinds, want)
+	}
+}
+
+// What is flagged of a closed account is seen and cleared like any other's, by the account's id.
+func TestFlagsOfAClosedAccount(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	ada := s.account("ada@example.com")
+	s.account("eve@example.com")
+	if !s.pay(s.checkout(ada)) {
+		t.Fatal("the checkout cannot be paid")
+	}
+	price := s.object("billing", "sync", ada)["price_id"].(string)
+	customer := s.object("billing", "status", ada)["customer_id"].(string)
+	s.run(0, "accounts", "delete", ada, "--yes")
+	s.wantFlags(ada)
+	if _, err := s.stand.NewSubscription(customer, price, "active", nil); err != nil {
+		t.Fatal(err)
+	}
+	s.run(0, "billing", "sync", ada)
+	for _, sub := range s.stand.Subscriptions(customer) {
+		if sub.Status != "canceled" {
+			t.Errorf("%+v", sub)
+		}
+	}
+	s.wantFlags(ada, "closed_but_subscription")
+	for _, args := range [][]string{{"--flagged"}, {"--status", "closed"}, {"--status", "closed", "--flagged", "--search", ada}} {
+		found := s.list(append([]string{"accounts", "list"}, args...)...)
+		if len(found) != 1 || found[0]["id"] != ada || found[0]["status"] != "closed" || found[0]["email"] != nil || found[0]["name"] != "" {
+			t.Errorf("%v: %v", args, found)
+		}
+	}
+	for _, args := range [][]string{{}, {"--status", "active"}, {"--search", "acc_"}} {
+		if found := s.list(append([]string{"accounts", "list"}, args...)...); len(found) != 1 || found[0]["id"] == ada {
+			t.Errorf("%v: %v", args, found)
+		}
+	}
+	if events := s.list("billing", "events", "--account", ada); len(events) != 0 {
+		t.Errorf("%v", events)
+	}
+	s.run(0, "billing", "clear-flags", ada)
+	s.wantFlags(ada)
+	if found := s.list("accounts", "list", "--flagged"); len(found) != 0 {
+		t.Errorf("cleared, and still listed: %v", found)
+	}
+	s.run(4, "billing", "status", "ada@example.com") // its address is forgotten
+	s.run(4, "billing", "checkout", ada)
+	s.run(4, "accounts", "show", ada)
+}
