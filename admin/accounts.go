@@ -44,7 +44,8 @@ func (t *tool) accounts() *cli.Command {
 		{
 			Name: "set-plan", Usage: "grant a plan, or take the grant back", ArgsUsage: "ACCOUNT free|pro|billing",
 			Description: "free and pro are grants: they stand, whatever billing says. billing takes the grant back.\n" +
-				"It takes effect within 2 seconds, and for the running day.\n\n" +
+				"It takes effect within 2 seconds, and for the running day. A grant closes an open checkout, and leaves a\n" +
+				"subscription.\n\n" +
 				"Example:\n  lotteryadmin accounts set-plan ada@example.com pro",
 			Action: t.stored(audited(accountsSetPlan)),
 		},
@@ -56,8 +57,8 @@ func (t *tool) accounts() *cli.Command {
 		},
 		{
 			Name: "suspend", Usage: "stop serving an account's keys", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
-			Description: "Its requests are answered 403 within 2 seconds, until `accounts resume`. A subscription goes on\n" +
-				"charging: the account is flagged, and you decide.\n\n" +
+			Description: "Its requests are answered 403 within 2 seconds, until `accounts resume`. An open checkout is closed; a\n" +
+				"subscription goes on charging: the account is flagged, and you decide.\n\n" +
 				"Example:\n  lotteryadmin accounts suspend ada@example.com --yes",
 			Action: t.stored(audited(accountsSuspend)),
 		},
@@ -190,7 +191,25 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 	if plan := models.Plan(word); word != "billing" {
 		grant = &plan
 	}
-	return c.accountResult(c.store.GrantPlan(ctx, c.arg(0), grant))
+	a, err := c.store.GrantPlan(ctx, c.arg(0), grant)
+	if err != nil {
+		return err
+	}
+	var open error
+	if grant != nil { // paying would change nothing from now on
+		open = c.closeCheckout(ctx, a.ID, "accounts set-plan")
+		b, err := c.store.BillingAccount(ctx, a.ID)
+		if err != nil {
+			return err
+		}
+		if b.GoesOn() {
+			c.say("Its subscription goes on charging beside the grant: cancel it in Stripe's dashboard if it should not.")
+		}
+	}
+	if err := c.result(c.accountOf(&a)); err != nil {
+		return err
+	}
+	return open
 }
 
 const maxDailyLimit = 1_000_000_000 // what both databases store, and more than a node can serve
@@ -216,6 +235,7 @@ func accountsSuspend(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	open := c.closeCheckout(ctx, a.ID, "accounts suspend")
 	charging, err := billing.FlagSuspended(ctx, c.store, a.ID)
 	if err != nil {
 		return err
@@ -223,7 +243,10 @@ func accountsSuspend(ctx context.Context, c *call) error {
 	if charging {
 		c.say("Its subscription goes on charging: cancel it in Stripe's dashboard, or resume the account. The account is flagged.")
 	}
-	return c.result(c.accountOf(&a))
+	if err := c.result(c.accountOf(&a)); err != nil {
+		return err
+	}
+	return open
 }
 
 func accountsResume(ctx context.Context, c *call) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,4 +123,45 @@ func TestFlagsOfAClosedAccount(t *testing.T) {
 	s.run(4, "billing", "status", "ada@example.com") // its address is forgotten
 	s.run(4, "billing", "checkout", ada)
 	s.run(4, "accounts", "show", ada)
+}
+
+// What was open to be paid is closed when there is nothing to gain by paying any more.
+func TestOpenCheckoutIsClosed(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string][]string{
+		"suspended": {"accounts", "suspend", "ada@example.com", "--yes"}, "granted": {"accounts", "set-plan", "ada@example.com", "free"},
+	} {
+		s := newTill(t)
+		session := s.checkout(s.account("ada@example.com"))
+
+		off := *s.desk
+		off.stripe = ""
+		if _, messages := off.run(0, command...); !strings.Contains(messages, "can be paid until") {
+			t.Errorf("%s, without a key: %q", name, messages)
+		}
+		s.stand.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError})
+		out, messages := s.run(1, command...)
+		if !strings.Contains(out, "acc_") || !strings.Contains(messages, "can still be paid") {
+			t.Errorf("%s, Stripe is away: %q %q", name, out, messages)
+		}
+		s.stand.ClearFaults()
+		s.run(0, command...)
+		if s.pay(session) {
+			t.Errorf("%s: the open checkout can still be paid", name)
+		}
+	}
+}
+
+// A grant leaves a subscription, and says so.
+func TestGrantBesideASubscription(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	ada := s.account("ada@example.com")
+	s.pay(s.checkout(ada))
+	if _, messages := s.run(0, "accounts", "set-plan", ada, "free"); !strings.Contains(messages, "goes on charging") {
+		t.Errorf("%q", messages)
+	}
+	if _, messages := s.run(0, "accounts", "set-plan", ada, "billing"); strings.Contains(messages, "charging") {
+		t.Errorf("%q", messages)
+	}
 }

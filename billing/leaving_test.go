@@ -149,3 +149,55 @@ func TestFlagSuspended(t *testing.T) {
 		}
 	})
 }
+
+// Nothing can be paid any more once an account is suspended; what was paid in that moment is flagged.
+func TestCloseCheckout(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.must(w.billing.CloseCheckout(ctx, w.account.ID, cause())) // it never went to checkout
+		session := w.checkout()
+		_, err := w.store.SetAccountStatus(ctx, w.account.ID, models.AccountSuspended)
+		w.must(err)
+		w.must(w.billing.CloseCheckout(ctx, w.account.ID, cause()))
+		if _, paid, err := w.stripe.Pay(session, sandbox.CardOK); err != nil || paid {
+			w.t.Errorf("the checkout can still be paid: %v", err)
+		}
+		if b, err := w.store.BillingAccount(ctx, w.account.ID); err != nil || b.SessionID != nil {
+			w.t.Errorf("%v %+v", err, b)
+		}
+		w.wantFlags()
+
+		w.account = w.newAccount()
+		session = w.checkout()
+		_, err = w.store.SetAccountStatus(ctx, w.account.ID, models.AccountSuspended)
+		w.must(err)
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		node := w.via(after(http.MethodGet, "/v1/checkout/sessions", func() { _, _, _ = w.stripe.Pay(session, sandbox.CardOK) }))
+		w.must(node.CloseCheckout(ctx, w.account.ID, cause()))
+		w.wantFlags(models.FlagSuspended)
+	})
+}
+
+// However a sync comes to see that a suspended account pays, an operator is told: once.
+func TestSuspendedAccountPays(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		session := w.checkout()
+		_, err := w.store.SetAccountStatus(ctx, w.account.ID, models.AccountSuspended)
+		w.must(err)
+		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
+		w.must(err)
+		w.settle()
+		w.wantFlags(models.FlagSuspended)
+		_, err = w.store.ClearFlags(ctx, w.account.ID)
+		w.must(err)
+		_, err = w.billing.Sync(ctx, w.account.ID, cause())
+		w.must(err)
+		w.wantFlags() // nothing new
+		w.must(w.stripe.Cancel(w.onlySubscription()))
+		_, err = w.stripe.NewSubscription(w.customer(), w.price, "past_due", nil)
+		w.must(err)
+		w.settle()
+		w.wantFlags(models.FlagSuspended)
+	})
+}

@@ -14,6 +14,30 @@ func FlagSuspended(ctx context.Context, st *store.Store, accountID string) (bool
 	if err != nil || !b.GoesOn() {
 		return false, err
 	}
-	return true, st.RaiseFlag(ctx, flag(accountID, models.FlagSuspended, *b.SubscriptionID,
-		"the account is suspended and its subscription goes on: cancel it in Stripe's dashboard, or resume the account"))
+	return true, st.RaiseFlag(ctx, suspendedFlag(accountID, *b.SubscriptionID))
+}
+
+func suspendedFlag(accountID, subscriptionID string) models.AccountFlag {
+	return flag(accountID, models.FlagSuspended, subscriptionID,
+		"the account is suspended and its subscription goes on: cancel it in Stripe's dashboard, or resume the account")
+}
+
+// CloseCheckout closes what the account could still pay, for one to which nothing is sold any more, and reads its
+// subscriptions: a checkout may have been paid in this very moment.
+func (s *Service) CloseCheckout(ctx context.Context, accountID string, why Cause) error {
+	return s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
+		b, err := s.store.BillingAccount(ctx, accountID)
+		if err != nil || b.CustomerID == nil {
+			return err
+		}
+		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
+			return err
+		}
+		b.SessionID, b.SessionURL, b.SessionExpiresAt = nil, nil, nil
+		if err := s.store.SaveBilling(ctx, l, b); err != nil {
+			return err
+		}
+		_, err = s.sync(ctx, l, accountID, why)
+		return err
+	})
 }

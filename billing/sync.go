@@ -85,6 +85,9 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	b.SyncedAt = &now
 	describe(&b, &st)
 	change.Billing = b
+	if account.Status == models.AccountSuspended && b.GoesOn() && *b.Status != models.SubscriptionIncomplete { // that may come to nothing
+		change.Flags = append(change.Flags, suspendedFlag(accountID, *b.SubscriptionID))
+	}
 	if account.Status != models.AccountClosed {
 		change.Mails = mails(&before, &b, account.BilledPlan != nil, &st)
 	}
