@@ -165,3 +165,21 @@ func TestGrantBesideASubscription(t *testing.T) {
 		t.Errorf("%q", messages)
 	}
 }
+
+// Each suspension of an account that pays is flagged, also after the flag of the one before was cleared.
+func TestSuspendedTwice(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	ada := s.account("ada@example.com")
+	s.pay(s.checkout(ada))
+	for range 2 {
+		if _, messages := s.run(0, "accounts", "suspend", ada, "--yes"); !strings.Contains(messages, "The account is flagged.") {
+			t.Errorf("%q", messages)
+		}
+		s.wantFlags(ada, "suspended_subscription")
+		s.run(0, "billing", "clear-flags", ada)
+		s.run(0, "billing", "sync", ada)
+		s.wantFlags(ada) // the same is seen again
+		s.run(0, "accounts", "resume", ada)
+	}
+}

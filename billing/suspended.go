@@ -7,14 +7,15 @@ import (
 	"lottery/models/store"
 )
 
-// FlagSuspended asks the operator to look at a suspended account whose subscription, as it was read last, goes on
-// charging; it tells whether there is one. It needs no word of Stripe.
+// FlagSuspended asks the operator to look at an account that was suspended just now, and whose subscription, as it was
+// read last, goes on charging; it tells whether there is one. It needs no word of Stripe. A flag that was cleared after
+// an earlier suspension is open again.
 func FlagSuspended(ctx context.Context, st *store.Store, accountID string) (bool, error) {
 	b, err := st.BillingAccount(ctx, accountID)
 	if err != nil || !b.GoesOn() {
 		return false, err
 	}
-	return true, st.RaiseFlag(ctx, suspendedFlag(accountID, *b.SubscriptionID))
+	return true, st.RaiseFlagAnew(ctx, suspendedFlag(accountID, *b.SubscriptionID))
 }
 
 func suspendedFlag(accountID, subscriptionID string) models.AccountFlag {

@@ -109,7 +109,8 @@ const (
 	FlagClosed         FlagKind = "closed_but_subscription" // a closed account whose subscription could not be cancelled
 )
 
-// AccountFlag asks an operator to look at an account. One of a kind and a reference is raised once.
+// AccountFlag asks an operator to look at an account. One of a kind and a reference is raised once; after it was cleared
+// only what somebody does anew raises it again.
 type AccountFlag struct {
 	ID        int64 `gorm:"primaryKey"`
 	AccountID string

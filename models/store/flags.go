@@ -9,9 +9,23 @@ import (
 	"lottery/models"
 )
 
-// RaiseFlag asks an operator to look at an account. One of a kind and a reference is raised once.
+// RaiseFlag asks an operator to look at an account. One of a kind and a reference is raised once: whoever sees the same
+// thing again, or gets the same event again, does not bring back what an operator has looked at.
 func (s *Store) RaiseFlag(ctx context.Context, f models.AccountFlag) error {
 	return translate(s.transaction(ctx, func(tx *gorm.DB) error { return s.raise(tx, &f) }))
+}
+
+// RaiseFlagAnew is RaiseFlag for something that somebody did just now, maybe not for the first time: a flag that was
+// cleared is open again.
+func (s *Store) RaiseFlagAnew(ctx context.Context, f models.AccountFlag) error {
+	f.RaisedAt = s.now()
+	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
+		return tx.Clauses(clause.OnConflict{
+			Columns:   []clause.Column{{Name: "account_id"}, {Name: "kind"}, {Name: "ref"}},
+			Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "account_flags.cleared_at IS NOT NULL"}}},
+			DoUpdates: clause.Assignments(map[string]any{"cleared_at": nil, "raised_at": f.RaisedAt, "detail": f.Detail}),
+		}).Create(&f).Error
+	}))
 }
 
 func (s *Store) raise(tx *gorm.DB, f *models.AccountFlag) error {
