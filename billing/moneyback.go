@@ -79,5 +79,5 @@ func customerOf(c *stripe.Charge) string {
 
 // money is an amount in the currency's smallest unit, for a person.
 func money(cents int64, currency stripe.Currency) string {
-	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, strings.ToUpper(string(currency)))
+	return models.MoneyText(cents, string(currency))
 }

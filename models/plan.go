@@ -15,7 +15,8 @@ type PlanTerms struct {
 	MaxKeys        int // live keys
 }
 
-// ProMonthlyCents is what Pro costs a month, in cents of USD. The price at Stripe is made from it.
+// ProMonthlyCents is what Pro costs a month, in cents of USD, until the operator makes another price. The first price at
+// Stripe is made from it.
 const ProMonthlyCents = 999
 
 // Plans is the terms of every plan.

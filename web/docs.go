@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"fmt"
 	"html"
@@ -113,10 +114,10 @@ type docValues struct {
 	FreeKeys, ProKeys                int
 }
 
-func (h *Handler) docValues() docValues {
+func (h *Handler) docValues(ctx context.Context) docValues {
 	free, pro := h.deps.Plans[models.PlanFree], h.deps.Plans[models.PlanPro]
 	v := docValues{
-		URL: h.deps.PublicURL, Game: "ny-win-4", GameName: "New York Win 4", From: "2025-01-01", Price: priceOfPro,
+		URL: h.deps.PublicURL, Game: "ny-win-4", GameName: "New York Win 4", From: "2025-01-01", Price: h.proPrice(ctx),
 		Free: free.RequestsPerDay, Pro: pro.RequestsPerDay, ProLeft: pro.RequestsPerDay - free.RequestsPerDay, FreeKeys: free.MaxKeys, ProKeys: pro.MaxKeys,
 	}
 	if m := h.remember(); m != nil && m.sample != nil {
@@ -149,7 +150,7 @@ func (h *Handler) docPage(w http.ResponseWriter, r *http.Request) error {
 		page, data.Reference = "reference", h.docs.reference
 	} else {
 		var err error
-		if data.Body, err = h.docBody(name); err != nil {
+		if data.Body, err = h.docBody(r.Context(), name); err != nil {
 			return err
 		}
 	}
@@ -157,7 +158,7 @@ func (h *Handler) docPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (h *Handler) docBody(name string) (template.HTML, error) {
+func (h *Handler) docBody(ctx context.Context, name string) (template.HTML, error) {
 	if name == "" {
 		name = "index"
 	}
@@ -165,7 +166,7 @@ func (h *Handler) docBody(name string) (template.HTML, error) {
 	if err != nil {
 		return "", err
 	}
-	values := h.docValues()
+	values := h.docValues(ctx)
 	var b strings.Builder
 	err = t.Funcs(texttemplate.FuncMap{
 		"samples": func(name string) (string, error) { return h.sampleTabs(name, &values) },

@@ -9,9 +9,6 @@ import (
 	"lottery/models/catalog"
 )
 
-// priceOfPro is what the Pro plan costs a month, in words.
-var priceOfPro = fmt.Sprintf("$%d.%02d", models.ProMonthlyCents/100, models.ProMonthlyCents%100)
-
 // endpoint is one path, as the landing page lists it.
 type endpoint struct{ Path, Query, Text, Anchor string }
 
@@ -51,7 +48,7 @@ type plansView struct {
 }
 
 func (h *Handler) plansView(r *http.Request) plansView {
-	p := plansView{Free: h.deps.Plans[models.PlanFree], Pro: h.deps.Plans[models.PlanPro], Price: priceOfPro}
+	p := plansView{Free: h.deps.Plans[models.PlanFree], Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context())}
 	if v := visitorOf(r); v != nil {
 		plan, _ := v.Account.Plan()
 		p.OnPro = plan == models.PlanPro

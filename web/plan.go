@@ -26,7 +26,8 @@ type planView struct {
 	Returned  bool // from Stripe's portal
 	Refused   bool // an upgrade was asked for, and is not possible now
 	Pro       models.PlanTerms
-	Price     string
+	Price     string // that is sold
+	Paid      string // that the subscription costs; "" = not known
 }
 
 // standing reads the plan. Somebody who comes from the portal is looked at afresh, without waiting for a webhook.
@@ -44,7 +45,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	if err != nil {
 		return planView{}, err
 	}
-	p := planView{Billing: b, Charging: b.GoesOn(), Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: priceOfPro}
+	p := planView{Billing: b, Charging: b.GoesOn(), Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), b.PriceID)}
 	p.Plan, p.Source = v.Account.Plan()
 	p.Granted = p.Source == models.SourceOperator
 	p.Keys = h.deps.Plans[p.Plan].MaxKeys

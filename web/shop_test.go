@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ type shop struct {
 
 	stripe  *sandbox.Sandbox
 	billing *billing.Service
+	api     string // Stripe's address
 }
 
 func openShop(t *testing.T) *shop {
@@ -31,6 +33,7 @@ func openShop(t *testing.T) *shop {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(s.stripe)
+	s.api = server.URL
 	t.Cleanup(func() {
 		server.Close()
 		_ = s.stripe.Close(context.Background())
@@ -154,4 +157,92 @@ func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 	off := s.unplugged(t).person()
 	off.signIn("ada@example.com")
 	off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
+}
+
+// reprice makes another price the one that is sold, as an operator does: in Stripe's dashboard, then by `billing setup`.
+func (s *shop) reprice(cents, currency string) {
+	s.t.Helper()
+	form := url.Values{
+		"product": {"lottery_pro"}, "unit_amount": {cents}, "currency": {currency}, "recurring[interval]": {"month"},
+		"lookup_key": {billing.LookupKey}, "transfer_lookup_key": {"true"},
+	}
+	r, err := http.NewRequest(http.MethodPost, s.api+"/v1/prices", strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth(sandbox.DefaultKey, "")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		s.t.Fatalf("status %d", res.StatusCode)
+	}
+	if _, err := s.billing.Setup(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	s.clock.move(2 * time.Second)
+}
+
+// Pages show what is sold; who pays an older price reads that one.
+func TestPricesAreThoseThatAreSold(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	old, fresh := s.person(), s.person()
+	old.signIn("old@example.com")
+	old.get(s.buy(old, sandbox.CardOK))
+	fresh.signIn("fresh@example.com")
+	public := []string{"/", "/pricing", "/docs/limits", "/llms.txt"}
+	shows := func(price string, pages ...string) {
+		t.Helper()
+		for _, page := range pages {
+			got := fresh.get(page)
+			if got.says(t, http.StatusOK, price); price != "$9.99" && strings.Contains(got.text, "$9.99") {
+				t.Errorf("%s shows the old price", page)
+			}
+		}
+	}
+	shows("$9.99", append(public, "/dashboard/plan")...)
+	s.reprice("1299", "usd")
+	shows("$12.99", append(public, "/dashboard/plan")...)
+	old.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month; renews on")
+	s.reprice("1450", "eur")
+	shows("14.50 EUR", append(public, "/dashboard/plan")...)
+
+	b, err := s.store.BillingAccount(t.Context(), s.account("old@example.com").ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, ok, err := s.store.TryLease(t.Context(), "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatal(err)
+	}
+	unknown := "price_of_a_friend"
+	b.PriceID = &unknown
+	if err := s.store.SaveBilling(t.Context(), l, b); err != nil {
+		t.Fatal(err)
+	}
+	if got := old.get("/dashboard/plan"); !strings.Contains(got.text, "Renews on") || strings.Contains(got.text, " a month") {
+		t.Errorf("an amount that nobody knows: %.1500s", got.text)
+	}
+
+	off := s.unplugged(t)
+	off.person().get("/pricing").says(t, http.StatusOK, "14.50 EUR", "Nothing is sold here")
+	open(t, nil).person().get("/pricing").says(t, http.StatusOK, "$9.99")
+}
+
+// The price stays on the pages while the database is away.
+func TestPriceWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	s.reprice("1299", "usd")
+	p := s.person()
+	p.get("/pricing").says(t, http.StatusOK, "$12.99")
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.clock.move(time.Hour)
+	p.get("/pricing").says(t, http.StatusOK, "$12.99")
 }

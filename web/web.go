@@ -64,6 +64,7 @@ type Handler struct {
 	asks   *throttle
 	docs   *docs
 	memory atomic.Pointer[memory]
+	prices prices
 	secure bool // the world reaches us by https
 }
 

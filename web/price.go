@@ -1,0 +1,87 @@
+package web
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"lottery/models"
+)
+
+// pricesFor is how long the known prices are believed: `billing setup` changes them in another process.
+const pricesFor = time.Second
+
+// prices is the prices that `billing setup` made known, as they were read last. Pages go on showing those while the
+// database is away.
+type prices struct {
+	last    atomic.Pointer[pricesRead]
+	reading sync.Mutex
+}
+
+type pricesRead struct {
+	list []models.KnownPrice // of live mode and of test mode, the older first
+	at   time.Time
+}
+
+func (h *Handler) knownPrices(ctx context.Context) []models.KnownPrice {
+	p, now := &h.prices, h.deps.Now()
+	last := p.last.Load()
+	switch {
+	case last == nil:
+		p.reading.Lock()
+	case now.Sub(last.at) < pricesFor || !p.reading.TryLock(): // nobody waits where somebody else reads
+		return last.list
+	}
+	defer p.reading.Unlock()
+	read := pricesRead{at: now}
+	defer p.last.Store(&read)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pricesFor)
+	defer cancel()
+	for _, live := range []bool{true, false} {
+		list, err := h.deps.Store.KnownPrices(ctx, live)
+		if err != nil {
+			h.deps.Log.WarnContext(ctx, "the price of Pro cannot be read now; pages show the one that was", "error", err)
+			if last != nil {
+				read.list = last.list
+			}
+			break
+		}
+		read.list = append(read.list, list...)
+	}
+	return read.list
+}
+
+// proPrice is what Pro costs a month, in words: the price that checkout sells, or the one that set-up would make.
+// Without a key the mode is not known: then what live mode sold last stands, before what test mode did.
+func (h *Handler) proPrice(ctx context.Context) string {
+	for _, p := range h.knownPrices(ctx) {
+		if p.Current && p.Plan == models.PlanPro && (h.deps.Billing == nil || p.Livemode == (h.deps.Billing.Mode() == "live")) {
+			return priceText(&p)
+		}
+	}
+	return priceText(&models.KnownPrice{UnitAmount: models.ProMonthlyCents, Currency: "usd"})
+}
+
+// paidPrice is what a subscription to a price costs a month, in words; "" if that is not known.
+func (h *Handler) paidPrice(ctx context.Context, priceID *string) string {
+	if priceID == nil {
+		return ""
+	}
+	list := h.knownPrices(ctx)
+	if i := slices.IndexFunc(list, func(p models.KnownPrice) bool { return p.PriceID == *priceID }); i >= 0 {
+		return priceText(&list[i])
+	}
+	return ""
+}
+
+// priceText is $9.99, or 9.99 EUR.
+func priceText(p *models.KnownPrice) string {
+	amount := models.MoneyText(p.UnitAmount, p.Currency)
+	if dollars, ok := strings.CutSuffix(amount, " USD"); ok {
+		return "$" + dollars
+	}
+	return amount
+}
