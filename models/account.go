@@ -56,10 +56,15 @@ func (a *Account) Plan() (Plan, PlanSource) {
 
 // DailyLimit is the counted requests a UTC day that a may make.
 func (a *Account) DailyLimit(plans Plans) int {
+	plan, _ := a.Plan()
+	return a.LimitOn(plans, plan)
+}
+
+// LimitOn is DailyLimit if a were on plan.
+func (a *Account) LimitOn(plans Plans, plan Plan) int {
 	if a.LimitOverride != nil {
 		return *a.LimitOverride
 	}
-	plan, _ := a.Plan()
 	return plans[plan].RequestsPerDay
 }
 

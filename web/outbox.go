@@ -106,24 +106,77 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 // letter is what a mail says.
 func (o *Outbox) letter(m *store.DueMail) (mail.Message, bool) {
 	out := mail.Message{To: m.Email, ReplyTo: o.Support, Link: o.PublicURL + "/dashboard/plan", Action: "Your plan"}
-	free, pro := o.Plans[models.PlanFree], o.Plans[models.PlanPro]
+	_, source := m.Account.Plan()
+	switch {
+	case m.Kind == models.MailKeyExpires:
+		return o.keyExpires(m, out)
+	case source == models.SourceOperator:
+		return o.besideGrant(m, out)
+	case m.Account.Status == models.AccountSuspended:
+		return o.toSuspended(m, out)
+	}
+	free, pro := o.limit(m, models.PlanFree), o.limit(m, models.PlanPro)
 	switch m.Kind {
 	case models.MailWelcomePro:
 		out.Subject = "You are on Pro"
-		out.Lines = []string{"Hello,", "your payment arrived. You have " + thousands(pro.RequestsPerDay) + " requests a day from now on, " +
-			thousands(pro.MaxKeys) + " API keys, and your questions are answered first."}
+		out.Lines = []string{"Hello,", "your payment arrived. You have " + pro + " requests a day from now on, " +
+			thousands(o.Plans[models.PlanPro].MaxKeys) + " API keys, and your questions are answered first."}
 		out.After = []string{"Invoices and the card are behind this link; so is the button to cancel."}
 	case models.MailPaymentFailed:
 		out.Subject = "Your payment failed"
 		out.Lines = []string{"Hello,", "the payment for your Pro plan did not go through. Pro goes on for now, and the payment is tried again. " +
 			"Please look at your card before then."}
-		out.After = []string{"If it stays unpaid, your account goes on as Free, with " + thousands(free.RequestsPerDay) + " requests a day. Nothing is lost."}
+		out.After = []string{"If it stays unpaid, your account goes on as Free, with " + free + " requests a day. Nothing is lost."}
 	case models.MailProEnded:
 		out.Subject = "Pro has ended"
-		out.Lines = []string{"Hello,", "your Pro plan has ended, and your account goes on as Free, with " + thousands(free.RequestsPerDay) + " requests a day. Your keys still work."}
+		out.Lines = []string{"Hello,", "your Pro plan has ended, and your account goes on as Free, with " + free + " requests a day. Your keys still work."}
 		out.After = []string{"You can upgrade again at any time."}
-	case models.MailKeyExpires:
-		return o.keyExpires(m, out)
+	default:
+		return out, false
+	}
+	return out, true
+}
+
+// limit is the requests a day that the account has on a plan.
+func (o *Outbox) limit(m *store.DueMail, plan models.Plan) string {
+	return thousands(m.Account.LimitOn(o.Plans, plan))
+}
+
+// besideGrant is what happened to the money of an account whose plan the operator has set: the plan stays.
+func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, bool) {
+	plan, _ := m.Account.Plan()
+	stays := "Your plan does not change by that: the operator has set it to " + planName(plan) + ", with " + o.limit(m, plan) + " requests a day."
+	out.After = []string{"Invoices and the card are behind this link; so is the button to cancel. If you want another plan, write to support" + supportHint(o.Support) + "."}
+	switch m.Kind {
+	case models.MailWelcomePro:
+		out.Subject = "Your payment arrived"
+		out.Lines = []string{"Hello,", "your payment arrived, and your subscription has begun. " + stays}
+	case models.MailPaymentFailed:
+		out.Subject = "Your payment failed"
+		out.Lines = []string{"Hello,", "the payment for your subscription did not go through, and it is tried again. " + stays}
+	case models.MailProEnded:
+		out.Subject = "Your subscription has ended"
+		out.Lines = []string{"Hello,", "your subscription has ended, or was not paid for too long. " + stays}
+	default:
+		return out, false
+	}
+	return out, true
+}
+
+// toSuspended is what happened to the money of a suspended account, which has nothing of its plan.
+func (o *Outbox) toSuspended(m *store.DueMail, out mail.Message) (mail.Message, bool) {
+	suspended := "Your account is suspended: its keys are answered 403 until that is lifted. Write to support" + supportHint(o.Support) + "."
+	out.After = []string{"Invoices and the card are behind this link; so is the button to cancel."}
+	switch m.Kind {
+	case models.MailWelcomePro:
+		out.Subject = "Your payment arrived"
+		out.Lines = []string{"Hello,", "your payment arrived, and your subscription has begun.", suspended}
+	case models.MailPaymentFailed:
+		out.Subject = "Your payment failed"
+		out.Lines = []string{"Hello,", "the payment for your Pro plan did not go through, and it is tried again.", suspended}
+	case models.MailProEnded:
+		out.Subject = "Pro has ended"
+		out.Lines = []string{"Hello,", "your Pro plan has ended, and your account goes on as Free.", suspended}
 	default:
 		return out, false
 	}

@@ -120,10 +120,13 @@ func (h *Handler) portal(w http.ResponseWriter, r *http.Request, v *visitor) err
 
 // returnPage is where checkout leads back to.
 type returnPage struct {
-	Arrival billing.Arrival
-	Limit   int
-	HasKeys bool
-	Again   string // this page's address
+	Arrival   billing.Arrival
+	Plan      models.Plan
+	Limit     int
+	Granted   bool // the plan, by the operator: what was paid does not change it
+	Suspended bool
+	HasKeys   bool
+	Again     string // this page's address
 }
 
 // billingReturn asks Stripe itself, so it is right whether the webhook came before, comes later, or never.
@@ -150,6 +153,8 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 	if err != nil {
 		return err
 	}
+	plan, source := v.Account.Plan()
+	page.Plan, page.Granted, page.Suspended = plan, source == models.SourceOperator, v.Account.Status == models.AccountSuspended
 	page.HasKeys, page.Limit = len(keys) > 0, v.Account.DailyLimit(h.deps.Plans)
 	h.show(w, r, view{Page: "billing-return", Title: "Your upgrade", Section: "dashboard", Sub: "plan", Private: true, Data: page})
 	return nil

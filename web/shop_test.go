@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -245,4 +246,106 @@ func TestPriceWhileTheDatabaseIsAway(t *testing.T) {
 	}
 	s.clock.move(time.Hour)
 	p.get("/pricing").says(t, http.StatusOK, "$12.99")
+}
+
+// sync reads what Stripe says of an account, as after a webhook, and sends the mails that follow.
+func (s *shop) sync(email string) {
+	s.t.Helper()
+	if _, err := s.billing.Sync(s.t.Context(), s.account(email).ID, billing.Cause{Actor: "stripe", Reason: "test"}); err != nil {
+		s.t.Fatal(err)
+	}
+	outbox := web.Outbox{Store: s.store, Mail: s.box, Plans: models.DefaultPlans(), PublicURL: s.base, Support: "help@example.com", Log: slog.New(slog.DiscardHandler)}
+	if err := outbox.Send(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// wantMail wants the newest mail to have a subject, and to say some things and others not.
+func (s *shop) wantMail(subject string, says, not []string) {
+	s.t.Helper()
+	newest := s.box.All()[0]
+	text := newest.Text()
+	if newest.Subject != subject {
+		s.t.Errorf("the newest mail is %q, want %q", newest.Subject, subject)
+	}
+	for _, words := range says {
+		if !strings.Contains(text, words) {
+			s.t.Errorf("%s does not say %q:\n%s", subject, words, text)
+		}
+	}
+	for _, words := range not {
+		if strings.Contains(text, words) {
+			s.t.Errorf("%s says %q:\n%s", subject, words, text)
+		}
+	}
+}
+
+// What mails and pages say of money is true for the plan in force, whoever set it.
+func TestWhatIsSaidBesideAGrant(t *testing.T) {
+	t.Parallel()
+	for plan, stays := range map[models.Plan]string{
+		models.PlanFree: "set it to Free, with 100 requests a day", models.PlanPro: "set it to Pro, with 10,000 requests a day",
+	} {
+		t.Run(string(plan), func(t *testing.T) {
+			t.Parallel()
+			const email = "ada@example.com"
+			s := openShop(t)
+			p := s.person()
+			p.signIn(email)
+			returned := s.buy(p, sandbox.CardOK)
+			s.grant(email, plan)
+			page := p.get(returned)
+			page.says(t, http.StatusOK, "Your payment arrived", stays)
+			if strings.Contains(page.text, "Welcome to Pro") {
+				t.Error("the page welcomes to Pro")
+			}
+			s.sync(email)
+			s.wantMail("Your payment arrived", []string{stays, "help@example.com"}, []string{"from now on"})
+			p.get("/dashboard/plan").says(t, http.StatusOK, "it stays, whatever becomes of your subscription", "Your subscription: $9.99 a month; renews")
+
+			sub := s.stripe.Subscriptions("")[0].ID
+			if err := s.stripe.SetStatus(sub, "past_due"); err != nil {
+				t.Fatal(err)
+			}
+			s.sync(email)
+			s.wantMail("Your payment failed", []string{stays}, []string{"Pro goes on", "goes on as Free"})
+			page = p.get("/dashboard/plan")
+			page.says(t, http.StatusOK, "Your last payment failed", "Your plan stays")
+			if strings.Contains(page.text, "Pro goes on until") {
+				t.Error("the page speaks of an end of Pro")
+			}
+
+			if err := s.stripe.Cancel(sub); err != nil {
+				t.Fatal(err)
+			}
+			s.sync(email)
+			s.wantMail("Your subscription has ended", []string{stays}, []string{"goes on as Free", "upgrade"})
+			p.get("/dashboard/plan").says(t, http.StatusOK, "nothing is charged for it")
+		})
+	}
+}
+
+// Mails know the account's own limit, and that a suspended account has nothing of its plan.
+func TestMailsKnowTheAccount(t *testing.T) {
+	t.Parallel()
+	const email = "ada@example.com"
+	s := openShop(t)
+	p := s.person()
+	p.signIn(email)
+	limit := 25_000
+	if _, err := s.store.OverrideLimit(t.Context(), email, &limit); err != nil {
+		t.Fatal(err)
+	}
+	returned := s.buy(p, sandbox.CardOK)
+	s.sync(email)
+	s.wantMail("You are on Pro", []string{"25,000 requests a day"}, []string{"10,000"})
+	if _, err := s.store.SetAccountStatus(t.Context(), email, models.AccountSuspended); err != nil {
+		t.Fatal(err)
+	}
+	p.get(returned).says(t, http.StatusOK, "Your payment arrived", "Your account is suspended")
+	if err := s.stripe.Cancel(s.stripe.Subscriptions("")[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	s.sync(email)
+	s.wantMail("Pro has ended", []string{"is suspended", "help@example.com"}, []string{"Your keys still work", "upgrade"})
 }

@@ -11,8 +11,8 @@ import (
 type DueMail struct {
 	models.Mail
 
-	Email string // "" = the account has none any more
-	Plan  models.Plan
+	Email   string // "" = the account has none any more
+	Account models.Account
 }
 
 // ClaimMails takes up to limit mails that are due, and leaves them alone for others until d from now: of several nodes
@@ -42,8 +42,7 @@ func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]D
 		case err != nil:
 			return claimed, err
 		case a.Email != nil:
-			mail.Email = *a.Email
-			mail.Plan, _ = a.Plan()
+			mail.Email, mail.Account = *a.Email, a
 		}
 		claimed = append(claimed, mail)
 	}
