@@ -225,9 +225,10 @@ func (c *call) closeCheckout(ctx context.Context, accountID, reason string) erro
 
 // reconciled is what `billing sync --all` prints.
 type reconciled struct {
-	Accounts int     `json:"accounts"`
-	Failed   int     `json:"failed"`
-	Repaired []drift `json:"repaired"`
+	Accounts       int      `json:"accounts"`
+	Failed         int      `json:"failed"`
+	FailedAccounts []string `json:"failed_accounts"`
+	Repaired       []drift  `json:"repaired"`
 }
 
 type drift struct {
@@ -262,26 +263,26 @@ func billingSync(ctx context.Context, c *call) error {
 
 func (c *call) reconcile(ctx context.Context) error {
 	c.object = "all accounts"
-	done, err := c.service().Reconcile(ctx, func(now billing.Standing, err error) {
+	done, err := c.service().Reconcile(ctx, func(id string, now billing.Standing, err error) {
 		if err != nil {
-			c.say("%s", explain(ctx, err))
+			c.say("%s: %s", id, explain(ctx, err))
 		} else if now.Changed {
 			plan, _ := now.Account.Plan()
-			c.say("%s: was %s, is %s", now.Account.ID, now.Was, plan)
+			c.say("%s: was %s, is %s", id, now.Was, plan)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	out := reconciled{Accounts: done.Accounts, Failed: done.Failed, Repaired: []drift{}}
+	out := reconciled{Accounts: done.Accounts, Failed: len(done.Failed), FailedAccounts: append([]string{}, done.Failed...), Repaired: []drift{}}
 	for _, d := range done.Drifts {
 		out.Repaired = append(out.Repaired, drift(d))
 	}
 	if err := c.result(out); err != nil {
 		return err
 	}
-	if done.Failed > 0 {
-		return models.Errorf(models.CodeUnavailable, "%d of %d accounts could not be looked at; run it again", done.Failed, done.Accounts)
+	if out.Failed > 0 {
+		return models.Errorf(models.CodeUnavailable, "%d of %d accounts could not be looked at; run it again", out.Failed, out.Accounts)
 	}
 	return nil
 }

@@ -183,3 +183,49 @@ func TestSuspendedTwice(t *testing.T) {
 		s.run(0, "accounts", "resume", ada)
 	}
 }
+
+// Who cannot be looked at is named: in a line with the reason, in the JSON, and in what the job leaves behind.
+func TestReconcileNamesWhoFailed(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	var lost []string
+	for name := range strings.SplitSeq("abcdefg", "") {
+		id := s.account(name + "@example.com")
+		s.pay(s.checkout(id))
+		lost = append(lost, id)
+	}
+	slices.Sort(lost)
+	other, err := sandbox.New(sandbox.Options{}) // another Stripe account, which knows none of the customers
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(other)
+	t.Cleanup(func() {
+		server.Close()
+		_ = other.Close(context.Background())
+	})
+	s.stripe = server.URL
+	out, messages := s.run(1, "billing", "sync", "--all", "--output=json")
+	var got struct {
+		Accounts, Failed int
+		FailedAccounts   []string `json:"failed_accounts"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got.Accounts != 7 || got.Failed != 7 || !slices.Equal(got.FailedAccounts, lost) {
+		t.Errorf("%s", out)
+	}
+	for _, id := range lost {
+		if !strings.Contains(messages, id+": read the customer's subscriptions: Stripe knows no such thing") {
+			t.Errorf("%s is not named in %q", id, messages)
+		}
+	}
+	_, messages = s.run(1, "jobs", "run", "reconcile", "--output=json")
+	if want := "not compared: " + strings.Join(lost[:5], ", ") + " and 2 more; `lotteryadmin billing sync ACCOUNT` says why"; !strings.Contains(messages, want) {
+		t.Errorf("%q does not say %q", messages, want)
+	}
+	if _, messages := s.run(4, "billing", "sync", lost[0]); !strings.Contains(messages, "Stripe knows no such thing") {
+		t.Errorf("%q", messages)
+	}
+}

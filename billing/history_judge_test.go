@@ -29,7 +29,7 @@ func (h *history) quiet() {
 			h.rt.Fatalf("%d events wait for ever", waiting)
 		}
 	}
-	done, err := h.billing.Reconcile(h.ctx, func(now billing.Standing, err error) {
+	done, err := h.billing.Reconcile(h.ctx, func(_ string, now billing.Standing, err error) {
 		if now.Account.ID == h.account.ID {
 			h.must(err)
 		}

@@ -17,10 +17,10 @@ type Drift struct {
 
 // Reconciled is what a reconcile found.
 type Reconciled struct {
-	Accounts int     // looked at
-	Drifts   []Drift // and repaired
-	Failed   int     // could not be looked at; the next reconcile does
-	Whole    bool    // every account was come to
+	Accounts int      // looked at
+	Drifts   []Drift  // and repaired
+	Failed   []string // ids of those that could not be looked at; the next reconcile does
+	Whole    bool     // every account was come to
 }
 
 const (
@@ -34,8 +34,9 @@ const (
 )
 
 // Reconcile looks at every account that has a customer, and repairs what differs from what Stripe says. One that was
-// cut short goes on where it was. each is told of every account; nil = nobody wants to know.
-func (s *Service) Reconcile(ctx context.Context, each func(Standing, error)) (Reconciled, error) {
+// cut short goes on where it was. each is told of every account, by its id, what it is or why that is not known; nil =
+// nobody wants to know.
+func (s *Service) Reconcile(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
 	var out Reconciled
 	after, err := s.store.BillingSetting(ctx, settingReconcile)
 	if err != nil {
@@ -62,20 +63,20 @@ func (s *Service) Reconcile(ctx context.Context, each func(Standing, error)) (Re
 	}
 }
 
-func (s *Service) reconcileOne(ctx context.Context, id string, out *Reconciled, each func(Standing, error)) error {
+func (s *Service) reconcileOne(ctx context.Context, id string, out *Reconciled, each func(string, Standing, error)) error {
 	now, err := s.Sync(ctx, id, Cause{Actor: "reconcile", Reason: "what is stored differed from what Stripe says"})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if each != nil {
-		each(now, err)
+		each(id, now, err)
 	}
 	out.Accounts++
 	switch {
 	case err != nil:
-		out.Failed++
+		out.Failed = append(out.Failed, id)
 		s.log.WarnContext(ctx, "an account could not be reconciled", "account", id, "error", err)
-		if models.ErrorCode(err) == models.CodeUnavailable && out.Failed > 20 && out.Failed == out.Accounts {
+		if models.ErrorCode(err) == models.CodeUnavailable && len(out.Failed) > 20 && len(out.Failed) == out.Accounts {
 			return errors.Join(models.Errorf(models.CodeUnavailable, "the reconcile stops: nothing can be read of Stripe"), err)
 		}
 	case now.Changed:

@@ -3,6 +3,7 @@ package billing_test
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 
 	"lottery/billing"
@@ -27,7 +28,7 @@ func TestReconcileGoesOnWhereItWas(t *testing.T) {
 		w.several(5)
 		seen := map[string]int{}
 		ctx, cut := context.WithCancel(w.t.Context())
-		first, err := w.billing.Reconcile(ctx, func(now billing.Standing, _ error) {
+		first, err := w.billing.Reconcile(ctx, func(_ string, now billing.Standing, _ error) {
 			if seen[now.Account.ID]++; len(seen) == 2 {
 				cut()
 			}
@@ -36,7 +37,7 @@ func TestReconcileGoesOnWhereItWas(t *testing.T) {
 			w.t.Errorf("%v %+v", err, first)
 		}
 		w.start() // another process
-		rest, err := w.billing.Reconcile(w.t.Context(), func(now billing.Standing, _ error) { seen[now.Account.ID]++ })
+		rest, err := w.billing.Reconcile(w.t.Context(), func(_ string, now billing.Standing, _ error) { seen[now.Account.ID]++ })
 		if err != nil || !rest.Whole || rest.Accounts > 4 { // the one it was cut at may come again
 			w.t.Errorf("%v %+v", err, rest)
 		}
@@ -59,12 +60,12 @@ func TestReconcileWithAnAccountThatCannotBeRead(t *testing.T) {
 		w.several(2)
 		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/subscriptions", Often: sandbox.Often{Times: 1}})
 		var failed []string
-		done, err := w.billing.Reconcile(w.t.Context(), func(_ billing.Standing, err error) {
+		done, err := w.billing.Reconcile(w.t.Context(), func(id string, _ billing.Standing, err error) {
 			if err != nil {
-				failed = append(failed, err.Error())
+				failed = append(failed, id)
 			}
 		})
-		if err != nil || !done.Whole || done.Accounts != 3 || done.Failed != 1 || len(failed) != 1 || len(done.Drifts) < 1 {
+		if err != nil || !done.Whole || done.Accounts != 3 || len(failed) != 1 || !slices.Equal(done.Failed, failed) || len(done.Drifts) < 1 {
 			w.t.Errorf("%v %+v %v", err, done, failed)
 		}
 		w.account = broken
@@ -100,7 +101,7 @@ func TestReconcileWithAnotherAccountsKey(t *testing.T) {
 		w.pro()
 		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.NotFound, Method: http.MethodGet})
 		done, err := w.billing.Reconcile(w.t.Context(), nil)
-		if err != nil || done.Failed != 1 || len(done.Drifts) != 0 {
+		if err != nil || !slices.Equal(done.Failed, []string{w.account.ID}) || len(done.Drifts) != 0 {
 			w.t.Errorf("%v %+v", err, done)
 		}
 		w.wantPlan(models.PlanPro)

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"lottery/models"
@@ -15,14 +16,14 @@ func reconcileJob(d *Deps) Job {
 		Run: func(ctx context.Context) (string, error) {
 			done, err := d.Billing.Reconcile(ctx, nil)
 			outcome := fmt.Sprintf("%d accounts compared, %d repaired", done.Accounts, len(done.Drifts))
-			if done.Failed > 0 {
-				outcome += fmt.Sprintf(", %d could not be looked at", done.Failed)
+			if len(done.Failed) > 0 {
+				outcome += fmt.Sprintf(", %d could not be looked at", len(done.Failed))
 			}
 			for _, drift := range done.Drifts {
 				d.Log.WarnContext(ctx, "a plan was not what Stripe says; it is repaired", "account", drift.AccountID, "was", drift.Was, "became", drift.Became)
 			}
-			if err == nil && done.Failed > 0 {
-				err = models.Errorf(models.CodeUnavailable, "some accounts could not be compared; the log says why")
+			if err == nil && len(done.Failed) > 0 {
+				err = models.Errorf(models.CodeUnavailable, "not compared: %s; `lotteryadmin billing sync ACCOUNT` says why", namedIDs(done.Failed))
 			}
 			return outcome, err
 		},
@@ -31,4 +32,13 @@ func reconcileJob(d *Deps) Job {
 		j.When, j.Off = "", "stripe_secret_key is not set here"
 	}
 	return j
+}
+
+// namedIDs is the first few of ids, and how many more there are: the outcome of a run is a line.
+func namedIDs(ids []string) string {
+	const most = 5
+	if len(ids) <= most {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }
