@@ -243,6 +243,9 @@ func accountsSuspend(ctx context.Context, c *call) error {
 	if charging {
 		c.say("Its subscription goes on charging: cancel it in Stripe's dashboard, or resume the account. The account is flagged.")
 	}
+	if a, err = c.store.Account(ctx, a.ID); err != nil { // what Stripe said may have changed its plan
+		return err
+	}
 	if err := c.result(c.accountOf(&a)); err != nil {
 		return err
 	}

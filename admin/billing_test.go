@@ -173,8 +173,9 @@ func TestSuspendedTwice(t *testing.T) {
 	ada := s.account("ada@example.com")
 	s.pay(s.checkout(ada))
 	for range 2 {
-		if _, messages := s.run(0, "accounts", "suspend", ada, "--yes"); !strings.Contains(messages, "The account is flagged.") {
-			t.Errorf("%q", messages)
+		out, messages := s.run(0, "accounts", "suspend", ada, "--yes", "--output=csv")
+		if !strings.Contains(messages, "The account is flagged.") || !strings.Contains(out, ",pro,billing,suspended,") { // as Stripe says now
+			t.Errorf("%q %q", out, messages)
 		}
 		s.wantFlags(ada, "suspended_subscription")
 		s.run(0, "billing", "clear-flags", ada)
