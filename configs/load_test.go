@@ -86,7 +86,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 // A file with a section, unknown options and a second document is told of whole, in the same words each time.
 func TestAllProblemsOfTheFileAtOnce(t *testing.T) {
 	t.Parallel()
-	file := write(t, "a: {x: 1}\nb: {x: 1}\nlog_format: {x: 1}\nlisten: nope\nlisen: 1\nlog_levle: 2\n---\nbogus_key: 1\n")
+	file := write(t, "a: {x: 1}\nb: {x: 1}\nlog_format: {x: 1}\nlisten: nope\nlisen: 1\nlog_leve: 2\n---\nbogus_key: 1\n")
 	want := "the configuration has 7 problem(s):\n" +
 		"  " + file + ": holds a second YAML document, which would not be read: take the line --- between them out\n" +
 		"  " + file + ": listen: must be host:port, such as 127.0.0.1:8080, not \"nope\"\n" +
@@ -94,7 +94,7 @@ func TestAllProblemsOfTheFileAtOnce(t *testing.T) {
 		"  " + file + ": there is no option \"a\"\n" +
 		"  " + file + ": there is no option \"b\"\n" +
 		"  " + file + ": there is no option \"lisen\"; did you mean \"listen\"?\n" +
-		"  " + file + ": there is no option \"log_levle\"; did you mean \"log_level\"?"
+		"  " + file + ": there is no option \"log_leve\"; did you mean \"log_level\"?"
 	for range 20 {
 		if _, err := configs.Load(configs.Source{File: file}); err == nil || err.Error() != want {
 			t.Fatalf("%v\nshould be\n%v", err, want)
