@@ -48,6 +48,7 @@ const checkTime = 15 * time.Second
 type patient struct {
 	*call
 	source configs.Source
+	wrong  bool // the configuration: what is empty in it may be so because it could not be read
 
 	mu     sync.Mutex               // a check that ran out of time may still come to an end
 	open   *store.Store             // nil = the database does not answer
@@ -137,6 +138,7 @@ func doubtful(found, remedy string) finding {
 func (p *patient) configuration(context.Context) finding {
 	var err error
 	p.cfg, err = configs.Load(p.source)
+	p.wrong = err != nil
 	switch {
 	case err != nil:
 		return failing(err.Error(), "mend what is named; configs/lottery.example.yaml explains every option")
@@ -147,7 +149,21 @@ func (p *patient) configuration(context.Context) finding {
 	}
 }
 
-const lookAtDatabase = "see that the database runs, that this machine reaches it, and that database_url has the right user and password"
+// unset is a part whose option is empty.
+func (p *patient) unset(found string) finding {
+	if p.wrong {
+		return off("not looked at: the configuration must be mended first")
+	}
+	return off(found)
+}
+
+// broken is a database that cannot be used.
+func (p *patient) broken(err error) finding {
+	if store.DialectOf(p.cfg.DatabaseURL) == store.SQLite {
+		return failing(err.Error(), "see that database_url names the file of a SQLite database, and that the server's user may read and write it and its folder; if it is damaged, put a backup in its place")
+	}
+	return failing(err.Error(), "see that the database runs, that this machine reaches it, and that database_url has the right user and password")
+}
 
 func (p *patient) database(ctx context.Context) finding {
 	switch {
@@ -158,12 +174,12 @@ func (p *patient) database(ctx context.Context) finding {
 	}
 	st, err := store.Open(ctx, p.cfg.DatabaseURL, store.Options{Now: p.env.Now})
 	if err != nil {
-		return failing(err.Error(), lookAtDatabase)
+		return p.broken(err)
 	}
 	health, err := st.Health(ctx)
 	if err != nil {
 		_ = st.Close() // it is of no use
-		return failing(err.Error(), lookAtDatabase)
+		return p.broken(err)
 	}
 	if health.Now != nil {
 		p.compare("PostgreSQL", *health.Now)
@@ -173,7 +189,11 @@ func (p *patient) database(ctx context.Context) finding {
 	p.mu.Unlock()
 	found := st.Dialect() + " " + health.Version
 	if health.Writable != nil {
-		return failing(found+" takes no changes: "+health.Writable.Error(), "give the user the right to write, and see that the server is the primary and its disk is not full")
+		remedy := "give the user the right to write, and see that the server is the primary and its disk is not full"
+		if st.Dialect() == store.SQLite {
+			remedy = "give the server's user the right to write the file and its folder, and see that the disk is not full"
+		}
+		return failing(found+" takes no changes: "+health.Writable.Error(), remedy)
 	}
 	return fine(found + ", writable")
 }
@@ -186,7 +206,7 @@ func (p *patient) migrations(ctx context.Context) finding {
 	o, err := st.Overview(ctx)
 	switch {
 	case err != nil:
-		return failing(err.Error(), lookAtDatabase)
+		return p.broken(err)
 	case len(o.Pending) > 0:
 		return failing("not applied: "+strings.Join(o.Pending, ", "), "`lotteryadmin db migrate`")
 	case o.Demo:

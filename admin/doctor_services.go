@@ -19,7 +19,7 @@ import (
 func (p *patient) redis(ctx context.Context) finding {
 	const remedy = "see that Redis runs, that this machine reaches it, and that redis_url has the right password"
 	if p.cfg.RedisURL == "" {
-		return off("counters are in the database")
+		return p.unset("counters are in the database")
 	}
 	r, err := quota.OpenRedis(p.cfg.RedisURL, nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *patient) redis(ctx context.Context) finding {
 func (p *patient) stripe(ctx context.Context) finding {
 	switch {
 	case !p.cfg.Stripe.On():
-		return off("nothing is sold")
+		return p.unset("nothing is sold")
 	case p.opened() == nil || p.cfg.PublicURL == nil:
 		return off("not looked at: it needs the database and public_url")
 	}
@@ -69,7 +69,7 @@ func (p *patient) stripe(ctx context.Context) finding {
 // smtp connects and signs in; no mail is sent.
 func (p *patient) smtp(ctx context.Context) finding {
 	if p.cfg.Web.SMTPURL == "" {
-		return off("no mail is sent, and nobody can sign up")
+		return p.unset("no mail is sent, and nobody can sign up")
 	}
 	const remedy = "see that the mail server runs, that this machine may connect to it, and that smtp_url has the right port, user and password"
 	u, err := url.Parse(p.cfg.Web.SMTPURL)
@@ -99,7 +99,7 @@ func withoutPassword(text string, u *url.URL) string {
 // publishers reaches the feeds' hosts, and looks at how their last fetches went.
 func (p *patient) publishers(ctx context.Context) finding {
 	if p.cfg.Feeds.Sync == "" {
-		return off("feeds_sync is off: draws come by `draws import` and `draws sync`")
+		return p.unset("feeds_sync is off: draws come by `draws import` and `draws sync`")
 	}
 	var wrong, late []string
 	hosts := jobs.FeedHosts(&p.cfg.Feeds)
