@@ -29,6 +29,8 @@ func audited(run func(context.Context, *call) error) func(context.Context, *call
 		switch {
 		case err == nil && (o.Noted() || c.unchanged):
 			return nil
+		case errors.Is(err, store.ErrDiskFull):
+			return err // nor is there room for an entry
 		case err != nil:
 			if result = failure(ctx, err); result == "" || c.unchanged {
 				return err
@@ -43,7 +45,7 @@ func (c *call) note(ctx context.Context, o *store.Operator, result string) error
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
 	if err := c.store.Note(after, o, c.about, c.object, result); err != nil {
-		return &models.Error{Code: models.CodeUnavailable, Message: "what was done is not in the audit log: " + explain(after, err), Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "what was done is not in the audit log", Err: err}
 	}
 	return nil
 }

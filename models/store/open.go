@@ -14,7 +14,9 @@ import (
 	"strings"
 	"time"
 
+	gosqlite "github.com/glebarez/go-sqlite"
 	"github.com/glebarez/sqlite"
+	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -217,7 +219,24 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
+// ErrDiskFull is that nothing can be written.
+var ErrDiskFull error = &models.Error{Code: models.CodeUnavailable, Message: "the disk of the database is full: make room"}
+
 // unavailable marks an error of the database itself.
 func unavailable(err error) error {
+	if diskFull(err) {
+		return ErrDiskFull
+	}
 	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not answer", Err: err}
+}
+
+// diskFull tells of SQLITE_FULL (https://sqlite.org/rescode.html) and of disk_full
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+func diskFull(err error) bool {
+	const sqliteFull, postgresFull = 13, "53100"
+	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
+		return lite.Code() == sqliteFull
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == postgresFull
 }

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"lottery/models"
+)
+
+// A full disk is told once, and as what it is: the database does answer.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st, err := Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := st.Prepare(ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.write.Exec("PRAGMA max_page_count = 1").Error; err != nil { // SQLite makes it the present size
+		t.Fatal(err)
+	}
+	for err == nil {
+		err = st.Note(ctx, &Operator{Who: "ada", Command: "test"}, "", strings.Repeat("x", 10_000), "")
+	}
+	const want = "the disk of the database is full: make room"
+	if !errors.Is(err, ErrDiskFull) || err.Error() != want || models.ErrorCode(err) != models.CodeUnavailable {
+		t.Errorf("SQLite: %v", err)
+	}
+	if err := unavailable(fmt.Errorf("insert: %w", &pgconn.PgError{Code: "53100", Message: "could not extend file"})); err.Error() != want {
+		t.Errorf("PostgreSQL: %v", err)
+	}
+	if err := unavailable(&pgconn.PgError{Code: "57P01", Message: "shutting down"}); !strings.HasPrefix(err.Error(), "the database does not answer: ") {
+		t.Errorf("another fault: %v", err)
+	}
+}
