@@ -208,12 +208,13 @@ func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc
 // stored gives run the settings and an open database whose schema is up to date.
 func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
 	return t.configured(func(ctx context.Context, c *call) (err error) {
-		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: t.env.Now})
+		migrate := !c.Bool("no-migrate")
+		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: t.env.Now, Existing: !migrate})
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, c.store.Close()) }()
-		if err := c.store.Prepare(ctx, !c.Bool("no-migrate")); err != nil {
+		if err := c.store.Prepare(ctx, migrate); err != nil {
 			return err
 		}
 		return run(ctx, c)

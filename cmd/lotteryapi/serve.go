@@ -71,7 +71,7 @@ type node struct {
 
 // serve runs a server until ctx ends, then lets what is in flight finish.
 func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
-	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{})
+	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{Existing: !opts.migrate})
 	if err != nil {
 		return err
 	}

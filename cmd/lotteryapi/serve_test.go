@@ -122,6 +122,23 @@ func TestStoppedWhileStarting(t *testing.T) {
 	}
 }
 
+// A server that may not migrate makes no database either: a misspelt path leaves nothing behind.
+func TestNoMigrateMakesNoDatabase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, path := range []string{"typo.db", "no/such/folder.db"} {
+		var stderr strings.Builder
+		code := run(context.Background(), []string{"lotteryapi", "serve", "--no-migrate", "--listen", "127.0.0.1:0", "--database-url", "sqlite:" + filepath.Join(dir, path)},
+			func(string) string { return "" }, io.Discard, &stderr)
+		if code != 1 || !strings.Contains(stderr.String(), "there is no database at sqlite:") {
+			t.Errorf("%s: exit code %d: %s", path, code, stderr.String())
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 func TestWrongCommandLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -49,6 +49,8 @@ type Options struct {
 	Now func() time.Time
 	// Skew is added to PostgreSQL's clock where that counts (quota periods), for tests of midnight; nil = none.
 	Skew func() time.Duration
+	// Existing refuses a SQLite file that does not exist (CodeNotFound) instead of making it.
+	Existing bool
 }
 
 // Open connects to databaseURL: sqlite:PATH (made if it does not exist) or postgres://….
@@ -64,6 +66,8 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	}
 	var err error
 	switch {
+	case opts.Existing && !Exists(databaseURL):
+		return nil, models.Errorf(models.CodeNotFound, "there is no database at %s: mend database_url, or run `lotteryadmin db migrate`, which makes it", databaseURL)
 	case strings.HasPrefix(databaseURL, "sqlite:"):
 		err = s.openSQLite(strings.TrimPrefix(databaseURL, "sqlite:"))
 	case strings.HasPrefix(databaseURL, "postgres://"), strings.HasPrefix(databaseURL, "postgresql://"):
