@@ -61,11 +61,14 @@ func (n *node) ready() error {
 	}
 }
 
-// pageRoutes is the labels of the pages: the first part of their paths.
-var pageRoutes = []string{
-	"/", "/pricing", "/explore", "/status", "/terms", "/privacy", "/docs", "/llms.txt", "/robots.txt", "/sitemap.xml", "/static", "/favicon.ico",
-	"/sign-in", "/sign-up", "/sign-out", "/dashboard", "/dev",
-}
+// pageRoutes is the labels of the pages. Those of pageFolders are also the labels of all that is below them.
+var (
+	pageRoutes = []string{
+		"/", "/pricing", "/explore", "/status", "/terms", "/privacy", "/docs", "/llms.txt", "/robots.txt", "/sitemap.xml", "/static", "/favicon.ico",
+		"/sign-in", "/sign-up", "/sign-out", "/dashboard", "/dev",
+	}
+	pageFolders = []string{"/explore", "/docs", "/static", "/sign-in", "/dashboard", "/dev"}
+)
 
 // knowPages makes the counters of what is not the API.
 func (n *node) knowPages() {
@@ -74,11 +77,15 @@ func (n *node) knowPages() {
 	}
 }
 
-// pageRoute is the first part of a page's path.
+// pageRoute is the label of a page. What is no page is "other", also where it looks like a route of the API (/healthz/).
 func pageRoute(r *http.Request) string {
-	if rest, ok := strings.CutPrefix(r.URL.Path, "/"); ok {
-		first, _, _ := strings.Cut(rest, "/")
-		return r.URL.Path[:1+len(first)]
+	if slices.Contains(pageRoutes, r.URL.Path) {
+		return r.URL.Path
+	}
+	for _, folder := range pageFolders {
+		if below, ok := strings.CutPrefix(r.URL.Path, folder+"/"); ok && below != "" {
+			return folder
+		}
 	}
 	return middleware.OtherRoute
 }

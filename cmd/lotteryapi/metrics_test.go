@@ -61,7 +61,7 @@ func TestMetrics(t *testing.T) {
 		const email = "dev.metrics@example.com"
 		free, pro := newKey(t, url, "free.metrics@example.com"), newKey(t, url, email, "--plan", "pro")
 		waitUntil(t, "the import to show", func() bool { return total(t, p, pro, "/v1/draws/recent?game=ny-numbers") == 2 })
-		for _, path := range []string{"/v1/draws/date/2024-02-29", "/v1/draws/date/2024-03-01", "/v1/draws/date/tomorrow", "/v1/nothing/" + free, "/docs", "/docs/limits", "/made/up"} {
+		for _, path := range []string{"/v1/draws/date/2024-02-29", "/v1/draws/date/2024-03-01", "/v1/draws/date/tomorrow", "/v1/nothing/" + free, "/docs", "/docs/limits", "/made/up", "/healthz/", "/readyz/", "/docs/", "/openapi.yaml/", "/pricing/x"} {
 			p.get(t, path, free)
 		}
 		p.get(t, "/v1/games", "ldk_wrong")
@@ -69,7 +69,7 @@ func TestMetrics(t *testing.T) {
 		for series, want := range map[string]float64{
 			`lottery_http_requests_total{code="200",plan="free",route="/v1/draws/date/{date}"}`: 2,
 			`lottery_http_requests_total{code="400",plan="free",route="/v1/draws/date/{date}"}`: 1,
-			`lottery_http_requests_total{code="404",plan="none",route="other"}`:                 2,
+			`lottery_http_requests_total{code="404",plan="none",route="other"}`:                 7,
 			`lottery_http_requests_total{code="200",plan="none",route="/docs"}`:                 2,
 			`lottery_http_requests_total{code="401",plan="none",route="/v1/games"}`:             1,
 			`lottery_http_request_duration_seconds_count{route="/v1/draws/date/{date}"}`:        3,
