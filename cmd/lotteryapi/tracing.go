@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-logr/logr"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -41,7 +43,14 @@ const tracingTimeout = 3 * time.Second
 func newTracing(ctx context.Context, getenv func(string) string, log *slog.Logger) (*tracing, error) {
 	on := false
 	for _, name := range tracingVariables {
-		on = on || getenv(name) != ""
+		endpoint := getenv(name)
+		if on = on || endpoint != ""; endpoint == "" {
+			continue
+		}
+		// The exporter would go on with its default, https://localhost:4318. A password in it must not come to a log.
+		if u, err := url.Parse(endpoint); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return nil, models.Errorf(models.CodeInvalid, "%s: must be an http:// or https:// address, such as http://127.0.0.1:4318", name)
+		}
 	}
 	if !on || getenv("OTEL_SDK_DISABLED") == "true" {
 		return nil, nil //nolint:nilnil // nothing is traced
@@ -49,6 +58,7 @@ func newTracing(ctx context.Context, getenv func(string) string, log *slog.Logge
 	if p := getenv("OTEL_EXPORTER_OTLP_PROTOCOL"); p != "" && p != "http/protobuf" {
 		return nil, models.Errorf(models.CodeInvalid, "OTEL_EXPORTER_OTLP_PROTOCOL: only http/protobuf is spoken, not %q", p)
 	}
+	otel.SetLogger(logr.FromSlogHandler(causes{log.Handler()}))
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, models.Errorf(models.CodeInvalid, "traces cannot be exported: %v; see OTEL_EXPORTER_OTLP_ENDPOINT", err)
@@ -69,6 +79,22 @@ func newTracing(ctx context.Context, getenv func(string) string, log *slog.Logge
 		}
 	}))
 	return t, nil
+}
+
+// causes writes OpenTelemetry's own lines with their cause alone: besides, they repeat what they read, headers with a
+// token too.
+type causes struct{ slog.Handler }
+
+// Handle writes a line.
+func (h causes) Handle(ctx context.Context, r slog.Record) error {
+	short := slog.NewRecord(r.Time, r.Level, "traces: "+r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "err" { // so logr calls it
+			short.AddAttrs(slog.Any("error", a.Value))
+		}
+		return true
+	})
+	return h.Handler.Handle(ctx, short)
 }
 
 // close sends what is not sent yet.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"lottery/billing/sandbox"
 	"lottery/configs"
 	"lottery/jobs/feed"
+	"lottery/models"
 	"lottery/models/store/storetest"
 )
 
@@ -192,5 +194,40 @@ func TestTracesByGRPC(t *testing.T) {
 	<-p.exited
 	if code := p.cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(p.stderr.String(), "OTEL_EXPORTER_OTLP_PROTOCOL") {
 		t.Errorf("exit code %d: %s", code, p.stderr)
+	}
+}
+
+// An address without a scheme would be taken for none, and the traces sent to the exporter's default.
+func TestTracesToNoAddress(t *testing.T) {
+	t.Parallel()
+	for _, name := range tracingVariables {
+		for _, endpoint := range []string{"127.0.0.1:4318", "collector:4318", "grpc://collector:4317", "http://", "u:topsecret@h", "http://u:topsecret%zz@h"} {
+			_, err := newTracing(context.Background(), func(asked string) string {
+				return map[string]string{name: endpoint}[asked]
+			}, slog.New(slog.DiscardHandler))
+			if models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), name+": must be an http:// or https:// address") || strings.Contains(err.Error(), "topsecret") {
+				t.Errorf("%s=%s: %v", name, endpoint, err)
+			}
+		}
+	}
+}
+
+// What OpenTelemetry itself has to say stands in the log as every other line does, without what it has read.
+func TestTracesComplain(t *testing.T) {
+	t.Parallel()
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + newReceiver(t).url, "OTEL_EXPORTER_OTLP_HEADERS=topsecret"}, serveArgs(storetest.URL(t))...)
+	if code := p.stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+	told := false
+	for text := range strings.Lines(p.stderr.String()) {
+		var line struct{ Msg, Error string }
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		told = told || line.Msg == "traces: parse headers" && line.Error != ""
+	}
+	if !told || strings.Contains(p.stderr.String(), "topsecret") {
+		t.Errorf("%s", p.stderr)
 	}
 }
