@@ -36,6 +36,7 @@ func DigitsSum(number string) int {
 
 // Pairs2DP lists every two of number's digits at different places, each pair in ascending digit order,
 // distinct, ascending: "86691" → 16 18 19 66 68 69 89; "777" → 77; "10" → 01; "5" → none.
+// The encoder and the index know pairs in forms of their own; this one says what is right, for their tests.
 func Pairs2DP(number string) []string {
 	n := Normalized(number)
 	pairs := make([]string, 0, len(n)*(len(n)-1)/2)

@@ -147,8 +147,3 @@ func (r *Redis) fault(err error) error {
 	}
 	return fmt.Errorf("count requests in Redis: %w: %w", store.ErrQuotaUnclear, err)
 }
-
-// RedisKey is the key of an account's counter of the day that begins at start (Unix seconds).
-func RedisKey(account string, start int64) string {
-	return RedisPrefix + account + ":" + time.Unix(start, 0).UTC().Format(time.DateOnly)
-}
