@@ -181,7 +181,12 @@ func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.setCookie(w, session, models.SessionIdle)
 	if l.Intent == intentUpgrade {
-		return h.toCheckout(w, r, done.Account.ID)
+		err := h.toCheckout(w, r, done.Account.ID)
+		if err != nil { // the link is spent, and they are signed in all the same: they can try again from there
+			h.deps.Log.ErrorContext(r.Context(), "no checkout can be opened", "account", done.Account.ID, "error", err)
+			err = seeOther(w, r, "/dashboard/plan?from=checkout")
+		}
+		return err
 	}
 	if done.Key == "" {
 		return seeOther(w, r, "/dashboard")

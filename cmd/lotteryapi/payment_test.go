@@ -53,6 +53,32 @@ func TestWebhookNeverComes(t *testing.T) {
 	stranger.says("There is nothing here")
 }
 
+// Who signs up to upgrade while Stripe does not answer is signed in, and can upgrade from the plan page when it does.
+func TestUpgradeWhileStripeIsAway(t *testing.T) {
+	t.Parallel()
+	browser := chromium(t)
+	p := startDemo(t, t.TempDir())
+	stripe := stripeOf(t, p)
+	tell(t, stripe, "faults/api", `{"action": "server_error", "path": "/v1/*"}`)
+	b := newTab(t, browser)
+	b.open(p.base + "/sign-up?next=upgrade")
+	b.askLink("joan@example.com")
+	b.followMail(p.base)
+	b.says("You cannot upgrade at this moment")
+	req, err := http.NewRequest(http.MethodDelete, stripe+"/_sandbox/faults", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	b.press("Upgrade to Pro")
+	b.pay("ok")
+	b.says("Welcome to Pro")
+}
+
 // Money that comes days later: the page says so, and the plan changes by itself.
 func TestBankPaysLater(t *testing.T) {
 	t.Parallel()
