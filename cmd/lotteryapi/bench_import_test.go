@@ -15,7 +15,7 @@ const (
 	// importDraws is how many new draws are imported while requests run.
 	importDraws = 100_000
 	// importRounds is how often that is done: an import is over in a second or two, which is a short time to measure.
-	importRounds = 2
+	importRounds = 3
 	// steadyRate is requests a second of the steady load: a few percent of what the server can do, so that the
 	// importing process, which wants a core for itself, and the load find room beside it on two cores.
 	steadyRate = 1000
