@@ -42,7 +42,8 @@ func raise(n *atomic.Int64, least int64) {
 }
 
 // keyMap is keys by hash. It takes a third of the memory of a sync.Map, in a fifth of as many pieces, which garbage
-// collections look through; its locks are held for a look or a change of one key.
+// collections look through. Its locks are held for a look, a change of one key, or while a sixty-fourth of the keys are
+// listed: never while a database is asked.
 type keyMap struct {
 	shards [64]keyShard
 }
