@@ -48,7 +48,7 @@ func TestAudit(t *testing.T) {
 		if e := entries(store.AuditFilter{Limit: 1}, 1)[0]; e.Who != "bob" || e.Result != "failed" {
 			t.Errorf("%+v", e)
 		}
-		entries(store.AuditFilter{Since: time.Now().Add(time.Minute)}, 1)
+		entries(store.AuditFilter{Since: e.At.Add(time.Minute)}, 1)
 		entries(store.AuditFilter{AccountID: key.AccountID}, 1)
 		if of, err := st.AuditOf(t.Context(), key.AccountID, 9); err != nil || len(of) != 0 { // the history of its plan
 			t.Errorf("%+v %v", of, err)

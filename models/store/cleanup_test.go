@@ -14,12 +14,14 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// movable runs test on each database, with a clock that test moves.
+// movable runs test on each database, with a clock that test moves. It begins at noon of today, so that nothing depends
+// on the hour in which the tests run.
 func movable(t *testing.T, test func(t *testing.T, st *store.Store, move func(time.Duration))) {
 	t.Helper()
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		var offset atomic.Int64
+		offset.Store(int64(time.Until(time.Now().UTC().Truncate(aDay).Add(aDay / 2))))
 		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
 		test(t, st, func(d time.Duration) { offset.Add(int64(d)) })
 	})
