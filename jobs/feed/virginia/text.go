@@ -19,8 +19,9 @@ import (
 // no game has is not well-formed, so that a damaged line does not decide for all others. A Fireball belongs to the
 // draw before it. A line is data if a segment after the first reads `name: digits`, or if it begins with a
 // digit and has any segment with a colon after the first; another line that begins with a digit is malformed,
-// and every other line is a notice and skipped. Rejections name a draw by its segment's name, and segments
-// without a known name by their number.
+// and every other line is a notice and skipped. Where something like a date stands after the first segment, two lines
+// have become one: from there on no segment is taken, since nobody knows whose date it has. Rejections name a draw by
+// its segment's name, and segments without a known name by their number.
 var Form = feed.Form{
 	Feed:     models.FeedVirginia,
 	Expected: `the title "Results for Pick 3" (or 4) and lines such as 9/30/2024; Day: 0,3,4; Fireball: 5; Night: 2,8,4`,
@@ -28,6 +29,9 @@ var Form = feed.Form{
 }
 
 const titlePrefix = "results for "
+
+// dateSeparator stands in dates, and in nothing else of a line.
+const dateSeparator = "/"
 
 // Virginia draws Pick 3, Pick 4 and Pick 5.
 const (
@@ -88,6 +92,7 @@ func digitsOnly(s string) bool {
 
 // draws reads a line of data: a date and its draws.
 func (p *parser) draws(line feed.Line, segments []string) error {
+	melted := false
 	for i, segment := range segments[1:] {
 		if strings.TrimSpace(segment) == "" {
 			continue
@@ -95,7 +100,13 @@ func (p *parser) draws(line feed.Line, segments []string) error {
 		number := strconv.Itoa(i + 2)
 		name, value, named := strings.Cut(segment, ":")
 		name = strings.TrimSpace(name)
+		melted = melted || strings.Contains(segment, dateSeparator)
 		switch {
+		case melted:
+			detail := "two lines have become one here: which date this belongs to cannot be told; give each line of the file its own again"
+			if err := p.malformed(line, feed.Cell{Column: number, Value: segment}, detail); err != nil {
+				return err
+			}
 		case !named:
 			if err := p.malformed(line, feed.Cell{Column: number, Value: segment}, fmt.Sprintf("%q is not a draw such as Day: 0,3,4", feed.Shown(strings.TrimSpace(segment)))); err != nil {
 				return err

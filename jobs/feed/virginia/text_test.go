@@ -67,8 +67,22 @@ var cases = []feedtest.Case{
 			"4: malformed[] no draw such as Day: 0,3,4 follows the date", "5: malformed[] the line is longer than 64 KiB", "6: va-pick-3 2015-08-30 Day 034",
 		},
 	},
+	{
+		Name: "lines that have lost the line break between them",
+		Text: "Results for Pick 3\n12/29/1990; Night: 6,0,012/28/1990; Night: 4,4,2\n8/30/2015; Day: 0,3,4; 8/29/2015; Night: 9,1,7; Fireball: 2\n" +
+			"8/30/2015; Day: 0,3,4; Date: 8/29/2015; Night: 9,1,7\n8/28/2015; Day: 1,2,3; Fireball: 4 8/27/2015; Day: 5,6,7\n1/2/2015\r1/1/2015; Day: 1,2,3\n",
+		Want: []string{
+			"2: malformed[2] " + melted, "2: malformed[3] " + melted,
+			"3: va-pick-3 2015-08-30 Day 034", "3: malformed[3] " + melted, "3: malformed[4] " + melted, "3: malformed[5] " + melted,
+			"4: va-pick-3 2015-08-30 Day 034", "4: malformed[3] " + melted, "4: malformed[4] " + melted,
+			"5: va-pick-3 2015-08-28 Day 123", "5: malformed[3] " + melted, "5: malformed[4] " + melted,
+			`6: va-pick-3 ?1="1/2/2015\r1/1/2015" Day 123`,
+		},
+	},
 	{Name: "nothing of use", Text: "Results for Pick 3\n\nPlease; try: later\n", Want: nil},
 }
+
+const melted = "two lines have become one here: which date this belongs to cannot be told; give each line of the file its own again"
 
 func TestParse(t *testing.T) {
 	t.Parallel()
