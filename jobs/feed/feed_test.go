@@ -117,6 +117,8 @@ func TestSniff(t *testing.T) {
 		{"\r\n  <html lang=en>", "web page"},
 		{"\ufeff<?xml version='1.0'?>", "web page"},
 		{"\xff\xfed\x00a\x00", "UTF-16"},
+		{"d\x00a\x00t\x00a\x00", "UTF-16"},
+		{"a,b\r1,2\r3,4\r", "carriage return alone"},
 		{"\x1f\x8b\x08", "gzip"},
 		{"PK\x03\x04", "zip"},
 		{"data", ""},

@@ -67,11 +67,11 @@ func (f Form) sniff(r *bufio.Reader) error {
 			return f.unusable(packed.what)
 		}
 	}
-	if bom := []byte("\ufeff"); bytes.HasPrefix(head, bom) {
-		if _, err := r.Discard(len(bom)); err != nil {
+	if bytes.HasPrefix(head, []byte(mark)) {
+		if _, err := r.Discard(len(mark)); err != nil {
 			return err
 		}
-		head = head[len(bom):]
+		head = head[len(mark):]
 	}
 	text := bytes.TrimSpace(head)
 	switch {
@@ -79,6 +79,10 @@ func (f Form) sniff(r *bufio.Reader) error {
 		return f.unusable("the file is empty")
 	case len(text) > 0 && text[0] == '<':
 		return f.unusable("it is a web page (HTML), not data")
+	case bytes.IndexByte(text, 0) >= 0 && bytes.Count(text, []byte{0}) >= len(text)/4:
+		return f.unusable("it is UTF-16 text, save it as UTF-8")
+	case bytes.IndexByte(text, '\r') >= 0 && bytes.IndexByte(text, '\n') < 0 && bytes.Count(text, []byte{'\r'}) > 1:
+		return f.unusable("its lines end with a carriage return alone, save it with line feeds (LF or CRLF)")
 	}
 	return nil
 }

@@ -1,9 +1,7 @@
 package feed
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -31,32 +29,6 @@ func FoldName(name string) string {
 	}, strings.ToLower(name))
 }
 
-// ReadHeader reads on to the first row of a table, past blank lines and titles of one field, and folds its
-// names by fold. A file without any row of several fields is an error. Whether the row is the form's header, the
-// parser finds out by its columns; then it asks for Distinct.
-func (f Form) ReadHeader(lines *Lines, fold func(string) string) (*Header, error) {
-	title := ""
-	for {
-		line, err := lines.Next()
-		if errors.Is(err, io.EOF) {
-			return nil, f.NoHeader(title)
-		}
-		if err != nil {
-			return nil, err
-		}
-		fields, fault := SplitFields(nil, line.Text)
-		if line.TooLong || fault != "" {
-			return nil, f.NoHeader(line.Text)
-		}
-		if len(fields) > 1 {
-			return newHeader(fields, fold), nil
-		}
-		if title == "" {
-			title = line.Text
-		}
-	}
-}
-
 func newHeader(fields []string, fold func(string) string) *Header {
 	h := &Header{Names: make([]string, len(fields)), fold: fold, folded: make([]string, len(fields)), index: make(map[string]int, len(fields))}
 	for i, name := range fields {
@@ -80,9 +52,15 @@ func (h *Header) Distinct() error {
 	return models.Errorf(models.CodeInvalid, "the header names the column %q twice: keep one of them", Shown(h.twice))
 }
 
-// NoHeader is the error for a file whose first row is not the form's header.
-func (f Form) NoHeader(row string) error {
-	return f.unusable(fmt.Sprintf("%q is not the header", Shown(row)))
+// noHeader is the error for a file whose first row is not the form's header.
+func (f Form) noHeader(row string) error {
+	found := fmt.Sprintf("%q is not the header", Shown(row))
+	for _, separator := range []struct{ mark, name string }{{";", "semicolons"}, {"\t", "tabs"}} {
+		if strings.Count(row, separator.mark) > strings.Count(row, ",") {
+			return f.unusable(found + ", and its fields are separated by " + separator.name + ": save it with commas")
+		}
+	}
+	return f.unusable(found)
 }
 
 // Column is the place of a column by its folded name, or -1.
@@ -122,23 +100,19 @@ func (h *Header) Repeats(fields []string) bool {
 	return slices.EqualFunc(fields, h.folded, func(field, name string) bool { return h.fold(strings.TrimSpace(field)) == name })
 }
 
-// Skipped tells whether a line is blank, the header again, a title or a disclaimer of a lottery's table. A notice
-// has one field, or quotes that do not pair up and not as many commas as a row, and does not begin as a row does:
-// with a date. fields and fault are what Split made of the line.
-func (h *Header) Skipped(line Line, fields []string, fault string) bool {
+// notice tells whether a line is a title or a disclaimer of a lottery's table. It does not begin as a row does, with a
+// date; and it has one field that is not blank, or another number of fields than a row and none that begins with a
+// digit, or quotes that do not pair up and not as many commas as a row. fields and fault are what Split made of it.
+func (h *Header) notice(line Line, fields []string, fault string) bool {
 	switch {
-	case line.TooLong:
-		return false
-	case h.Repeats(fields):
-		return true
-	case BeginsWithDigit(line.Text):
+	case line.TooLong || BeginsWithDigit(line.Text):
 		return false
 	case len(fields) == 0:
 		return strings.Count(line.Text, ",")+1 != len(h.Names)
-	case AllBlank(fields):
-		return true
+	case filled(fields) == 1:
+		return fault != "" || strings.TrimSpace(fields[0]) != ""
 	default:
-		return fault != "" && len(fields) == 1
+		return fault != "" && !slices.ContainsFunc(fields, BeginsWithDigit)
 	}
 }
 

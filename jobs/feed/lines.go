@@ -10,6 +10,9 @@ import (
 // MaxLine is the longest line, in bytes without its end, that is read as data.
 const MaxLine = 64 << 10
 
+// mark is the byte order mark that some programs begin a text with.
+const mark = "\ufeff"
+
 // Line is one physical line without its end (LF or CRLF).
 type Line struct {
 	Number  int // from 1
@@ -44,6 +47,7 @@ func (l *Lines) Next() (Line, error) {
 	}
 	l.read++
 	text := strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
+	text = strings.TrimPrefix(text, mark) // files that were put together have it again
 	if len(text) > MaxLine {
 		return Line{l.read, text[:shown], true}, nil
 	}

@@ -17,7 +17,8 @@ import (
 // Column names are compared in lower case; a name that stands twice, or none, is an error. Dates are
 // YYYY-MM-DD, tods capitalised (models.ParseTod), numbers exactly the game's digits. A blank sequence is 1.
 // Every further column is an add-on; a blank value is none. A row with another number of fields than the
-// header is malformed. Only blank lines and the header itself are skipped: this form has no titles below its header.
+// header is malformed. Only blank lines and headers are skipped below the first: this form has no titles there. A header
+// may stand again, with other columns.
 var Form = feed.Form{
 	Feed:     models.FeedCSV,
 	Expected: "CSV with the header game,date,tod,number (and, where wanted, sequence and add-on columns)",
@@ -36,45 +37,42 @@ type addonColumn struct {
 }
 
 func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
-	lines := feed.NewLines(r)
-	header, err := f.ReadHeader(lines, strings.ToLower)
-	if err != nil {
-		return lines.Count(), err
-	}
-	cols, err := findColumns(f, header)
-	if err != nil {
-		return lines.Count(), err
-	}
-	var (
-		c      feed.Candidate
-		fields []string
-	)
-	return lines.Each(func(line feed.Line) error {
-		var fault string
-		fields, fault = header.Split(fields[:0], line)
-		if !line.TooLong && (header.Repeats(fields) || (len(fields) > 0 && feed.AllBlank(fields))) {
-			return nil
-		}
-		c.Reset(line.Number, line.Text)
-		if fault != "" {
-			c.FailRow(fault)
-		} else {
-			cols.read(&c, header, fields)
-		}
-		return yield(&c)
+	var c feed.Candidate
+	return f.ReadTable(r, &feed.Table{
+		Fold: strings.ToLower,
+		Open: func(h *feed.Header) (*feed.Rows, error) {
+			cols, ok := findColumns(h)
+			if !ok {
+				return nil, nil
+			}
+			if err := cols.findAddons(h); err != nil {
+				return nil, err
+			}
+			return &feed.Rows{
+				Date: cols.date,
+				Read: func(line feed.Line, fields []string) error {
+					c.Reset(line.Number, line.Text)
+					cols.read(&c, h, fields)
+					return yield(&c)
+				},
+				Fault: c.Malforms(yield),
+			}, nil
+		},
 	})
 }
 
-func findColumns(f feed.Form, h *feed.Header) (columns, error) {
-	cols := columns{
+func findColumns(h *feed.Header) (cols columns, ok bool) {
+	cols = columns{
 		game: h.Column("game"), date: h.Column("date"), tod: h.Column("tod"),
 		number: h.Column("number"), sequence: h.Column("sequence"),
 	}
-	if min(cols.game, cols.date, cols.tod, cols.number) < 0 {
-		return cols, f.NoHeader(strings.Join(h.Names, ","))
-	}
+	return cols, min(cols.game, cols.date, cols.tod, cols.number) >= 0
+}
+
+// findAddons takes every further column for an add-on.
+func (cols *columns) findAddons(h *feed.Header) error {
 	if err := h.Distinct(); err != nil {
-		return cols, err
+		return err
 	}
 	for i, name := range h.Names {
 		switch i {
@@ -82,13 +80,13 @@ func findColumns(f feed.Form, h *feed.Header) (columns, error) {
 			continue
 		}
 		if !feed.ValidAddonName(name) {
-			return cols, models.Errorf(models.CodeInvalid,
+			return models.Errorf(models.CodeInvalid,
 				"column %d of the header, %q, cannot name an add-on: give it a name of plain text, at most %d bytes, or remove it",
 				i+1, feed.Shown(name), feed.MaxAddonName)
 		}
 		cols.addons = append(cols.addons, addonColumn{strings.ToLower(name), i})
 	}
-	return cols, nil
+	return nil
 }
 
 // read fills c from the fields of one whole row.

@@ -80,11 +80,13 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
-		Name: "the header again, as its names are compared; with another name it is a row",
-		Text: "game,date,tod,number,Ball 2\ng,2024-01-02,Day,1,\ngame,date,tod,number,Ball 2\n\"GAME\", Date ,TOD,Number,ball 2\ng,2024-01-03,Day,2,7\ngame,date,tod,number,Ball 3\ngame,date,tod,number\n",
+		Name: "the header again, as its names are compared; with another name, or in another order, the rows below are read by it",
+		Text: "game,date,tod,number,Ball 2\ng,2024-01-02,Day,1,\ngame,date,tod,number,Ball 2\n\"GAME\", Date ,TOD,Number,ball 2\ng,2024-01-03,Day,2,7\n" +
+			"\ufeffgame,date,tod,number,Ball 3\ng,2024-01-04,Day,3,8\ngame,date,tod,number,sequence\ng,2024-01-05,Day,4,2\nnumber,date,tod,game\n5,2024-01-06,Day,g\n" +
+			"game,date,tod,digits\ng,2024-01-07,Day,6\n",
 		Want: []string{
-			"2: g 2024-01-02 Day 1", "5: g 2024-01-03 Day 2 ball 2=7", `6: game ?date="date" ?tod="tod" number ball 2=Ball 3`,
-			"7: malformed[] the row has 4 fields, the header has 5",
+			"2: g 2024-01-02 Day 1", "5: g 2024-01-03 Day 2 ball 2=7", "7: g 2024-01-04 Day 3 ball 3=8", "9: g 2024-01-05 Day #2 4", "11: g 2024-01-06 Day 5",
+			`12: digits ?date="date" ?tod="tod" game`, `13: 6 2024-01-07 Day g`,
 		},
 	},
 	{Name: "a header alone", Text: "game,date,tod,number\n", Want: nil},
@@ -109,10 +111,11 @@ func TestUnusableFiles(t *testing.T) {
 		"game,date,tod\ng,2024-01-02,Day\n":  `"game,date,tod" is not the header: expected CSV with the header game,date,tod,number`,
 		"ny-win-4,2024-01-02,Evening,0123\n": `"ny-win-4,2024-01-02,Evening,0123" is not the header`,
 		"Pick 3 Day,1,1,2024,1,1,2,4\n":      `"Pick 3 Day,1,1,2024,1,1,2,4" is not the header`,
-		"game;date;tod;number\ng;2024-01-02;Day;1\n": `"game;date;tod;number" is not the header`,
-		"game,date,tod,number,Game\n":                `names the column "Game" twice`,
-		"game,date,tod,number,\n":                    "column 5 of the header",
-		"\"game,date\n":                              "is not the header",
+		"game;date;tod;number\ng;2024-01-02;Day;1\n":                              `"game;date;tod;number" is not the header, and its fields are separated by semicolons`,
+		"game,date,tod,number\ng,2024-01-02,Day,1\ngame,date,tod,number,number\n": `names the column "number" twice`,
+		"game,date,tod,number,Game\n":                                             `names the column "Game" twice`,
+		"game,date,tod,number,\n":                                                 "column 5 of the header",
+		"\"game,date\n":                                                           "is not the header",
 	})
 }
 

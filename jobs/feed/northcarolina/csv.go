@@ -17,8 +17,8 @@ import (
 // The game is nc-pick-N, N being how many columns "Ball 1", "Ball 2", … the header has. Day/Eve is D or E; a
 // blank one is never inferred. DoubleDraw* D is the second honoured draw of its slot (sequence 2); blank, W
 // (Whiteball) and R (Redball) are the first. Fireball and GreenBall are add-ons, kept as published. A row has
-// exactly the header's fields; a row of one field that does not begin with a digit is a notice and skipped,
-// and so is the header where it stands again. Further columns are not read, and told of.
+// exactly the header's fields; titles and disclaimers are skipped. A header may stand again, of the same game or of
+// another. Further columns are not read, and told of.
 var Form = feed.Form{
 	Feed:     models.FeedNC,
 	Expected: `CSV with the header "Date","Day/Eve","Ball 1","Ball 2","Ball 3","Fireball" (as many balls as the game has)`,
@@ -34,39 +34,31 @@ type columns struct {
 }
 
 func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
-	lines := feed.NewLines(r)
-	header, err := f.ReadHeader(lines, feed.FoldName)
-	if err != nil {
-		return lines.Count(), err
-	}
-	cols, err := findColumns(f, header)
-	if err != nil {
-		return lines.Count(), err
-	}
-	var (
-		c       feed.Candidate
-		fields  []string
-		ignored = f.NewIgnored(header, slices.Concat(cols.balls, []int{cols.date, cols.dayEve, cols.fireball, cols.greenBall, cols.doubleDraw})...)
-	)
-	return lines.Each(func(line feed.Line) error {
-		var fault string
-		fields, fault = header.Split(fields[:0], line)
-		if header.Skipped(line, fields, fault) {
-			return nil
-		}
-		c.Reset(line.Number, line.Text)
-		if fault != "" {
-			c.FailRow(fault)
-		} else {
-			cols.read(&c, header, fields)
-			ignored.Row(fields)
-		}
-		return yield(&c)
+	var c feed.Candidate
+	return f.ReadTable(r, &feed.Table{
+		Fold: feed.FoldName, Notices: true,
+		Open: func(h *feed.Header) (*feed.Rows, error) {
+			cols, ok := findColumns(h)
+			if !ok {
+				return nil, nil
+			}
+			ignored := f.NewIgnored(h, slices.Concat(cols.balls, []int{cols.date, cols.dayEve, cols.fireball, cols.greenBall, cols.doubleDraw})...)
+			return &feed.Rows{
+				Date: cols.date,
+				Read: func(line feed.Line, fields []string) error {
+					c.Reset(line.Number, line.Text)
+					cols.read(&c, h, fields)
+					ignored.Row(fields)
+					return yield(&c)
+				},
+				Fault: c.Malforms(yield),
+			}, h.Distinct()
+		},
 	})
 }
 
-func findColumns(f feed.Form, h *feed.Header) (columns, error) {
-	cols := columns{
+func findColumns(h *feed.Header) (cols columns, ok bool) {
+	cols = columns{
 		date: h.Column("date"), dayEve: h.Column("day/eve"),
 		fireball: h.Column("fireball"), greenBall: h.Column("greenball"), doubleDraw: h.Column("doubledraw"),
 	}
@@ -82,11 +74,8 @@ func findColumns(f feed.Form, h *feed.Header) (columns, error) {
 			cols.balls = append(cols.balls, at)
 		}
 	}
-	if min(cols.date, cols.dayEve) < 0 || numbered == 0 || len(cols.balls) != numbered {
-		return cols, f.NoHeader(strings.Join(h.Names, ","))
-	}
 	cols.game = fmt.Sprintf("nc-pick-%d", numbered)
-	return cols, h.Distinct()
+	return cols, min(cols.date, cols.dayEve) >= 0 && numbered > 0 && len(cols.balls) == numbered
 }
 
 // read fills c from the fields of one whole row.

@@ -2,7 +2,6 @@ package nyopendata
 
 import (
 	"bufio"
-	"strings"
 
 	"lottery/jobs/feed"
 )
@@ -15,49 +14,36 @@ type columns struct {
 
 // parseCSV reads the CSV export. A row that does not have the header's fields is one malformed candidate.
 func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
-	lines := feed.NewLines(r)
-	header, err := f.ReadHeader(lines, feed.FoldName)
-	if err != nil {
-		return lines.Count(), err
-	}
-	date := header.Column(dateColumn)
-	cols, ok := findColumns(header)
-	if date < 0 || !ok {
-		return lines.Count(), f.NoHeader(strings.Join(header.Names, ","))
-	}
-	if err := header.Distinct(); err != nil {
-		return lines.Count(), err
-	}
-	known := []int{date}
-	for _, col := range cols {
-		known = append(known, col.number, col.sum, col.booster)
-	}
-	var (
-		c       feed.Candidate
-		fields  []string
-		row     = make([]cells, 0, len(cols))
-		ignored = f.NewIgnored(header, known...)
-	)
-	return lines.Each(func(line feed.Line) error {
-		var fault string
-		fields, fault = header.Split(fields[:0], line)
-		if header.Skipped(line, fields, fault) {
-			return nil
-		}
-		if fault != "" {
-			c.Reset(line.Number, line.Text)
-			c.FailRow(fault)
-			return yield(&c)
-		}
-		ignored.Row(fields)
-		row = row[:0]
-		for _, col := range cols {
-			row = append(row, cells{
-				slot: col.slot, place: col.number,
-				number: header.Cell(fields, col.number), sum: header.Cell(fields, col.sum), booster: header.Cell(fields, col.booster),
-			})
-		}
-		return yieldRow(&c, line.Number, line.Text, header.Cell(fields, date), row, yield)
+	var c feed.Candidate
+	return f.ReadTable(r, &feed.Table{
+		Fold: feed.FoldName, Notices: true,
+		Open: func(h *feed.Header) (*feed.Rows, error) {
+			date := h.Column(dateColumn)
+			cols, ok := findColumns(h)
+			if date < 0 || !ok {
+				return nil, nil
+			}
+			known := []int{date}
+			for _, col := range cols {
+				known = append(known, col.number, col.sum, col.booster)
+			}
+			ignored, row := f.NewIgnored(h, known...), make([]cells, 0, len(cols))
+			return &feed.Rows{
+				Date: date,
+				Read: func(line feed.Line, fields []string) error {
+					ignored.Row(fields)
+					row = row[:0]
+					for _, col := range cols {
+						row = append(row, cells{
+							slot: col.slot, place: col.number,
+							number: h.Cell(fields, col.number), sum: h.Cell(fields, col.sum), booster: h.Cell(fields, col.booster),
+						})
+					}
+					return yieldRow(&c, line.Number, line.Text, h.Cell(fields, date), row, yield)
+				},
+				Fault: c.Malforms(yield),
+			}, h.Distinct()
+		},
 	})
 }
 

@@ -46,9 +46,13 @@ var csvCases = []feedtest.Case{
 		},
 	},
 	{
-		Name: "the header again, as its names are compared",
-		Text: header + "09/24/2020,433,,,,,,,,,,,\n" + header + strings.ToUpper(header) + "09/25/2020,434,,,,,,,,,,,\n",
-		Want: []string{"2: ny-numbers 2020-09-24 Midday 433", "5: ny-numbers 2020-09-25 Midday 434"},
+		Name: "the header again, as its names are compared; with its columns in another order, the rows below are read by it",
+		Text: header + "09/24/2020,433,,,,,,,,,,,\n" + header + strings.ToUpper(header) + "09/25/2020,434,,,,,,,,,,,\n" +
+			"Draw Date,Evening Daily #,Midday Daily #,Evening Win 4 #,Midday Win 4 #\n01/02/2021,222,111,4444,3333\n",
+		Want: []string{
+			"2: ny-numbers 2020-09-24 Midday 433", "5: ny-numbers 2020-09-25 Midday 434",
+			"7: ny-numbers 2021-01-02 Evening 222", "7: ny-numbers 2021-01-02 Midday 111", "7: ny-win-4 2021-01-02 Evening 4444", "7: ny-win-4 2021-01-02 Midday 3333",
+		},
 	},
 	{
 		Name: "columns that are not known are told of once, where they have a value; without a name by their number",

@@ -19,7 +19,7 @@ import (
 // The game is tx- and the words of the first field before the tod (Pick 3 Morning → tx-pick-3); the number in
 // them is how many balls follow the date. What stands behind the balls counts by its place: first the sum,
 // which is not checked, then the Fireball; anything further must be blank. A line is data if it has seven fields or more
-// or begins with the name of a game; every other line is a title and skipped, and so is one of column names: one with
+// or begins with the name of a game, and has a digit to begin a field with or the game's time of day; every other line is a title and skipped, and so is one of column names: one with
 // Month, Day and Year in their place that begins with no game's name. Rejections name columns by number.
 var Form = feed.Form{
 	Feed:     models.FeedTexas,
@@ -67,6 +67,10 @@ func looksLikeData(text string, fields []string, split bool) bool {
 	}
 	if feed.AllBlank(fields) {
 		return false
+	}
+	if !slices.ContainsFunc(fields[1:], feed.BeginsWithDigit) {
+		_, tod, _ := splitName(fields[0])
+		return tod != 0 && knownGame.MatchString(fields[0])
 	}
 	return knownGame.MatchString(fields[0]) || (len(fields) >= dataFields && !namesDate(fields[1:dateFields]))
 }

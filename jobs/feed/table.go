@@ -1,0 +1,106 @@
+package feed
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+)
+
+// Table is how a form that has a header is read.
+type Table struct {
+	Fold func(name string) string // makes column names comparable
+	// Open finds the form's columns in a header, and gives what reads the rows below it: nil if the row is no header of
+	// the form. An error is a header with a fault.
+	Open func(h *Header) (*Rows, error)
+	// Notices tells that titles and disclaimers stand below the header too.
+	Notices bool
+}
+
+// Rows reads the rows below one header.
+type Rows struct {
+	Date int // the column that has a date in every row, and so tells rows from headers
+	Read func(line Line, fields []string) error
+	// Fault hands out a row that cannot be split, or has not as many fields as the header.
+	Fault func(line Line, fault string) error
+}
+
+// ReadTable reads a table, past blank lines and titles. Where a header of the form stands among the rows, because files
+// were put together, the rows below it are read by it. A file without any header is an error.
+func (f Form) ReadTable(r *bufio.Reader, t *Table) (lines int, err error) {
+	all := NewLines(r)
+	header, rows, err := f.firstHeader(all, t)
+	if err != nil {
+		return all.Count(), err
+	}
+	var fields []string
+	return all.Each(func(line Line) error {
+		var fault string
+		fields, fault = header.Split(fields[:0], line)
+		if !line.TooLong && len(fields) > 1 && (rows.Date >= len(fields) || !BeginsWithDigit(fields[rows.Date])) {
+			if header.Repeats(fields) {
+				return nil
+			}
+			again := newHeader(fields, t.Fold)
+			opened, err := t.Open(again)
+			if err != nil {
+				return err
+			}
+			if opened != nil {
+				header, rows = again, opened
+				return nil
+			}
+		}
+		switch {
+		case !line.TooLong && len(fields) > 0 && AllBlank(fields):
+			return nil
+		case t.Notices && header.notice(line, fields, fault):
+			return nil
+		case fault != "":
+			return rows.Fault(line, fault)
+		default:
+			return rows.Read(line, fields)
+		}
+	})
+}
+
+// firstHeader reads on to the first row, which must be the form's header, past blank lines and titles: lines of which one
+// field at most is not blank.
+func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
+	title := ""
+	for {
+		line, err := lines.Next()
+		if errors.Is(err, io.EOF) {
+			return nil, nil, f.noHeader(title)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		fields, fault := SplitFields(nil, line.Text)
+		if line.TooLong || fault != "" {
+			return nil, nil, f.noHeader(line.Text)
+		}
+		if filled(fields) <= 1 {
+			if title == "" {
+				title = line.Text
+			}
+			continue
+		}
+		h := newHeader(fields, t.Fold)
+		rows, err := t.Open(h)
+		if err == nil && rows == nil {
+			err = f.noHeader(line.Text)
+		}
+		return h, rows, err
+	}
+}
+
+// filled is how many fields are not blank.
+func filled(fields []string) (n int) {
+	for _, field := range fields {
+		if strings.TrimSpace(field) != "" {
+			n++
+		}
+	}
+	return n
+}
