@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"bytes"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -8,17 +10,20 @@ import (
 	"lottery/models"
 )
 
-// addonTable holds each set of add-ons that occurs once. Set 0 is empty. A set is kept as one string of
+// addonTable holds each set of add-ons that occurs once. Set 0 is empty. A set is kept as one text of
 // name NUL value NUL …, names ascending: add-ons hold no control characters (feed.Candidate.AddAddon).
 type addonTable struct {
-	sets  []string
-	index map[string]uint32
-	buf   []byte
-	texts map[uint32]string // database texts of recent sets
+	sets   textStore
+	places []uint64 // of sets, by number
+	tags   []uint16 // of their hashes
+	slots  []uint32 // sets by hash, in the first free slot from there on; 0 = free
+	seed   maphash.Seed
+	buf    []byte
+	texts  map[uint32]string // database texts of recent sets
 }
 
 func newAddonTable() *addonTable {
-	return &addonTable{sets: []string{""}, index: map[string]uint32{"": 0}, texts: map[uint32]string{}}
+	return &addonTable{places: make([]uint64, 1), tags: make([]uint16, 1), slots: make([]uint32, 1<<8), seed: maphash.MakeSeed(), texts: map[uint32]string{}}
 }
 
 // number finds or adds a set; it may reorder list.
@@ -32,19 +37,42 @@ func (t *addonTable) number(list []feed.Addon) uint32 {
 		t.buf = append(append(t.buf, a.Name...), 0)
 		t.buf = append(append(t.buf, a.Value...), 0)
 	}
-	if i, ok := t.index[string(t.buf)]; ok {
-		return i
+	hash := maphash.Bytes(t.seed, t.buf)
+	slot, tag := t.slot(hash), uint16(hash>>48)
+	for ; t.slots[slot] != 0; slot = (slot + 1) % len(t.slots) {
+		if i := t.slots[slot]; t.tags[i] == tag && bytes.Equal(t.sets.text(t.places[i]), t.buf) {
+			return i
+		}
 	}
-	i := uint32(len(t.sets))
-	set := string(t.buf)
-	t.sets = append(t.sets, set)
-	t.index[set] = i
+	i := uint32(len(t.places))
+	t.places, t.tags = append(t.places, t.sets.add(t.buf)), append(t.tags, tag)
+	t.slots[slot] = i
+	if 2*len(t.places) > len(t.slots) {
+		t.grow()
+	}
 	return i
+}
+
+// slot is where the search for a hash begins.
+func (t *addonTable) slot(hash uint64) int { return int(hash & uint64(len(t.slots)-1)) }
+
+func (t *addonTable) grow() {
+	t.slots = make([]uint32, 2*len(t.slots))
+	for i := 1; i < len(t.places); i++ {
+		slot := t.slot(maphash.Bytes(t.seed, t.sets.text(t.places[i])))
+		for t.slots[slot] != 0 {
+			slot = (slot + 1) % len(t.slots)
+		}
+		t.slots[slot] = uint32(i)
+	}
 }
 
 // each calls f for every add-on of set i.
 func (t *addonTable) each(i uint32, f func(name, value string)) {
-	for rest := t.sets[i]; rest != ""; {
+	if i == 0 {
+		return
+	}
+	for rest := string(t.sets.text(t.places[i])); rest != ""; {
 		var name, value string
 		name, rest, _ = strings.Cut(rest, "\x00")
 		value, rest, _ = strings.Cut(rest, "\x00")

@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"lottery/jobs/importer"
 	"lottery/models"
@@ -277,12 +279,38 @@ func TestStalePlan(t *testing.T) {
 		for _, strict := range []bool{false, true} {
 			before := b.draws()
 			_, err := importer.Run(context.Background(), b.st, []importer.Source{text("f", "Pick 3 Day,1,2,2024,1,2,3\n")}, importer.Options{
-				Feed: models.FeedTexas, Strict: strict, Progress: move(100),
+				Feed: models.FeedTexas, Strict: strict, Progress: move(1 << 30), Patience: 50 * time.Millisecond,
 			})
 			if models.ErrorCode(err) != models.CodeUnavailable {
 				b.Errorf("strict %v: %v", strict, err)
 			}
 			wantLines(b, "draws", b.draws(), before...)
+		}
+	})
+}
+
+// TestManyAtOnce: imports that begin together all come to their turn.
+func TestManyAtOnce(t *testing.T) {
+	onEach(t, func(b *bench) {
+		const imports, days = 12, 200
+		var all sync.WaitGroup
+		for i := range imports {
+			all.Go(func() {
+				var lines strings.Builder
+				for day := range days {
+					at := models.NewDate(2000+i, time.January, 1) + models.Date(day)
+					year, month, of := at.Civil()
+					fmt.Fprintf(&lines, "Pick 3 Day,%d,%d,%d,1,2,3\n", month, of, year)
+				}
+				result, err := importer.Run(context.Background(), b.st, []importer.Source{text("f", lines.String())}, importer.Options{Feed: models.FeedTexas})
+				if err != nil || result.Summary.Inserted != days {
+					b.Errorf("%+v, %v", result, err)
+				}
+			})
+		}
+		all.Wait()
+		if n := len(b.draws()); n != imports*days {
+			b.Errorf("%d draws", n)
 		}
 	})
 }

@@ -45,6 +45,9 @@ type Options struct {
 	DryRun bool   // plan and report, write nothing
 	Strict bool   // all files without a rejection, or none
 	Now    func() time.Time
+	// Patience is for how long a plan is made again and again where others change the draws in the meantime; 0 = ten
+	// minutes.
+	Patience time.Duration
 
 	// Progress, if not nil, is called at most four times a second, and never at the same time as OnRejection.
 	Progress func(Progress)
@@ -110,6 +113,9 @@ func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
+	if opts.Patience == 0 {
+		opts.Patience = 10 * time.Minute
+	}
 	started := opts.Now()
 	games, err := st.Games(ctx)
 	if err != nil {
@@ -125,6 +131,9 @@ func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (
 		err = r.together(ctx, sources)
 	} else {
 		err = r.oneByOne(ctx, sources)
+	}
+	if closed := r.addons.sets.close(); err == nil {
+		err = closed
 	}
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // whatever the database makes of it

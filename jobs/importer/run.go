@@ -1,9 +1,11 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"lottery/jobs/feed"
@@ -24,11 +26,6 @@ type run struct {
 	progress *meter
 	result   Result
 }
-
-// maxPlans is how often a plan is made again because others changed the draws in the meantime.
-const maxPlans = 5
-
-var errBusy = models.Errorf(models.CodeUnavailable, "other imports kept changing the draws meanwhile; run it again")
 
 // oneByOne imports each file in a transaction of its own.
 func (r *run) oneByOne(ctx context.Context, sources []Source) error {
@@ -86,13 +83,17 @@ func (r *run) together(ctx context.Context, sources []Source) (err error) {
 	return nil
 }
 
+// longestPause is between two plans of the same files.
+const longestPause = time.Second
+
 // planAndMerge plans the files and writes them, unless that is not to be. A plan that is stale by the time of
-// writing is made again.
+// writing, because others (imports, operators) changed the draws, is made again, each time after a longer pause, so that
+// of many who want to write each comes to its turn.
 func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 	if len(files) == 0 {
 		return nil
 	}
-	for range maxPlans {
+	for began, pause := time.Now(), 10*time.Millisecond; time.Since(began) < r.opts.Patience; pause = min(2*pause, longestPause) {
 		version, err := r.store.DataVersion(ctx)
 		if err != nil {
 			return err
@@ -113,8 +114,13 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 		if !errors.Is(err, store.ErrStale) {
 			return err
 		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(rand.N(pause)):
+		}
 	}
-	return errBusy
+	return models.Errorf(models.CodeUnavailable, "others changed the draws all the time, for %s: run it again", r.opts.Patience)
 }
 
 func (r *run) wouldRefuse(files []*file) bool {
@@ -132,6 +138,8 @@ func (r *run) merge(ctx context.Context, basis int64, files []*file) error {
 		total += f.changes()
 	}
 	done := 0
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	merges := make([]store.Merge, len(files))
 	for i, f := range files {
 		summary := f.summary()
@@ -143,6 +151,10 @@ func (r *run) merge(ctx context.Context, basis int64, files []*file) error {
 				for c := range r.drawChanges(f) {
 					done++
 					r.progress.at(Progress{f.name, PhaseWriting, int64(done), int64(total)})
+					if err := r.addons.sets.err; err != nil {
+						stop(err) // what is written so far is undone
+						return
+					}
 					if !yield(c) {
 						return
 					}
@@ -151,7 +163,7 @@ func (r *run) merge(ctx context.Context, basis int64, files []*file) error {
 		}
 	}
 	if _, err := r.store.MergeDraws(ctx, basis, merges, r.opts.Now()); err != nil {
-		return fmt.Errorf("import %s: %w", files[0].name, err)
+		return fmt.Errorf("import %s: %w", files[0].name, cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (p *jsonParser) document() error {
 
 // refusal is the error for the object that Socrata sends instead of records.
 func (p *jsonParser) refusal() error {
-	said, err := p.object()
+	said, _, err := p.object()
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (p *jsonParser) element() error {
 		p.c.FailRow("an element of the array is not a record")
 		return p.yield(&p.c)
 	}
-	record, err := p.object()
+	record, twice, err := p.object()
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,11 @@ func (p *jsonParser) element() error {
 			at.fault, at.faulty = booster.fault, at.booster
 		}
 		row = append(row, at)
+	}
+	if twice != "" { // two records may have become one
+		p.c.Reset(line, raw(date, row))
+		p.c.FailRow(fmt.Sprintf("the record has %q twice", feed.Shown(twice)))
+		return p.yield(&p.c)
 	}
 	return yieldRow(&p.c, line, raw(date, row), date, row, p.yield)
 }
@@ -147,17 +152,18 @@ var slotKeys = [len(slots)]string{"midday_daily", "evening_daily", "midday_win_4
 
 func (v value) cell(column string) feed.Cell { return feed.Cell{Column: column, Value: v.text} }
 
-// object reads the members that follow an opening brace, by folded key. null is blank.
-func (p *jsonParser) object() (map[string]value, error) {
-	members := make(map[string]value, 16)
+// object reads the members that follow an opening brace, by folded key, and tells the first known key that stands twice.
+// null is blank.
+func (p *jsonParser) object() (members map[string]value, twice string, err error) {
+	members = make(map[string]value, 16)
 	for p.dec.More() {
 		key, err := p.dec.Token()
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		token, err := p.dec.Token()
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		name, _ := key.(string)
 		v := value{key: name}
@@ -170,13 +176,17 @@ func (p *jsonParser) object() (map[string]value, error) {
 		default:
 			v.text, v.fault = fmt.Sprint(t), "the value is neither text nor a number"
 			if err := p.skip(token); err != nil {
-				return nil, err
+				return nil, "", err
 			}
 		}
-		members[feed.FoldName(name)] = v
+		folded := feed.FoldName(name)
+		if _, known := members[folded]; known && knownKeys[folded] && twice == "" {
+			twice = name
+		}
+		members[folded] = v
 	}
-	_, err := p.dec.Token() // the closing brace
-	return members, err
+	_, err = p.dec.Token() // the closing brace
+	return members, twice, err
 }
 
 // skip reads on to the end of the array or object that token opens.

@@ -103,6 +103,11 @@ var jsonCases = []feedtest.Case{
 			"2: malformed[midday_daily] the value is neither text nor a number", "2: malformed[evening_daily] the value is neither text nor a number", "2: malformed[midday_win_4_booster] the value is neither text nor a number",
 		},
 	},
+	{
+		Name: "a record that has a key twice",
+		Text: `[{"draw_date":"2020-01-01T00:00:00.000","midday_daily":"123","Midday Daily":"456"},{"draw_date":"2020-01-02T00:00:00.000","midday_daily":"7","x":1,"x":2}]`,
+		Want: []string{`1: malformed[] the record has "Midday Daily" twice`, "1: ny-numbers 2020-01-02 Midday 7"}, Ignored: []string{"x"},
+	},
 	{Name: "no records", Text: "[]\n", Want: nil},
 }
 

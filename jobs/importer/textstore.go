@@ -1,0 +1,119 @@
+package importer
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// textStore keeps texts one after another in pieces of memory. What comes after the first of them goes to a temporary
+// file: a file of a million lines may have a remark in each.
+type textStore struct {
+	pieces  [][]byte // the first ones, and the one that is being filled
+	filled  int      // how many are full
+	spilled *os.File // holds full pieces by their number
+	buf     []byte
+	err     error // the first of the file's; texts are then not what they should be
+}
+
+const (
+	pieceShift = 20 // log2 of the bytes of a piece, which the longest line has room in many times
+	mostPieces = 24 // that stay in memory
+)
+
+// add keeps a text and tells its place.
+func (s *textStore) add(text []byte) uint64 {
+	if len(s.pieces) == 0 || len(s.pieces[len(s.pieces)-1])+len(text)+binary.MaxVarintLen32 > 1<<pieceShift {
+		s.next()
+	}
+	last := &s.pieces[len(s.pieces)-1]
+	place := uint64(s.filled)<<pieceShift | uint64(len(*last))
+	*last = append(binary.AppendUvarint(*last, uint64(len(text))), text...)
+	return place
+}
+
+// next begins a piece.
+func (s *textStore) next() {
+	if len(s.pieces) > 0 {
+		s.filled++
+	}
+	if len(s.pieces) <= mostPieces {
+		s.pieces = append(s.pieces, make([]byte, 0, 1<<pieceShift))
+		return
+	}
+	last := &s.pieces[mostPieces]
+	if s.spilled == nil && s.err == nil {
+		var err error
+		if s.spilled, err = os.CreateTemp("", "lottery-addons-*"); s.fail(err) {
+			s.spilled = nil
+		} else {
+			_ = os.Remove(s.spilled.Name()) // where the system allows it: then not even kill -9 leaves the file behind
+		}
+	}
+	if s.err == nil {
+		_, err := s.spilled.WriteAt(*last, int64(s.filled-1)<<pieceShift)
+		s.fail(err)
+	}
+	*last = (*last)[:0]
+}
+
+// fail keeps the first error.
+func (s *textStore) fail(err error) bool {
+	if err != nil && s.err == nil {
+		s.err = fmt.Errorf("keep the add-ons: %w", err)
+	}
+	return err != nil
+}
+
+// text is the one at a place. It is valid until the next call.
+func (s *textStore) text(place uint64) []byte {
+	piece, from := int(place>>pieceShift), place&(1<<pieceShift-1)
+	var rest []byte
+	switch {
+	case piece < min(s.filled, mostPieces):
+		rest = s.pieces[piece][from:]
+	case piece == s.filled:
+		rest = s.pieces[len(s.pieces)-1][from:]
+	default:
+		return s.readBack(int64(place))
+	}
+	n, head := binary.Uvarint(rest)
+	return rest[head:][:n]
+}
+
+// readBack is a text of the file.
+func (s *textStore) readBack(place int64) []byte {
+	var head [binary.MaxVarintLen32]byte
+	if s.err != nil {
+		return nil
+	}
+	read, err := s.spilled.ReadAt(head[:], place)
+	n, used := binary.Uvarint(head[:read])
+	if used <= 0 {
+		s.fail(cmp.Or(err, io.ErrUnexpectedEOF))
+		return nil
+	}
+	if cap(s.buf) < int(n) {
+		s.buf = make([]byte, n)
+	}
+	s.buf = s.buf[:n]
+	if _, err := s.spilled.ReadAt(s.buf, place+int64(used)); s.fail(err) {
+		return nil
+	}
+	return s.buf
+}
+
+// close gives the temporary file back. It tells whether the texts were what they should be.
+func (s *textStore) close() error {
+	if s.spilled != nil {
+		s.fail(s.spilled.Close())
+		if err := os.Remove(s.spilled.Name()); !errors.Is(err, fs.ErrNotExist) {
+			s.fail(err)
+		}
+	}
+	return s.err
+}
