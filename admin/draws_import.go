@@ -22,7 +22,7 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	report, err := c.newReport()
+	report, err := c.newReport(c.Args().Slice())
 	if err != nil {
 		return err
 	}

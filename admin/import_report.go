@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"lottery/models"
+	"lottery/models/store"
 )
 
 // report takes the rejections of an import: all of them into the file of --report, or else the first few to show.
@@ -18,14 +20,14 @@ type report struct {
 	call  *call
 	path  string // "" without --report
 	temp  *os.File
-	final bool // temp is what --report names, not a file beside it
+	final string // what temp becomes; "" = temp is what --report names
 	out   *bufio.Writer
 	csv   *csv.Writer
 	first []models.Rejection
 }
 
-// newReport opens the report before anything is imported. It stands beside its final name until it is whole.
-func (c *call) newReport() (*report, error) {
+// newReport opens the report before anything of the files is imported. It stands beside its final name until it is whole.
+func (c *call) newReport(files []string) (*report, error) {
 	r := &report{call: c, path: c.String("report")}
 	if !c.IsSet("report") {
 		return r, nil
@@ -33,20 +35,52 @@ func (c *call) newReport() (*report, error) {
 	if r.path == "" || r.path == "-" {
 		return nil, models.Errorf(models.CodeInvalid, "--report needs the name of a file; stdout is for the summary")
 	}
-	if info, err := os.Stat(r.path); err == nil && !info.Mode().IsRegular() {
-		// A device or a pipe, such as /dev/null: to be written to, never to be replaced.
-		if r.temp, err = os.OpenFile(r.path, os.O_WRONLY, 0); err != nil {
+	target := r.path
+	if info, err := os.Stat(r.path); err == nil {
+		if err := c.replaceable(r.path, info, files); err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			// A device or a pipe, such as /dev/null: to be written to, never to be replaced.
+			if r.temp, err = os.OpenFile(r.path, os.O_WRONLY, 0); err != nil {
+				return nil, fmt.Errorf("make the report: %w", err)
+			}
+			return r, r.begin()
+		}
+		if target, err = filepath.EvalSymlinks(r.path); err != nil {
 			return nil, fmt.Errorf("make the report: %w", err)
 		}
-		r.final = true
-		return r, r.begin()
 	}
-	temp, err := os.CreateTemp(filepath.Dir(r.path), "."+filepath.Base(r.path)+".*")
+	temp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
-		return nil, fmt.Errorf("make the report: %w", err)
+		if of := (*fs.PathError)(nil); errors.As(err, &of) {
+			err = of.Err // its file is none that anybody has named
+		}
+		return nil, fmt.Errorf("make the report %s: %w", r.path, err)
 	}
-	r.temp = temp
+	r.temp, r.final = temp, target
 	return r, r.begin()
+}
+
+// replaceable is an error if a report must not take the place of an existing file: one that is to be imported, the
+// database, or where the summary goes.
+func (c *call) replaceable(path string, report os.FileInfo, files []string) error {
+	same := func(other string) bool {
+		info, err := os.Stat(other)
+		return err == nil && os.SameFile(report, info)
+	}
+	if database, ok := store.SQLiteFile(c.cfg.DatabaseURL); ok {
+		files = append(slices.Clip(files), database, database+"-wal", database+"-shm")
+	}
+	if slices.ContainsFunc(files, same) {
+		return models.Errorf(models.CodeInvalid, "--report %s would replace a file that is in use: give it another name", path)
+	}
+	for _, stream := range []*os.File{os.Stdout, os.Stderr} {
+		if info, err := stream.Stat(); err == nil && info.Mode().IsRegular() && os.SameFile(report, info) {
+			return models.Errorf(models.CodeInvalid, "--report needs a file of its own; stdout is for the summary")
+		}
+	}
+	return nil
 }
 
 // begin writes the header.
@@ -85,9 +119,9 @@ func (r *report) publish() error {
 	}
 	r.csv.Flush()
 	err := errors.Join(r.csv.Error(), r.out.Flush())
-	if err == nil && !r.final {
+	if err == nil && r.final != "" {
 		if err = r.temp.Chmod(reportMode); err == nil {
-			err = os.Rename(r.temp.Name(), r.path)
+			err = os.Rename(r.temp.Name(), r.final)
 		}
 	}
 	if err != nil {
@@ -102,7 +136,7 @@ func (r *report) discard() error {
 		return nil
 	}
 	err := r.temp.Close()
-	if r.final {
+	if r.final == "" {
 		return err
 	}
 	if removed := os.Remove(r.temp.Name()); !errors.Is(removed, fs.ErrNotExist) {
