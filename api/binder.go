@@ -7,6 +7,7 @@ import (
 
 	"lottery/api/problem"
 	"lottery/models"
+	"lottery/models/secret"
 )
 
 // A path's parameters, by name, with the value that leaving one out means. That makes an explicit default and
@@ -85,9 +86,10 @@ func unescape(s string) (string, error) {
 	return out, nil
 }
 
-// short keeps what is quoted back readable.
+// short keeps what is quoted back readable, and a key that was put in the wrong place to itself.
 func short(s string) string {
 	const most = 60
+	s = secret.Redacted(s)
 	if len(s) <= most {
 		return s
 	}

@@ -186,7 +186,8 @@ func (x *call) nextPage(cursor string) string {
 	b = append(b, u.EscapedPath()...)
 	mark := byte('?')
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
-		if name, _, _ := strings.Cut(pair, "="); pair != "" && name != "cursor" {
+		name, _, _ := strings.Cut(pair, "=")
+		if name, _ := unescape(name); pair != "" && name != "cursor" {
 			b = append(append(b, mark), pair...)
 			mark = '&'
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
+	"strings"
 
 	"lottery/api/problem"
 	"lottery/models"
@@ -36,7 +37,7 @@ func (b *binder) cursor(path string) *catalog.Position {
 		return nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(v)
-	if err != nil || len(raw) < cursorFixed+crc32.Size || raw[0] != cursorVersion ||
+	if err != nil || strings.ContainsAny(v, "\r\n") || len(raw) < cursorFixed+crc32.Size || raw[0] != cursorVersion ||
 		binary.BigEndian.Uint32(raw[len(raw)-crc32.Size:]) != crc32.ChecksumIEEE(raw[:len(raw)-crc32.Size]) {
 		b.failf("cursor", problem.Malformed, "cursor is not one that this service gave; leave it out to begin again")
 		return nil

@@ -96,7 +96,7 @@ func (b *binder) number(name string, fallback, low, high int, required bool) int
 		return fallback
 	}
 	n, err := strconv.Atoi(v)
-	if err != nil || n < low || n > high {
+	if err != nil || n < low || n > high || (n == 0 && v[0] == '-') {
 		b.failf(name, problem.OutOfRange, "%s must be from %d to %d, not %s", name, low, high, short(v))
 		return fallback
 	}
@@ -147,9 +147,9 @@ func (b *binder) date(name, value string) (d models.Date, ok bool) {
 	return models.FirstDate, false
 }
 
-// shortDate is ParseDate's word, or one that does not repeat a whole page.
+// shortDate is ParseDate's word, or one that does not repeat a whole page, or a key.
 func shortDate(value string, err error) string {
-	if len(value) <= 40 {
+	if len(value) <= 40 && short(value) == value {
 		return err.Error()
 	}
 	return strconv.Quote(short(value)) + " is not a date of the form YYYY-MM-DD"

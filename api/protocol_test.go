@@ -158,6 +158,7 @@ func TestRequestID(t *testing.T) {
 	s := newServer(t)
 	for sent, kept := range map[string]bool{
 		"my-id.1:2/3": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "two words": false, "a\"b": false, "é": false,
+		"ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV0OueG9": false,
 	} {
 		got := s.get(t, "/healthz", map[string]string{"X-Request-Id": sent}).Header().Get("X-Request-Id")
 		if (got == sent) != kept || got == "" {
@@ -167,6 +168,23 @@ func TestRequestID(t *testing.T) {
 	a, b := s.get(t, "/healthz", nil).Header().Get("X-Request-Id"), s.get(t, "/healthz", nil).Header().Get("X-Request-Id")
 	if a == b || len(a) < 16 {
 		t.Errorf("two requests have the ids %q and %q", a, b)
+	}
+}
+
+// A key in the wrong place is not repeated: errors are logged and shown to others.
+func TestKeysAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	key := secret.NewKey()
+	for _, path := range []string{
+		"/v1/draws/recent?game=KEY", "/v1/draws/recent?game_type=KEY", "/v1/draws/recent?tod=KEY", "/v1/draws/recent?format=KEY", "/v1/draws/recent?count=KEY",
+		"/v1/draws/recent?cursor=KEY", "/v1/draws/recent?KEY=1", "/v1/draws/recent?xKEY", "/v1/draws/recent?count=%xKEY", "/v1/draws/date/KEY", "/v1/draws/search?number=KEY",
+		"/v1/draws/by-sum?sum=KEY", "/v1/draws/by-pair?pair=KEY&order=KEY", "/v1/draws/history?year=KEY", "/v1/stats?game=a&from=KEY", "/v1/KEY", "/KEY",
+	} {
+		res := s.get(t, strings.ReplaceAll(path, "KEY", key), nil)
+		if res.Code < 400 || strings.Contains(res.Body.String(), key[:20]) {
+			t.Errorf("%s: %d %s", path, res.Code, res.Body)
+		}
 	}
 }
 
@@ -378,6 +396,32 @@ func TestWalkByCursor(t *testing.T) {
 	}
 	if !slices.EqualFunc(walked, all.Draws, func(a, b json.RawMessage) bool { return string(a) == string(b) }) || pages != len(all.Draws) {
 		t.Errorf("walked %s in %d pages\nwant %s", walked, pages, all.Draws)
+	}
+}
+
+// Whatever way a client writes the cursor's name, the next address has one cursor; and a cursor is one text only.
+func TestCursorsAsWritten(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	const path = "/v1/draws/search?number=123&order=asc&limit=1"
+	var page struct {
+		NextCursor string `json:"next_cursor"`
+	}
+	if err := json.Unmarshal(s.get(t, path, nil).Body.Bytes(), &page); err != nil || page.NextCursor == "" {
+		t.Fatal(err, page)
+	}
+	res := s.get(t, path+"&%63ursor="+page.NextCursor, nil)
+	next := strings.TrimSuffix(strings.TrimPrefix(res.Header().Get("Link"), "<http://localhost:8080"), `>; rel="next"`)
+	if res.Code != http.StatusOK || next == "" || s.get(t, next, nil).Code != http.StatusOK {
+		t.Errorf("%d, next %q", res.Code, next)
+	}
+	for _, cursor := range []string{page.NextCursor[:5] + "%0A" + page.NextCursor[5:], page.NextCursor + "%0D%0A", page.NextCursor + "="} {
+		if res := s.get(t, path+"&cursor="+cursor, nil); res.Code != http.StatusBadRequest {
+			t.Errorf("%q: %d", cursor, res.Code)
+		}
+	}
+	if res := s.get(t, "/v1/draws/by-sum?game=ny-numbers&sum=-0", nil); res.Code != http.StatusBadRequest {
+		t.Errorf("sum -0: %d", res.Code)
 	}
 }
 

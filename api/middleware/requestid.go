@@ -5,8 +5,11 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"lottery/models/secret"
 )
 
 const (
@@ -29,9 +32,9 @@ func idOf(r *http.Request) []string {
 	return []string{newRequestID()}
 }
 
-// safeID accepts what can stand in a log line and a header without quoting.
+// safeID accepts what can stand in a log line and a header without quoting. A key that was put there by mistake cannot.
 func safeID(s string) bool {
-	if s == "" || len(s) > maxRequestID {
+	if s == "" || len(s) > maxRequestID || strings.Contains(s, secret.KeyPrefix) {
 		return false
 	}
 	for i := range len(s) {

@@ -45,6 +45,25 @@ func WellFormed(key string) bool {
 	return key[len(body):] == checksum(body)
 }
 
+// Redacted is a text in which of each key, or what may be one, stands only as much as may be shown.
+func Redacted(text string) string {
+	from := 0
+	for {
+		at := strings.Index(text[from:], KeyPrefix)
+		if at < 0 {
+			return text
+		}
+		from += at + len(KeyPrefix)
+		end := from
+		for end < len(text) && strings.IndexByte(alphabet, text[end]) >= 0 {
+			end++
+		}
+		if shown := from + PrefixLength - len(KeyPrefix); end > shown {
+			text = text[:shown] + "…" + text[end:]
+		}
+	}
+}
+
 // Hash is the SHA-256 of a token: the only form in which it is stored. Tokens have more than
 // 190 random bits, so a plain hash cannot be searched and look-ups by hash leak nothing by timing.
 func Hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }

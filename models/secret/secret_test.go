@@ -41,3 +41,16 @@ func TestWellFormed(t *testing.T) {
 		}
 	}
 }
+
+func TestRedacted(t *testing.T) {
+	t.Parallel()
+	key := secret.NewKey()
+	for text, want := range map[string]string{
+		"": "", "ny-numbers": "ny-numbers", "ldk_": "ldk_", "ldk_12345678": "ldk_12345678", "ldk_123456789": "ldk_12345678…",
+		key: key[:12] + "…", "a" + key + " b," + key: "a" + key[:12] + "… b," + key[:12] + "…",
+	} {
+		if got := secret.Redacted(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
