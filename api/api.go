@@ -17,6 +17,7 @@ import (
 	"lottery/api/quota"
 	"lottery/models"
 	"lottery/models/catalog"
+	"lottery/models/secret"
 	"lottery/models/store"
 )
 
@@ -66,7 +67,7 @@ func (h *Handler) fail(c *gin.Context, err error) {
 	}
 	if p.Status() >= http.StatusInternalServerError {
 		h.deps.Log.ErrorContext(middleware.ContextOf(c), "request failed",
-			"method", c.Request.Method, "path", c.Request.URL.Path, "code", p.Code, "error", p.Error())
+			"method", c.Request.Method, "path", secret.Redacted(c.Request.URL.Path), "code", p.Code, "error", p.Error())
 	}
 	if c.Writer.Written() {
 		// Half an answer is on its way: only cutting the connection tells the client that it is not whole.

@@ -216,7 +216,7 @@ func (h *house) used(email string) int64 {
 	return used
 }
 
-// Suspending is not undone by closing the account and signing up again.
+// Suspending is not undone by closing the account, or leaving its address, and signing up again.
 func TestSuspendedStays(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -227,5 +227,6 @@ func TestSuspendedStays(t *testing.T) {
 	}
 	p.get("/dashboard").says(t, http.StatusOK, "Your account is suspended")
 	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "Write to support")
+	p.post("/dashboard/account/email", "email", "other@example.com").says(t, http.StatusConflict, "Write to support")
 	p.get("/dashboard").says(t, http.StatusOK)
 }

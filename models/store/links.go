@@ -28,6 +28,9 @@ type NewLink struct {
 // ErrTooManyLinks says that an address was sent enough mails for an hour.
 var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent several links in the last hour; look for them, or try again later")
 
+// ErrSuspended says that a suspended account keeps its address.
+var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended: write to support, who can change its address")
+
 // CreateLink notes a link that is about to be sent. It is the same for addresses that have an account and those that
 // have none.
 func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error) {
@@ -41,6 +44,9 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 		CreatedAt: now, ExpiresAt: now.Add(models.LinkLives),
 	}
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		if err := s.lockAddress(tx, key); err != nil {
+			return err
+		}
 		if err := tx.Where("created_at < ?", now.Add(-linksKept)).Delete(&models.Link{}).Error; err != nil {
 			return err
 		}
@@ -57,6 +63,14 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 		return tx.Create(&l).Error
 	})
 	return l, translate(err)
+}
+
+// lockAddress lets others of the same address wait until tx ends: what they find then is what tx left.
+func (s *Store) lockAddress(tx *gorm.DB, emailKey string) error {
+	if s.dialect == SQLite {
+		return nil // BEGIN IMMEDIATE: there is no other writer
+	}
+	return tx.Exec("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "address "+emailKey).Error
 }
 
 // WithdrawLink takes back a link that was not sent.
@@ -129,6 +143,9 @@ func (s *Store) SignIn(ctx context.Context, plans models.Plans, in SignIn) (Sign
 		if out.Link, err = s.spend(tx, in.Link, models.LinkSignIn); err != nil {
 			return err
 		}
+		if err := s.lockAddress(tx, out.Link.EmailKey); err != nil {
+			return err
+		}
 		out.Account, err = findAccount(s.locking(tx), out.Link.EmailKey)
 		if models.ErrorCode(err) == models.CodeNotFound {
 			err = s.signUp(tx, plans, &in, &out)
@@ -180,6 +197,9 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, 
 		a, err := findAccount(s.locking(tx), l.AccountID)
 		if err != nil {
 			return err
+		}
+		if a.Status == models.AccountSuspended { // its address would be free for a new account
+			return ErrSuspended
 		}
 		if a.Email != nil {
 			before = *a.Email
