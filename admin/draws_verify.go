@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -74,7 +75,7 @@ func drawsVerify(ctx context.Context, c *call) error {
 		return err
 	}
 	if problems > 0 {
-		return fmt.Errorf("%d of the stored draws cannot be: correct them with `lotteryadmin draws set`, or take them back with `draws unset`; those on an impossible date with the SQL that is told", problems)
+		return fmt.Errorf("%d of the stored draws cannot be: correct them with `lotteryadmin draws set`, or take them back with `draws unset`; others with the SQL that is told", problems)
 	}
 	return nil
 }
@@ -114,6 +115,10 @@ func (v *verifier) take(d *store.StoredDraw) {
 	}
 	if !models.ValidNumber(d.Number) || len(d.Number) != v.game.Digits {
 		v.problem(d, fmt.Sprintf("number %q does not have %d digits", d.Number, v.game.Digits))
+	}
+	if addons := (map[string]string)(nil); d.Addons != "" && json.Unmarshal([]byte(d.Addons), &addons) != nil {
+		v.problem(d, fmt.Sprintf("add-ons %q are not a JSON object of texts: UPDATE draws SET addons = '' WHERE game_id = '%s' AND date = '%s' AND tod = %d AND sequence = %d",
+			d.Addons, d.GameID, strings.ReplaceAll(d.Date, "'", "''"), d.Tod, d.Sequence))
 	}
 	if !v.game.Tods.Has(d.Tod) {
 		v.problem(d, fmt.Sprintf("the game does not draw at %s (but %s)", d.Tod, v.game.Tods))

@@ -237,7 +237,8 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 		('va-pick-3', '2020-05-05', 1, 1, '00a', 'csv', '2020-05-05'),
 		('va-pick-3', '2020-13-45', 3, 1, '007', 'csv', '2020-05-05'),
 		('va-pick-3', '2026-03-05', 3, 1, '007', 'csv', '2020-05-05'),
-		('va-pick-3', '2026-03-06', 3, 1, '007', 'csv', '2020-05-05')`)
+		('va-pick-3', '2026-03-06', 3, 1, '007', 'csv', '2020-05-05');
+		INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at, addons) VALUES ('va-pick-3', '2020-05-06', 3, 1, '123', 'csv', '2020-05-05', '{bad')`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,19 +262,23 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 		`2020-05-04 Night: number "07" does not have 3 digits`,
 		`2020-05-05 Morning: number "00a" does not have 3 digits`,
 		`2020-05-05 Morning: the game does not draw at Morning (but Day,Night)`,
+		`2020-05-06 Day: add-ons "{bad" are not a JSON object of texts: UPDATE draws SET addons = '' WHERE game_id = 'va-pick-3' AND date = '2020-05-06' AND tod = 3 AND sequence = 1`,
 		`2020-13-45 Day: date: 2020-13-45 is not in the calendar; lotteryadmin cannot name it: DELETE FROM draws WHERE game_id = 'va-pick-3' AND date = '2020-13-45'`,
 		`2026-03-06 Day: date is after tomorrow`, // it is 2026-03-04 in Virginia
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") || list[0].Draws != 6 || list[0].Last != "2026-03-05" {
+	if strings.Join(got, "\n") != strings.Join(want, "\n") || list[0].Draws != 7 || list[0].Last != "2026-03-05" {
 		t.Errorf("%s\nwant\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), out)
 	}
-	if !strings.Contains(messages, "5 of the stored draws cannot be") {
+	if !strings.Contains(messages, "6 of the stored draws cannot be") {
+		t.Error(messages)
+	}
+	if _, messages := d.run(1, "draws", "export"); !strings.Contains(messages, "add-ons cannot be read: `lotteryadmin draws verify` tells which") {
 		t.Error(messages)
 	}
 	d.run(0, "draws", "unset", "--game", "va-pick-3", "--date", "2020-05-05", "--tod", "Morning", "--reason", "impossible", "--yes")
 	d.run(0, "draws", "set", "--game", "va-pick-3", "--date", "2020-05-04", "--tod", "Night", "--number", "070", "--reason", "typing mistake")
 	_, messages = d.run(1, "draws", "verify")
-	if !strings.Contains(messages, "2 of the stored draws cannot be") {
+	if !strings.Contains(messages, "3 of the stored draws cannot be") {
 		t.Error(messages)
 	}
 }

@@ -3,6 +3,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -63,7 +64,11 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 		return func(date models.Date, tod models.Tod, sequence int, number []byte) error {
 			if err := game.AddBytes(date, tod, sequence, number); err != nil {
 				if bad++; bad == 1 {
-					j.Log.Error("a stored draw is impossible and is left out; `lotteryadmin draws verify` lists all such", "game", g.ID, "date", date, "tod", tod, "error", err)
+					day := date.String()
+					if date < models.FirstDate { // as LoadDraws gives what it cannot read
+						day, err = "", errors.New("its date cannot be read")
+					}
+					j.Log.Error("a stored draw is impossible and is left out; `lotteryadmin draws verify` lists all such", "game", g.ID, "date", day, "tod", tod, "error", err)
 				}
 			}
 			return nil

@@ -7,18 +7,14 @@ import (
 )
 
 // Nearest is up to three of candidates (in lower case) that word was probably meant to be, nearest first, equally
-// near ones in the order of candidates: every third letter may be wrong (two of a short word, one of a very short
-// one), or it begins with word. Letter case costs nothing. Words over 80 bytes are near nothing.
+// near ones in the order of candidates: every third letter may be wrong (one of a short word), or it begins with word. Letter case costs nothing. Words over 80 bytes are near nothing.
 func Nearest(word string, candidates []string) []string {
 	const most, longest = 3, 80
 	if word == "" || len(word) > longest {
 		return []string{}
 	}
 	word = strings.ToLower(word)
-	limit := max(2, len(word)/3)
-	if len(word) <= 3 {
-		limit = 1
-	}
+	limit := max(1, len(word)/3)
 	type match struct {
 		name     string
 		distance int

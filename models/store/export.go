@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 
 	"lottery/models"
@@ -30,6 +33,9 @@ func (s *Store) Export(ctx context.Context, f DrawFilter, begin func(addons []st
 
 	where, args := f.where()
 	names, err := s.addonNames(tx, where, args)
+	if isBadJSON(err) {
+		return errors.New("the database holds a draw whose add-ons cannot be read: `lotteryadmin draws verify` tells which")
+	}
 	if err != nil {
 		return translate(err)
 	}
@@ -97,6 +103,14 @@ func (s *Store) addonNames(tx *gorm.DB, where string, args []any) ([]string, err
 	}
 	slices.Sort(names)
 	return names, nil
+}
+
+// isBadJSON tells a stored text that is no JSON, or no object of texts, from a database that fails.
+func isBadJSON(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == "22P02" || pg.Code == "22023" // invalid text representation; not an object
+	}
+	return err != nil && strings.Contains(err.Error(), "malformed JSON") // SQLite's driver has no code of its own for it
 }
 
 func exportRows(rows *sql.Rows, yield func(*models.Draw) error) error {

@@ -13,6 +13,7 @@ type StoredDraw struct {
 	Tod      models.Tod
 	Sequence int
 	Number   string
+	Addons   string // a JSON object of texts; "" = none
 }
 
 // InspectDraws streams the rows of one game, or of all (""), a game's rows together and oldest first, from one
@@ -24,7 +25,7 @@ func (s *Store) InspectDraws(ctx context.Context, gameID string, yield func(*Sto
 	}
 	defer tx.Rollback()
 	where, args := DrawFilter{GameID: gameID}.where()
-	rows, err := tx.Raw("SELECT game_id, COALESCE("+s.dateText()+", ''), tod, sequence, number FROM draws"+where+
+	rows, err := tx.Raw("SELECT game_id, COALESCE("+s.dateText()+", ''), tod, sequence, number, addons FROM draws"+where+
 		" ORDER BY game_id, draws.date, tod, sequence", args...).Rows()
 	if err != nil {
 		return translate(err)
@@ -32,7 +33,7 @@ func (s *Store) InspectDraws(ctx context.Context, gameID string, yield func(*Sto
 	defer rows.Close()
 	var d StoredDraw
 	for rows.Next() {
-		if err := rows.Scan(&d.GameID, &d.Date, &d.Tod, &d.Sequence, &d.Number); err != nil {
+		if err := rows.Scan(&d.GameID, &d.Date, &d.Tod, &d.Sequence, &d.Number, &d.Addons); err != nil {
 			return translate(err)
 		}
 		if err := yield(&d); err != nil {
