@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -83,7 +84,8 @@ func EmailKey(address string) string {
 func ParseEmail(s string) (email, key string, err error) {
 	s = strings.TrimSpace(s)
 	parsed, err := mail.ParseAddress(s)
-	if err != nil || parsed.Address != s || len(s) > 254 || !utf8.ValidString(s) || !strings.Contains(s[strings.LastIndexByte(s, '@')+1:], ".") {
+	unseen := func(r rune) bool { return !unicode.IsPrint(r) } // such as what turns the direction of writing round
+	if err != nil || parsed.Address != s || len(s) > 254 || !utf8.ValidString(s) || strings.ContainsFunc(s, unseen) || !strings.Contains(s[strings.LastIndexByte(s, '@')+1:], ".") {
 		return "", "", Errorf(CodeInvalid, "%q is not an e-mail address of the form name@example.com", s)
 	}
 	return s, EmailKey(s), nil

@@ -103,3 +103,17 @@ func TestDerivedDigits(t *testing.T) {
 		}
 	}
 }
+
+func TestParseEmail(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"ann@example.com": "ann@example.com", " Ann.O'Hara+x@Example.COM\n": "ann.o'hara+x@example.com", "jürgen@müller.example": "jürgen@müller.example",
+		"": "", "ann": "", "ann@example": "", "Ann <ann@example.com>": "", "a nn@example.com": "", "ann@exa\u202Emple.com": "", "an\u200bn@example.com": "", "ann@example.com\x00": "",
+		strings.Repeat("a", 251) + "@b.c": "", "an\xffn@example.com": "",
+	} {
+		email, key, err := models.ParseEmail(address)
+		if key != want || (err == nil) != (want != "") || (err == nil && email != strings.TrimSpace(address)) {
+			t.Errorf("%q: %q %q %v", address, email, key, err)
+		}
+	}
+}
