@@ -119,6 +119,9 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		out.NotModified++
 		return nil
 	}
+	if err := sniff(src.Feed, got); err != nil {
+		return err
+	}
 	if err := refuseShrunk(src, got.Size, "bytes", o); err != nil {
 		return err
 	}
@@ -127,6 +130,15 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	}
 	src.ETag, src.LastModified, src.Size, src.WholeAt = got.ETag, got.LastModified, got.Size, src.CheckedAt
 	return nil
+}
+
+// sniff is an error for an answer that is no data at all, before anything is said about its size.
+func sniff(feedID string, got *feed.Fetched) error {
+	body, err := got.Open()
+	if err != nil {
+		return err
+	}
+	return errors.Join(importer.Sniff(feedID, body), body.Close())
 }
 
 // refuseShrunk is an error for an answer that lost more than a tenth of its size: rather a mistake of the publisher's

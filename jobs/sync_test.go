@@ -174,6 +174,11 @@ func TestSyncRefusesShrunkFiles(t *testing.T) {
 	if len(refused.Errs) != 1 || !strings.Contains(refused.Errs[0].Error(), "--accept-shrink") || refused.Summary.Corrected != 0 {
 		t.Fatalf("%+v", refused)
 	}
+	b.set(va3, "<html>Down for maintenance") // and not as a web page, by its Content-Type
+	if page := b.run(t, only); len(page.Errs) != 1 || !strings.Contains(page.Errs[0].Error(), "web page") {
+		t.Errorf("%+v", page)
+	}
+	b.set(va3, virginia(80, "0,3,5"))
 	only.AcceptShrink = true
 	if taken := b.run(t, only); len(taken.Errs) > 0 || taken.Summary.Corrected != 80 {
 		t.Errorf("%+v", taken)

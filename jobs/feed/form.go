@@ -34,6 +34,9 @@ func (f Form) Read(r io.Reader, yield func(*Candidate) error) (lines int, err er
 	return f.Parse(f, buffered, yield)
 }
 
+// Sniff is an error where the first bytes of r tell that it cannot be data of the form.
+func (f Form) Sniff(r io.Reader) error { return f.sniff(bufio.NewReaderSize(r, Sniffed)) }
+
 // ReadAll is Read into a slice, for small files and tests.
 func (f Form) ReadAll(r io.Reader) (candidates []Candidate, lines int, err error) {
 	lines, err = f.Read(r, func(c *Candidate) error {
