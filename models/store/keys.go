@@ -138,6 +138,9 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 		if err != nil {
 			return err
 		}
+		if err := s.roomForGrace(tx, old.AccountID, grace); err != nil {
+			return err
+		}
 		until := now.Add(grace)
 		old.GraceUntil = &until
 		columns := map[string]any{"grace_until": until}
@@ -154,6 +157,21 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 		return s.did(tx, models.AuditEntry{AccountID: account.ID, Object: old.ID, Became: fresh.ID})
 	})
 	return fresh, old, translate(err)
+}
+
+// maxGraceKeys is how many rotated keys of an account may live on at once: plans do not count them.
+const maxGraceKeys = 50
+
+func (s *Store) roomForGrace(tx *gorm.DB, accountID string, grace time.Duration) error {
+	if grace <= 0 {
+		return nil
+	}
+	var living int64
+	err := tx.Model(&models.APIKey{}).Where("account_id = ? AND revoked_at IS NULL AND grace_until > ?", accountID, s.now()).Count(&living).Error
+	if err == nil && living >= maxGraceKeys {
+		err = models.Errorf(models.CodeConflict, "%d rotated keys of account %s still work, as many as may: revoke one of them first, or rotate without grace", living, accountID)
+	}
+	return err
 }
 
 // findKey is a key by id, by its 12-character prefix, or by the whole key.
