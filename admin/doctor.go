@@ -89,7 +89,7 @@ func (t *tool) examine(cc *cli.Context) error {
 		run  func(context.Context) finding
 	}{
 		{"configuration", p.configuration}, {"database", p.database}, {"migrations", p.migrations}, {"redis", p.redis}, {"stripe", p.stripe}, {"smtp", p.smtp},
-		{"feeds", p.publishers}, {"clock", p.clock}, {"disk", p.disk}, {"permissions", p.permissions},
+		{"feeds", p.publishers}, {"clock", p.clock}, {"disk", p.disk}, {"temp", p.temp}, {"permissions", p.permissions},
 	}
 	list, failed := make([]finding, 0, len(checks)), 0
 	for _, check := range checks {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"lottery/configs"
+	"lottery/jobs/feed"
 	"lottery/models/store"
 )
 
@@ -82,6 +83,28 @@ func judgeDisk(folder string, free, database uint64) finding {
 	}
 }
 
+// temp tries the folder of temporary files, where what is fetched is kept while it is imported.
+func (p *patient) temp(context.Context) finding {
+	folder := os.TempDir()
+	const remedy = "let the server's user write it, or set TMPDIR to a folder that it may write (a container with a read-only root wants a tmpfs there): no feed can be fetched without it"
+	if err := tryFolder(folder); err != nil {
+		return failing(fmt.Sprintf("%s cannot be written: %v", folder, err), remedy)
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(folder, &disk); err != nil {
+		return failing(fmt.Sprintf("%s: %v", folder, err), remedy)
+	}
+	return judgeTemp(folder, disk.Bavail*uint64(disk.Bsize))
+}
+
+func judgeTemp(folder string, free uint64) finding {
+	found := fmt.Sprintf("%s free in %s", megabytes(free), folder)
+	if free < feed.MostFetched {
+		return doubtful(found, "make room, or set TMPDIR to another folder: a feed may have "+megabytes(feed.MostFetched))
+	}
+	return fine(found)
+}
+
 func megabytes(n uint64) string { return fmt.Sprintf("%d MB", n/1_000_000) }
 
 // permissions looks for secrets that others may read, and for a folder that cannot be written.
@@ -100,7 +123,7 @@ func (p *patient) permissions(context.Context) finding {
 			}
 		}
 		if err := tryFolder(filepath.Dir(path)); err != nil {
-			wrong = append(wrong, err.Error())
+			wrong = append(wrong, fmt.Sprintf("the folder of the database cannot be written: %v", err))
 			remedies = append(remedies, "give "+filepath.Dir(path)+" to the user that runs the server")
 		}
 	}
@@ -118,11 +141,12 @@ func readable(path string) bool {
 	return err == nil && folderErr == nil && info.Mode().Perm()&read != 0 && folder.Mode().Perm()&enter != 0
 }
 
-// tryFolder makes a file and takes it away: SQLite makes its log beside the database.
+// tryFolder makes a file and takes it away: SQLite makes its log beside the database, and what is fetched is kept in a
+// file.
 func tryFolder(folder string) error {
 	file, err := os.CreateTemp(folder, ".doctor-*")
 	if err != nil {
-		return fmt.Errorf("the folder of the database cannot be written: %w", err)
+		return err
 	}
 	if err := file.Close(); err != nil {
 		return err

@@ -22,6 +22,15 @@ func TestJudgeDisk(t *testing.T) {
 	}
 }
 
+func TestJudgeTemp(t *testing.T) {
+	t.Parallel()
+	for free, want := range map[uint64]status{0: statusWarning, 255 << 20: statusWarning, 256 << 20: statusOK} {
+		if f := judgeTemp("/tmp", free); f.Status != want || (f.Remedy == nil) != (want == statusOK) {
+			t.Errorf("%d free: %+v", free, f)
+		}
+	}
+}
+
 func TestJudgeClocks(t *testing.T) {
 	t.Parallel()
 	for ahead, want := range map[time.Duration]status{

@@ -30,9 +30,11 @@ const (
 	mostRetries  = 3
 	firstWait    = time.Second
 	longestWait  = time.Minute // a server that wants more is left until the next sync
-	mostFetched  = 256 << 20   // bytes
 	mostRedirect = 5
 )
+
+// MostFetched is how large an answer may be, in bytes. It is kept in the temporary folder while it is imported.
+const MostFetched = 256 << 20
 
 // Fetcher gets what lotteries publish. It refuses addresses that lead to this machine or a private network, web pages,
 // and what is cut off.
@@ -209,14 +211,14 @@ func (f *Fetched) save(ctx context.Context, body io.Reader) error {
 		return fmt.Errorf("keep the answer: %w", err)
 	}
 	f.path = file.Name()
-	f.Size, err = io.Copy(file, io.LimitReader(body, mostFetched+1))
+	f.Size, err = io.Copy(file, io.LimitReader(body, MostFetched+1))
 	switch {
 	case context.Cause(ctx) != nil:
 		err = context.Cause(ctx)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = errors.New("the answer breaks off")
-	case err == nil && f.Size > mostFetched:
-		err = fmt.Errorf("the answer is larger than %d MiB", mostFetched>>20)
+	case err == nil && f.Size > MostFetched:
+		err = fmt.Errorf("the answer is larger than %d MiB", MostFetched>>20)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return errors.Join(err, f.Close())

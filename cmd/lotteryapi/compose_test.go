@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+
+	"lottery/jobs/feed"
+)
+
+// Containers whose root is read-only have a temporary folder into which the largest feed goes, with room beside it: no
+// feed can be fetched without one.
+func TestComposeHasRoomForFeeds(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compose struct {
+		Services map[string]struct {
+			ReadOnly bool `yaml:"read_only"`
+			Tmpfs    []string
+		}
+	}
+	if err := yaml.UnmarshalWithOptions(text, &compose, yaml.AllowDuplicateMapKey()); err != nil { // what overrides a merged key
+		t.Fatal(err)
+	}
+	for _, name := range []string{"migrate", "api1", "api2"} {
+		service := compose.Services[name]
+		if !service.ReadOnly {
+			t.Errorf("%s may write everywhere", name)
+		}
+		var room int
+		for _, mount := range service.Tmpfs {
+			if size, ok := strings.CutPrefix(mount, "/tmp:size="); ok {
+				room, _ = strconv.Atoi(strings.TrimSuffix(size, "m"))
+			}
+		}
+		if room<<20 < 3*feed.MostFetched/2 {
+			t.Errorf("%s has %d MiB in /tmp: %v", name, room, service.Tmpfs)
+		}
+	}
+}
