@@ -39,7 +39,7 @@ func NewStoredMetrics(st *store.Store, live *catalog.Live, now func() time.Time)
 var (
 	storedUp      = prometheus.NewDesc("lottery_database_up", "1 if the database answered when it was asked for these numbers (at most every 15 seconds).", nil, nil)
 	storedVersion = prometheus.NewDesc("lottery_database_data_version", "Number of the newest data version in the database.", nil, nil)
-	feedSuccess   = prometheus.NewDesc("lottery_feed_last_success_timestamp_seconds", "When an address of the feed was fetched and imported last, or found unchanged.", []string{"feed"}, nil)
+	feedSuccess   = prometheus.NewDesc("lottery_feed_last_success_timestamp_seconds", "When an address of the feed was fetched and imported last, or found unchanged; absent if it never was.", []string{"feed"}, nil)
 	feedChecked   = prometheus.NewDesc("lottery_feed_last_check_timestamp_seconds", "When an address of the feed was tried last.", []string{"feed"}, nil)
 	feedFailing   = prometheus.NewDesc("lottery_feed_failing_addresses", "Addresses of the feed whose last try failed.", []string{"feed"}, nil)
 	gameNewest    = prometheus.NewDesc("lottery_game_newest_draw_timestamp_seconds", "Date of the newest draw of a game that is fetched.", []string{"feed", "game"}, nil)
