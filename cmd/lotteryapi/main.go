@@ -20,7 +20,10 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once, whatever is in flight
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that closes may say so twice: it is never undone
+	}
+	context.AfterFunc(ctx, stop) // a second SIGTERM or Ctrl-C ends the program at once, whatever is in flight
 	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr))
 }
 

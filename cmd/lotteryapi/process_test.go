@@ -126,8 +126,12 @@ func launch(t testing.TB, dir string, args ...string) *process {
 
 func launchWith(t testing.TB, dir string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, exited: make(chan struct{})}
-	p.cmd = exec.Command(binary(t, "lotteryapi"), args...)
+	return launchCommand(t, dir, env, exec.Command(binary(t, "lotteryapi"), args...))
+}
+
+func launchCommand(t testing.TB, dir string, env []string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd, stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, exited: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, p.stdout, p.stderr
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
 	if err := p.cmd.Start(); err != nil {
@@ -164,13 +168,24 @@ func serveArgs(url string, more ...string) []string {
 // stop asks the server to end and gives its exit code.
 func (p *process) stop(t testing.TB) int {
 	t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	p.signal(t, syscall.SIGTERM)
+	return p.wait(t)
+}
+
+func (p *process) signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(signal); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// wait gives the exit code of a program that was told to end.
+func (p *process) wait(t testing.TB) int {
+	t.Helper()
 	select {
 	case <-p.exited:
 	case <-time.After(40 * time.Second):
-		t.Fatalf("the server did not end on SIGTERM:\n%s", p.stderr)
+		t.Fatalf("it did not end:\n%s", p.stderr)
 	}
 	return p.cmd.ProcessState.ExitCode()
 }

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"lottery/models/store/storetest"
+)
+
+// underNohup is a program that was told to outlive its terminal.
+func underNohup(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	return exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$0" "$@"`, binary(t, name)}, args...)...)
+}
+
+// A server whose terminal closes ends as on SIGTERM: what it held in advance is home. Shells say it after the terminal did.
+func TestServerWhoseTerminalCloses(t *testing.T) {
+	t.Parallel()
+	awayFromMidnight(t)
+	url := storetest.URL(t)
+	f := newFleet(t, 1, serveArgs(url, "--drain-delay", "500ms"))
+	key := newKey(t, url, "dev@example.com", "--plan", "pro")
+	served := f.ask(t, key, 200, 8)[http.StatusOK]
+	p := f.nodes[0]
+	p.signal(t, syscall.SIGHUP)
+	waitUntil(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
+	p.signal(t, syscall.SIGHUP)
+	if code := p.wait(t); code != 0 || !strings.Contains(p.stderr.String(), `"stopped"`) {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+	if count := usedToday(t, url, "dev@example.com"); served != 200 || count != served {
+		t.Errorf("the database counts %d, served were %d", count, served)
+	}
+
+	p = ready(t, launchCommand(t, t.TempDir(), nil, underNohup(t, "lotteryapi", serveArgs(url)...)))
+	p.signal(t, syscall.SIGHUP)
+	if status, _ := p.get(t, "/v1/games", key); status != http.StatusOK {
+		t.Errorf("under nohup: %d\n%s", status, p.stderr)
+	}
+	if code := p.stop(t); code != 0 {
+		t.Errorf("under nohup: exit code %d\n%s", code, p.stderr)
+	}
+}
+
+// So does a command of lotteryadmin, which takes nothing of its import.
+func TestCommandWhoseTerminalCloses(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	run := func(cmd *exec.Cmd, database string) (*process, *os.File) {
+		stdin, input, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = input.Close() })
+		cmd.Args = append(cmd.Args, "draws", "import", "--feed", "csv", "-", "--database-url", "sqlite:"+filepath.Join(folder, database))
+		cmd.Stdin = stdin
+		p := launchCommand(t, folder, nil, cmd)
+		_ = stdin.Close()
+		waitUntil(t, "the import to begin", func() bool {
+			_, err := os.Stat(filepath.Join(folder, database))
+			return err == nil
+		})
+		if _, err := input.WriteString(twoDraws); err != nil {
+			t.Fatal(err)
+		}
+		p.signal(t, syscall.SIGHUP)
+		return p, input
+	}
+	p, _ := run(exec.Command(binary(t, "lotteryadmin")), "left.db")
+	if code := p.wait(t); code != 1 || p.stderr.String() != "lotteryadmin: interrupted\n" {
+		t.Errorf("exit code %d: %s", code, p.stderr)
+	}
+	p, input := run(underNohup(t, "lotteryadmin"), "kept.db")
+	if err := input.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.wait(t); code != 0 {
+		t.Errorf("under nohup: exit code %d: %s", code, p.stderr)
+	}
+}
