@@ -33,7 +33,7 @@ func NewMetrics(list []Job) *Metrics {
 			Buckets: []float64{.01, .1, 1, 10, 60, 300, 1800, 7200},
 		}, []string{"job"}),
 		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "lottery_job_last_success_timestamp_seconds", Help: "When a job last succeeded, on whichever node; absent if it never did.",
+			Name: "lottery_job_last_success_timestamp_seconds", Help: "When a job last succeeded, on whichever node; absent if it never did, or is off.",
 		}, []string{"job"}),
 	}
 	for i := range list {
@@ -69,14 +69,9 @@ func (m *Metrics) cutOff(job string) {
 	}
 }
 
-// seen notes what all nodes did.
-func (m *Metrics) seen(runs map[string]models.JobRun) {
-	if m == nil {
-		return
-	}
-	for job, run := range runs {
-		if run.SucceededAt != nil {
-			m.success.WithLabelValues(job).Set(float64(run.SucceededAt.UnixMicro()) / 1e6)
-		}
+// seen notes the last run of a job that this node runs by itself, whichever node it was on.
+func (m *Metrics) seen(run *models.JobRun) {
+	if m != nil && run.SucceededAt != nil {
+		m.success.WithLabelValues(run.Job).Set(seconds(*run.SucceededAt))
 	}
 }

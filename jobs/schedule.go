@@ -131,13 +131,16 @@ func (l *looker) look(ctx context.Context) {
 	if l.away = err != nil; l.away {
 		return
 	}
-	r.Metrics.seen(runs)
 	now := r.now()
 	for i := range l.schedule.Jobs {
 		j := &l.schedule.Jobs[i]
+		if j.When == "" {
+			continue
+		}
 		var last *models.JobRun
 		if run, ok := runs[j.Name]; ok {
 			last = &run
+			r.Metrics.seen(last)
 		}
 		if !j.due(last, now) {
 			continue
