@@ -22,7 +22,7 @@ func (t *tool) db() *cli.Command {
 		},
 		{
 			Name: "status", Usage: "tell how the database is, changing nothing",
-			Description: "Example:\n  lotteryadmin db status",
+			Description: "Exit code 5 if a newer release upgraded it so that this program refuses it.\n\nExample:\n  lotteryadmin db status",
 			Action:      t.configured(dbStatus),
 		},
 		{
@@ -106,7 +106,10 @@ func dbStatus(ctx context.Context, c *call) (err error) {
 	if err != nil {
 		return err
 	}
-	return c.result(databaseOf(&o))
+	if err := c.result(databaseOf(&o)); err != nil || len(o.Pending) > 0 {
+		return err
+	}
+	return st.NotTooNew(ctx, o.Newest)
 }
 
 func noDatabase(url string) error {

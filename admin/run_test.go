@@ -75,6 +75,26 @@ func (d *desk) object(args ...string) map[string]any {
 	return v
 }
 
+// A database that this program refuses is shown, and said to be one.
+func TestStatusOfNewerDatabase(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.run(0, "db", "migrate")
+	db, err := sql.Open("sqlite", filepath.Join(d.dir, "lottery.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "UPDATE meta SET value = '9000' WHERE name = 'oldest_schema'"); err != nil {
+		t.Fatal(err)
+	}
+	_, refused := d.run(5, "accounts", "list")
+	stdout, stderr := d.run(5, "db", "status", "-o", "json")
+	if !strings.Contains(stdout, `"dialect": "sqlite"`) || stderr != refused || !strings.Contains(stderr, "needs a program that knows schema 9000") {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+}
+
 func TestConfirmation(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
