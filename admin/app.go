@@ -118,9 +118,6 @@ func newTool(ctx context.Context, env Env) *tool {
 
 func (t *tool) run(ctx context.Context, args []string) error {
 	app := t.app()
-	if len(args) == 1 && args[0] == "--version" {
-		args = []string{"version"}
-	}
 	l, err := parse(app, args)
 	if err != nil {
 		return err

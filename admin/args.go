@@ -62,6 +62,9 @@ type given struct {
 func parse(app *cli.App, args []string) (line, error) {
 	s := scanner{kinds: flagsOf(app)}
 	s.scan(args)
+	if s.version && !s.help {
+		s.words = []string{"version"}
+	}
 	l, err := s.resolve(app)
 	if err == nil && l.help {
 		return l, nil
@@ -91,6 +94,7 @@ type scanner struct {
 	flags   []given
 	words   []string
 	help    bool
+	version bool  // --version, which stands for the command of that name, whatever other was named
 	problem error // the first
 }
 
@@ -148,6 +152,9 @@ func (s *scanner) scan(args []string) {
 		case typed == "-h" || typed == "--help":
 			s.help = true
 			continue
+		case typed == "--version":
+			s.version = true
+			continue
 		case !known:
 		case !kind.value:
 			if on, err := strconv.ParseBool(value); hasValue && err != nil {
@@ -181,7 +188,7 @@ func (s *scanner) kind(typed string) (flagKind, bool) {
 func (s *scanner) looksLikeFlag(word string) bool {
 	typed, _, _ := strings.Cut(word, "=")
 	_, known := s.kind(typed)
-	return word == "--" || (isFlag(word) && (known || typed == "-h" || typed == "--help"))
+	return word == "--" || (isFlag(word) && (known || typed == "-h" || typed == "--help" || typed == "--version"))
 }
 
 // isFlag tells flags from words: "-" is a word, and so is a negative number.
