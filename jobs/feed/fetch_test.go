@@ -1,0 +1,90 @@
+package feed
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What is not on the public internet is refused, whatever way the address is written; its neighbours are not.
+func TestPublicOnly(t *testing.T) {
+	t.Parallel()
+	for address, public := range map[string]bool{
+		"127.0.0.1:80": false, "127.255.255.255:80": false, "0.0.0.0:80": false, "[::1]:80": false, "[::]:80": false,
+		"9.255.255.255:80": true, "10.0.0.0:80": false, "10.255.255.255:80": false, "11.0.0.0:80": true,
+		"100.63.255.255:80": true, "100.64.0.0:80": false, "100.127.255.255:80": false, "100.128.0.0:80": true,
+		"169.254.169.254:80": false, "172.15.255.255:80": true, "172.16.0.0:80": false, "172.31.255.255:80": false, "172.32.0.0:80": true,
+		"192.168.0.1:80": false, "224.0.0.1:80": false, "255.255.255.255:80": false, "[fe80::1]:80": false, "[fd00::1]:80": false,
+		"[ff02::1]:80": false, "[2606:4700::1111]:80": true,
+		"[::ffff:10.0.0.1]:80": false, "[::ffff:100.64.0.1]:80": false, "[::ffff:8.8.8.8]:80": true,
+		"nowhere": false,
+	} {
+		if err := publicOnly("tcp", address, nil); (err == nil) != public {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// through answers requests itself.
+type through func(*http.Request) *http.Response
+
+func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+
+// slowBody sends pieces, each after a pause.
+type slowBody struct {
+	pieces int
+	pause  time.Duration
+	r      *http.Request
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	if b.pieces == 0 {
+		return 0, io.EOF
+	}
+	select {
+	case <-b.r.Context().Done():
+		return 0, b.r.Context().Err()
+	case <-time.After(b.pause):
+	}
+	b.pieces--
+	return copy(p, "piece\n"), nil
+}
+
+func (b *slowBody) Close() error { return nil }
+
+// A body may take as long as it likes, as long as pieces of it come.
+func TestFetchWaitsForTheNextPiece(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		pause time.Duration
+		fault string
+	}{
+		{longestStall - time.Second, ""},
+		{longestStall + time.Second, "the server sent nothing for 30s"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
+				return through(func(r *http.Request) *http.Response {
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: &slowBody{10, tc.pause, r}}
+				})
+			}})
+			got, err := fetcher.Fetch(t.Context(), "https://lottery.example/draws.csv", Known{}, nil)
+			if tc.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.fault) {
+					t.Errorf("a piece every %s: %v", tc.pause, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("a piece every %s: %v", tc.pause, err)
+			}
+			defer got.Close()
+			if got.Size != 10*int64(len("piece\n")) {
+				t.Errorf("%d bytes", got.Size)
+			}
+		})
+	}
+}
