@@ -118,9 +118,12 @@ func findAccount(tx *gorm.DB, ref string) (models.Account, error) {
 	if strings.Contains(ref, "@") {
 		column, value = "email_key", models.EmailKey(ref)
 	}
-	err := tx.Where("deleted_at IS NULL").Take(&a, column+" = ?", value).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
+	err := tx.Take(&a, column+" = ?", value).Error
+	switch {
+	case errors.Is(err, gorm.ErrRecordNotFound):
 		return a, models.Errorf(models.CodeNotFound, "there is no account %q", ref)
+	case err == nil && a.DeletedAt != nil:
+		return models.Account{}, models.Errorf(models.CodeNotFound, "account %q is closed, since %s", ref, a.DeletedAt.UTC().Format(time.RFC3339))
 	}
 	return a, err
 }
