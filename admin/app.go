@@ -161,7 +161,7 @@ func (t *tool) app() *cli.App {
 			&cli.StringFlag{Name: "database-url", Usage: "use the database at `URL`: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "print results as `table|json|csv`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no messages, only results and errors"},
-			&cli.StringFlag{Name: "as", Usage: "your `NAME` in the audit log; LOTTERY_OPERATOR, or your user's name, if left out"},
+			&cli.StringFlag{Name: "as", Usage: "`WHO` you are in the audit log; LOTTERY_OPERATOR, or your user's name, if left out"},
 			&cli.BoolFlag{Name: "no-migrate", Usage: "refuse a database whose schema is not up to date instead of bringing it there"},
 		},
 		Commands: nouns,
