@@ -48,7 +48,7 @@ func (j *Catalog) Refresh(ctx context.Context) error {
 	j.Live.Swap(next)
 	j.Metrics.loaded(time.Since(start))
 	j.Log.Info("index built", "data_version", next.Version().String(), "games", len(next.Games()),
-		"draws", next.TotalDraws(), "took", time.Since(start).Round(time.Millisecond))
+		"draws", next.TotalDraws(), "took_ms", time.Since(start).Milliseconds())
 	// What building left behind, and the index before, go back to the system at once rather than in minutes.
 	debug.FreeOSMemory()
 	return nil

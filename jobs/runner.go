@@ -188,7 +188,7 @@ func (r *Runner) tell(ctx context.Context, run *models.JobRun, took time.Duratio
 	case err != nil:
 		level, text = slog.LevelWarn, "a job failed; it is tried again"
 	}
-	r.Log.Log(ctx, level, text, "job", run.Job, "outcome", run.Outcome, "failures", run.Failures, "took", took.Round(time.Millisecond))
+	r.Log.Log(ctx, level, text, "job", run.Job, "outcome", run.Outcome, "failures", run.Failures, "took_ms", took.Milliseconds())
 }
 
 // keep keeps a lease until ctx ends. If it cannot be kept, the run is stopped before another node can begin.

@@ -179,7 +179,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 // shutdown lets balancers notice, then waits for what is in flight.
 func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 	n.drained.Store(true)
-	n.log.Info("shutting down", "drain_delay", n.cfg.DrainDelay)
+	n.log.Info("shutting down", "drain_delay_ms", n.cfg.DrainDelay.Milliseconds())
 	time.Sleep(n.cfg.DrainDelay)
 	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()

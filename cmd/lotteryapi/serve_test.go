@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,11 @@ func TestShutdown(t *testing.T) {
 	}
 	if strings.Contains(p.stderr.String(), key) {
 		t.Error("the log holds a key")
+	}
+	for _, line := range []string{`"msg":"index built".*"took_ms":[0-9]+\}`, `"msg":"a job is (done|cut off.*)".*"took_ms":[0-9]+\}`, `"msg":"shutting down","drain_delay_ms":1000\}`} {
+		if !regexp.MustCompile(line).MatchString(p.stderr.String()) {
+			t.Errorf("the log has no line %s:\n%s", line, p.stderr)
+		}
 	}
 }
 
