@@ -44,7 +44,7 @@ func (h *Handler) secured(next http.Handler) (http.Handler, error) {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 		if h.secure {
-			header.Set("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+			header.Set("Strict-Transport-Security", "max-age=31536000") // the other names below this one are the operator's own affair
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		protected.ServeHTTP(w, r)
