@@ -86,3 +86,39 @@ func TestOutbox(t *testing.T) {
 		}
 	})
 }
+
+// A mail that cannot be sent is given up after ten attempts, also when the mail server comes back later.
+func TestOutboxGivesUp(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	expires := c.now().Add(30 * 24 * time.Hour)
+	key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Create: true, ExpiresAt: &expires})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.move(25 * 24 * time.Hour)
+	if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	outbox := web.Outbox{Store: st, Mail: &broken{away: true}, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+	const attempts = 10
+	for attempt := 1; attempt <= attempts; attempt++ {
+		if err := outbox.Send(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mails, err := st.Mails(t.Context(), key.AccountID)
+		if err != nil || len(mails) != 1 {
+			t.Fatal(len(mails), err)
+		}
+		if m := mails[0]; m.Attempts != attempt || (m.FailedAt != nil) != (attempt == attempts) || m.LastError != "connection refused" {
+			t.Fatalf("after attempt %d: %+v", attempt, m)
+		}
+		c.move(5 * time.Hour) // longer than the longest wait
+	}
+	box := &mail.Mailbox{}
+	outbox.Mail = box
+	if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 0 {
+		t.Errorf("after it was given up: %v, %d mails", err, len(box.All()))
+	}
+}
