@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -76,6 +77,36 @@ func TestSMTP(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+// A mail tells neither what the machine is called that sends it nor which program does: it is the sender's domain that
+// greets the server and names the mail.
+func TestSMTPNamesTheSendersDomain(t *testing.T) {
+	t.Parallel()
+	for from, domain := range map[string]string{
+		"Lottery Draws API <noreply@draws.example>": "draws.example",
+		"noreply@bücher.example":                    "xn--bcher-kva.example",
+	} {
+		address, got := server(t)
+		sender, err := mail.NewSMTP("smtp://"+address, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sender.Send(context.Background(), mail.Message{To: "ada@example.com", Subject: "Hello", Lines: []string{"Hello,"}}); err != nil {
+			t.Fatal(err)
+		}
+		text := <-got
+		for _, want := range []string{`(?m)^EHLO ` + domain + `$`, `(?m)^Message-ID: <[A-Z2-7]{26}@` + domain + `>$`} {
+			if !regexp.MustCompile(want).MatchString(text) {
+				t.Errorf("from %s: the mail lacks %s:\n%s", from, want, text)
+			}
+		}
+		for _, unwanted := range []string{"User-Agent", "X-Mailer", "go-mail"} {
+			if strings.Contains(text, unwanted) {
+				t.Errorf("from %s: the mail has %s:\n%s", from, unwanted, text)
+			}
 		}
 	}
 }

@@ -2,12 +2,16 @@ package mail
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	netmail "net/mail"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"golang.org/x/net/idna"
 )
 
 // smtpTimeout bounds one message: somebody waits for the page that says that it was sent.
@@ -17,6 +21,7 @@ const smtpTimeout = 15 * time.Second
 type SMTP struct {
 	client *gomail.Client
 	from   string
+	domain string // of the sender: what we say that we are called, instead of this machine's own name
 }
 
 // NewSMTP connects nothing yet. address is smtp://USER:PASSWORD@HOST:PORT (STARTTLS where it is offered, and required
@@ -26,10 +31,11 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
 		return nil, fmt.Errorf("must be smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the start")
 	}
-	if err := gomail.NewMsg().From(from); err != nil {
+	domain, err := domainOf(from)
+	if err != nil {
 		return nil, fmt.Errorf("%q is not a sender of the form Name <name@example.com>", from)
 	}
-	options := []gomail.Option{gomail.WithTimeout(smtpTimeout), gomail.WithTLSPolicy(gomail.TLSOpportunistic)}
+	options := []gomail.Option{gomail.WithTimeout(smtpTimeout), gomail.WithTLSPolicy(gomail.TLSOpportunistic), gomail.WithHELO(domain)}
 	if u.Scheme == "smtps" {
 		options = append(options, gomail.WithSSL(), gomail.WithPort(gomail.DefaultPortSSL))
 	}
@@ -51,7 +57,16 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up SMTP: %w", err)
 	}
-	return &SMTP{client, from}, nil
+	return &SMTP{client, from, domain}, nil
+}
+
+// domainOf is the domain of a sender, as it goes over the wire.
+func domainOf(from string) (string, error) {
+	sender, err := netmail.ParseAddress(from)
+	if err != nil {
+		return "", err
+	}
+	return idna.ToASCII(sender.Address[strings.LastIndexByte(sender.Address, '@')+1:])
 }
 
 // Check connects as Send does, with TLS and the password where there is one, and sends nothing.
@@ -66,7 +81,8 @@ func (s *SMTP) Check(ctx context.Context) error {
 
 // Send sends one message, as text and as HTML.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
-	msg := gomail.NewMsg()
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	msg.SetMessageIDWithValue(rand.Text() + "@" + s.domain)
 	if err := msg.From(s.from); err != nil {
 		return err
 	}
