@@ -225,3 +225,49 @@ func TestPublicFilesHaveNoCookie(t *testing.T) {
 		}
 	}
 }
+
+// A page that is asked by a method that it does not have says which it has; what is no page is 404 whatever the method.
+func TestMethods(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	for _, c := range []struct{ path, allow string }{
+		{"/", "GET, HEAD, OPTIONS"},
+		{"/pricing", "GET, HEAD, OPTIONS"},
+		{"/docs/limits", "GET, HEAD, OPTIONS"},
+		{"/robots.txt", "GET, HEAD, OPTIONS"},
+		{"/static/style.css", "GET, HEAD, OPTIONS"},
+		{"/sign-in", "GET, HEAD, POST, OPTIONS"},
+		{"/sign-out", "POST, OPTIONS"},
+		{"/dashboard", "GET, HEAD, OPTIONS"},
+		{"/dashboard/keys", "GET, HEAD, POST, OPTIONS"},
+		{"/dashboard/plan/portal", "POST, OPTIONS"},
+		{"/nothing", ""},
+		{"/docs/limits/nothing", ""},
+		{"/dashboard/nothing", ""},
+		{"/sign-in/", ""},
+		{"//pricing", ""},
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, "BREW", http.MethodOptions} {
+			want := http.StatusMethodNotAllowed
+			switch {
+			case c.allow == "":
+				want = http.StatusNotFound
+			case method == http.MethodOptions:
+				want = http.StatusNoContent
+			case strings.Contains(c.allow, method):
+				continue // the page
+			}
+			req, err := http.NewRequest(method, h.base+c.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := h.person().do(req)
+			if got.status != want || got.header.Get("Allow") != c.allow {
+				t.Errorf("%s %s: %d, Allow: %q; want %d, %q", method, c.path, got.status, got.header.Get("Allow"), want, c.allow)
+			}
+			if want == http.StatusMethodNotAllowed && method != http.MethodHead && !strings.Contains(got.text, "This address answers "+c.allow) {
+				t.Errorf("%s %s says %.300s", method, c.path, got.text)
+			}
+		}
+	}
+}

@@ -61,10 +61,9 @@ func (h *Handler) routes() (http.Handler, error) {
 		open("GET /dev/mail", h.mailbox)
 		open("GET /dev/mail/{id}", h.mailboxMessage)
 	}
-	nothing := func(http.ResponseWriter, *http.Request) error { return errNotFound() }
-	open("/", nothing)
+	open("/", func(w http.ResponseWriter, r *http.Request) error { return h.noPage(w, r, allowed(r, all, mux)) })
 	all.Handle("/", h.recognised(mux))
-	unclean := h.do(nothing)
+	unclean := h.do(func(http.ResponseWriter, *http.Request) error { return errNotFound() })
 	return h.secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean != strings.TrimSuffix(r.URL.Path, "/") {
 			unclean(w, r) // ServeMux would redirect
@@ -72,4 +71,39 @@ func (h *Handler) routes() (http.Handler, error) {
 		}
 		all.ServeHTTP(w, r)
 	}))
+}
+
+// noPage answers what no page does: a path that is none, or one that is asked by another method than those it answers.
+func (h *Handler) noPage(w http.ResponseWriter, r *http.Request, allow string) error {
+	if allow == "" {
+		return errNotFound()
+	}
+	w.Header().Set("Allow", allow)
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	h.failPage(w, r, failure{
+		http.StatusMethodNotAllowed, "The method is not allowed here",
+		"This address answers " + allow + ". If you opened it in a browser, go back to the page that you came from.",
+	})
+	return nil
+}
+
+// allowed is the methods that the pages answer at a request's path, as the header Allow lists them; "" = it is no page.
+func allowed(r *http.Request, muxes ...*http.ServeMux) string {
+	var methods []string
+	asked := r.WithContext(r.Context()) // a copy
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		asked.Method = method
+		for _, m := range muxes {
+			if _, pattern := m.Handler(asked); pattern != "" && pattern != "/" {
+				methods = append(methods, method)
+			}
+		}
+	}
+	if methods == nil {
+		return ""
+	}
+	return strings.Join(append(methods, http.MethodOptions), ", ")
 }
