@@ -45,10 +45,11 @@ type plansView struct {
 	Free, Pro models.PlanTerms
 	Price     string
 	OnPro     bool
+	Sold      bool // somebody can upgrade here
 }
 
 func (h *Handler) plansView(r *http.Request) plansView {
-	p := plansView{Free: h.deps.Plans[models.PlanFree], Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context())}
+	p := plansView{Free: h.deps.Plans[models.PlanFree], Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Sold: h.deps.Billing != nil}
 	if v := visitorOf(r); v != nil {
 		plan, _ := v.Account.Plan()
 		p.OnPro = plan == models.PlanPro

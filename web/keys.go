@@ -92,7 +92,10 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 		form.Error = "A key's name has at most 100 characters, on one line."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	case models.CodeConflict:
-		form.Error = "Your plan allows no more live keys. Revoke one that you do not need, or upgrade."
+		form.Error = "Your plan allows no more live keys. Revoke one that you do not need."
+		if h.deps.Billing != nil {
+			form.Error = "Your plan allows no more live keys. Revoke one that you do not need, or upgrade."
+		}
 		return h.showKeys(w, r, v, form, http.StatusConflict)
 	}
 	if err != nil {

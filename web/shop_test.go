@@ -95,6 +95,42 @@ func TestNothingIsSoldBesideAGrant(t *testing.T) {
 	}
 }
 
+// Where payments are not connected no page leads to a checkout, and those about plans say that nothing is sold.
+func TestNothingIsSoldWithoutPayments(t *testing.T) {
+	t.Parallel()
+	selling, off := openShop(t).person(), open(t, nil).person()
+	for _, path := range []string{"/", "/pricing"} {
+		selling.get(path).says(t, http.StatusOK, `action="/dashboard/plan/upgrade"`, "pgrade to Pro")
+	}
+	look := func(path string) {
+		t.Helper()
+		got := off.get(path)
+		got.says(t, http.StatusOK, "Nothing is sold here at the moment")
+		for _, unwanted := range []string{"pgrade", "How do I cancel"} {
+			if strings.Contains(got.text, unwanted) {
+				t.Errorf("%s says %q", path, unwanted)
+			}
+		}
+	}
+	look("/")
+	look("/pricing")
+	off.signIn("ada@example.com")
+	look("/")
+	look("/pricing")
+	look("/dashboard/plan")
+	for _, name := range []string{"second", "third"} {
+		off.post("/dashboard/keys", "name", name)
+	}
+	if got := off.get("/dashboard/keys"); strings.Contains(got.text, "pgrade") {
+		t.Error("the page of keys leads to an upgrade")
+	}
+	full := off.post("/dashboard/keys", "name", "fourth")
+	full.says(t, http.StatusConflict, "Revoke one that you do not need.")
+	if strings.Contains(full.text, "pgrade") {
+		t.Error("who has as many keys as the plan allows is led to an upgrade")
+	}
+}
+
 // unplugged serves the pages of a shop as they are once stripe_secret_key is taken out.
 func (s *shop) unplugged(t *testing.T) *house {
 	t.Helper()
