@@ -3,11 +3,13 @@
 
 document.documentElement.classList.add("js");
 
+const copied = new Map(); // what a button says at rest, and the clock that brings that back
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   const source = document.getElementById(button.dataset.copy);
-  const label = button.textContent;
+  if (!copied.has(button)) copied.set(button, { label: [...button.childNodes] });
+  const rest = copied.get(button);
   try {
     await navigator.clipboard.writeText(source.textContent);
     button.textContent = "Copied";
@@ -15,7 +17,8 @@ document.addEventListener("click", async (event) => {
     getSelection().selectAllChildren(source);
     button.textContent = "Press Ctrl+C";
   }
-  setTimeout(() => { button.textContent = label; }, 1800);
+  clearTimeout(rest.clock);
+  rest.clock = setTimeout(() => button.replaceChildren(...rest.label), 1800);
 });
 
 // A second click sends nothing more. The back button gives the form back.
