@@ -35,8 +35,12 @@ addEventListener("pageshow", () => {
 
 // Try it: the key stays in this page; it is sent nowhere but to this API.
 for (const form of document.querySelectorAll("form.try-form")) {
+  let asking;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    asking?.abort(); // the newest question alone is answered
+    asking = new AbortController();
+    const { signal } = asking;
     const output = form.querySelector("output");
     const key = document.getElementById("try-key").value.trim();
     let path = form.dataset.path;
@@ -48,20 +52,24 @@ for (const form of document.querySelectorAll("form.try-form")) {
       else query.set(input.name, value);
     }
     const address = path + (query.size ? "?" + query : "");
-    output.textContent = "";
     const head = document.createElement("p");
     const body = document.createElement("pre");
     head.className = "small soft";
     body.tabIndex = 0;
+    output.replaceChildren(head);
+    if (!/^[!-~]*$/.test(key)) { // no header can hold it
+      head.textContent = "This is not a whole key. Paste the whole key, as it was shown once when it was made; if you do not have it any more, create another one.";
+      return;
+    }
     head.textContent = "Asking…";
-    output.append(head);
     try {
-      const answer = await fetch(address, { headers: key ? { "X-API-Key": key } : {}, cache: "no-store" });
+      const answer = await fetch(address, { headers: key ? { "X-API-Key": key } : {}, cache: "no-store", signal });
       const text = await answer.text();
       const left = answer.headers.get("X-RateLimit-Remaining");
       head.textContent = `GET ${address} → ${answer.status}${left ? `, ${left} requests left today` : ""}`;
       body.textContent = pretty(text);
     } catch {
+      if (signal.aborted) return;
       head.textContent = "The API could not be reached. Check your connection.";
       return;
     }
