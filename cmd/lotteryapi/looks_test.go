@@ -27,7 +27,7 @@ func dressed(t *testing.T) *shopWindow {
 	t.Helper()
 	p := startDemo(t, t.TempDir())
 	b := newTab(t, chromium(t))
-	key := b.signUp(p.base, "ada@example.com")
+	key := b.signUp(p.base, "firstname.lastname56@department.example.com")
 	for range 37 {
 		call(t, p.base, key)
 	}
@@ -104,11 +104,10 @@ func TestAccessible(t *testing.T) {
 	}
 	s := dressed(t)
 	s.each(func(p shopPage, scheme string) {
-		for _, width := range []int64{360, 1440} {
-			var across int64
+		for _, width := range []int64{320, 1440} {
 			var found string
-			s.tab.do("check", emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500), chromedp.Evaluate(string(script), nil),
-				chromedp.Evaluate(`document.documentElement.scrollWidth`, &across))
+			s.tab.fits(width)
+			s.tab.do("check", chromedp.Evaluate(string(script), nil))
 			s.tab.do("check", chromedp.Evaluate(`(async () => {
 				document.querySelectorAll("details").forEach(d => d.open = true);
 				const r = await axe.run(document, {resultTypes: ["violations"]});
@@ -124,9 +123,59 @@ func TestAccessible(t *testing.T) {
 			for _, v := range violations {
 				t.Errorf("%s, %s, %d px: %s (%s)\n  %s", p.path, scheme, width, v.ID, v.Help, strings.Join(v.Nodes[:min(4, len(v.Nodes))], "\n  "))
 			}
-			if across > width {
-				t.Errorf("%s is %d px wide at %d px", p.path, across, width)
-			}
 		}
 	})
+}
+
+// fits makes the screen so wide, and fails the test if the page is wider, or hides what is cut off at its side.
+func (b *tab) fits(width int64) {
+	b.t.Helper()
+	var across int64
+	var cut []string
+	b.do("measure", emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500), chromedp.Evaluate(`document.documentElement.scrollWidth`, &across),
+		chromedp.Evaluate(`[...document.querySelectorAll("main *")].filter(e => e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === "hidden" &&
+			!e.matches(".hidden, .side-title")).map(e => e.outerHTML.slice(0, 160))`, &cut))
+	if across > width {
+		b.t.Errorf("%s is %d px wide at %d px", b.address(), across, width)
+	}
+	if len(cut) > 0 {
+		b.t.Errorf("%s at %d px cuts off what is in %s", b.address(), width, strings.Join(cut, "\n  "))
+	}
+}
+
+// The longest local part that there is: every page that shows an address shows all of it on the screen of a phone.
+func TestLongAddress(t *testing.T) {
+	t.Parallel()
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, chromium(t))
+	address := strings.Repeat("a", 64) + "@example.com"
+	fits := func(says string) {
+		t.Helper()
+		b.says(says)
+		for _, width := range []int64{320, 390} {
+			b.fits(width)
+		}
+	}
+	b.open(p.base + "/sign-up")
+	b.askLink(address)
+	fits("We have sent a link to " + address)
+	b.open(p.base + "/dev/mail")
+	fits("to " + address)
+	b.press("Your sign-in link")
+	fits("to " + address)
+	b.pressAt("pre a")
+	fits(address)
+	b.pressAt("main form button")
+	b.open(p.base + "/dashboard/account")
+	b.fill("#email", "b"+address[1:])
+	b.press("Send a link there")
+	fits("You sign in as " + address)
+	b.says("We have sent a link to b" + address[1:])
+	b.open(p.base + "/dev/mail/2")
+	b.pressAt("pre a")
+	fits("b" + address[1:])
+	for _, path := range []string{"/dashboard/account/close", "/dashboard/support"} {
+		b.open(p.base + path)
+		fits("@")
+	}
 }
