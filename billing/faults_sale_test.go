@@ -26,6 +26,56 @@ func TestFault07OldSubscriptionDeletedAfterNew(t *testing.T) {
 	})
 }
 
+// replaced is an account that paid, set to end, and has another subscription beside that.
+func (w *world) replaced() (old, next string) {
+	w.t.Helper()
+	old = w.pro()
+	w.must(w.stripe.CancelAtPeriodEnd(old, true))
+	w.stripe.Advance(time.Minute)
+	next, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+	w.must(err)
+	w.settle()
+	return old, next
+}
+
+// wantStates holds the customer's subscriptions against their states.
+func (w *world) wantStates(want map[string]string) {
+	w.t.Helper()
+	for _, sub := range w.stripe.Subscriptions(w.customer()) {
+		if sub.Status != want[sub.ID] {
+			w.t.Errorf("%s is %s, want %s", sub.ID, sub.Status, want[sub.ID])
+		}
+	}
+}
+
+func TestFault07OldSubscriptionEndsAfterNew(t *testing.T) {
+	each(t, func(w *world) {
+		old, next := w.replaced()
+		w.wantStates(map[string]string{old: "active", next: "active"})
+		w.wantFlags(models.FlagSubscriptions)
+		if b, err := w.store.BillingAccount(w.t.Context(), w.account.ID); err != nil || *b.SubscriptionID != next || b.CancelAtPeriodEnd {
+			w.t.Errorf("%v %+v", err, b)
+		}
+		w.must(w.stripe.Renew(old))
+		w.settle()
+		w.wantStates(map[string]string{old: "canceled", next: "active"})
+		w.wantPlan(models.PlanPro)
+		w.wantMails(models.MailWelcomePro)
+	})
+}
+
+// Who takes the end of the replaced one back pays twice: that is row 9.
+func TestFault07ReplacedAndTakenBack(t *testing.T) {
+	each(t, func(w *world) {
+		old, next := w.replaced()
+		w.must(w.stripe.CancelAtPeriodEnd(old, false))
+		w.settle()
+		w.wantStates(map[string]string{old: "active", next: "canceled"})
+		w.wantFlags(models.FlagSubscriptions, models.FlagDoublePayment)
+		w.wantPlan(models.PlanPro)
+	})
+}
+
 func TestFault08OtherProduct(t *testing.T) {
 	each(t, func(w *world) {
 		w.checkout()
@@ -52,11 +102,7 @@ func TestFault09TwoTabsBothPaid(t *testing.T) {
 		w.settle()
 		w.wantPlan(models.PlanPro)
 		w.wantFlags(models.FlagDoublePayment)
-		for _, sub := range w.stripe.Subscriptions(w.customer()) {
-			if want := map[string]string{first: "active", second: "canceled"}[sub.ID]; sub.Status != want {
-				w.t.Errorf("%s is %s, want %s", sub.ID, sub.Status, want)
-			}
-		}
+		w.wantStates(map[string]string{first: "active", second: "canceled"})
 		w.wantMails(models.MailWelcomePro)
 	})
 }

@@ -28,6 +28,16 @@ func sold(id, status string, created int64, price string, pastDue time.Duration)
 	return s
 }
 
+// ending is s, set to end after that many days; 0 = Stripe does not say when.
+func ending(s subscription, days int) subscription {
+	s.ending = true
+	if days > 0 {
+		end := noon.AddDate(0, 0, days)
+		s.periodEnd = &end
+	}
+	return s
+}
+
 // Every status with each kind of price, within grace, at its end and after.
 func TestJudgeOne(t *testing.T) {
 	t.Parallel()
@@ -100,6 +110,21 @@ func TestJudgeSeveral(t *testing.T) {
 		"three paid": {
 			[]subscription{known("3", "active", 3), known("1", "active", 1), known("2", "active", 2)}, "1", []string{"2", "3"}, nil,
 		},
+		"one that goes on before an older one that ends": {
+			[]subscription{known("new", "active", 2), ending(known("old", "active", 1), 5)}, "new", nil, []string{"old"},
+		},
+		"a newer one that ends is no double payment": {
+			[]subscription{ending(known("new", "active", 2), 5), known("old", "active", 1)}, "old", nil, []string{"new"},
+		},
+		"two that go on beside one that ends": {
+			[]subscription{known("3", "active", 3), known("2", "trialing", 2), ending(known("1", "active", 1), 5)}, "2", []string{"3"}, []string{"1"},
+		},
+		"all end: the last to end": {
+			[]subscription{ending(known("1", "active", 1), 5), ending(known("2", "active", 2), 6), ending(known("0", "active", 3), 0)}, "2", nil, []string{"0", "1"},
+		},
+		"paid to its end before past due": {
+			[]subscription{ending(known("new", "active", 2), 5), known("old", "past_due", 1)}, "new", nil, []string{"old"},
+		},
 	} {
 		out := judge(slices.Clone(c.subs), week, noon)
 		ids := func(list []subscription) (ids []string) {
@@ -115,17 +140,21 @@ func TestJudgeSeveral(t *testing.T) {
 	}
 }
 
-// Whatever the subscriptions and whatever their order: the same verdict, no more than one is kept of what is paid, and
-// what is kept was there first.
+// Whatever the subscriptions and whatever their order: the same verdict, no more than one is kept of what is paid and
+// goes on, and what is kept was there first.
 func TestJudgeAny(t *testing.T) {
 	t.Parallel()
 	states := []string{"active", "trialing", "past_due", "unpaid", "canceled", "incomplete", "incomplete_expired", "paused"}
 	rapid.Check(t, func(rt *rapid.T) {
 		var subs []subscription
 		for i := range rapid.IntRange(0, 6).Draw(rt, "n") {
-			subs = append(subs, sold(fmt.Sprint(i), rapid.SampledFrom(states).Draw(rt, "status"), int64(rapid.IntRange(1, 3).Draw(rt, "created")),
+			s := sold(fmt.Sprint(i), rapid.SampledFrom(states).Draw(rt, "status"), int64(rapid.IntRange(1, 3).Draw(rt, "created")),
 				rapid.SampledFrom([]string{"known", "known", "unknown", "other"}).Draw(rt, "price"),
-				time.Duration(rapid.IntRange(0, 14).Draw(rt, "late"))*24*time.Hour))
+				time.Duration(rapid.IntRange(0, 14).Draw(rt, "late"))*24*time.Hour)
+			if rapid.Bool().Draw(rt, "ends") {
+				s = ending(s, rapid.IntRange(0, 3).Draw(rt, "days"))
+			}
+			subs = append(subs, s)
 		}
 		out := judge(slices.Clone(subs), week, noon)
 		again := judge(rapid.Permutation(subs).Draw(rt, "order"), week, noon)
@@ -133,18 +162,20 @@ func TestJudgeAny(t *testing.T) {
 			out.chosen != nil && out.chosen.id != again.chosen.id {
 			rt.Fatalf("%+v\n%+v", out, again)
 		}
-		paid, gives := 0, false
+		lasting, gives := 0, false
 		for _, s := range subs {
 			live := s.status == "active" || s.status == "trialing"
 			if live && s.priceID == "known" {
-				paid++
-				if s.created < out.chosen.created {
-					rt.Fatalf("%s was there before %s", s.id, out.chosen.id)
+				if !s.ending {
+					lasting++
+				}
+				if s.until() > out.chosen.until() || s.until() == out.chosen.until() && s.created < out.chosen.created {
+					rt.Fatalf("%s lasts longer than %s, or was there before it", s.id, out.chosen.id)
 				}
 			}
 			gives = gives || s.priceID == "known" && (live || s.status == "past_due" && noon.Sub(s.pastDueSince) < week)
 		}
-		if gives != (out.plan != nil) || len(out.surplus) != max(0, paid-1) {
+		if gives != (out.plan != nil) || len(out.surplus) != max(0, lasting-1) {
 			rt.Fatalf("%+v of %+v", out, subs)
 		}
 	})

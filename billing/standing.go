@@ -2,6 +2,7 @@ package billing
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -12,21 +13,21 @@ import (
 
 // subscription is what counts of a Stripe subscription.
 type subscription struct {
-	id                string
-	status            string
-	created           int64
-	periodEnd         *time.Time
-	cancelAtPeriodEnd bool
-	plan              models.Plan // that its price gives; "" = none
-	priceID           string
-	ours              bool      // to our product, whether or not the price is known
-	pastDueSince      time.Time // of one that is past due: when its oldest unpaid invoice was made, or its period began
+	id           string
+	status       string
+	created      int64
+	periodEnd    *time.Time
+	ending       bool        // it is set to end: with its period, or on a date
+	plan         models.Plan // that its price gives; "" = none
+	priceID      string
+	ours         bool      // to our product, whether or not the price is known
+	pastDueSince time.Time // of one that is past due: when its oldest unpaid invoice was made, or its period began
 }
 
 // read takes what counts out of sub. A period's end that Stripe left out is none, not 1970.
 func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscription {
 	out := subscription{
-		id: sub.ID, status: string(sub.Status), created: sub.Created, cancelAtPeriodEnd: sub.CancelAtPeriodEnd,
+		id: sub.ID, status: string(sub.Status), created: sub.Created, ending: sub.CancelAtPeriodEnd || sub.CancelAt > 0,
 	}
 	if sub.CurrentPeriodEnd > 0 {
 		end := time.Unix(sub.CurrentPeriodEnd, 0).UTC()
@@ -65,20 +66,33 @@ func (s *subscription) paid() bool {
 	return s.status == models.SubscriptionActive || s.status == models.SubscriptionTrialing
 }
 
+// until orders subscriptions by how long they last: those that go on before those that are set to end.
+func (s *subscription) until() int64 {
+	switch {
+	case !s.ending:
+		return math.MaxInt64
+	case s.periodEnd == nil:
+		return 0
+	default:
+		return s.periodEnd.Unix()
+	}
+}
+
 // standing is what an account's subscriptions come to.
 type standing struct {
 	plan        *models.Plan  // that they give; nil = none
 	chosen      *subscription // the one that gives it, or else the one to tell of; nil = there never was one
 	graceEndsAt *time.Time    // when the plan ends unless the payment comes; nil unless past due in grace
 	surplus     []subscription
-	several     []subscription // unfinished beside the chosen one, but not paid twice
+	several     []subscription // unfinished or set to end beside the chosen one, but not paid twice
 	unknown     []subscription // paid, to our product, at a price that gives no plan
 }
 
 // judge decides. All subscriptions of the customer come in, of every status; those to other products do not count.
 //
 // Active and trialing give the plan; past due gives it for the time of grace; unpaid, canceled, incomplete,
-// incomplete_expired and paused give nothing. Of several paid ones the oldest stays.
+// incomplete_expired and paused give nothing. Of several paid ones that go on the oldest stays; one that is set to end was
+// replaced by them, or ends as it is.
 // https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
 func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 	var out standing
@@ -108,7 +122,7 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 		if ra == 3 && rb == 3 {
 			return cmp.Or(cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id)) // of the ended, the last
 		}
-		return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(b.until(), a.until()), cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
 	})
 	if len(candidates) == 0 {
 		return out
@@ -118,7 +132,7 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 		other := &candidates[1+i]
 		switch {
 		case other.over():
-		case other.paid() && out.chosen.paid():
+		case other.paid() && out.chosen.paid() && !other.ending:
 			out.surplus = append(out.surplus, *other)
 		default:
 			out.several = append(out.several, *other)

@@ -71,16 +71,8 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	if account.Status == models.AccountClosed { // whoever pays for it gets nothing for it
 		st.plan, st.graceEndsAt = nil, nil
 	}
-	change := store.BillingChange{Plan: st.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID}
+	change := store.BillingChange{Plan: st.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID, Flags: besides(accountID, &st)}
 	cancelled := s.cancelSurplus(ctx, accountID, st.surplus)
-	for _, sub := range st.several {
-		change.Flags = append(change.Flags, flag(accountID, models.FlagSubscriptions, sub.id,
-			fmt.Sprintf("subscription %s is %s beside %s", sub.id, sub.status, st.chosen.id)))
-	}
-	for _, sub := range st.unknown {
-		change.Flags = append(change.Flags, flag(accountID, models.FlagUnknownPrice, sub.id,
-			fmt.Sprintf("subscription %s is to price %s, which gives no plan; `billing setup` makes the current price known", sub.id, sub.priceID)))
-	}
 	now := s.now().Truncate(time.Microsecond)
 	b.SyncedAt = &now
 	describe(&b, &st)
@@ -106,6 +98,23 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	return out, cancelled
 }
 
+// besides flags what stands beside the subscription that counts.
+func besides(accountID string, st *standing) (list []models.AccountFlag) {
+	for _, sub := range st.several {
+		state := sub.status
+		if sub.ending {
+			state += " and set to end"
+		}
+		list = append(list, flag(accountID, models.FlagSubscriptions, sub.id,
+			fmt.Sprintf("subscription %s is %s beside %s", sub.id, state, st.chosen.id)))
+	}
+	for _, sub := range st.unknown {
+		list = append(list, flag(accountID, models.FlagUnknownPrice, sub.id,
+			fmt.Sprintf("subscription %s is to price %s, which gives no plan; `billing setup` makes the current price known", sub.id, sub.priceID)))
+	}
+	return list
+}
+
 // describe puts the subscription that counts into b; one that was known before stays if there is none to tell of.
 func describe(b *models.BillingAccount, st *standing) {
 	b.PastDueSince, b.GraceEndsAt = nil, st.graceEndsAt
@@ -121,7 +130,7 @@ func describe(b *models.BillingAccount, st *standing) {
 	}
 	c := st.chosen
 	b.SubscriptionID, b.Status, b.PriceID = &c.id, &c.status, &c.priceID
-	b.PeriodEnd, b.CancelAtPeriodEnd = c.periodEnd, c.cancelAtPeriodEnd
+	b.PeriodEnd, b.CancelAtPeriodEnd = c.periodEnd, c.ending
 	if c.status == models.SubscriptionPastDue {
 		b.PastDueSince = &c.pastDueSince
 	}

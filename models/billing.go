@@ -105,7 +105,7 @@ const (
 	FlagDispute        FlagKind = "dispute"                 // a payment is disputed; the plan is unchanged
 	FlagWrongMode      FlagKind = "wrong_mode"              // a test event came to a live server, or the other way round
 	FlagSuspended      FlagKind = "suspended_subscription"  // suspended while a subscription goes on charging
-	FlagSubscriptions  FlagKind = "several_subscriptions"   // more than one subscription that is not over, not all of them paid
+	FlagSubscriptions  FlagKind = "several_subscriptions"   // more than one subscription that is not over, but no double payment
 	FlagClosed         FlagKind = "closed_but_subscription" // a closed account whose subscription could not be cancelled
 )
 
