@@ -332,7 +332,7 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
 			return err
 		}
-		subs, _, err := s.subscriptions(ctx, *b.CustomerID)
+		subs, _, err := s.subscriptions(ctx, &b)
 		if err != nil {
 			return err
 		}

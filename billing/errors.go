@@ -27,7 +27,7 @@ func explained(doing string, err error) error {
 	case e.HTTPStatusCode == http.StatusTooManyRequests || e.HTTPStatusCode == http.StatusConflict || e.HTTPStatusCode >= http.StatusInternalServerError:
 		return &models.Error{Code: models.CodeUnavailable, Message: fmt.Sprintf("%s: Stripe answers %d; try again", doing, e.HTTPStatusCode)}
 	case missing(err):
-		return models.Errorf(models.CodeNotFound, "%s: Stripe knows no such thing (%s): is stripe_secret_key that of another Stripe account, or of the other mode?", doing, e.Msg)
+		return models.Errorf(models.CodeUnavailable, "%s: Stripe knows no such thing (%s): is stripe_secret_key that of another Stripe account, or of the other mode?", doing, e.Msg)
 	default:
 		return fmt.Errorf("%s: Stripe answers %d %s: %s", doing, e.HTTPStatusCode, e.Code, e.Msg)
 	}

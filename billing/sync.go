@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -54,7 +56,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	var subs []subscription
 	if b.CustomerID != nil {
 		var gone bool
-		if subs, gone, err = s.subscriptions(ctx, *b.CustomerID); err != nil {
+		if subs, gone, err = s.subscriptions(ctx, &b); err != nil {
 			return Standing{}, err
 		}
 		if gone { // its id is dead: the next checkout makes a new customer
@@ -182,14 +184,15 @@ func flag(accountID string, kind models.FlagKind, ref, detail string) models.Acc
 	return models.AccountFlag{AccountID: accountID, Kind: kind, Ref: ref, Detail: detail}
 }
 
-// subscriptions reads every subscription of a customer, on every page; gone tells that the customer was deleted.
-func (s *Service) subscriptions(ctx context.Context, customerID string) (list []subscription, gone bool, err error) {
+// subscriptions reads every subscription of b's customer, on every page; gone tells that there is no such customer any
+// more.
+func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (list []subscription, gone bool, err error) {
 	const doing = "read the customer's subscriptions"
 	prices, err := s.prices(ctx)
 	if err != nil {
 		return nil, false, err
 	}
-	p := &stripe.SubscriptionListParams{ListParams: listParams(ctx), Customer: new(customerID), Status: new("all")}
+	p := &stripe.SubscriptionListParams{ListParams: listParams(ctx), Customer: b.CustomerID, Status: new("all")}
 	iter := s.api.Subscriptions.List(p)
 	for iter.Next() {
 		sub := read(iter.Subscription(), prices)
@@ -211,7 +214,7 @@ func (s *Service) subscriptions(ctx context.Context, customerID string) (list []
 	if unread == nil && unfinished(list) {
 		return list, false, nil // a deleted customer has none
 	}
-	gone, err = s.gone(ctx, customerID)
+	gone, err = s.gone(ctx, b)
 	switch {
 	case err != nil:
 		return nil, false, explained(doing, err)
@@ -222,14 +225,40 @@ func (s *Service) subscriptions(ctx context.Context, customerID string) (list []
 	}
 }
 
-// gone tells whether Stripe says that the customer was deleted. One that Stripe has never heard of is an error: the
-// key may be another account's, and nobody must lose a plan by that.
-func (s *Service) gone(ctx context.Context, customerID string) (bool, error) {
-	c, err := s.api.Customers.Get(customerID, &stripe.CustomerParams{Params: params(ctx, "")})
-	if err != nil {
+// gone tells whether Stripe says that b's customer was deleted. One that Stripe has never heard of is gone too if it was
+// left by test mode; else that is an error: the key may be another account's, and nobody must lose a plan by that.
+func (s *Service) gone(ctx context.Context, b *models.BillingAccount) (bool, error) {
+	c, err := s.api.Customers.Get(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, "")})
+	if err == nil {
+		return c.Deleted, nil
+	}
+	if !missing(err) {
 		return false, err
 	}
-	return c.Deleted, nil
+	left, readErr := s.leftByTest(ctx, b)
+	if readErr != nil {
+		return false, readErr
+	}
+	if !left {
+		return false, err
+	}
+	s.log.WarnContext(ctx, "a customer of test mode is forgotten: the key is of live mode", "account", b.AccountID, "customer", *b.CustomerID)
+	return true, nil
+}
+
+// leftByTest tells whether b is of the time before this service went live, by what was written down then: its checkout,
+// or else the price that was paid. A customer without either never had anything to lose.
+func (s *Service) leftByTest(ctx context.Context, b *models.BillingAccount) (bool, error) {
+	switch {
+	case !s.cfg.Live():
+		return false, nil
+	case b.SessionID != nil:
+		return strings.HasPrefix(*b.SessionID, "cs_test_"), nil
+	case b.PriceID == nil:
+		return true, nil
+	}
+	tested, err := s.store.KnownPrices(ctx, false)
+	return slices.ContainsFunc(tested, func(p models.KnownPrice) bool { return p.PriceID == *b.PriceID }), err
 }
 
 // pastDueSince is when the oldest invoice was made that is not paid and came after the last that is: it is the same
