@@ -287,6 +287,13 @@ func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arri
 	if !sessionForm.MatchString(sessionID) {
 		return "", Standing{}, unknown
 	}
+	b, err := s.store.BillingAccount(ctx, accountID)
+	if err != nil {
+		return "", Standing{}, err
+	}
+	if b.CustomerID == nil { // it never went to checkout: Stripe need not be asked
+		return "", Standing{}, unknown
+	}
 	c, err := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
 	if missing(err) {
 		return "", Standing{}, unknown
@@ -294,11 +301,7 @@ func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arri
 	if err != nil {
 		return "", Standing{}, explained("read the checkout", err)
 	}
-	b, err := s.store.BillingAccount(ctx, accountID)
-	if err != nil {
-		return "", Standing{}, err
-	}
-	if c.ClientReferenceID != accountID || c.Customer == nil || b.CustomerID == nil || c.Customer.ID != *b.CustomerID {
+	if c.ClientReferenceID != accountID || c.Customer == nil || c.Customer.ID != *b.CustomerID {
 		return "", Standing{}, unknown
 	}
 	now, err := s.Sync(ctx, accountID, Cause{Actor: "customer", Reason: "came back from checkout " + sessionID})

@@ -199,12 +199,24 @@ func TestFault15PaidLater(t *testing.T) {
 func TestFault16SomebodyElsesSession(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.buy(sandbox.CardOK)
-		thief := w.newAccount()
-		_, _, stolen := w.billing.Return(w.t.Context(), thief.ID, session)
-		_, _, missing := w.billing.Return(w.t.Context(), thief.ID, "cs_test_none")
-		if models.ErrorCode(stolen) != models.CodeNotFound || missing == nil || stolen.Error() != missing.Error() {
-			w.t.Errorf("%v; %v", stolen, missing)
+		w.settle()
+		w.account = w.newAccount()
+		thief := w.account
+		refused := func() {
+			w.t.Helper()
+			_, _, stolen := w.billing.Return(w.t.Context(), thief.ID, session)
+			_, _, missing := w.billing.Return(w.t.Context(), thief.ID, "cs_test_none")
+			if models.ErrorCode(stolen) != models.CodeNotFound || missing == nil || stolen.Error() != missing.Error() {
+				w.t.Errorf("%v; %v", stolen, missing)
+			}
 		}
+		before := len(w.stripe.Calls())
+		refused()
+		if n := len(w.stripe.Calls()) - before; n != 0 {
+			w.t.Errorf("Stripe was asked %d times for an account that never went to checkout", n)
+		}
+		w.checkout()
+		refused()
 		if a, err := w.store.Account(w.t.Context(), thief.ID); err != nil || a.BilledPlan != nil {
 			w.t.Errorf("%v %+v", err, a)
 		}

@@ -54,7 +54,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		return again(http.StatusConflict, "Your account is suspended. Write to support, who can change its address.")
 	case h.deps.Mail == nil:
 		return again(http.StatusServiceUnavailable, "This service sends no mail at the moment, so the address cannot be confirmed.")
-	case h.asks.tooMany(r):
+	case h.tooManyMails(r):
 		return again(http.StatusTooManyRequests, "Too many links were asked for from your network. Try again in an hour.")
 	}
 	token, hash := newToken("lnk_")

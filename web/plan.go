@@ -33,7 +33,7 @@ type planView struct {
 // standing reads the plan. Somebody who comes from the portal is looked at afresh, without waiting for a webhook.
 func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	returned := r.URL.Query().Get("from") == "portal"
-	if returned && h.deps.Billing != nil {
+	if returned && h.deps.Billing != nil && !h.tooManyAsks(r, v.Account.ID) { // else the webhook tells it
 		now, err := h.deps.Billing.Sync(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "came back from the portal"})
 		if err == nil {
 			v.Account = now.Account
@@ -93,6 +93,9 @@ func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID s
 	if h.deps.Billing == nil {
 		return seeOther(w, r, "/dashboard/plan")
 	}
+	if h.tooManyAsks(r, accountID) {
+		return h.often(w, r)
+	}
 	session, err := h.deps.Billing.Checkout(r.Context(), accountID)
 	if models.ErrorCode(err) == models.CodeConflict { // paid already, or nothing is for sale: the plan page says which
 		h.deps.Log.InfoContext(r.Context(), "no checkout is opened", "account", accountID, "reason", err)
@@ -107,6 +110,9 @@ func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID s
 func (h *Handler) portal(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	if h.deps.Billing == nil {
 		return seeOther(w, r, "/dashboard/plan")
+	}
+	if h.tooManyAsks(r, v.Account.ID) {
+		return h.often(w, r)
 	}
 	address, err := h.deps.Billing.Portal(r.Context(), v.Account.ID)
 	if models.ErrorCode(err) == models.CodeConflict {
@@ -134,6 +140,9 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 	sessionID := r.URL.Query().Get("session_id")
 	if h.deps.Billing == nil || sessionID == "" {
 		return seeOther(w, r, "/dashboard/plan")
+	}
+	if h.tooManyAsks(r, v.Account.ID) {
+		return h.often(w, r)
 	}
 	arrival, now, err := h.deps.Billing.Return(r.Context(), v.Account.ID, sessionID)
 	page := returnPage{Arrival: arrival, Again: r.URL.RequestURI()}

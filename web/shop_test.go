@@ -131,6 +131,45 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	}
 }
 
+// What one account makes us ask of Stripe is bounded: Stripe's limit is for all of them together.
+func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	never := s.person()
+	never.signIn("never@example.com")
+	before := len(s.stripe.Calls())
+	for range 30 {
+		never.get("/dashboard/billing/return?session_id=cs_test_x")
+	}
+	never.post("/dashboard/plan/upgrade").says(t, http.StatusTooManyRequests, "try again in a minute")
+	if n := len(s.stripe.Calls()) - before; n != 0 {
+		t.Errorf("Stripe was asked %d times for an account that never went to checkout", n)
+	}
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
+	for _, page := range []func() page{
+		func() page { return p.get("/dashboard/billing/return?session_id=cs_test_x") },
+		func() page { return p.post("/dashboard/plan/upgrade") },
+		func() page { return p.post("/dashboard/plan/portal") },
+		func() page { return p.get("/dashboard/plan?from=portal") },
+	} {
+		before := len(s.stripe.Calls())
+		for range 30 {
+			page()
+		}
+		if n := len(s.stripe.Calls()) - before; n > 100 {
+			t.Errorf("Stripe was asked %d times", n)
+		}
+		before = len(s.stripe.Calls())
+		if page().status == http.StatusNotFound || len(s.stripe.Calls()) != before {
+			t.Errorf("Stripe is asked on")
+		}
+	}
+	p.get("/dashboard/plan?from=portal").says(t, http.StatusOK, "renews on", "Pro")
+	p.post("/dashboard/plan/portal").says(t, http.StatusTooManyRequests, "try again in a minute")
+}
+
 // unplugged serves the pages of a shop as they are once stripe_secret_key is taken out.
 func (s *shop) unplugged(t *testing.T) *house {
 	t.Helper()

@@ -73,7 +73,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
 	}
-	if h.asks.tooMany(r) {
+	if h.tooManyMails(r) {
 		return again(http.StatusTooManyRequests, "Too many links were asked for from your network. Try again in an hour.")
 	}
 	token, hash := newToken("lnk_")

@@ -1,9 +1,9 @@
 package web
 
 import (
+	"context"
 	"hash/maphash"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"time"
 
@@ -13,26 +13,44 @@ import (
 	"lottery/api/middleware"
 )
 
-// throttle limits how many mails one network address asks for. It counts on this node only; what one mailbox gets is
-// counted in the database, over all nodes.
-type throttle struct {
+// throttle limits how often one of K asks for something. It counts on this node only.
+type throttle[K comparable] struct {
 	limiter *limiter.Limiter
-	trusted []netip.Prefix
 	seed    maphash.Seed
 }
 
-// throttleCounters bounds the memory, whoever comes from how many addresses.
+// throttleCounters bounds the memory, however many ask.
 const throttleCounters = 1 << 14
 
-func newThrottle(perHour int, trusted []netip.Prefix) *throttle {
-	counts := counters.NewStoreWithOptions(limiter.StoreOptions{Prefix: "mails", CleanUpInterval: 10 * time.Minute})
-	return &throttle{limiter.New(counts, limiter.Rate{Period: time.Hour, Limit: int64(perHour)}), trusted, maphash.MakeSeed()}
+func newThrottle[K comparable](limit int, period time.Duration) *throttle[K] {
+	counts := counters.NewStoreWithOptions(limiter.StoreOptions{Prefix: "asks", CleanUpInterval: 10 * time.Minute})
+	return &throttle[K]{limiter.New(counts, limiter.Rate{Period: period, Limit: int64(limit)}), maphash.MakeSeed()}
 }
 
-// tooMany counts one request, and tells whether there were too many.
-func (t *throttle) tooMany(r *http.Request) bool {
-	addr := middleware.ClientAddr(r, t.trusted)
-	counter := strconv.FormatUint(maphash.Comparable(t.seed, addr)%throttleCounters, 36)
-	state, err := t.limiter.Get(r.Context(), counter)
+// tooMany counts one request of who, and tells whether there were too many.
+func (t *throttle[K]) tooMany(ctx context.Context, who K) bool {
+	counter := strconv.FormatUint(maphash.Comparable(t.seed, who)%throttleCounters, 36)
+	state, err := t.limiter.Get(ctx, counter)
 	return err == nil && state.Reached // the counters in memory do not fail
+}
+
+// tooManyMails limits how many mails one network address asks for; what one mailbox gets is counted in the database, over all
+// nodes.
+func (h *Handler) tooManyMails(r *http.Request) bool {
+	return h.mails.tooMany(r.Context(), middleware.ClientAddr(r, h.deps.Trusted))
+}
+
+// stripeAsks is how many pages that ask Stripe one account gets in a minute: Stripe's limit is for all accounts together.
+const stripeAsks = 20
+
+// tooManyAsks counts a page that asks Stripe on behalf of an account.
+func (h *Handler) tooManyAsks(r *http.Request, accountID string) bool {
+	return h.asks.tooMany(r.Context(), accountID)
+}
+
+// often answers who wants to go to Stripe too often.
+func (h *Handler) often(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Retry-After", "60")
+	h.failPage(w, r, failure{http.StatusTooManyRequests, "One moment, please", "You have asked for this many times within a minute. Nothing was charged or changed: try again in a minute."})
+	return nil
 }

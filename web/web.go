@@ -61,7 +61,8 @@ type Handler struct {
 	deps   Deps
 	pages  *pages
 	assets *assets
-	asks   *throttle
+	mails  *throttle[netip.Addr] // that one network address asks for
+	asks   *throttle[string]     // of Stripe, by account
 	docs   *docs
 	memory atomic.Pointer[memory]
 	prices prices
@@ -90,7 +91,7 @@ func New(deps Deps) (http.Handler, error) {
 	if h.docs, err = loadDocs(&h.deps); err != nil {
 		return nil, err
 	}
-	h.asks = newThrottle(deps.Limits.PerClient, deps.Trusted)
+	h.mails, h.asks = newThrottle[netip.Addr](deps.Limits.PerClient, time.Hour), newThrottle[string](stripeAsks, time.Minute)
 	return h.routes()
 }
 
