@@ -16,7 +16,7 @@ type subscription struct {
 	id           string
 	status       string
 	created      int64
-	periodEnd    *time.Time
+	periodEnd    *time.Time  // or, if ending, its own end
 	ending       bool        // it is set to end: with its period, or on a date
 	plan         models.Plan // that its price gives; "" = none
 	priceID      string
@@ -24,13 +24,14 @@ type subscription struct {
 	pastDueSince time.Time // of one that is past due: when its oldest unpaid invoice was made, or its period began
 }
 
-// read takes what counts out of sub. A period's end that Stripe left out is none, not 1970.
+// read takes what counts out of sub. A period's end that Stripe left out is none, not 1970. One that is cancelled on a
+// date ends then, wherever its periods end.
 func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscription {
 	out := subscription{
 		id: sub.ID, status: string(sub.Status), created: sub.Created, ending: sub.CancelAtPeriodEnd || sub.CancelAt > 0,
 	}
-	if sub.CurrentPeriodEnd > 0 {
-		end := time.Unix(sub.CurrentPeriodEnd, 0).UTC()
+	if at := cmp.Or(sub.CancelAt, sub.CurrentPeriodEnd); at > 0 {
+		end := time.Unix(at, 0).UTC()
 		out.periodEnd = &end
 	}
 	if sub.CurrentPeriodStart > 0 { // where no invoice says better

@@ -40,6 +40,21 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	for name, c := range map[string]struct {
+		sub  stripe.Subscription
+		end  time.Time
+		ends bool
+	}{
+		"goes on":            {stripe.Subscription{CurrentPeriodEnd: noon.Unix()}, noon, false},
+		"with its period":    {stripe.Subscription{CurrentPeriodEnd: noon.Unix(), CancelAtPeriodEnd: true}, noon, true},
+		"on that date":       {stripe.Subscription{CurrentPeriodEnd: noon.Unix(), CancelAtPeriodEnd: true, CancelAt: noon.Unix()}, noon, true},
+		"before its period":  {stripe.Subscription{CurrentPeriodEnd: noon.Unix(), CancelAt: noon.Unix() - 60}, noon.Add(-time.Minute), true},
+		"periods after this": {stripe.Subscription{CurrentPeriodEnd: noon.Unix(), CancelAt: noon.Unix() + 60}, noon.Add(time.Minute), true},
+	} {
+		if got := read(&c.sub, prices); got.periodEnd == nil || !got.periodEnd.Equal(c.end) || got.ending != c.ends {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
 	got := read(&stripe.Subscription{CurrentPeriodEnd: noon.Unix(), CurrentPeriodStart: noon.Unix() - 1}, prices)
 	if got.periodEnd == nil || !got.periodEnd.Equal(noon) || !got.pastDueSince.Equal(noon.Add(-time.Second)) {
 		t.Errorf("%+v", got)

@@ -16,8 +16,8 @@ type BillingAccount struct {
 	SubscriptionID    *string // sub_… that gives the plan, or the newest that once did
 	Status            *string // Stripe's: active, past_due, …
 	PriceID           *string
-	PeriodEnd         *time.Time
-	CancelAtPeriodEnd bool
+	PeriodEnd         *time.Time // when it renews, or ends
+	CancelAtPeriodEnd bool       // it ends then: with its period, or on a date that was set
 	PastDueSince      *time.Time
 	GraceEndsAt       *time.Time // when a past-due subscription stops giving its plan; nil unless it is past due and gives it
 	SyncedAt          *time.Time

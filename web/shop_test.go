@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -238,11 +239,20 @@ func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 // reprice makes another price the one that is sold, as an operator does: in Stripe's dashboard, then by `billing setup`.
 func (s *shop) reprice(cents, currency string) {
 	s.t.Helper()
-	form := url.Values{
+	s.ask("/v1/prices", url.Values{
 		"product": {"lottery_pro"}, "unit_amount": {cents}, "currency": {currency}, "recurring[interval]": {"month"},
 		"lookup_key": {billing.LookupKey}, "transfer_lookup_key": {"true"},
+	})
+	if _, err := s.billing.Setup(s.t.Context()); err != nil {
+		s.t.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodPost, s.api+"/v1/prices", strings.NewReader(form.Encode()))
+	s.clock.move(2 * time.Second)
+}
+
+// ask calls Stripe as its dashboard does.
+func (s *shop) ask(path string, form url.Values) {
+	s.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, s.api+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -256,10 +266,23 @@ func (s *shop) reprice(cents, currency string) {
 	if res.StatusCode != http.StatusOK {
 		s.t.Fatalf("status %d", res.StatusCode)
 	}
-	if _, err := s.billing.Setup(s.t.Context()); err != nil {
-		s.t.Fatal(err)
+}
+
+// A subscription that is cancelled on a date does not renew, whenever its period ends.
+func TestPlanPageOfACancellationOnADate(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	end := s.stripe.Now().Add(48 * time.Hour).UTC()
+	s.ask("/v1/subscriptions/"+s.stripe.Subscriptions("")[0].ID, url.Values{"cancel_at": {strconv.FormatInt(end.Unix(), 10)}})
+	s.sync("ada@example.com")
+	plan := p.get("/dashboard/plan")
+	plan.says(t, http.StatusOK, "Pro ends on "+end.Format("2 January 2006, 15:04 UTC"), "take back the cancellation")
+	if strings.Contains(plan.text, "renews") {
+		t.Error("the page says that it renews")
 	}
-	s.clock.move(2 * time.Second)
 }
 
 // Pages show what is sold; who pays an older price reads that one.
