@@ -65,7 +65,14 @@ func (s *Service) checkPrice(ctx context.Context, add adder) {
 		add("price", false, "Stripe has no active price with the lookup key "+LookupKey, "run `lotteryadmin billing setup`")
 		return
 	}
+	if why := unsellable(price); why != "" {
+		add("price", false, price.ID+" cannot be sold: "+why, moveKey)
+		return
+	}
 	found := fmt.Sprintf("%s, %s a month", price.ID, money(price.UnitAmount, price.Currency))
+	if unusual(price.UnitAmount, string(price.Currency)) {
+		found += fmt.Sprintf(" (set-up would make %s)", money(models.ProMonthlyCents, proCurrency))
+	}
 	current, err := s.currentPrice(ctx)
 	add("price", err == nil && current.PriceID == price.ID, found, "this price is not the one that is sold: run `lotteryadmin billing setup`")
 }

@@ -39,6 +39,8 @@ type SetupResult struct {
 	Steps []SetupStep
 	// WebhookSecret is what Stripe signs events with. It is told once, when the endpoint is made; else "".
 	WebhookSecret string
+	// Price is what is sold from now on.
+	Price models.KnownPrice
 }
 
 // Setup makes at Stripe what selling needs, or finds it: the product, its price, the webhook endpoint and the portal's
@@ -76,7 +78,7 @@ func (s *Service) setupProduct(ctx context.Context, _ *SetupResult) (SetupStep, 
 	return SetupStep{"product", made.ID, "made"}, nil
 }
 
-func (s *Service) setupPrice(ctx context.Context, _ *SetupResult) (SetupStep, error) {
+func (s *Service) setupPrice(ctx context.Context, out *SetupResult) (SetupStep, error) {
 	price, err := s.priceByLookupKey(ctx)
 	if err != nil {
 		return SetupStep{}, err
@@ -93,14 +95,41 @@ func (s *Service) setupPrice(ctx context.Context, _ *SetupResult) (SetupStep, er
 			return SetupStep{}, explained("make the price", err)
 		}
 	}
-	known := models.KnownPrice{
+	if why := unsellable(price); why != "" {
+		return SetupStep{}, models.Errorf(models.CodeConflict, "price %s cannot be sold: %s; %s", price.ID, why, moveKey)
+	}
+	out.Price = models.KnownPrice{
 		PriceID: price.ID, ProductID: price.Product.ID, Plan: models.PlanPro, UnitAmount: price.UnitAmount,
 		Currency: string(price.Currency), Livemode: price.Livemode,
 	}
 	if price.Livemode != s.cfg.Live() {
 		return SetupStep{}, models.Errorf(models.CodeConflict, "price %s is of the other mode than stripe_secret_key", price.ID)
 	}
-	return SetupStep{"price", price.ID, did}, s.store.SetPrice(ctx, known)
+	return SetupStep{"price", price.ID, did}, s.store.SetPrice(ctx, out.Price)
+}
+
+// moveKey is what to do about a price that cannot be sold.
+const moveKey = "move the lookup key " + LookupKey + " in Stripe's dashboard to a price that is charged every month, or take it away, and run `lotteryadmin billing setup`"
+
+// unsellable says why a price cannot be what Pro costs a month; "" if it can, in whatever currency.
+func unsellable(p *stripe.Price) string {
+	switch r := p.Recurring; {
+	case r == nil:
+		return "it is charged once, not every month"
+	case r.UsageType == stripe.PriceRecurringUsageTypeMetered:
+		return "it is charged by use"
+	case r.Interval != stripe.PriceRecurringIntervalMonth || r.IntervalCount != 1:
+		return fmt.Sprintf("it is charged every %d %s, not every month", r.IntervalCount, r.Interval)
+	case p.UnitAmount <= 0:
+		return "it has no amount of its own"
+	default:
+		return ""
+	}
+}
+
+// unusual tells whether a price is another than set-up would make.
+func unusual(cents int64, currency string) bool {
+	return cents != models.ProMonthlyCents || currency != proCurrency
 }
 
 // priceByLookupKey is the active price that carries our lookup key, or nil.
@@ -223,6 +252,10 @@ func (s *Service) SetupAdvice(r *SetupResult) []string {
 		list = append(list, fmt.Sprintf("set stripe_webhook_secret (LOTTERY_STRIPE_WEBHOOK_SECRET) and start the servers: %s", r.WebhookSecret))
 	case len(s.cfg.WebhookSecrets) == 0:
 		list = append(list, "set stripe_webhook_secret: Stripe shows it in the dashboard, under Developers, Webhooks, "+s.webhookURL())
+	}
+	if p := &r.Price; unusual(p.UnitAmount, p.Currency) {
+		list = append(list, fmt.Sprintf("see that %s a month is what you mean to sell: set-up would make a price of %s",
+			models.MoneyText(p.UnitAmount, p.Currency), models.MoneyText(models.ProMonthlyCents, proCurrency)))
 	}
 	return list
 }

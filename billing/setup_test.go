@@ -168,6 +168,58 @@ func TestDoctorNamesWhatIsBroken(t *testing.T) {
 	})
 }
 
+// keyed makes a price in the dashboard that takes the lookup key over.
+func (w *world) keyed(form url.Values) (id string) {
+	w.t.Helper()
+	form.Set("product", "lottery_pro")
+	form.Set("lookup_key", billing.LookupKey)
+	form.Set("transfer_lookup_key", "true")
+	var made struct{ ID string }
+	w.ask(http.MethodPost, "/v1/prices", form, &made)
+	return made.ID
+}
+
+// A lookup key that was moved to what cannot be sold by the month: the price before it goes on being sold.
+func TestPricesThatCannotBeSold(t *testing.T) {
+	each(t, func(w *world) {
+		for why, form := range map[string]url.Values{
+			"charged once":         {"unit_amount": {"999"}, "currency": {"usd"}},
+			"every 1 year":         {"unit_amount": {"999"}, "currency": {"usd"}, "recurring[interval]": {"year"}},
+			"every 3 month":        {"unit_amount": {"999"}, "currency": {"usd"}, "recurring[interval]": {"month"}, "recurring[interval_count]": {"3"}},
+			"no amount of its own": {"unit_amount": {"0"}, "currency": {"usd"}, "recurring[interval]": {"month"}},
+		} {
+			w.keyed(form)
+			_, err := w.billing.Setup(w.t.Context())
+			w.refused(err)
+			if err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "move the lookup key") {
+				w.t.Errorf("%s: %v", why, err)
+			}
+			wantOnlyWrong(w.t, w.billing, "price")
+			w.account = w.newAccount()
+			w.pro()
+		}
+	})
+}
+
+// What operators want for Pro is theirs to say; that it is not the usual price is told.
+func TestAnotherAmountIsSoldAndTold(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.keyed(url.Values{"unit_amount": {"1"}, "currency": {"eur"}, "recurring[interval]": {"month"}})
+		done, err := w.billing.Setup(w.t.Context())
+		w.must(err)
+		if advice := w.billing.SetupAdvice(&done); len(advice) != 1 || !strings.Contains(advice[0], "0.01 EUR") || !strings.Contains(advice[0], "9.99 USD") {
+			w.t.Errorf("%q", advice)
+		}
+		wantOnlyWrong(w.t, w.billing)
+		for _, c := range w.billing.Doctor(w.t.Context()) {
+			if want := id + ", 0.01 EUR a month (set-up would make 9.99 USD)"; c.Name == "price" && c.Found != want {
+				w.t.Errorf("%q, want %q", c.Found, want)
+			}
+		}
+		w.pro()
+	})
+}
+
 // An event that nobody worked on for long is what a server that does not run looks like.
 func TestDoctorSeesEventsWait(t *testing.T) {
 	each(t, func(w *world) {
