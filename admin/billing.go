@@ -263,7 +263,7 @@ func billingSync(ctx context.Context, c *call) error {
 
 func (c *call) reconcile(ctx context.Context) error {
 	c.object = "all accounts"
-	done, err := c.service().Reconcile(ctx, func(id string, now billing.Standing, err error) {
+	done, err := c.service().SyncAll(ctx, func(id string, now billing.Standing, err error) {
 		if err != nil {
 			c.say("%s: %s", id, explain(ctx, err))
 		} else if now.Changed {

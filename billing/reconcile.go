@@ -27,8 +27,10 @@ const (
 	// pace is the time between two accounts: each asks Stripe once or twice, and Stripe allows 25 requests a second in
 	// test mode, 100 in live mode.
 	pace = 100 * time.Millisecond
-	// settingReconcile is the billing setting that says how far a reconcile came.
+	// settingReconcile and settingSyncAll are the billing settings that say how far the job and the operator came: either
+	// looks at every account, whatever the other does meanwhile.
 	settingReconcile = "reconcile_after"
+	settingSyncAll   = "sync_all_after"
 	// reconcilePage is how many accounts are read at once.
 	reconcilePage = 200
 )
@@ -37,8 +39,17 @@ const (
 // cut short goes on where it was. each is told of every account, by its id, what it is or why that is not known; nil =
 // nobody wants to know.
 func (s *Service) Reconcile(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
+	return s.reconcile(ctx, settingReconcile, each)
+}
+
+// SyncAll is Reconcile at the operator's word. Where one of them was cut short is nothing to the other.
+func (s *Service) SyncAll(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
+	return s.reconcile(ctx, settingSyncAll, each)
+}
+
+func (s *Service) reconcile(ctx context.Context, setting string, each func(accountID string, now Standing, err error)) (Reconciled, error) {
 	var out Reconciled
-	after, err := s.store.BillingSetting(ctx, settingReconcile)
+	after, err := s.store.BillingSetting(ctx, setting)
 	if err != nil {
 		return out, err
 	}
@@ -52,13 +63,13 @@ func (s *Service) Reconcile(ctx context.Context, each func(accountID string, now
 				return out, err
 			}
 			after = id
-			if err := s.store.SetBillingSetting(ctx, settingReconcile, after); err != nil {
+			if err := s.store.SetBillingSetting(ctx, setting, after); err != nil {
 				return out, err
 			}
 		}
 		if len(ids) < reconcilePage {
 			out.Whole = true
-			return out, s.store.SetBillingSetting(ctx, settingReconcile, "")
+			return out, s.store.SetBillingSetting(ctx, setting, "")
 		}
 	}
 }

@@ -51,6 +51,33 @@ func TestReconcileGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
+// The operator's round looks at everybody, also where the job has begun its own; neither moves the other's place.
+func TestSyncAllBesideAReconcile(t *testing.T) {
+	each(t, func(w *world) {
+		w.several(5)
+		seen, all := 0, 0
+		done, err := w.billing.Reconcile(w.t.Context(), func(string, billing.Standing, error) {
+			if seen++; seen != 3 {
+				return
+			}
+			round, err := w.billing.SyncAll(w.t.Context(), func(string, billing.Standing, error) { all++ })
+			if err != nil || !round.Whole || round.Accounts != 5 || all != 5 {
+				w.t.Errorf("the operator's: %v %+v", err, round)
+			}
+		})
+		if err != nil || !done.Whole || done.Accounts != 5 || seen != 5 {
+			w.t.Errorf("the job's: %v %+v", err, done)
+		}
+		ctx, cut := context.WithCancel(w.t.Context())
+		if cutShort, err := w.billing.SyncAll(ctx, func(string, billing.Standing, error) { cut() }); err == nil || cutShort.Whole {
+			w.t.Errorf("%v %+v", err, cutShort)
+		}
+		if again, err := w.billing.Reconcile(w.t.Context(), nil); err != nil || again.Accounts != 5 {
+			w.t.Errorf("the job's after the operator's was cut short: %v %+v", err, again)
+		}
+	})
+}
+
 // One account that cannot be read does not keep the others from being looked at, and keeps its plan.
 func TestReconcileWithAnAccountThatCannotBeRead(t *testing.T) {
 	each(t, func(w *world) {
