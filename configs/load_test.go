@@ -158,6 +158,17 @@ func TestSecretFromFileOfTheFile(t *testing.T) {
 	}
 }
 
+// A webhook secret with nothing behind its prefix is none: whatever it was cut from, events would be refused.
+func TestWebhookSecrets(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{"": 0, "whsec_a": 1, " whsec_a, whsec_b ,": 2, "whsec_": -1, "whsec_a,whsec_": -1, "a": -1, "sk_test_a": -1} {
+		cfg, err := configs.Load(configs.Source{Getenv: env("LOTTERY_STRIPE_WEBHOOK_SECRET", text)})
+		if (err != nil) != (want < 0) || err == nil && len(cfg.Stripe.WebhookSecrets) != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // Somebody's password in the address must not come to a log, whatever is wrong with the address.
 func TestNoSecretInAnError(t *testing.T) {
 	t.Parallel()

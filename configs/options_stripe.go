@@ -23,7 +23,7 @@ func stripeOptions() []Option {
 				if secret = strings.TrimSpace(secret); secret == "" {
 					continue
 				}
-				if !strings.HasPrefix(secret, "whsec_") {
+				if rest, ok := strings.CutPrefix(secret, "whsec_"); !ok || rest == "" {
 					return errors.New("must be whsec_…, as `lotteryadmin billing setup` prints it, or several, separated by commas")
 				}
 				c.Stripe.WebhookSecrets = append(c.Stripe.WebhookSecrets, secret)
