@@ -153,6 +153,23 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 	return c.ID, nil
 }
 
+// SendEmail tells Stripe the account's address, which receipts go to, after it was changed here. There is nothing to tell
+// of an account without a customer.
+func (s *Service) SendEmail(ctx context.Context, accountID string) error {
+	return s.locked(ctx, accountID, func(ctx context.Context, _ store.Lease) error { // of two changes the later is told last
+		a, err := s.store.BilledAccount(ctx, accountID)
+		if err != nil {
+			return err
+		}
+		b, err := s.store.BillingAccount(ctx, accountID)
+		if err != nil || b.CustomerID == nil || a.Email == nil {
+			return err
+		}
+		_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: a.Email})
+		return explained("tell the new address", err)
+	})
+}
+
 // openSession is the customer's open session, if it is to the price and lives long enough; every other one that is
 // open is expired. Stripe is asked rather than our own note, which misses a session whose answer got lost.
 func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, priceID string) (keep *stripe.CheckoutSession, err error) {

@@ -195,6 +195,31 @@ func TestCheckoutAddressChangedBetweenAttempts(t *testing.T) {
 	})
 }
 
+// Receipts go to where the account is, and to where the customer wants them if that was said in the portal since.
+func TestSendEmail(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.must(w.billing.SendEmail(ctx, w.account.ID)) // there is no customer to tell of
+		w.pro()
+		w.moves("ann@example.com")
+		w.must(w.billing.SendEmail(ctx, w.account.ID))
+		if c := w.stripe.Customers(); len(c) != 1 || c[0].Email != "ann@example.com" {
+			w.t.Errorf("%+v", c)
+		}
+		w.must(w.stripe.SetEmail(w.customer(), "bills@example.com"))
+		w.settle()
+		_, err := w.billing.Sync(ctx, w.account.ID, cause())
+		w.must(err)
+		if c := w.stripe.Customers(); c[0].Email != "bills@example.com" {
+			w.t.Errorf("%+v", c)
+		}
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError})
+		if err := w.billing.SendEmail(ctx, w.account.ID); models.ErrorCode(err) != models.CodeUnavailable {
+			w.t.Errorf("%v", err)
+		}
+	})
+}
+
 // Clicks at the same time on several nodes, each with a connection of its own to the database.
 func TestCheckoutAtOnce(t *testing.T) {
 	t.Parallel()

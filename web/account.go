@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -111,10 +112,23 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 			After: []string{"If that was not you, write to support" + supportHint(h.deps.Support) + " at once."},
 		})
 	}
+	h.tellStripe(r, after.ID)
 	h.show(w, r, view{Page: "message", Title: "Your address is changed", Private: true, Data: message{
 		"Your account now has the address " + *after.Email + ". Sign in with it from now on.", "/dashboard", "Go to the dashboard",
 	}})
 	return nil
+}
+
+// tellStripe sends a changed address on. The change stands, whether or not Stripe hears of it.
+func (h *Handler) tellStripe(r *http.Request, accountID string) {
+	if h.deps.Billing == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	if err := h.deps.Billing.SendEmail(ctx, accountID); err != nil {
+		h.deps.Log.WarnContext(r.Context(), "Stripe was not told of a new address: change it in the dashboard", "account", accountID, "error", err)
+	}
 }
 
 func supportHint(address string) string {

@@ -171,6 +171,30 @@ func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
 	p.post("/dashboard/plan/portal").says(t, http.StatusTooManyRequests, "try again in a minute")
 }
 
+// Stripe hears of a changed address; the change stands if it does not.
+func TestChangedAddressAtStripe(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	for _, c := range []struct {
+		to, told string
+		away     bool
+	}{{"ada@example.org", "ada@example.org", false}, {"lovelace@example.org", "ada@example.org", true}} {
+		p.post("/dashboard/account/email", "email", c.to).says(t, http.StatusOK, "We have sent a link")
+		if c.away {
+			s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError})
+		}
+		p.post("/dashboard/account/email/confirm", "token", s.tokenOf(c.to)).says(t, http.StatusOK, "Your address is changed")
+		s.stripe.ClearFaults()
+		p.get("/dashboard/account").says(t, http.StatusOK, c.to)
+		if at := s.stripe.Customers(); len(at) != 1 || at[0].Email != c.told {
+			t.Errorf("%s: %+v", c.to, at)
+		}
+	}
+}
+
 // unplugged serves the pages of a shop as they are once stripe_secret_key is taken out.
 func (s *shop) unplugged(t *testing.T) *house {
 	t.Helper()
