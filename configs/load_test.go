@@ -3,6 +3,7 @@ package configs_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,16 @@ func TestSecretFromFileOfTheFile(t *testing.T) {
 	for _, want := range []string{"2 problem(s)", file + ": database_url: is set, and database_url_file too: leave one out", file + ": stripe_secret_key_file: cannot read the secret"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%v", want, err)
+		}
+	}
+}
+
+func TestDurations(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{"0s": true, "36h30m": true, "2562047h": true, "2562048h": false, "7d": false, "-1s": false, "5": false} {
+		_, err := configs.Load(configs.Source{Getenv: env("LOTTERY_BILLING_GRACE", text)})
+		if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "of at most 2562047h, not "+strconv.Quote(text)) {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/netip"
 	"net/url"
@@ -217,10 +218,13 @@ func oneOf(v string, allowed ...string) (string, error) {
 	return "", fmt.Errorf("must be %s, not %q", strings.Join(allowed[1:], " or "), v)
 }
 
+// mostHours is how long a duration can be.
+const mostHours = math.MaxInt64 / int64(time.Hour)
+
 func duration(v string) (time.Duration, error) {
 	d, err := time.ParseDuration(v)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("must be a duration such as 5s or 2m, not %q", v)
+		return 0, fmt.Errorf("must be a duration in hours, minutes and seconds, such as 168h, 2m or 1m30s, of at most %dh, not %q", mostHours, v)
 	}
 	return d, nil
 }
