@@ -12,8 +12,8 @@ const (
 	// manyAccounts is how many accounts take turns in the second half of the table.
 	manyAccounts = 10_000
 	// manyWarm is seconds of load before each round with many accounts: blocks go home while another server is
-	// measured, and come again one contact an account.
-	manyWarm = 3
+	// measured, and an account has one again after its fifth request.
+	manyWarm = 5
 )
 
 // quota is the table of what counting costs: the metered path against the unmetered one, on each counter store, for
