@@ -98,15 +98,6 @@ func (c *Candidate) Fail(cell Cell, detail string) {
 // FailRow marks c as malformed as a whole, as Fail does.
 func (c *Candidate) FailRow(detail string) { c.Fail(Cell{Value: c.Raw}, detail) }
 
-// Malforms is a Rows.Fault that hands out c.
-func (c *Candidate) Malforms(yield func(*Candidate) error) func(Line, string) error {
-	return func(line Line, fault string) error {
-		c.Reset(line.Number, line.Text)
-		c.FailRow(fault)
-		return yield(c)
-	}
-}
-
 // AddAddon adds a value to c unless it is blank; spaces around it go. Values that no database or report could
 // give back as they were (control characters, broken UTF-8, over MaxAddonValue bytes) make c malformed, and so
 // does a Fireball of anything but one digit: the columns are then not where they are thought to be.

@@ -21,19 +21,21 @@ type Table struct {
 type Rows struct {
 	Date int // the column that has a date in every row, and so tells rows from headers
 	Read func(line Line, fields []string) error
-	// Fault hands out a row that cannot be split, or has not as many fields as the header.
-	Fault func(line Line, fault string) error
 }
 
 // ReadTable reads a table, past blank lines and titles. Where a header of the form stands among the rows, because files
-// were put together, the rows below it are read by it. A file without any header is an error.
-func (f Form) ReadTable(r *bufio.Reader, t *Table) (lines int, err error) {
+// were put together, the rows below it are read by it. A row that cannot be split, or has not as many fields as the header, is handed to yield
+// as malformed. A file without any header is an error.
+func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error) (lines int, err error) {
 	all := NewLines(r)
 	header, rows, err := f.firstHeader(all, t)
 	if err != nil {
 		return all.Count(), err
 	}
-	var fields []string
+	var (
+		fields    []string
+		malformed Candidate
+	)
 	return all.Each(func(line Line) error {
 		var fault string
 		fields, fault = header.Split(fields[:0], line)
@@ -57,7 +59,9 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table) (lines int, err error) {
 		case t.Notices && header.notice(line, fields, fault):
 			return nil
 		case fault != "":
-			return rows.Fault(line, fault)
+			malformed.Reset(line.Number, line.Text)
+			malformed.FailRow(fault)
+			return yield(&malformed)
 		default:
 			return rows.Read(line, fields)
 		}

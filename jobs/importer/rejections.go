@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"lottery/models"
@@ -46,11 +45,10 @@ func (r *rejections) Write(b []byte) (int, error) {
 		return r.kept.Write(b)
 	}
 	if r.spilled == nil {
-		spilled, err := os.CreateTemp("", "lottery-rejections-*")
+		spilled, err := newTempFile("lottery-rejections-*")
 		if err != nil {
 			return 0, fmt.Errorf("keep the rejections: %w", err)
 		}
-		_ = os.Remove(spilled.Name()) // where the system allows it: then not even kill -9 leaves the file behind
 		r.spilled, r.out = spilled, bufio.NewWriterSize(spilled, 1<<16)
 		if _, err := r.kept.WriteTo(r.out); err != nil {
 			return 0, fmt.Errorf("keep the rejections: %w", err)
@@ -91,12 +89,5 @@ func (r *rejections) each(yield func(index uint32, rejection models.Rejection) e
 func (r *rejections) close() error {
 	spilled := r.spilled
 	*r = rejections{}
-	if spilled == nil {
-		return nil
-	}
-	err := spilled.Close()
-	if removed := os.Remove(spilled.Name()); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
-		err = errors.Join(err, removed)
-	}
-	return err
+	return closeTempFile(spilled)
 }

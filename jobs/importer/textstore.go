@@ -3,10 +3,8 @@ package importer
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 )
 
@@ -48,11 +46,8 @@ func (s *textStore) next() {
 	last := &s.pieces[mostPieces]
 	if s.spilled == nil && s.err == nil {
 		var err error
-		if s.spilled, err = os.CreateTemp("", "lottery-addons-*"); s.fail(err) {
-			s.spilled = nil
-		} else {
-			_ = os.Remove(s.spilled.Name()) // where the system allows it: then not even kill -9 leaves the file behind
-		}
+		s.spilled, err = newTempFile("lottery-addons-*")
+		s.fail(err)
 	}
 	if s.err == nil {
 		_, err := s.spilled.WriteAt(*last, int64(s.filled-1)<<pieceShift)
@@ -109,11 +104,6 @@ func (s *textStore) readBack(place int64) []byte {
 
 // close gives the temporary file back. It tells whether the texts were what they should be.
 func (s *textStore) close() error {
-	if s.spilled != nil {
-		s.fail(s.spilled.Close())
-		if err := os.Remove(s.spilled.Name()); !errors.Is(err, fs.ErrNotExist) {
-			s.fail(err)
-		}
-	}
+	s.fail(closeTempFile(s.spilled))
 	return s.err
 }

@@ -55,10 +55,9 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 					cols.read(&c, h, fields)
 					return yield(&c)
 				},
-				Fault: c.Malforms(yield),
 			}, nil
 		},
-	})
+	}, yield)
 }
 
 func findColumns(h *feed.Header) (cols columns, ok bool) {

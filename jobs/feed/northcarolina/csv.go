@@ -51,10 +51,9 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 					ignored.Row(fields)
 					return yield(&c)
 				},
-				Fault: c.Malforms(yield),
 			}, h.Distinct()
 		},
-	})
+	}, yield)
 }
 
 func findColumns(h *feed.Header) (cols columns, ok bool) {

@@ -41,10 +41,9 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 					}
 					return yieldRow(&c, line.Number, line.Text, h.Cell(fields, date), row, yield)
 				},
-				Fault: c.Malforms(yield),
 			}, h.Distinct()
 		},
-	})
+	}, yield)
 }
 
 // findColumns wants the number columns of all four slots: a renamed one must not lose its draws in silence.
