@@ -19,19 +19,37 @@ import (
 )
 
 // accepted is both ends of a connection: the server's, with its bound and deadlines, and the client's.
-func accepted() (server, client net.Conn, stop func(), err error) {
+func accepted() (server, client net.Conn, stop func(), err error) { return acceptedLast(1) }
+
+// acceptedLast is accepted for the last of n connections, of which the others stay open.
+func acceptedLast(n int) (server, client net.Conn, stop func(), err error) {
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	defer raw.Close()
-	if client, err = net.Dial("tcp", raw.Addr().String()); err != nil {
+	bounded := middleware.NewConnections(0).Listen(raw)
+	var open []net.Conn
+	stop = func() {
+		for _, c := range open {
+			c.Close()
+		}
+	}
+	for range n {
+		if client, err = net.Dial("tcp", raw.Addr().String()); err != nil {
+			break
+		}
+		open = append(open, client)
+		if server, err = bounded.Accept(); err != nil {
+			break
+		}
+		open = append(open, server)
+	}
+	if err != nil {
+		stop()
 		return nil, nil, nil, err
 	}
-	if server, err = middleware.NewConnections(0).Listen(raw).Accept(); err != nil {
-		return nil, nil, nil, err
-	}
-	return server, client, func() { client.Close(); server.Close() }, nil
+	return server, client, stop, nil
 }
 
 // A connection keeps what every net.Conn promises, by the Go team's own test of that.
@@ -42,6 +60,7 @@ func TestConnectionIsAConn(t *testing.T) {
 		server, client, stop, err := accepted()
 		return client, server, stop, err
 	})
+	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) { return acceptedLast(20) }) // whole answers wait
 }
 
 // A read of one byte is an ordinary one, but for the moment that it is held back: it gets its byte, ends with its

@@ -23,6 +23,7 @@ type Connections struct {
 	count uint64 // connections so far
 	timed bool   // the deadlines of those that are open are kept
 
+	many    atomic.Bool  // at least manyConnections are open
 	pressed atomic.Int64 // when Press last looked; Unix nanoseconds
 	closed  *prometheus.CounterVec
 }
@@ -35,6 +36,9 @@ const (
 	// giveWay is the part of the connections that is closed at once when there are too many, so that they are not
 	// looked through for each that comes.
 	giveWay = 16
+	// manyConnections is from how many on answers are held back until other requests that are ready have been answered
+	// too. With fewer, a client would often have nothing to do meanwhile.
+	manyConnections = 16
 )
 
 // NewConnections allows most connections at once; 0 = as many as come.
@@ -87,6 +91,7 @@ func (s *Connections) add(c *connection) bool {
 	s.count++
 	c.number = s.count
 	s.open[c] = struct{}{}
+	s.many.Store(len(s.open) >= manyConnections)
 	var gone []*connection
 	if !s.timed {
 		s.timed = true
@@ -162,6 +167,7 @@ func (s *Connections) remove(c *connection) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
+	s.many.Store(len(s.open) >= manyConnections)
 }
 
 // keepDeadlines goes through the connections step by step, until none is open.
