@@ -25,12 +25,20 @@ type connection struct {
 	readBy atomic.Int64 // a moment; 0 = whenever, negative = at once
 	begun  atomic.Bool  // something has been written since the last read: an answer is on its way
 
+	sending sync.Mutex          // one piece after the other; guards what follows
+	held    *[serverBuffer]byte // the first piece of an answer, of which more is to come; nil = none
+	both    [2][]byte           // what is held and what came after it, to be sent
+	all     net.Buffers         // both
+
+	holding atomic.Bool // held is not nil
+
 	mu      sync.Mutex // guards what follows
 	writeBy int64
 	stuck   struct { // for so many steps the same piece has been being written
 		write uint64
 		steps int
 	}
+	kept    bool                       // a piece was held at the last step
 	overdue struct{ read, write bool } // the network's own deadline was set, to end what waits there
 	ahead   lookAhead
 	closed  bool
@@ -51,8 +59,14 @@ const (
 // noticed after two.
 const deadlineStep = 100 * time.Millisecond
 
-// serverBuffer is the size of net/http's write buffer: an answer that is longer begins with a piece of so many bytes.
-const serverBuffer = 4 << 10
+const (
+	// serverBuffer is the size of net/http's write buffer: an answer that is longer begins with a piece of so many bytes.
+	serverBuffer = 4 << 10
+	// shortAnswer is the length from which on an answer is sent at once: it would leave the processor's cache.
+	shortAnswer = 32 << 10
+)
+
+var pieces = sync.Pool{New: func() any { return new([serverBuffer]byte) }}
 
 // longAgo is a deadline that has passed.
 var longAgo = time.Unix(1, 0)
@@ -123,6 +137,11 @@ func (c *connection) step(now int64) {
 	} else {
 		c.stuck.write, c.stuck.steps = write, 0
 	}
+	if now := c.holding.Load(); now && c.kept {
+		go c.release() // a handler that sends its answer bit by bit
+	} else {
+		c.kept = now
+	}
 	if by := c.readBy.Load(); by != 0 && by <= now && !c.overdue.read {
 		c.overdue.read = true
 		_ = c.Conn.SetReadDeadline(longAgo) // fails only if it is closed
@@ -152,6 +171,7 @@ func (c *connection) Read(b []byte) (int, error) {
 			return 0, os.ErrDeadlineExceeded
 		}
 	} else {
+		c.release()
 		c.begun.Store(false)
 	}
 	return c.Conn.Read(b)
@@ -178,16 +198,61 @@ func (c *connection) looked() {
 	c.mu.Unlock()
 }
 
-// Write sends b. An answer that is whole gives way to the other requests that are ready, if there are many connections:
-// then their answers are written one right after the other, and a client on this machine, such as a proxy, is woken once
-// for many of them (decision 0025).
+// Write sends b. Where net/http cuts an answer because its buffer is full, what was in the buffer waits for the rest and
+// is sent with it. A short answer that is whole gives way to the other requests that are ready, if there are many
+// connections: then their answers are written one right after the other, and a client on this machine, such as a proxy,
+// is woken once for many of them (decision 0025).
 func (c *connection) Write(b []byte) (int, error) {
-	if !c.begun.Swap(true) && len(b) < serverBuffer && c.of.many.Load() {
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	first := !c.begun.Swap(true)
+	if first && len(b) == serverBuffer {
+		c.hold(b)
+		return len(b), nil
+	}
+	if (first || c.held != nil) && len(b) < shortAnswer && c.of.many.Load() {
 		runtime.Gosched()
 	}
+	return c.send(b)
+}
+
+// hold keeps the first piece of an answer until the next one comes.
+func (c *connection) hold(b []byte) {
+	piece, _ := pieces.Get().(*[serverBuffer]byte)
+	copy(piece[:], b)
+	c.held = piece
+	c.holding.Store(true)
+}
+
+// send sends what is held, and b.
+func (c *connection) send(b []byte) (int, error) {
 	c.writes.Add(1)
 	defer c.writes.Add(1)
-	return c.Conn.Write(b)
+	if c.held == nil {
+		return c.Conn.Write(b)
+	}
+	defer c.forget()
+	c.both = [2][]byte{c.held[:], b}
+	c.all = c.both[:]
+	n, err := c.all.WriteTo(c.Conn)
+	return max(int(n)-serverBuffer, 0), err
+}
+
+// forget ends the holding of a piece.
+func (c *connection) forget() {
+	pieces.Put(c.held)
+	c.held, c.both, c.all = nil, [2][]byte{}, nil
+	c.holding.Store(false)
+}
+
+// release sends what is held, unless something is just being sent: no more comes for now.
+func (c *connection) release() {
+	if c.holding.Load() && c.sending.TryLock() {
+		if c.held != nil {
+			_, _ = c.send(nil) // who writes next is told
+		}
+		c.sending.Unlock()
+	}
 }
 
 // stalled tells whether the client has not taken a piece of its answer for a while.
@@ -199,13 +264,21 @@ func (c *connection) stalled() bool {
 
 // CloseWrite lets net/http end an answer before it has read a whole request, so that the client can read the answer.
 func (c *connection) CloseWrite() error {
+	c.release()
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
 }
 
+// Close sends what is held, and closes.
 func (c *connection) Close() error {
+	c.release()
+	return c.drop()
+}
+
+// drop closes without sending what is held.
+func (c *connection) drop() error {
 	c.once.Do(func() { c.of.remove(c) })
 	err := c.Conn.Close()
 	c.mu.Lock()

@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -287,4 +290,70 @@ func TestHalfClosed(t *testing.T) {
 	if _, err := io.ReadFull(server, make([]byte, 2)); err != nil {
 		t.Errorf("the other half: %v", err)
 	}
+}
+
+// Answers come whole, whatever their length is beside net/http's buffer, on many connections at once and several on one.
+func TestAnswersOfEveryLength(t *testing.T) {
+	t.Parallel()
+	text := make([]byte, 200_000)
+	for i := range text {
+		text[i] = byte(i * 31 >> 3)
+	}
+	server := timed(t, func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(r.URL.Path[1:])
+		w.Header().Set("Content-Length", r.URL.Path[1:])
+		_, _ = w.Write(text[:n])
+	})
+	var lengths []int
+	for n := 3600; n < 4400; n++ { // with its headers, one of them fills the buffer exactly
+		lengths = append(lengths, n)
+	}
+	lengths = append(lengths, 0, 1, 8191, 8192, 8193, 20_000, 32_768, 40_000, 200_000)
+	var clients sync.WaitGroup
+	for c := range 20 {
+		clients.Go(func() {
+			client := dial(t, server, "")
+			from := bufio.NewReader(client)
+			_ = client.SetDeadline(time.Now().Add(time.Minute))
+			for i := c; i < len(lengths); i += 5 {
+				two := []int{lengths[i], lengths[(i*7)%len(lengths)]}
+				fmt.Fprintf(client, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\nGET /%d HTTP/1.1\r\nHost: x\r\n\r\n", two[0], two[1])
+				for _, n := range two {
+					res, err := http.ReadResponse(from, nil)
+					if err != nil {
+						t.Errorf("%d bytes: %v", n, err)
+						return
+					}
+					body, err := io.ReadAll(res.Body)
+					if err != nil || !bytes.Equal(body, text[:n]) {
+						t.Errorf("%d bytes: %v, %d came", n, err, len(body))
+						return
+					}
+				}
+			}
+		})
+	}
+	clients.Wait()
+}
+
+// A handler that sends its answer bit by bit is not kept waiting, also where a bit is as long as net/http's buffer.
+func TestAnswersBitByBit(t *testing.T) {
+	t.Parallel()
+	gone := make(chan struct{})
+	server := timed(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Write(bytes.Repeat([]byte("x"), 4096))
+		<-gone
+	})
+	client := dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	_ = client.SetReadDeadline(time.Now().Add(30 * time.Second))
+	if _, err := io.ReadFull(client, make([]byte, 4096)); err != nil {
+		t.Error(err)
+	}
+	close(gone)
 }

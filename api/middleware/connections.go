@@ -152,7 +152,7 @@ func (s *Connections) end(reason string, list ...*connection) {
 		if tcp, ok := c.Conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0) // what the client has not taken is dropped, not kept by the system
 		}
-		_ = c.Close() // it is gone either way
+		_ = c.drop() // it is gone either way
 	}
 }
 
