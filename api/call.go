@@ -27,7 +27,6 @@ type call struct {
 	body    []byte
 	records records
 	coding  *encoder     // that the client wants; nil = none
-	costly  bool         // the answer is worth keeping even if it is not compressed
 	code    bytes.Buffer // the compressed body
 }
 
@@ -42,7 +41,7 @@ func (x *call) release() {
 	}
 	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
 	x.records.forget()
-	x.coding, x.costly = nil, false
+	x.coding = nil
 	clear(x.refs) // no reference may keep an old catalog alive
 	x.refs, x.body = x.refs[:0], x.body[:0]
 	x.code.Reset()
@@ -170,7 +169,7 @@ func (x *call) send() error {
 		a.body, a.coding = x.code.Bytes(), x.coding.name
 	}
 	a.length = []string{strconv.Itoa(len(a.body))}
-	if x.cat != nil && (x.costly || a.coding != nil) {
+	if x.cat != nil && a.coding != nil {
 		x.keepMade(&a)
 	}
 	x.give(&a)

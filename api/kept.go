@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// kept is answers that cost far more to make than to find again: compressed ones, and statistics of a range. All are
-// of one data version. The young ones become the old ones when they have grown to half of what may be kept, and the
-// old ones are forgotten then, unless they were asked for again.
+// kept is compressed answers, which cost far more to make than to find again. All are of one data version. The young
+// ones become the old ones when they have grown to half of what may be kept, and the old ones are forgotten then, unless
+// they were asked for again.
 type kept struct {
 	mu         sync.RWMutex
 	version    string
@@ -23,7 +23,7 @@ const maxKept = 8 << 20
 type question struct {
 	target string // as the client wrote it: links repeat it
 	form   form
-	coding *encoder // that the client likes best; nil = none
+	coding *encoder // that the client likes best
 }
 
 // made is an answer: a body and the header values that come with it. It is not changed once it is kept.
@@ -77,7 +77,7 @@ func (x *call) question() question { return question{x.c.Request.RequestURI, x.f
 
 // find gives the kept answer to this request, or nil.
 func (x *call) find() *made {
-	if x.coding == nil && !x.costly {
+	if x.coding == nil {
 		return nil
 	}
 	return x.h.kept.get(x.cat.Version().Token, x.question())

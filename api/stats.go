@@ -14,7 +14,6 @@ func (h *Handler) stats() endpoint {
 			g := x.bind.game(x.cat, true)
 			from, to := x.bind.dates()
 			tod := x.bind.tod()
-			x.costly = true
 			if done, err := x.ready(); done {
 				return err
 			}

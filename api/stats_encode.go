@@ -20,6 +20,12 @@ func appendStats(b []byte, s *catalog.Stats) []byte {
 	b = appendDate(append(b, `,"last":`...), s.DateRange.Last)
 	b = append(b, '}')
 
+	var shares, expected repeated
+	appendShares := func(b []byte, count int, share, expectedShare float64) []byte {
+		b = strconv.AppendInt(append(b, `,"count":`...), int64(count), 10)
+		b = shares.append(append(b, `,"share":`...), share)
+		return expected.append(append(b, `,"expected_share":`...), expectedShare)
+	}
 	b = appendList(append(b, `,"top_sums":`...), s.TopSums, func(b []byte, e *catalog.SumStat) []byte {
 		b = strconv.AppendInt(append(b, `{"sum":`...), int64(e.Sum), 10)
 		return append(appendShares(b, e.Count, e.Share, e.ExpectedShare), '}')
@@ -52,8 +58,15 @@ func appendStats(b []byte, s *catalog.Stats) []byte {
 	return append(b, '}')
 }
 
-// appendText leaves a text to encoding/json, which writes some characters in its own way.
+// appendText leaves all but the plainest texts to encoding/json, which writes some characters in its own way.
 func appendText(b []byte, text string) []byte {
+	plain := true
+	for _, c := range []byte(text) {
+		plain = plain && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == ' ' || c == '-')
+	}
+	if plain {
+		return append(append(append(b, '"'), text...), '"')
+	}
 	quoted, err := json.Marshal(text)
 	if err != nil {
 		return append(b, `""`...) // no text fails
@@ -73,10 +86,20 @@ func appendList[T any](b []byte, list []T, one func(b []byte, e *T) []byte) []by
 	return append(b, ']')
 }
 
-func appendShares(b []byte, count int, share, expected float64) []byte {
-	b = strconv.AppendInt(append(b, `,"count":`...), int64(count), 10)
-	b = appendNumber(append(b, `,"share":`...), share)
-	return appendNumber(append(b, `,"expected_share":`...), expected)
+// repeated is a share that was written, and where: neighbours in a list often have the same, and copying it is quicker.
+type repeated struct {
+	share    float64
+	from, to int
+}
+
+func (r *repeated) append(b []byte, share float64) []byte {
+	if r.to > 0 && share == r.share {
+		return append(b, b[r.from:r.to]...)
+	}
+	r.share, r.from = share, len(b)
+	b = appendNumber(b, share)
+	r.to = len(b)
+	return b
 }
 
 // appendNumber appends a share as encoding/json does: the shortest text that says it, with an exponent below 10⁻⁶.

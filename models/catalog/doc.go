@@ -16,13 +16,13 @@
 // A query is then one run a game, or as many as the game has tods where lists are apart by tod: their matches are
 // counted by searching for the bounds, and listed by merging the runs from the wanted end. No query looks at draws that
 // it neither lists nor needs for locating, whatever the dates, the tod or the cursor; only statistics of a range of dates
-// count, with stored counts as a help.
+// count: from what was counted between the marks nearest to its ends (storedCounts, leaders), mended by the draws between.
 //
 // Where draws are looked for that nobody asked for lately, what a query costs is the places in memory that it reads:
 // therefore a search of a game reads two lists, and not two for each tod.
 //
 // # What it costs
 //
-// A draw of three to five digits takes about 65 bytes in all, one of ten digits about as much; queries allocate
+// A draw of three to five digits takes about 68 bytes in all, one of ten digits about as much; queries allocate
 // nothing when the slice they append to has room.
 package catalog

@@ -22,12 +22,14 @@ type Game struct {
 	missing   int
 	latest    []Ref
 
-	exact  keyIndex // by number
-	box    keyIndex
-	bySum  []drawSet
-	pairs  pairIndex
-	stored [models.TodCount + 1]storedCounts // by tod; 0: of all
-	whole  [models.TodCount + 1]wholeStats
+	exact keyIndex // by number
+	box   keyIndex
+	bySum []drawSet
+	pairs pairIndex
+	// By tod; 0: of all.
+	stored  [models.TodCount + 1]storedCounts
+	leaders [models.TodCount + 1]leaders
+	whole   [models.TodCount + 1]wholeStats
 }
 
 // newGame indexes draws given by tod, each tod's ascending and one a slot.
@@ -39,10 +41,11 @@ func newGame(of *models.Game, byTod *[models.TodCount + 1][]draw, s *scratch) *G
 	g.box = newKeyIndex(g, s, uint64(boxCount(g.Digits)), boxKey(g.Digits))
 	g.bySum = newSumSets(g)
 	g.pairs = newPairIndex(g, s)
-	g.stored[0] = newStoredCounts(g, 0)
-	for i := range g.sections {
-		tod := g.sections[i].tod
-		g.stored[tod] = newStoredCounts(g, tod)
+	for tod := range g.stored {
+		if tod == 0 || g.section(models.Tod(tod)) >= 0 {
+			g.stored[tod] = newStoredCounts(g, models.Tod(tod))
+			g.leaders[tod] = newLeaders(g, models.Tod(tod))
+		}
 	}
 	return g
 }

@@ -1,9 +1,6 @@
 package catalog
 
 import (
-	"cmp"
-	"math"
-	"slices"
 	"sync"
 
 	"lottery/models"
@@ -42,65 +39,82 @@ func share(count, total int) float64 {
 
 func sumStats(t *tally, s *selection) []SumStat {
 	sums := t.topSums()
-	stats := make([]SumStat, sums.used)
-	for i, e := range sums.list() {
+	list := sums.list()
+	stats := make([]SumStat, len(list))
+	for i, e := range list {
 		stats[i] = SumStat{
-			Sum:           int(e.key),
-			Count:         e.count,
-			Share:         share(e.count, s.total),
-			ExpectedShare: float64(sumWays()[t.digits][e.key]) / float64(powerOf10(t.digits)),
+			Sum:           int(e.key()),
+			Count:         e.count(),
+			Share:         share(e.count(), s.total),
+			ExpectedShare: float64(sumWays()[t.digits][e.key()]) / float64(powerOf10(t.digits)),
 		}
 	}
 	return stats
 }
 
 func numberStats(t *tally, s *selection) []NumberStat {
-	stats := make([]NumberStat, t.numbers.used)
-	for i, e := range t.numbers.list() {
+	list := t.numbers.list()
+	stats := make([]NumberStat, len(list))
+	var texts padding
+	for i, e := range list {
+		texts[i] = e.key()
 		stats[i] = NumberStat{
-			Number:        padded(e.key, t.digits),
-			Count:         e.count,
-			Share:         share(e.count, s.total),
+			Count:         e.count(),
+			Share:         share(e.count(), s.total),
 			ExpectedShare: 1 / float64(powerOf10(t.digits)),
-			LastDate:      s.last(&s.game.exact, e.key).slot().date(),
+			LastDate:      s.last(&s.game.exact, e.key()).slot().date(),
 		}
+	}
+	text := texts.text(len(list), t.digits)
+	for i := range stats {
+		stats[i].Number = text[i*t.digits : (i+1)*t.digits]
 	}
 	return stats
 }
 
 func boxStats(t *tally, s *selection) []BoxStat {
 	boxes := t.topBoxes()
-	stats := make([]BoxStat, boxes.used)
-	for i, e := range boxes.list() {
-		number := boxNumber(uint32(e.key), t.digits)
+	list := boxes.list()
+	stats := make([]BoxStat, len(list))
+	var texts padding
+	for i, e := range list {
+		number := boxNumber(uint32(e.key()), t.digits)
+		texts[i] = number
 		stats[i] = BoxStat{
-			Normalized:    padded(number, t.digits),
-			Count:         e.count,
-			Share:         share(e.count, s.total),
+			Count:         e.count(),
+			Share:         share(e.count(), s.total),
 			ExpectedShare: float64(boxWays(number, t.digits)) / float64(powerOf10(t.digits)),
-			LastDate:      s.last(&s.game.box, e.key).slot().date(),
+			LastDate:      s.last(&s.game.box, e.key()).slot().date(),
 		}
+	}
+	text := texts.text(len(list), t.digits)
+	for i := range stats {
+		stats[i].Normalized = text[i*t.digits : (i+1)*t.digits]
 	}
 	return stats
 }
 
 func digitStats(t *tally, s *selection) []DigitStat {
-	stats := make([]DigitStat, 10)
-	places := make([]int, 10*t.digits)
-	for d := range stats {
-		byPosition := places[d*t.digits : (d+1)*t.digits : (d+1)*t.digits]
+	var order top // of all ten, also those that never came
+	for d := range uint64(len(order)) {
+		order.insert(newTopEntry(d, t.digit(int(d))))
+	}
+	stats := make([]DigitStat, len(order))
+	places := make([]int, len(order)*t.digits)
+	for i, e := range order {
+		d := e.key()
+		byPosition := places[i*t.digits : (i+1)*t.digits : (i+1)*t.digits]
 		for place := range byPosition {
 			byPosition[place] = t.places[place][d]
 		}
-		stats[d] = DigitStat{
+		stats[i] = DigitStat{
 			Digit:         digitNames[d : d+1],
-			Count:         t.digit(d),
-			Share:         share(t.digit(d), s.total*t.digits),
+			Count:         e.count(),
+			Share:         share(e.count(), s.total*t.digits),
 			ExpectedShare: 0.1,
 			ByPosition:    byPosition,
 		}
 	}
-	slices.SortStableFunc(stats, func(a, b DigitStat) int { return cmp.Compare(b.Count, a.Count) })
 	return stats
 }
 
@@ -108,12 +122,14 @@ const digitNames = "0123456789"
 
 // overdueDigits looks back from the newest draw until it has seen every digit that there is.
 func overdueDigits(t *tally, s *selection) []OverdueDigit {
-	var since [10]int
-	stats := make([]OverdueDigit, 10)
+	const never = maxDraws
+	var last [10]struct {
+		ago  int
+		date models.Date
+	}
 	missing := 0
-	for d := range stats {
-		stats[d].Digit = digitNames[d : d+1]
-		since[d] = math.MaxInt // none has it
+	for d := range last {
+		last[d].ago = never
 		if t.digit(d) > 0 {
 			missing++
 		}
@@ -121,21 +137,28 @@ func overdueDigits(t *tally, s *selection) []OverdueDigit {
 	at := s.high
 	for ago := 0; missing > 0; ago++ {
 		at = s.previous(at)
-		last := s.game.draws[at]
-		number := last.number()
+		drawn := s.game.draws[at]
+		number := drawn.number()
 		for range t.digits {
-			if d := number % 10; since[d] == math.MaxInt {
-				date := last.slot().date()
-				since[d] = ago
-				stats[d].DrawsSince, stats[d].LastDate = &since[d], &date
+			if d := &last[number%10]; d.ago == never {
+				d.ago, d.date = ago, drawn.slot().date()
 				missing--
 			}
 			number /= 10
 		}
 	}
-	slices.SortStableFunc(stats, func(a, b OverdueDigit) int {
-		return cmp.Compare(since[b.Digit[0]-'0'], since[a.Digit[0]-'0'])
-	})
+	var order top
+	for d := range last {
+		order.insert(newTopEntry(uint64(d), last[d].ago))
+	}
+	stats := make([]OverdueDigit, len(order))
+	for i, e := range order {
+		d := e.key()
+		stats[i].Digit = digitNames[d : d+1]
+		if last[d].ago != never {
+			stats[i].DrawsSince, stats[i].LastDate = &last[d].ago, &last[d].date
+		}
+	}
 	return stats
 }
 
@@ -167,12 +190,17 @@ func boxWays(number uint64, digits int) int {
 	return ways
 }
 
-// padded is number with its leading zeros.
-func padded(number uint64, digits int) string {
-	var text [models.MaxDigits]byte
-	for i := digits - 1; i >= 0; i-- {
-		text[i] = byte('0' + number%10)
-		number /= 10
+// padding is numbers that become texts with their leading zeros.
+type padding [topCount]uint64
+
+// text is the first count of them one after the other.
+func (p *padding) text(count, digits int) string {
+	var text [topCount * models.MaxDigits]byte
+	for i, number := range p[:count] {
+		for place := digits - 1; place >= 0; place-- {
+			text[i*digits+place] = byte('0' + number%10)
+			number /= 10
+		}
 	}
-	return string(text[:digits])
+	return string(text[:count*digits])
 }

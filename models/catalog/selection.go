@@ -7,7 +7,7 @@ type selection struct {
 	game      *Game
 	tod       models.Tod // 0: all
 	set       *bitset    // the draws of the tod; nil: all
-	to        slot       // the end of the range
+	from, to  slot       // the range
 	low, high int        // its positions: low…high-1
 	total     int
 }
@@ -15,7 +15,7 @@ type selection struct {
 func (g *Game) selection(q *Query) selection {
 	w := g.window(q)
 	p := w.mapped(g.before)
-	sel := selection{game: g, to: w.high, low: p.low, high: p.high}
+	sel := selection{game: g, from: w.low, to: w.high, low: p.low, high: p.high}
 	switch section := g.section(q.Tod); {
 	case q.Tod == 0:
 		sel.total = p.high - p.low
@@ -51,6 +51,12 @@ func (s *selection) last(x *keyIndex, key uint64) draw {
 	return x.list[p.high-1]
 }
 
+// drawn is how often a number was drawn.
+func (s *selection) drawn(number uint64) int {
+	p, _ := s.game.exact.within(s.game, &span[slot]{s.from, s.to, s.from, s.to}, number, s.tod)
+	return p.high - p.low
+}
+
 // collect puts the number of every selected draw into dst, which has room for them.
 func (s *selection) collect(dst []uint64) {
 	next := 0
@@ -72,13 +78,13 @@ func (s *selection) count(counts []uint32) {
 // its tods together as much.
 type storedCounts struct {
 	tod    models.Tod // 0: all
-	step   int        // 0: the game has too few draws, or its numbers too many digits, to be worth it
+	step   int        // 0: the game has too few draws to be worth it, or leaders
 	counts []uint32   // 10^digits for each multiple of step, from 0
 }
 
 func newStoredCounts(g *Game, tod models.Tod) storedCounts {
 	c := storedCounts{tod: tod}
-	if g.Digits > tableDigits {
+	if g.Digits > tableDigits || marked(g.Digits) {
 		return c
 	}
 	width := int(powerOf10(g.Digits))

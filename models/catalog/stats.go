@@ -81,7 +81,7 @@ type wholeStats struct {
 
 // Stats is the statistics of the draws of a range of dates, both inclusive, and of a tod, or of all for tod 0.
 // It may be shared with other callers: do not change it. The statistics of all dates are made only once; those
-// of a range cost a scan of it, which for many draws is cut short by stored counts.
+// of a range are made anew each time, of what was counted when the catalog was built and some draws near its ends.
 func (g *Game) Stats(from, to models.Date, tod models.Tod) *Stats {
 	s := g.selection(&Query{From: from, To: to, Tod: tod})
 	if from > g.First() || to < g.Last() || tod > models.Night {

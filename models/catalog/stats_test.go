@@ -3,9 +3,12 @@ package catalog_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"lottery/models"
+	"lottery/models/catalog"
 )
 
 // Counted by hand from the draws 007, 700, 070 (2024-01-01) and 123 (2024-01-02).
@@ -100,5 +103,57 @@ func TestStatsOfAllDatesAreMadeOnce(t *testing.T) {
 	g, _ := c.Game("aa-pick-3")
 	if g.Stats(models.FirstDate, models.LastDate, 0) != g.Stats(g.First(), g.Last(), 0) {
 		t.Error("made twice")
+	}
+}
+
+// Games that are long enough for the leaders between marks to be known, fair ones and others: over ranges that begin and
+// end anywhere, of all tods and of one, the statistics are those that are counted draw by draw.
+func TestStatsOfLongGames(t *testing.T) {
+	t.Parallel()
+	sources := map[string]func(rng *rand.Rand, i int) int{
+		"fair":           func(rng *rand.Rand, _ int) int { return rng.IntN(100_000) },
+		"few numbers":    func(rng *rand.Rand, _ int) int { return rng.IntN(8) * 11_111 },
+		"favourites":     func(rng *rand.Rand, _ int) int { return min(rng.IntN(200_000), rng.IntN(200_000), 99_999) },
+		"in turn":        func(_ *rand.Rand, i int) int { return i % 100_000 },
+		"always the one": func(*rand.Rand, int) int { return 4_711 },
+		"changing":       func(rng *rand.Rand, i int) int { return (i/5000*317 + rng.IntN(60)) % 100_000 },
+	}
+	for name, number := range sources {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(5, 5))
+			b := catalog.NewBuilder(models.DataVersion{})
+			var rows []row
+			first, days := date(t, "1980-01-01"), 0
+			for _, digits := range []int{4, 5} {
+				id := fmt.Sprintf("long-%d", digits)
+				g := b.Game(game(id, digits))
+				draws := 9_000 * digits
+				days = draws / 4
+				for i := range draws {
+					r := row{game: id, date: first + models.Date(i/4), tod: []models.Tod{models.Morning, models.Day, models.Evening, models.Night}[i%4], seq: 1}
+					r.number = fmt.Sprintf("%05d", number(rng, i))[5-digits:]
+					if err := g.Add(r.date, r.tod, r.seq, r.number); err != nil {
+						t.Fatal(err)
+					}
+					rows = append(rows, r)
+				}
+			}
+			c, err := b.Build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 24 {
+				from, to := first+models.Date(rng.IntN(days)), first+models.Date(rng.IntN(days))
+				if i%4 == 0 {
+					from, to = first+models.Date(rng.IntN(days/20)), first+models.Date(days-1-rng.IntN(days/20))
+				}
+				tod := models.Tod(0)
+				if i%3 == 0 {
+					tod = models.Evening
+				}
+				compareStats(t, c, rows, fmt.Sprintf("long-%d", 4+i%2), min(from, to), max(from, to), tod)
+			}
+		})
 	}
 }

@@ -17,6 +17,7 @@ type tally struct {
 	numbers top
 	scratch [2][]uint64
 	counts  []uint32
+	mends   []int32 // by number; all 0 between two tallies
 }
 
 var tallies sync.Pool // of *tally
@@ -32,9 +33,10 @@ func newTally(s *selection) *tally {
 		boxes:   zeroed(t.boxes, boxCount(s.game.Digits)),
 		scratch: t.scratch,
 		counts:  t.counts,
+		mends:   t.mends,
 	}
 	switch width := int(powerOf10(t.digits)); {
-	case s.total == 0:
+	case s.total == 0, t.addMarked(s):
 	case t.digits <= tableDigits && width/8 <= s.total:
 		t.counts = zeroed(t.counts, width)
 		s.count(t.counts)
@@ -53,29 +55,34 @@ func (t *tally) addTable(counts []uint32) {
 	table := boxTable(t.digits)
 	low := min(t.digits, 3)
 	width := int(powerOf10(low))
-	columns, byBox, beaten := make([]uint32, 1000)[:width], t.boxes, uint32(0)
+	columns, byBox, beaten := make([]int32, 1000)[:width], t.boxes, uint32(0)
 	for first := 0; first < len(counts); first += width {
 		row, boxes := counts[first:first+width], table.boxes[first:first+width]
 		total := 0
 		for i, n := range row {
 			total += int(n)
-			columns[i] += n
+			columns[i] += int32(n)
 			byBox[boxes[i]] += n
-			if n > beaten {
+			if n > beaten { // those that come later are greater: equal is not enough
 				t.numbers.offer(uint64(first+i), int(n))
-				beaten = uint32(t.numbers.beaten)
+				beaten = uint32(t.numbers.least())
 			}
 		}
 		t.addPlaces(uint64(first/width), 0, t.digits-low, total)
 	}
 	t.addColumns(columns, t.digits-low)
+	t.addSums(table)
+}
+
+// addSums adds what the boxes tell.
+func (t *tally) addSums(table *boxesOf) {
 	for box, n := range t.boxes {
 		t.sums[table.sums[box]] += int(n)
 	}
 }
 
 // addColumns adds how often each number of the digits from place on was drawn, and tells how often all were.
-func (t *tally) addColumns(counts []uint32, place int) (total int) {
+func (t *tally) addColumns(counts []int32, place int) (total int) {
 	digits, part := &t.places[place], len(counts)/10
 	for digit := range digits {
 		count := int(counts[digit*part])
@@ -144,36 +151,44 @@ func (t *tally) topBoxes() top {
 	return boxes
 }
 
-// top is the keys with the highest counts, highest first, ties by the smaller key. Keys are offered in
-// ascending order.
-type top struct {
-	entries [topCount]topEntry
-	used    int
-	beaten  int // a count must be above this one to be among them
+// top is the keys with the highest counts, highest first, ties by the smaller key. What is left of the ten is 0.
+type top [topCount]topEntry
+
+// topEntry is a count and, below it, how far its key is from the highest that there can be: of two entries the better is
+// the greater.
+type topEntry uint64
+
+func newTopEntry(key uint64, count int) topEntry {
+	return topEntry(uint64(count)<<numberBits | (numberMask - key))
 }
 
-type topEntry struct {
-	key   uint64
-	count int
-}
+func (e topEntry) key() uint64 { return numberMask - uint64(e)&numberMask }
+func (e topEntry) count() int  { return int(e >> numberBits) }
 
-func (t *top) list() []topEntry { return t.entries[:t.used] }
-
+// offer takes a key, in any order but only once, with its count. A count of 0 is none.
 func (t *top) offer(key uint64, count int) {
-	if count <= t.beaten {
-		return
+	if e := newTopEntry(key, count); count > 0 && e > t[topCount-1] {
+		t.insert(e)
 	}
-	if t.used < topCount {
-		t.used++
+}
+
+func (t *top) insert(e topEntry) {
+	at := topCount - 1
+	for ; at > 0 && e > t[at-1]; at-- {
+		t[at] = t[at-1]
 	}
-	i := t.used - 1
-	for ; i > 0 && t.entries[i-1].count < count; i-- {
-		t.entries[i] = t.entries[i-1]
+	t[at] = e
+}
+
+// least is the count of the last of the ten; 0 if there are fewer.
+func (t *top) least() int { return t[topCount-1].count() }
+
+func (t *top) list() []topEntry {
+	used := 0
+	for used < topCount && t[used] != 0 {
+		used++
 	}
-	t.entries[i] = topEntry{key, count}
-	if t.used == topCount {
-		t.beaten = t.entries[topCount-1].count
-	}
+	return t[:used]
 }
 
 // zeroed is n zeros, in list if it has room.

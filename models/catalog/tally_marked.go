@@ -1,0 +1,98 @@
+package catalog
+
+// addMarked adds a selection by what its game knows of the draws between two marks, mended by those between these and
+// the selection's ends. It is false, and adds nothing, where no marks are near, or where they do not tell which numbers
+// were drawn most.
+func (t *tally) addMarked(s *selection) bool {
+	known := &s.game.leaders[s.tod]
+	if known.step == 0 {
+		return false
+	}
+	first, last := known.nearest(s.low), known.nearest(s.high)
+	if first >= last {
+		return false
+	}
+	list, floor := known.between(first, last)
+	if floor == 0 {
+		return false
+	}
+	if width := int(powerOf10(t.digits)); len(t.mends) < width {
+		t.mends = make([]int32, width)
+	}
+	m := mender{tally: t, of: s, table: boxTable(t.digits)}
+	start, end := m.mend(s.low, known.at(first)), m.mend(known.at(last), s.high)
+	for _, leading := range list {
+		number := leading.number()
+		t.numbers.offer(number, floor+leading.above()+int(t.mends[number]))
+		t.mends[number] = 0
+	}
+	m.offer(start, floor-1)
+	m.offer(end, floor-1)
+	if t.numbers.least() < floor && floor > 1 { // a number that is no leader may have been drawn as often
+		clear(t.boxes)
+		t.numbers = top{}
+		return false
+	}
+	before, upTo := known.sumsBefore(first), known.sumsBefore(last)
+	for box := range t.boxes {
+		t.boxes[box] += upTo[box] - before[box]
+	}
+	before, upTo = before[len(t.boxes):], upTo[len(t.boxes):]
+	for i, count := range upTo {
+		t.places[i/10][i%10] += int(count - before[i])
+	}
+	t.addColumns(m.front[:powerOf10(t.digits-backPlaces)], 0)
+	t.addColumns(m.back[:], t.digits-backPlaces)
+	t.addSums(m.table)
+	return true
+}
+
+// mender adds the draws that a selection has beside those between two marks, and takes away those that it has not.
+type mender struct {
+	tally *tally
+	of    *selection
+	table *boxesOf
+	front [1000]int32 // by the number without its last two digits
+	back  [100]int32  // by these
+}
+
+// backPlaces is how many digits mender.back is about.
+const backPlaces = 2
+
+// mend adds the draws from low to high, or takes away those from high to low. It gives which they are.
+func (m *mender) mend(low, high int) []draw {
+	by := int32(1)
+	if low > high {
+		low, high, by = high, low, -1
+	}
+	draws, tod := m.of.game.draws[low:high], m.of.tod
+	mends, boxes, boxOf := m.tally.mends, m.tally.boxes, m.table.boxes
+	for _, d := range draws {
+		if tod != 0 && d.slot().tod() != tod {
+			continue
+		}
+		number := d.number()
+		mends[number] += by
+		boxes[boxOf[number]] += uint32(by)
+		m.front[number/100] += by
+		m.back[number%100] += by
+	}
+	return draws
+}
+
+// offer offers those numbers of mended draws that may be among the most frequent if they were drawn most times before
+// they were mended, and ends the mending of all.
+func (m *mender) offer(draws []draw, most int) {
+	t := m.tally
+	for _, d := range draws {
+		number := d.number()
+		more := t.mends[number]
+		if more == 0 {
+			continue
+		}
+		t.mends[number] = 0
+		if more > 0 && most+int(more) >= t.numbers.least() {
+			t.numbers.offer(number, m.of.drawn(number))
+		}
+	}
+}
