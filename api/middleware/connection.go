@@ -18,6 +18,7 @@ type connection struct {
 
 	of     *Connections
 	number uint64
+	since  time.Duration // when it came, after epoch
 	busy   atomic.Bool   // a request is being answered
 	writes atomic.Uint64 // odd while a piece is being written
 	once   sync.Once

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"slices"
@@ -36,6 +37,9 @@ const (
 	// giveWay is the part of the connections that is closed at once when there are too many, so that they are not
 	// looked through for each that comes.
 	giveWay = 16
+	// patience is how long a connection may wait before it gives way: as long as a client that asks at once can need
+	// where many come in the same moment.
+	patience = 20 * time.Millisecond
 	// manyConnections is from how many on answers are held back until other requests that are ready have been answered
 	// too. With fewer, a client would often have nothing to do meanwhile.
 	manyConnections = 16
@@ -85,46 +89,61 @@ func (b *bounded) Accept() (net.Conn, error) {
 	}
 }
 
-// add takes c in, if room can be made for it.
+// add takes c in, if room can be made for it. It waits until somebody has waited long enough to give way.
 func (s *Connections) add(c *connection) bool {
+	c.since = time.Since(epoch)
 	s.mu.Lock()
 	s.count++
 	c.number = s.count
 	s.open[c] = struct{}{}
 	s.many.Store(len(s.open) >= manyConnections)
-	var gone []*connection
 	if !s.timed {
 		s.timed = true
 		go s.keepDeadlines()
 	}
-	if s.most > 0 && len(s.open) > s.most {
-		gone = s.waiting(s.most/giveWay + 1)
-	}
-	full := s.most > 0 && len(s.open)-len(gone) > s.most
+	gone, full := s.makeRoom(c)
 	s.mu.Unlock()
 	s.end("waiting", gone...)
-	if full || slices.Contains(gone, c) {
+	if full {
 		s.end("refused", c)
-		return false
 	}
-	return true
+	return !full
 }
 
-// waiting is up to n connections that wait for a request, oldest first, but for the newest.
-func (s *Connections) waiting(n int) []*connection {
+// makeRoom is which connections give way to the newest, oldest first, if there are too many, and whether there is no
+// room for it even so. It lets go of the lock while it waits for one to be old enough.
+func (s *Connections) makeRoom(newest *connection) (gone []*connection, full bool) {
+	for s.most > 0 && len(s.open) > s.most {
+		list := s.waiting(newest)
+		if len(list) == 0 {
+			return nil, true
+		}
+		before := time.Since(epoch) - patience
+		if wait := list[0].since - before; wait > 0 {
+			s.mu.Unlock()
+			time.Sleep(wait)
+			s.mu.Lock()
+			continue
+		}
+		young := slices.IndexFunc(list, func(c *connection) bool { return c.since > before })
+		if young < 0 {
+			young = len(list)
+		}
+		return list[:min(s.most/giveWay+1, young)], false
+	}
+	return nil, false
+}
+
+// waiting is the connections that wait for a request, oldest first, but for the newest.
+func (s *Connections) waiting(newest *connection) []*connection {
 	var list []*connection
 	for c := range s.open {
-		if !c.busy.Load() && c.number != s.count {
+		if !c.busy.Load() && c != newest {
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b *connection) int {
-		if a.number < b.number {
-			return -1
-		}
-		return 1
-	})
-	return list[:min(n, len(list))]
+	slices.SortFunc(list, func(a, b *connection) int { return cmp.Compare(a.number, b.number) })
+	return list
 }
 
 // Press makes room among requests: while some are refused, connections are closed that have not taken a piece of their
