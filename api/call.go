@@ -169,7 +169,7 @@ func (x *call) send() error {
 		a.body, a.coding = x.code.Bytes(), x.coding.name
 	}
 	a.length = []string{strconv.Itoa(len(a.body))}
-	if x.cat != nil && a.coding != nil {
+	if x.cat != nil && a.coding != nil && len(x.body) > shortText {
 		x.keepMade(&a)
 	}
 	x.give(&a)
