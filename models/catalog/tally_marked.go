@@ -91,7 +91,7 @@ func (m *mender) offer(draws []draw, most int) {
 			continue
 		}
 		t.mends[number] = 0
-		if more > 0 && most+int(more) >= t.numbers.least() {
+		if more > 0 && newTopEntry(number, most+int(more)) > t.numbers[topCount-1] {
 			t.numbers.offer(number, m.of.drawn(number))
 		}
 	}
