@@ -26,10 +26,8 @@ type connection struct {
 	readBy atomic.Int64 // a moment; 0 = whenever, negative = at once
 	begun  atomic.Bool  // something has been written since the last read: an answer is on its way
 
-	sending sync.Mutex          // one piece after the other; guards what follows
+	sending sync.Mutex          // one piece after the other; guards held
 	held    *[serverBuffer]byte // the first piece of an answer, of which more is to come; nil = none
-	both    [2][]byte           // what is held and what came after it, to be sent
-	all     net.Buffers         // both
 
 	holding atomic.Bool // held is not nil
 
@@ -39,11 +37,11 @@ type connection struct {
 		write uint64
 		steps int
 	}
-	kept    bool                       // a piece was held at the last step
-	overdue struct{ read, write bool } // the network's own deadline was set, to end what waits there
-	ahead   lookAhead
-	closed  bool
-	wake    chan struct{} // ends the wait of a read of one byte
+	seenHolding bool                       // at the last step
+	overdue     struct{ read, write bool } // the network's own deadline was set, to end what waits there
+	ahead       lookAhead
+	closed      bool
+	wake        chan struct{} // ends the wait of a read of one byte
 }
 
 // lookAhead is how far a read of one byte has come.
@@ -138,11 +136,11 @@ func (c *connection) step(now int64) {
 	} else {
 		c.stuck.write, c.stuck.steps = write, 0
 	}
-	if now := c.holding.Load(); now && c.kept {
+	holding := c.holding.Load()
+	if holding && c.seenHolding {
 		go c.release() // a handler that sends its answer bit by bit
-	} else {
-		c.kept = now
 	}
+	c.seenHolding = holding
 	if by := c.readBy.Load(); by != 0 && by <= now && !c.overdue.read {
 		c.overdue.read = true
 		_ = c.Conn.SetReadDeadline(longAgo) // fails only if it is closed
@@ -233,16 +231,15 @@ func (c *connection) send(b []byte) (int, error) {
 		return c.Conn.Write(b)
 	}
 	defer c.forget()
-	c.both = [2][]byte{c.held[:], b}
-	c.all = c.both[:]
-	n, err := c.all.WriteTo(c.Conn)
+	both := net.Buffers{c.held[:], b}
+	n, err := both.WriteTo(c.Conn)
 	return max(int(n)-serverBuffer, 0), err
 }
 
 // forget ends the holding of a piece.
 func (c *connection) forget() {
 	pieces.Put(c.held)
-	c.held, c.both, c.all = nil, [2][]byte{}, nil
+	c.held = nil
 	c.holding.Store(false)
 }
 

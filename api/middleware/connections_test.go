@@ -73,6 +73,39 @@ func TestWaitingConnectionsGiveWay(t *testing.T) {
 	}
 }
 
+// Who has just come does not give way: where too many come in one moment, the next waits until the oldest is old enough.
+func TestNewConnectionsDoNotGiveWay(t *testing.T) {
+	t.Parallel()
+	const most = 4
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := middleware.NewConnections(most).Listen(raw)
+	defer listener.Close()
+	for range most + 1 {
+		client, err := net.Dial("tcp", raw.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+	}
+	var first time.Time
+	for i := range most + 1 {
+		server, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		if i == 0 {
+			first = time.Now()
+		}
+	}
+	if age := time.Since(first); age < 15*time.Millisecond { // it came a little before first
+		t.Errorf("the first gave way after %s", age)
+	}
+}
+
 func isTimeout(err error) bool {
 	fault, ok := err.(net.Error)
 	return ok && fault.Timeout()

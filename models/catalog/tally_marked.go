@@ -52,12 +52,14 @@ type mender struct {
 	tally *tally
 	of    *selection
 	table *boxesOf
-	front [1000]int32 // by the number without its last two digits
-	back  [100]int32  // by these
+	front [1000]int32  // by the number without its last two digits
+	back  [backs]int32 // by these
 }
 
-// backPlaces is how many digits mender.back is about.
-const backPlaces = 2
+const (
+	backPlaces = 2   // how many digits mender.back is about
+	backs      = 100 // how many numbers they make
+)
 
 // mend adds the draws from low to high, or takes away those from high to low. It gives which they are.
 func (m *mender) mend(low, high int) []draw {
@@ -74,8 +76,8 @@ func (m *mender) mend(low, high int) []draw {
 		number := d.number()
 		mends[number] += by
 		boxes[boxOf[number]] += uint32(by)
-		m.front[number/100] += by
-		m.back[number%100] += by
+		m.front[number/backs] += by
+		m.back[number%backs] += by
 	}
 	return draws
 }
