@@ -90,18 +90,15 @@ func TestNewConnectionsDoNotGiveWay(t *testing.T) {
 		}
 		defer client.Close()
 	}
-	var first time.Time
-	for i := range most + 1 {
+	began := time.Now() // before the first was accepted: a slow machine only makes it later
+	for range most + 1 {
 		server, err := listener.Accept()
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer server.Close()
-		if i == 0 {
-			first = time.Now()
-		}
 	}
-	if age := time.Since(first); age < 15*time.Millisecond { // it came a little before first
+	if age := time.Since(began); age < 20*time.Millisecond {
 		t.Errorf("the first gave way after %s", age)
 	}
 }
