@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"lottery/models"
@@ -34,13 +35,15 @@ func (h *Handler) games() endpoint {
 		}
 		return x.remembered("games "+kind, func() any {
 			out := gamesJSON{Games: []gameJSON{}}
+			x.records.begin(formJSON, false)
 			for _, g := range gamesOf(x.cat, kind) {
 				j := gameJSON{
 					Game: g.ID, GameName: g.Name, GameType: g.Type, Jurisdiction: g.Jurisdiction, Digits: g.Digits,
 					Tods: g.Tods().Tods(),
 				}
-				for _, ref := range g.Latest() {
-					j.LatestDraws = append(j.LatestDraws, x.records.append(nil, ref))
+				latest := g.Latest()
+				for i := range latest {
+					j.LatestDraws = append(j.LatestDraws, bytes.TrimSuffix(x.records.append(nil, latest[i:i+1]), comma))
 				}
 				out.Games = append(out.Games, j)
 			}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"strconv"
 
 	"lottery/models/catalog"
@@ -29,35 +30,23 @@ func (x *call) write(l list) error {
 		h["Link"] = []string{x.nextPage(cursor)}
 	}
 	b := x.body[:0]
-	search := l.search != nil
-	x.records.search = search
-	switch x.form {
-	case formCSV:
-		if search {
-			b = append(b, csvSearchHeader...)
-		} else {
-			b = append(b, csvHeader...)
-		}
-		for _, ref := range l.page.Refs {
-			b = appendCSVRecord(b, ref, search)
-		}
-	case formNDJSON:
-		if b = x.records.appendList(b, l.page.Refs, '\n'); len(b) > 0 {
-			b = append(b, '\n')
-		}
-	default:
+	x.records.begin(x.form, l.search != nil)
+	if x.form == formJSON {
 		b = appendEnvelope(b, &x.records, &l, cursor)
-	}
-	if x.form != formJSON {
+	} else {
+		b = x.records.append(x.records.appendHeader(b), l.page.Refs)
 		h["X-Total-Count"] = []string{strconv.Itoa(l.page.Total)}
 	}
 	x.body = b
 	return x.send()
 }
 
+// comma is what JSON has after each record, and must not have after the last.
+var comma = []byte(",")
+
 func appendEnvelope(b []byte, r *records, l *list, cursor string) []byte {
 	b = append(b, `{"draws":[`...)
-	b = r.appendList(b, l.page.Refs, ',')
+	b = bytes.TrimSuffix(r.append(b, l.page.Refs), comma)
 	b = append(b, `],"total":`...)
 	b = strconv.AppendInt(b, int64(l.page.Total), 10)
 	b = append(b, `,"game":"`...)

@@ -1,60 +1,88 @@
 package api
 
-import (
-	"strconv"
-	"sync"
+import "sync"
+
+// numberTexts is what the records of numbers of so many digits are put together from, in one layout: making it for each
+// record is what a long list would spend most of its time on.
+type numberTexts struct {
+	once  sync.Once
+	drawn []drawnText // by number; of zeroes alone, where digits are put into them
+	boxes []boxText
+	boxOf []uint16                                  // by number; nil where drawn tells
+	put   struct{ digits, first, step, second int } // where digits go: in a list, and all together
+}
+
+// drawnText is the numbers and number_str of a number, in a cache line with its box.
+type drawnText struct {
+	text text61 // 53 bytes of five digits as JSON
+	box  uint16
+}
+
+// boxText is what numbers of the same digits share.
+type boxText struct {
+	fields text48 // normalized and digits_sum: 38 bytes of five digits as JSON
+	pairs  text64 // 49 bytes
+}
+
+const (
+	maxKnownDigits = 5 // of more there would be too many boxes, and longer texts
+	maxDrawnDigits = 4 // of more there would be too many numbers: 0.6 MB of four digits
 )
 
-// numberText is the JSON of a number, which all draws of that number share: a record is then put together from a few
-// texts, where making them is what a long list would spend most of its time on.
-type numberText struct {
-	fields              [96]byte // from the end of tod to digits_sum; 85 bytes of four digits
-	pairs               [32]byte // 29 bytes at most
-	fieldsLen, pairsLen uint8
-}
-
-// maxKnownDigits bounds the memory, 1.3 MB for four digits, and the length of the texts.
-const maxKnownDigits = 4
-
-var knownNumbers [maxKnownDigits + 1]struct {
-	once  sync.Once
-	texts []numberText
-}
+var knownNumbers [forms][maxKnownDigits + 1]numberTexts
 
 // numberTextsOf is the texts of the numbers of n digits, or nil where they would be too many.
-func numberTextsOf(n int) []numberText {
+func numberTextsOf(f form, n int) *numberTexts {
 	if n > maxKnownDigits {
 		return nil
 	}
-	known := &knownNumbers[n]
-	known.once.Do(func() {
-		known.texts = make([]numberText, powerOf10(n))
-		var d digits
-		for number := range known.texts {
-			t := &known.texts[number]
-			d.set(uint64(number), n)
-			t.fieldsLen = uint8(len(d.appendNumber(t.fields[:0])))
-			t.pairsLen = uint8(len(d.appendPairs(t.pairs[:0], true, ',')))
-		}
-	})
-	return known.texts
+	if f == formNDJSON {
+		f = formJSON // they differ between records only
+	}
+	t := &knownNumbers[f][n]
+	t.once.Do(func() { t.make(&layouts[f], n) })
+	return t
 }
 
-// appendNumber appends what a record has between its tod and its game.
-func (d *digits) appendNumber(b []byte) []byte {
-	b = append(b, `","numbers":[`...)
-	for i := range d.n {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, '"', d.drawn[i], '"')
+func (t *numberTexts) make(l *layout, n int) {
+	count := powerOf10(n)
+	if n <= maxDrawnDigits {
+		t.drawn = make([]drawnText, count)
+	} else {
+		t.drawn, t.boxOf = make([]drawnText, 1), make([]uint16, count)
 	}
-	b = append(b, `],"number_str":"`...)
-	b = append(b, d.drawn[:d.n]...)
-	b = append(b, `","normalized":"`...)
-	b = append(b, d.sorted[:d.n]...)
-	b = append(b, `","digits_sum":`...)
-	return strconv.AppendInt(b, int64(d.sum), 10)
+	var d digits
+	known := map[[len(d.sorted)]byte]uint16{} // boxes by their digits
+	for number := range count {
+		d.set(number, n)
+		box, ok := known[d.sorted]
+		if !ok {
+			box = uint16(len(t.boxes))
+			known[d.sorted] = box
+			t.boxes = append(t.boxes, boxText{newText48(l.appendBox(nil, &d)), newText64(l.appendPairs(nil, &d))})
+		}
+		if number < uint64(len(t.drawn)) {
+			t.drawn[number] = drawnText{newText61(l.appendDrawn(nil, &d)), box}
+		}
+		if t.boxOf != nil {
+			t.boxOf[number] = box
+		}
+	}
+	t.put.digits, t.put.first, t.put.second = n, len(l.numbers)+len(l.quote), int(t.drawn[0].text.len)-n
+	t.put.step = len(l.quote) + 1 + len(l.quote) + len(l.separator)
+}
+
+// putDrawn writes numbers and number_str at n, and gives where they end, and the box: zeroes, and the digits over them.
+func (t *numberTexts) putDrawn(room *recordSpace, n int, number uint64) (end int, box uint16) {
+	box = t.boxOf[number]
+	end = t.drawn[0].text.put(room, n)
+	step, first, second := t.put.step, room[n+t.put.first:], room[n+t.put.second:]
+	for i := t.put.digits - 1; i >= 0; i-- {
+		digit := byte('0' + number%10)
+		number /= 10
+		first[i*step], second[i] = digit, digit
+	}
+	return end, box
 }
 
 func powerOf10(n int) uint64 {

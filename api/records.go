@@ -1,0 +1,155 @@
+package api
+
+import (
+	"slices"
+
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// records writes the draw records of a list. What they share is made once.
+type records struct {
+	form   form
+	search bool
+	games  []gameTexts // that this list has met: those of several come by turns
+	text   []byte      // of all games
+}
+
+// gameTexts is what all records of a game share.
+type gameTexts struct {
+	game   *catalog.Game
+	known  *numberTexts // nil = records are made: of many digits, or of a game with a long name
+	middle text128      // what appendGame makes
+	long   []byte       // the same, however long it is
+}
+
+// recordTexts is what all records of a form share.
+type recordTexts struct {
+	tods [8]text32 // by time of day
+	ends [4]text32 // by match: what follows the pairs, up to the date of the next record
+}
+
+// What a record tells of how it was found.
+const (
+	notSearched = iota
+	boxMatch
+	exactMatch
+)
+
+var formTexts = func() (all [forms]recordTexts) {
+	for f := range all {
+		l, t := &layouts[f], &all[f]
+		for tod := range models.TodCount + 1 {
+			t.tods[tod] = newText32([]byte(l.tod + models.Tod(tod).String()))
+		}
+		for match, end := range [...]string{notSearched: l.end, boxMatch: l.box, exactMatch: l.exact} {
+			t.ends[match] = newText32([]byte(end + l.terminator + l.date))
+		}
+	}
+	return all
+}()
+
+const dateLen = len("2006-01-02")
+
+// dateTexts is all dates that draws can have, from models.FirstDate on.
+var dateTexts = func() [][dateLen]byte {
+	texts := make([][dateLen]byte, models.LastDate-models.FirstDate+1)
+	for i := range texts {
+		(models.FirstDate + models.Date(i)).AppendTo(texts[i][:0])
+	}
+	return texts
+}()
+
+// begin makes r ready for a list.
+func (r *records) begin(f form, search bool) { r.form, r.search = f, search }
+
+// forget lets go of the games, which hold their draws; the buffers stay.
+func (r *records) forget() {
+	clear(r.games)
+	r.games, r.text = r.games[:0], r.text[:0]
+}
+
+// appendHeader appends what comes before the first record.
+func (r *records) appendHeader(b []byte) []byte {
+	if r.search {
+		return append(b, layouts[r.form].searchHeader...)
+	}
+	return append(b, layouts[r.form].header...)
+}
+
+// append appends the records of refs, each with the terminator of its form.
+func (r *records) append(b []byte, refs []catalog.Ref) []byte {
+	l, texts := &layouts[r.form], &formTexts[r.form]
+	b = append(b, l.date...)
+	at, all := len(b), b[:cap(b)]
+	var g *gameTexts
+	for i := range refs {
+		ref := &refs[i]
+		if g == nil || ref.Game() != g.game {
+			g = r.enter(ref.Game())
+		}
+		if len(all)-at < len(recordSpace{}) {
+			all = slices.Grow(all[:at], len(recordSpace{}))
+			all = all[:cap(all)]
+		}
+		room := (*recordSpace)(all[at:])
+		*(*[dateLen]byte)(room[:]) = dateTexts[ref.Date()-models.FirstDate]
+		n := texts.tods[ref.Tod()&7].put(room, dateLen)
+		end := &texts.ends[r.match(ref)&3]
+		if t := g.known; t != nil {
+			var of uint16
+			if t.boxOf == nil {
+				drawn := &t.drawn[ref.Number()]
+				n, of = drawn.text.put(room, n), drawn.box
+			} else {
+				n, of = t.putDrawn(room, n, ref.Number())
+			}
+			box := &t.boxes[of]
+			n = box.fields.put(room, n)
+			n = g.middle.put(room, n)
+			n = box.pairs.put(room, n)
+			at += end.put(room, n)
+			continue
+		}
+		made := end.appendTo(r.appendMade(all[:at+n], ref, g))
+		at, all = len(made), made[:cap(made)]
+	}
+	return all[:at-len(l.date)]
+}
+
+func (r *records) match(ref *catalog.Ref) int {
+	match := notSearched
+	if r.search {
+		match = boxMatch
+	}
+	if ref.Exact() {
+		match++
+	}
+	return match
+}
+
+// appendMade appends what a record has between tod and match.
+func (r *records) appendMade(b []byte, ref *catalog.Ref, g *gameTexts) []byte {
+	l := &layouts[r.form]
+	var d digits
+	d.set(ref.Number(), g.game.Digits)
+	b = l.appendBox(l.appendDrawn(b, &d), &d)
+	return l.appendPairs(append(b, g.long...), &d)
+}
+
+// enter gives the texts of a game.
+func (r *records) enter(g *catalog.Game) *gameTexts {
+	for i := range r.games {
+		if r.games[i].game == g {
+			return &r.games[i]
+		}
+	}
+	from := len(r.text)
+	r.text = layouts[r.form].appendGame(r.text, g)
+	t := gameTexts{game: g, long: r.text[from:]}
+	if len(t.long) <= maxText128 {
+		t.known, t.middle = numberTextsOf(r.form, g.Digits), newText128(t.long)
+	}
+	r.games = append(r.games, t)
+	return &r.games[len(r.games)-1]
+}
