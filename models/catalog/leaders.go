@@ -41,12 +41,13 @@ func (l leader) above() int     { return int(l & mostAbove) }
 const (
 	// drawsPerBox is the fewest draws from mark to mark, for each box of the game: what a range is mended by takes longer
 	// with more, and what is known of the marks more memory with fewer.
-	drawsPerBox = 3
+	drawsPerBox = 2
 	// maxMarks bounds how many pairs of marks there are.
 	maxMarks = 64
 	// leadersPart of all numbers, at most, are leaders. Where nearly all numbers were drawn once or twice, half of
+	// leadersPart of all numbers, at most, are leaders. Where nearly all numbers were drawn once or twice, half of
 	// them may have come as often as the tenth.
-	leadersPart = 1. / 40
+	leadersPart = 1. / 16
 )
 
 // marked tells whether a game of so many digits is worth it: of three digits all numbers are quickly looked through.

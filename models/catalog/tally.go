@@ -37,12 +37,14 @@ func newTally(s *selection) *tally {
 	}
 	switch width := int(powerOf10(t.digits)); {
 	case s.total == 0, t.addMarked(s):
-	case t.digits <= tableDigits && width/8 <= s.total:
+	case t.digits > tableDigits:
+		t.addSorted(s)
+	case t.digits > backPlaces && s.total < width/fewPart:
+		t.addFew(s)
+	default:
 		t.counts = zeroed(t.counts, width)
 		s.count(t.counts)
 		t.addTable(t.counts)
-	default:
-		t.addSorted(s)
 	}
 	return t
 }
@@ -103,7 +105,26 @@ func (t *tally) addPlaces(number uint64, from, to, count int) {
 	}
 }
 
-// addSorted adds a selection that is small beside all the numbers that there are.
+// fewPart of all numbers, and fewer draws, are quicker looked at one by one than all numbers.
+const fewPart = 4
+
+// addFew adds a selection that is small beside all the numbers that there are.
+func (t *tally) addFew(s *selection) {
+	m := newMender(t, s)
+	for _, d := range m.mend(s.low, s.high) {
+		if s.tod != 0 && d.slot().tod() != s.tod {
+			continue
+		}
+		number := d.number()
+		if count := t.mends[number]; count > 0 {
+			t.mends[number] = 0
+			t.numbers.offer(number, int(count))
+		}
+	}
+	m.addUp()
+}
+
+// addSorted adds a selection of numbers that are too many for a table.
 func (t *tally) addSorted(s *selection) {
 	for i := range t.scratch {
 		t.scratch[i] = slices.Grow(t.scratch[i][:0], s.total)[:s.total]

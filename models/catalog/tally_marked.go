@@ -16,10 +16,7 @@ func (t *tally) addMarked(s *selection) bool {
 	if floor == 0 {
 		return false
 	}
-	if width := int(powerOf10(t.digits)); len(t.mends) < width {
-		t.mends = make([]int32, width)
-	}
-	m := mender{tally: t, of: s, table: boxTable(t.digits)}
+	m := newMender(t, s)
 	start, end := m.mend(s.low, known.at(first)), m.mend(known.at(last), s.high)
 	for _, leading := range list {
 		number := leading.number()
@@ -41,9 +38,7 @@ func (t *tally) addMarked(s *selection) bool {
 	for i, count := range upTo {
 		t.places[i/10][i%10] += int(count - before[i])
 	}
-	t.addColumns(m.front[:powerOf10(t.digits-backPlaces)], 0)
-	t.addColumns(m.back[:], t.digits-backPlaces)
-	t.addSums(m.table)
+	m.addUp()
 	return true
 }
 
@@ -60,6 +55,21 @@ const (
 	backPlaces = 2   // how many digits mender.back is about
 	backs      = 100 // how many numbers they make
 )
+
+func newMender(t *tally, s *selection) mender {
+	if width := int(powerOf10(t.digits)); len(t.mends) < width {
+		t.mends = make([]int32, width)
+	}
+	return mender{tally: t, of: s, table: boxTable(t.digits)}
+}
+
+// addUp adds what has been mended by place, and what the boxes tell.
+func (m *mender) addUp() {
+	t := m.tally
+	t.addColumns(m.front[:powerOf10(t.digits-backPlaces)], 0)
+	t.addColumns(m.back[:], t.digits-backPlaces)
+	t.addSums(m.table)
+}
 
 // mend adds the draws from low to high, or takes away those from high to low. It gives which they are.
 func (m *mender) mend(low, high int) []draw {
