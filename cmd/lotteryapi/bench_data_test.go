@@ -31,9 +31,10 @@ const benchTods = 4
 
 var benchLastDay = models.NewDate(2020, 12, 31)
 
-// benchGames is the data of most tables: 260,000 draws, so that a search has more than 1,000 answers.
+// benchGames is the data of most tables: 320,000 draws, so that a search has more than 1,000 answers.
 var benchGames = []benchGame{
 	{"bench-pick-4", 4, 60_000}, {"bench-a", 3, 50_000}, {"bench-b", 3, 50_000}, {"bench-c", 3, 50_000}, {"bench-d", 3, 50_000},
+	{"bench-pick-5", 5, 60_000},
 }
 
 // tenGames is so many draws spread over ten games, for the tables about the size of the data.
