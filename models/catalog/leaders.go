@@ -45,7 +45,6 @@ const (
 	// maxMarks bounds how many pairs of marks there are.
 	maxMarks = 64
 	// leadersPart of all numbers, at most, are leaders. Where nearly all numbers were drawn once or twice, half of
-	// leadersPart of all numbers, at most, are leaders. Where nearly all numbers were drawn once or twice, half of
 	// them may have come as often as the tenth.
 	leadersPart = 1. / 16
 )

@@ -143,10 +143,13 @@ func TestStatsOfLongGames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range 24 {
+			for i := range 40 {
 				from, to := first+models.Date(rng.IntN(days)), first+models.Date(rng.IntN(days))
-				if i%4 == 0 {
+				switch {
+				case i%4 == 0:
 					from, to = first+models.Date(rng.IntN(days/20)), first+models.Date(days-1-rng.IntN(days/20))
+				case i%5 == 0: // about the first two marks
+					from, to = first+models.Date(rng.IntN(days/60)), first+models.Date(days/30+rng.IntN(days/10))
 				}
 				tod := models.Tod(0)
 				if i%3 == 0 {
