@@ -72,17 +72,24 @@ func (t *numberTexts) make(l *layout, n int) {
 	t.put.step = len(l.quote) + 1 + len(l.quote) + len(l.separator)
 }
 
-// putDrawn writes numbers and number_str at n, and gives where they end, and the box: zeroes, and the digits over them.
-func (t *numberTexts) putDrawn(room *recordSpace, n int, number uint64) (end int, box uint16) {
-	box = t.boxOf[number]
-	end = t.drawn[0].text.put(room, n)
+// box is which of the boxes number has.
+func (t *numberTexts) box(number uint64) uint16 {
+	if t.boxOf != nil {
+		return t.boxOf[number]
+	}
+	return t.drawn[number].box
+}
+
+// putDrawn writes numbers and number_str at n, and gives where they end: zeroes, and the digits over them.
+func (t *numberTexts) putDrawn(room *recordSpace, n int, number uint64) int {
 	step, first, second := t.put.step, room[n+t.put.first:], room[n+t.put.second:]
+	n = t.drawn[0].text.put(room, n)
 	for i := t.put.digits - 1; i >= 0; i-- {
 		digit := byte('0' + number%10)
 		number /= 10
 		first[i*step], second[i] = digit, digit
 	}
-	return end, box
+	return n
 }
 
 func powerOf10(n int) uint64 {

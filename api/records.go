@@ -13,6 +13,7 @@ type records struct {
 	search bool
 	games  []gameTexts // that this list has met: those of several come by turns
 	text   []byte      // of all games
+	read   uint16      // what readAhead read, which is to be seen to be of use
 }
 
 // gameTexts is what all records of a game share.
@@ -79,6 +80,7 @@ func (r *records) appendHeader(b []byte) []byte {
 
 // append appends the records of refs, each with the terminator of its form.
 func (r *records) append(b []byte, refs []catalog.Ref) []byte {
+	r.readAhead(refs[:min(len(refs), aheadBy)])
 	l, texts := &layouts[r.form], &formTexts[r.form]
 	b = append(b, l.date...)
 	at, all := len(b), b[:cap(b)]
@@ -97,14 +99,13 @@ func (r *records) append(b []byte, refs []catalog.Ref) []byte {
 		n := texts.tods[ref.Tod()&7].put(room, dateLen)
 		end := &texts.ends[r.match(ref)&3]
 		if t := g.known; t != nil {
-			var of uint16
+			number := ref.Number()
+			box := &t.boxes[t.box(number)]
 			if t.boxOf == nil {
-				drawn := &t.drawn[ref.Number()]
-				n, of = drawn.text.put(room, n), drawn.box
+				n = t.drawn[number].text.put(room, n)
 			} else {
-				n, of = t.putDrawn(room, n, ref.Number())
+				n = t.putDrawn(room, n, number)
 			}
-			box := &t.boxes[of]
 			n = box.fields.put(room, n)
 			n = g.middle.put(room, n)
 			n = box.pairs.put(room, n)
@@ -115,6 +116,25 @@ func (r *records) append(b []byte, refs []catalog.Ref) []byte {
 		at, all = len(made), made[:cap(made)]
 	}
 	return all[:at-len(l.date)]
+}
+
+// aheadBy is how many records' texts are read ahead: those of most lists.
+const aheadBy = 64
+
+// readAhead reads from the texts that records are about to be written from. Those of numbers that nobody asked for lately
+// are not in the processor's cache: reading one right after the other, it waits for all of them at once.
+func (r *records) readAhead(refs []catalog.Ref) {
+	var known *numberTexts
+	of, read := 0, uint16(0)
+	for i := range refs {
+		if n := refs[i].Game().Digits; n != of {
+			known, of = numberTextsOf(r.form, n), n
+		}
+		if known != nil {
+			read ^= known.box(refs[i].Number())
+		}
+	}
+	r.read = read
 }
 
 func (r *records) match(ref *catalog.Ref) int {
