@@ -104,7 +104,7 @@ func (r *records) append(b []byte, refs []catalog.Ref) []byte {
 			if t.boxOf == nil {
 				n = t.drawn[number].text.put(room, n)
 			} else {
-				n = t.putDrawn(room, n, number)
+				n = t.putDrawn(room, n, number) & recordMask
 			}
 			n = box.fields.put(room, n)
 			n = g.middle.put(room, n)
