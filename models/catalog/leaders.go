@@ -143,15 +143,11 @@ func (l *leaders) rank(g *Game) {
 				}
 			}
 			ranks.set(near, counts)
-			tenth := ranks.of(topCount)
-			floor = less(tenth, 2)
+			floor = less(ranks.of(topCount), 1)
 			near = slices.DeleteFunc(near, func(number uint32) bool { return counts[number] < floor })
-			switch {
-			case ranks.above(floor) <= most/2:
+			if len(near) <= most {
 				l.add(near, counts, floor)
-			case ranks.above(less(tenth, 1)) <= most:
-				l.add(near, counts, less(tenth, 1))
-			default:
+			} else {
 				l.add(nil, counts, 0)
 			}
 		}
@@ -201,13 +197,4 @@ func (f frequencies) of(rank int) uint32 {
 		}
 	}
 	return 0
-}
-
-// above is how many numbers were drawn count times or more.
-func (f frequencies) above(count uint32) int {
-	numbers := 0
-	for _, n := range f[min(int(count), len(f)):] {
-		numbers += int(n)
-	}
-	return numbers
 }
