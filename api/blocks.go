@@ -46,34 +46,40 @@ type text128 struct {
 }
 
 func newText32(s []byte) (t text32) {
-	t.len = uint8(len(s))
-	copy(t.rest[:], s[copy(t.begin[:], s):])
+	t.len = fill(s, t.begin[:], t.rest[:])
 	return t
 }
 
 func newText48(s []byte) (t text48) {
-	t.len = uint8(len(s))
-	copy(t.rest[:], s[copy(t.begin[:], s):])
+	t.len = fill(s, t.begin[:], t.rest[:])
 	return t
 }
 
 func newText61(s []byte) (t text61) {
-	t.len = uint8(len(s))
-	copy(t.rest[:], s[copy(t.begin[:], s):])
+	t.len = fill(s, t.begin[:], t.rest[:])
 	return t
 }
 
 func newText64(s []byte) (t text64) {
-	t.len = uint8(len(s))
-	copy(t.rest[:], s[copy(t.begin[:], s):])
+	t.len = fill(s, t.begin[:], t.rest[:])
 	return t
 }
 
 func newText128(s []byte) (t text128) {
-	t.len = uint8(len(s))
-	s = s[copy(t.begin[:], s):]
-	copy(t.last[:], s[copy(t.rest[:], s):])
+	t.len = fill(s, t.begin[:], t.rest[:], t.last[:])
 	return t
+}
+
+// fill puts a text into blocks, and gives its length.
+func fill(s []byte, blocks ...[]byte) uint8 {
+	n := len(s)
+	for _, block := range blocks {
+		s = s[copy(block, s):]
+	}
+	if len(s) > 0 {
+		panic("a text is longer than its blocks") // the caller's mistake: records would be cut
+	}
+	return uint8(n)
 }
 
 // put writes t at n, and gives where it ends.
