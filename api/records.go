@@ -138,14 +138,14 @@ func (r *records) readAhead(refs []catalog.Ref) {
 }
 
 func (r *records) match(ref *catalog.Ref) int {
-	match := notSearched
-	if r.search {
-		match = boxMatch
+	switch {
+	case !r.search:
+		return notSearched
+	case ref.Exact():
+		return exactMatch
+	default:
+		return boxMatch
 	}
-	if ref.Exact() {
-		match++
-	}
-	return match
 }
 
 // appendMade appends what a record has between tod and match.
