@@ -26,6 +26,7 @@ type call struct {
 	games   [1]*catalog.Game // for queries of one game
 	body    []byte
 	records records
+	few     bool         // one of few answers of a catalog: worth keeping, however short
 	coding  *encoder     // that the client wants; nil = none
 	code    bytes.Buffer // the compressed body
 }
@@ -41,7 +42,7 @@ func (x *call) release() {
 	}
 	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
 	x.records.forget()
-	x.coding = nil
+	x.coding, x.few = nil, false
 	clear(x.refs) // no reference may keep an old catalog alive
 	x.refs, x.body = x.refs[:0], x.body[:0]
 	x.code.Reset()
@@ -169,7 +170,7 @@ func (x *call) send() error {
 		a.body, a.coding = x.code.Bytes(), x.coding.name
 	}
 	a.length = []string{strconv.Itoa(len(a.body))}
-	if x.cat != nil && a.coding != nil && len(x.body) > shortText {
+	if x.cat != nil && a.coding != nil && (x.few || len(x.body) > shortText) {
 		x.keepMade(&a)
 	}
 	x.give(&a)

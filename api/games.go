@@ -77,5 +77,6 @@ func (x *call) remembered(name string, answer func() any) error {
 		text, _ = m.texts.LoadOrStore(name, append(b, '\n'))
 	}
 	x.body = append(x.body[:0], text.([]byte)...) //nolint:forcetypeassert // the map holds nothing else
+	x.few = true
 	return x.send()
 }
