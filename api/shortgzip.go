@@ -16,14 +16,18 @@ const (
 	// position in it, and one, must fit 16 bits.
 	shortText = 8 << 10
 
-	shortestMatch = 4 // of the 3 that there may be: as many as are looked up at once
+	// shortestMatch is how many bytes are looked up at once. Matches may be of 3, but to look for those of 4 and 5 takes a
+	// fifth longer, and saves nothing: most of them are better found as the end of a longer one.
+	shortestMatch = 6
 	longestMatch  = 258
+
+	seenBits = 11
 )
 
 // code is bits in the order that they are written, the lowest first.
 type code struct {
 	bits uint32
-	n    uint8
+	n    uint
 }
 
 // fixedCode is the code of a literal, of the end of the text (256), or of a length (257 … 285): RFC 1951, 3.2.6.
@@ -37,7 +41,7 @@ func fixedCode(symbol int) code {
 	case symbol >= 144:
 		first, base, n = 144, 0x190, 9
 	}
-	return code{bits.Reverse32(uint32(base+symbol-first)) >> (32 - n), uint8(n)}
+	return code{bits.Reverse32(uint32(base+symbol-first)) >> (32 - n), uint(n)}
 }
 
 var endCode = fixedCode(256)
@@ -55,7 +59,7 @@ var lengthCodes = func() (codes [longestMatch + 1]code) {
 	for symbol := 257; symbol < 285; symbol++ {
 		c, extra := fixedCode(symbol), max(0, (symbol-261)/4)
 		for i := range 1 << extra {
-			codes[length] = code{c.bits | uint32(i)<<c.n, c.n + uint8(extra)}
+			codes[length] = code{c.bits | uint32(i)<<c.n, c.n + uint(extra)}
 			length++
 		}
 	}
@@ -71,69 +75,87 @@ func distanceCode(distance int) code {
 	}
 	extra := uint32(bits.Len32(d)) - 2
 	symbol := 2*extra + d>>extra
-	return code{bits.Reverse32(symbol)>>27 | d&(1<<extra-1)<<5, uint8(5 + extra)}
+	return code{bits.Reverse32(symbol)>>27 | d&(1<<extra-1)<<5, uint(5 + extra)}
 }
 
-// bitWriter collects bits, the lowest first.
+// bitWriter collects bits, the lowest first. out must have room for all of them, and for eight bytes more.
 type bitWriter struct {
 	out  []byte
-	bits uint64
-	n    uint8
+	at   int    // where the next byte of out goes
+	bits uint64 // that are no whole byte yet
+	n    uint   // how many of them
 }
 
-// add writes a code of at most 32 bits.
-func (w *bitWriter) add(c code) {
-	w.bits |= uint64(c.bits) << w.n
-	w.n += c.n
-	if w.n >= 32 {
-		w.out = binary.LittleEndian.AppendUint32(w.out, uint32(w.bits))
-		w.bits >>= 32
-		w.n -= 32
+// add writes the lowest n of bits, at most 56, of which no higher one may be set.
+func (w *bitWriter) add(bits uint64, n uint) {
+	w.bits |= bits << (w.n & 7)
+	w.n += n
+	binary.LittleEndian.PutUint64(w.out[w.at:], w.bits)
+	w.at += int(w.n / 8)
+	w.bits >>= w.n & 56
+	w.n &= 7
+}
+
+// literals writes text[at:end], which at least seven bytes must follow. The code of an ASCII character has as many bits as
+// the character, and begins at 0x30: seven of them are made at once.
+func (w *bitWriter) literals(text []byte, at, end int) {
+	for ; at < end; at += 7 {
+		n := uint(min(end-at, 7)) * 8
+		b := binary.LittleEndian.Uint64(text[at:]) & (1<<(n&63) - 1)
+		if b&0x80808080808080 != 0 {
+			w.each(text[at:min(at+7, end)])
+			continue
+		}
+		b += 0x30303030303030 & (1<<(n&63) - 1)
+		b = b>>1&0x55555555555555 | b&0x55555555555555<<1 // codes are written from their highest bit on
+		b = b>>2&0x33333333333333 | b&0x33333333333333<<2
+		b = b>>4&0x0f0f0f0f0f0f0f | b&0x0f0f0f0f0f0f0f<<4
+		w.add(b, n)
 	}
 }
 
-// literals writes a text as it is.
-func (w *bitWriter) literals(text []byte) {
+// each writes a text as it is, whatever it holds.
+func (w *bitWriter) each(text []byte) {
 	for _, c := range text {
-		w.add(literalCodes[c])
+		l := literalCodes[c]
+		w.add(uint64(l.bits), l.n)
 	}
-}
-
-// close fills the last byte.
-func (w *bitWriter) close() []byte {
-	for ; w.n > 0; w.n -= min(8, w.n) {
-		w.out = append(w.out, byte(w.bits))
-		w.bits >>= 8
-	}
-	return w.out
 }
 
 // appendShortGzip appends a text of at most shortText bytes, compressed by gzip (RFC 1952).
 func appendShortGzip(dst, text []byte) []byte {
-	w := bitWriter{out: slices.Grow(dst, len(text)+len(text)/8+32)}
-	w.out = append(w.out, 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
-	w.add(code{0b011, 3})    // the last block, with fixed codes
-	var seen [1 << 11]uint16 // by hash: one more than the position where four bytes stood last
+	from := len(dst)
+	room := len(text) + len(text)/8 + 48
+	dst = slices.Grow(dst, room)
+	w := bitWriter{out: dst[from : from+room]}
+	w.at = copy(w.out, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")
+	w.add(0b011, 3)                // the last block, with fixed codes
+	var seen [1 << seenBits]uint16 // by hash: one more than the position where so many bytes as a match has stood last
 	written := 0
 	for at := 0; at+8 <= len(text); {
-		four := binary.LittleEndian.Uint32(text[at:])
-		hash := four * 2654435761 >> 21
+		first := binary.LittleEndian.Uint64(text[at:]) << (64 - 8*shortestMatch)
+		hash := first * 0x9E3779B185EBCA87 >> (64 - seenBits)
 		before := int(seen[hash]) - 1
 		seen[hash] = uint16(at + 1)
-		if before < 0 || binary.LittleEndian.Uint32(text[before:]) != four {
+		if before < 0 || binary.LittleEndian.Uint64(text[before:])<<(64-8*shortestMatch) != first {
 			at++
 			continue
 		}
 		length := shortestMatch + common(text[before+shortestMatch:], text[at+shortestMatch:min(at+longestMatch, len(text))])
-		w.literals(text[written:at])
-		w.add(lengthCodes[length])
-		w.add(distanceCode(at - before))
+		if at > written {
+			w.literals(text, written, at)
+		}
+		l, d := lengthCodes[length], distanceCode(at-before)
+		w.add(uint64(l.bits)|uint64(d.bits)<<(l.n&31), l.n+d.n)
 		at += length
 		written = at
 	}
-	w.literals(text[written:])
-	w.add(endCode)
-	dst = binary.LittleEndian.AppendUint32(w.close(), crc32.ChecksumIEEE(text))
+	w.each(text[written:])
+	w.add(uint64(endCode.bits), endCode.n)
+	if w.n > 0 {
+		w.at++
+	}
+	dst = binary.LittleEndian.AppendUint32(dst[:from+w.at], crc32.ChecksumIEEE(text))
 	return binary.LittleEndian.AppendUint32(dst, uint32(len(text)))
 }
 
