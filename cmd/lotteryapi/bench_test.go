@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"strings"
 	"testing"
 
 	"lottery/models/store/storetest"
@@ -28,10 +29,9 @@ func BenchmarkSpeed(b *testing.B) {
 	inBench(b, s.sqlite, fillSQL)
 	inBench(b, s.postgres, fillSQL)
 	s.product = startOps(b, s.sqlite)
-	b.Run("Endpoints", s.endpoints)
-	b.Run("Connections", s.connections)
-	b.Run("Quota", s.quota)
-	b.Run("Import", s.imports)
+	b.Run("Answers", s.answers)
+
+
 }
 
 const recentPath = "/v1/draws/recent?game=bench-pick-4"
@@ -60,88 +60,85 @@ const (
 	otherOfBare      = 0.6
 )
 
-// endpoints is the table of all paths.
-func (s *bench) endpoints(b *testing.B) {
-	var answers []captured
+// answerRow is a row of the table of answers.
+type answerRow struct {
+	path, coding string
+	conns        int
+	rounds       int  // of half a second
+	sql          bool // beside SQL too
+}
+
+// answerRows is every path with few and many connections, plain and compressed, and then other codings, forms and
+// more digits. Plain answers stand beside SQL, which compresses nothing.
+func answerRows() (rows []answerRow) {
 	for _, path := range endpointPaths {
-		answers = append(answers, fetch(b, s.product.base, path, s.key, ""))
+		for _, coding := range []string{"", "gzip"} {
+			for _, conns := range []int{benchConnections, 1, 256} {
+				l := answerRow{path, coding, conns, 2, coding == ""}
+				switch {
+				case path == recentPath && l.sql:
+					l.rounds = 6
+				case l.sql && conns == benchConnections:
+					l.rounds = 3
+				}
+				rows = append(rows, l)
+			}
+		}
 	}
-	for i := range answers {
-		answers[i].Coding = ""
+	const long, five = recentPath + "&count=1000", "/v1/draws/recent?game=bench-pick-5"
+	for _, of := range [][2]string{
+		{recentPath, "zstd"}, {long, "zstd"}, {long + "&format=ndjson", ""}, {long + "&format=csv", ""},
+		{"/v1/draws/search?number=123&limit=1000&format=csv", ""}, {five, ""}, {five + "&count=1000", ""}, {five + "&count=1000&format=csv", ""},
+	} {
+		rows = append(rows, answerRow{of[0], of[1], benchConnections, 3, false})
 	}
-	bare := startYardstick(b, "bare", "", answers...)
-	onSQLite, onPostgres := startYardstick(b, "sql", s.sqlite, answers...), startYardstick(b, "sql", s.postgres, answers...)
-	for _, a := range answers {
+	return rows
+}
+
+// answers is the table of all paths, of connections, codings and forms.
+func (s *bench) answers(b *testing.B) {
+	rows := answerRows()
+	var plain, all []captured
+	for _, l := range rows {
+		a := fetch(b, s.product.base, l.path, s.key, l.coding)
+		if all = append(all, a); l.sql {
+			plain = append(plain, a)
+		}
+	}
+	bare := startYardstick(b, "bare", "", all...)
+	onSQLite, onPostgres := startYardstick(b, "sql", s.sqlite, plain...), startYardstick(b, "sql", s.postgres, plain...)
+	for _, a := range plain {
 		if !bytes.Equal(fetch(b, onSQLite, a.URI, s.key, "").Body, a.Body) || !bytes.Equal(fetch(b, onPostgres, a.URI, s.keyPostgres, "").Body, a.Body) {
 			b.Fatalf("%s: the answer made by SQL is another", a.URI)
 		}
 	}
-	t := newTable(fmt.Sprintf("Every path, metered in SQLite: %d connections, rounds of 1 s in turn, medians (lowest…highest); latencies p50/p99 in ms", benchConnections),
-		"path", "KB", "product req/s", "ms", "bare req/s", "ms", "of bare", "SQL on SQLite req/s", "ms", "SQL on PostgreSQL req/s", "ms", "times SQL", "GC %", "holds")
-	for i, path := range endpointPaths {
-		rounds, turns, least := 1, 3, otherOfBare // a round is some turns with bare and one with SQL
-		switch {
-		case path == recentPath:
-			rounds, least = 3, recentOfBare
-		case len(answers[i].Body) < 10_000:
-			turns = 2 // short answers vary less
+	t := newTable("Every path, metered in SQLite: rounds of half a second in turn, medians (lowest…highest); latencies p50/p99 in ms",
+		"path", "coding", "KB", "connections", "product req/s", "ms", "bare req/s", "ms", "of bare", "SQL on SQLite req/s", "ms", "SQL on PostgreSQL req/s", "ms", "times SQL", "GC %", "holds")
+	for i, l := range rows {
+		of := func(name, base, key string) traffic {
+			return traffic{name: name, base: base, path: l.path, key: key, coding: l.coding, conns: l.conns, half: true}
 		}
 		before := s.product.spending(b)
-		product, yardstick := traffic{name: "product", base: s.product.base, path: path, key: s.key}, traffic{name: "bare", base: bare, path: path, key: s.key}
-		bySQL := []traffic{{name: "SQLite", base: onSQLite, path: path, key: s.key}, {name: "PostgreSQL", base: onPostgres, path: path, key: s.keyPostgres}}
-		got := make([]series, 4)
-		for range rounds {
-			for i, s := range append(measure(b, turns, product, yardstick), measure(b, 1, bySQL...)...) {
-				got[i] = append(got[i], s...)
-			}
-		}
+		got := measure(b, l.rounds, of("product", s.product.base, s.key), of("bare", bare, s.key))
 		gc := s.product.gcShare(b, before)
-		ofBare, times := ratios(got[0], got[1]), median(got[0].rates())/max(median(got[2].rates()), median(got[3].rates()))
-		ok := median(ofBare) >= least && (path != recentPath || times >= recentPerRequest)
-		t.add(path, fmt.Sprintf("%.1f", float64(len(answers[i].Body))/1000), rate(got[0]), tails(got[0]), rate(got[1]), tails(got[1]),
-			spread("%.2f", ofBare), rate(got[2]), tails(got[2]), rate(got[3]), tails(got[3]), fmt.Sprintf("%.0f", times), fmt.Sprintf("%.1f", gc), holds(ok))
-		if path == recentPath {
-			b.ReportMetric(median(ofBare), "recent-of-bare")
+		product, ofBare := got[0], ratios(got[0], got[1])
+		least := otherOfBare
+		if strings.HasPrefix(l.path, recentPath) && len(all[i].Body) < 10_000 {
+			least = recentOfBare
 		}
-	}
-	t.print()
-}
-
-// connections is the table of few and many connections, of compression, and of other forms and more digits.
-func (s *bench) connections(b *testing.B) {
-	const long, five = recentPath + "&count=1000", "/v1/draws/recent?game=bench-pick-5"
-	loads := []struct {
-		path, coding string
-		conns        []int
-		rounds       int
-	}{
-		{recentPath, "", []int{1, 32, 256}, benchRounds},
-		{recentPath, "gzip", []int{1, 32, 256}, 2},
-		{recentPath, "zstd", []int{32}, 2},
-		{long, "", []int{1, 32, 256}, 2},
-		{long, "gzip", []int{1, 32, 256}, 2},
-		{long, "zstd", []int{32}, 2},
-		{long + "&format=ndjson", "", []int{32}, 2},
-		{long + "&format=csv", "", []int{32}, benchRounds},
-		{"/v1/draws/search?number=123&limit=1000&format=csv", "", []int{32}, benchRounds},
-		{five, "", []int{32}, 2},
-		{five + "&count=1000", "", []int{32}, benchRounds},
-		{five + "&count=1000&format=csv", "", []int{32}, benchRounds},
-	}
-	answers := make([]captured, len(loads))
-	for i, l := range loads {
-		answers[i] = fetch(b, s.product.base, l.path, s.key, l.coding)
-	}
-	bare := startYardstick(b, "bare", "", answers...)
-	t := newTable("Connections, codings, forms and digits: rounds of 1 s in turn, medians (lowest…highest); latencies p50/p99 in ms",
-		"path", "coding", "KB", "connections", "product req/s", "ms", "bare req/s", "ms", "of bare")
-	for i, l := range loads {
-		for _, n := range l.conns {
-			got := measure(b, l.rounds,
-				traffic{name: "product", base: s.product.base, path: l.path, key: s.key, coding: l.coding, conns: n},
-				traffic{name: "bare", base: bare, path: l.path, key: s.key, coding: l.coding, conns: n})
-			t.add(l.path, cmp.Or(l.coding, "none"), fmt.Sprintf("%.1f", float64(len(answers[i].Body))/1000), fmt.Sprint(n),
-				rate(got[0]), tails(got[0]), rate(got[1]), tails(got[1]), spread("%.2f", ratios(got[0], got[1])))
+		ok := median(ofBare) >= least
+		bySQL := []string{"", "", "", "", ""}
+		if l.sql {
+			got := measure(b, 1, of("SQLite", onSQLite, s.key), of("PostgreSQL", onPostgres, s.keyPostgres))
+			times := median(product.rates()) / max(median(got[0].rates()), median(got[1].rates()))
+			ok = ok && (l.path != recentPath || times >= recentPerRequest)
+			bySQL = []string{rate(got[0]), tails(got[0]), rate(got[1]), tails(got[1]), fmt.Sprintf("%.0f", times)}
+		}
+		row := []string{l.path, cmp.Or(l.coding, "none"), fmt.Sprintf("%.1f", float64(len(all[i].Body))/1000), fmt.Sprint(l.conns),
+			rate(product), tails(product), rate(got[1]), tails(got[1]), spread("%.2f", ofBare)}
+		t.add(append(append(row, bySQL...), fmt.Sprintf("%.1f", gc), holds(ok))...)
+		if i == 0 {
+			b.ReportMetric(median(ofBare), "recent-of-bare")
 		}
 	}
 	t.print()

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // How the servers are measured: interleaved rounds (A B A B), so that a machine that gets slower slows all alike.
@@ -28,6 +29,7 @@ type traffic struct {
 	coding     string   // Accept-Encoding; "" = none
 	conns      int      // 0 = benchConnections
 	seconds    int      // of a round; 0 = 1
+	half       bool     // a round is half a second
 	warm       int      // seconds of load before each round, not counted
 }
 
@@ -90,7 +92,7 @@ func wrk(b *testing.B, l traffic) figures {
 	}
 	cmd := exec.Command("wrk", append(args, l.base+l.path)...)
 	cmd.Env = append(os.Environ(), "MIX="+filepath.Join(dir, "mix"))
-	out, err := cmd.CombinedOutput()
+	out, err := l.run(cmd)
 	if err != nil || bytes.Contains(out, []byte("Non-2xx")) || bytes.Contains(out, []byte("Socket errors")) {
 		b.Fatalf("%s %s: %v\n%s", l.name, l.path, err, out)
 	}
@@ -99,6 +101,21 @@ func wrk(b *testing.B, l traffic) figures {
 		b.Fatalf("cannot read wrk's words:\n%s", out)
 	}
 	return figures{rate: number(rate[1]), p50: milliseconds(latency[0]), p99: milliseconds(latency[1]), longest: milliseconds(longest)}
+}
+
+// run runs wrk for the length of a round, and gives what it prints. It knows whole seconds only; when it is interrupted,
+// it tells what it has.
+func (l *traffic) run(cmd *exec.Cmd) ([]byte, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	if l.half {
+		defer time.AfterFunc(time.Second/2, func() { _ = cmd.Process.Signal(os.Interrupt) }).Stop()
+	}
+	err := cmd.Wait()
+	return out.Bytes(), err
 }
 
 // turns is a wrk script: requests take turns in the lines of the file that $MIX names.
