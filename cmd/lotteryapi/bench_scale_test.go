@@ -111,9 +111,9 @@ func parameters(b *testing.B, few, many server) {
 			{name: "repeated", base: many.p.base, coding: path.coding, mix: repeated},
 			{name: "random", base: many.p.base, coding: path.coding, mix: random},
 		}
-		got := measure(b, benchRounds, append(asked, traffic{name: "random, few", base: few.p.base, coding: path.coding, mix: mix(few.key, fewDays)})...)
+		got := measure(b, 2, append(asked, traffic{name: "random, few", base: few.p.base, coding: path.coding, mix: mix(few.key, fewDays)})...)
 		size := ratios(got[1], got[2])
-		for i, more := range measure(b, 2, asked...) { // they are so near to each other that three rounds do not tell
+		for i, more := range measure(b, 2, asked...) { // they are so near to each other that two rounds do not tell
 			got[i] = append(got[i], more...)
 		}
 		cold := ratios(got[1], got[0])
@@ -141,9 +141,9 @@ func manyKeys(b *testing.B, s server, keys []string) {
 		"accounts that take turns", "req/s", "ms", "of one", "resident MiB, highest")
 	all := traffic{name: "all", base: s.p.base, mix: turnsOf(scalePath, keys...), seconds: 3}
 	first := all
-	first.seconds = 5 // not long enough for a second turn
+	first.seconds = 4 // not long enough for a second turn
 	never := measure(b, 1, first)[0]
-	first.seconds = 9
+	first.seconds = 8
 	wrk(b, first) // the server knows every key now
 	one := measure(b, benchRounds, traffic{name: "one", base: s.p.base, mix: turnsOf(scalePath, s.key), seconds: 2})[0]
 	_, peak := s.p.resident(b)

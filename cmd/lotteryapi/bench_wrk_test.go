@@ -25,12 +25,12 @@ const (
 type traffic struct {
 	name, base string
 	path, key  string
-	mix        []string // requests that take turns instead: lines of a key, a space and a path; each gets an X-Request-Id
-	coding     string   // Accept-Encoding; "" = none
-	conns      int      // 0 = benchConnections
-	seconds    int      // of a round; 0 = 1
-	half       bool     // a round is half a second
-	warm       int      // seconds of load before each round, not counted
+	mix        []string      // requests that take turns instead: lines of a key, a space and a path; each gets an X-Request-Id
+	coding     string        // Accept-Encoding; "" = none
+	conns      int           // 0 = benchConnections
+	seconds    int           // of a round; 0 = 1
+	brief      time.Duration // of a round that is shorter than a second; 0 = it is not
+	warm       int           // seconds of load before each round, not counted
 }
 
 // figures is one round: requests a second, and latencies in milliseconds.
@@ -111,8 +111,8 @@ func (l *traffic) run(cmd *exec.Cmd) ([]byte, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	if l.half {
-		defer time.AfterFunc(time.Second/2, func() { _ = cmd.Process.Signal(os.Interrupt) }).Stop()
+	if l.brief > 0 {
+		defer time.AfterFunc(l.brief, func() { _ = cmd.Process.Signal(os.Interrupt) }).Stop()
 	}
 	err := cmd.Wait()
 	return out.Bytes(), err
