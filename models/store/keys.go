@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"gorm.io/gorm"
@@ -127,16 +128,19 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 	var old models.APIKey
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
 		var err error
-		if old, err = findKey(s.locking(tx), ref); err != nil {
+		if old, err = findKey(tx, ref); err != nil {
+			return err
+		}
+		var account models.Account // locked before its key, as by DeleteAccount: rotations of other keys wait
+		if err := s.locking(tx).Take(&account, "id = ?", old.AccountID).Error; err != nil {
+			return err
+		}
+		if old, err = findKey(s.locking(tx), old.ID); err != nil {
 			return err
 		}
 		now := s.now()
 		if status := old.StatusAt(now); status != models.KeyActive {
 			return models.Errorf(models.CodeConflict, "key %s is %s: only an active key can be rotated; create a new one instead", old.Prefix, status)
-		}
-		account, err := findAccount(tx, old.AccountID)
-		if err != nil {
-			return err
 		}
 		if err := s.roomForGrace(tx, old.AccountID, grace); err != nil {
 			return err
@@ -212,20 +216,21 @@ func (s *Store) Keys(ctx context.Context, accountID string) ([]models.APIKey, er
 	return keys, nil
 }
 
-// KeyByHash is the key whose SHA-256 is hash, with its account (a deleted one too): of both, what a request is judged by.
-// CodeNotFound if there is none.
+// KeyByHash is the key whose SHA-256 is hash, with its account (a deleted one too); CodeNotFound if there is none.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (Key, error) {
-	keys, err := s.KeysByHash(ctx, [][32]byte{hash})
-	if err != nil {
-		return Key{}, err
+	var k Key
+	err := s.reader(ctx).Take(&k.APIKey, "hash = ?", hash[:]).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return Key{}, models.Errorf(models.CodeNotFound, "no such key")
 	}
-	if k, ok := keys[hash]; ok {
-		return k, nil
+	if err == nil {
+		err = s.reader(ctx).Take(&k.Account, "id = ?", k.AccountID).Error
 	}
-	return Key{}, models.Errorf(models.CodeNotFound, "no such key")
+	return k, translate(err)
 }
 
-// KeysByHash is KeyByHash for a few hundred hashes at once; those that are no key's are left out.
+// KeysByHash is what requests are judged by of a few hundred keys at once: their ids, prefixes, hashes and times but the
+// creation's, and of their accounts the id, status, plans and limit. Hashes that are no key's are left out.
 func (s *Store) KeysByHash(ctx context.Context, hashes [][32]byte) (map[[32]byte]Key, error) {
 	values := make([][]byte, len(hashes))
 	for i := range hashes {

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +42,51 @@ func TestRotatedKeysHaveABound(t *testing.T) {
 		}
 		if _, _, err := st.RotateKey(t.Context(), key.ID, time.Hour); err != nil {
 			t.Errorf("after one was revoked: %v", err)
+		}
+	})
+}
+
+// The bound holds when keys of an account are rotated at the same moment.
+func TestRotatedKeysHaveABoundAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		pro := models.PlanPro
+		var ids []string
+		for i := range 12 {
+			key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: i == 0, Grant: &pro})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, key.ID)
+		}
+		last := ids[0]
+		for range 49 {
+			fresh, _, err := st.RotateKey(t.Context(), last, time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = fresh.ID
+		}
+		var warm, rotate sync.WaitGroup
+		for range 16 { // the pool's connections are open then, and none waits for another to be made
+			warm.Go(func() {
+				for range 50 {
+					_, _ = st.Keys(t.Context(), "")
+				}
+			})
+		}
+		warm.Wait()
+		var rotated atomic.Int32
+		for _, id := range ids[1:] {
+			rotate.Go(func() {
+				if _, _, err := st.RotateKey(t.Context(), id, time.Hour); err == nil {
+					rotated.Add(1)
+				}
+			})
+		}
+		rotate.Wait()
+		if rotated.Load() != 1 {
+			t.Errorf("%d rotated keys live on, 50 may", 49+rotated.Load())
 		}
 	})
 }
