@@ -75,7 +75,7 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	}
 	if open == nil {
 		b.Attempt++
-		b.SessionID, b.SessionURL, b.SessionExpiresAt = nil, nil, nil
+		b.DropSession()
 		if err := s.store.SaveBilling(ctx, l, b); err != nil { // before Stripe hears of it: a lost reply is found again
 			return Session{}, err
 		}

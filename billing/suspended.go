@@ -34,7 +34,7 @@ func (s *Service) CloseCheckout(ctx context.Context, accountID string, why Cause
 		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
 			return err
 		}
-		b.SessionID, b.SessionURL, b.SessionExpiresAt = nil, nil, nil
+		b.DropSession()
 		if err := s.store.SaveBilling(ctx, l, b); err != nil {
 			return err
 		}

@@ -60,7 +60,8 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 			return Standing{}, err
 		}
 		if gone { // its id is dead: the next checkout makes a new customer
-			b.CustomerID, b.SessionID, b.SessionURL, b.SessionExpiresAt = nil, nil, nil, nil
+			b.CustomerID = nil
+			b.DropSession()
 			b.Attempt++
 		}
 	}

@@ -23,6 +23,9 @@ type BillingAccount struct {
 	SyncedAt          *time.Time
 }
 
+// DropSession forgets the newest checkout.
+func (b *BillingAccount) DropSession() { b.SessionID, b.SessionURL, b.SessionExpiresAt = nil, nil, nil }
+
 // Subscription states, as Stripe names them.
 // https://docs.stripe.com/api/subscriptions/object#subscription_object-status
 const (

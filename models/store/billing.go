@@ -91,10 +91,14 @@ func (s *Store) StoreBilling(ctx context.Context, l Lease, c BillingChange) (Bil
 		if err := s.locking(tx).Take(&a, "id = ?", c.Billing.AccountID).Error; err != nil {
 			return err
 		}
+		if a.Status == models.AccountClosed { // since Stripe was asked, maybe
+			c.Plan, c.Mails = nil, nil
+			c.Billing.DropSession()
+		}
 		out.Was, _ = a.Plan()
 		before := a.BilledPlan
 		out.Changed = (before == nil) != (c.Plan == nil) || (before != nil && *before != *c.Plan)
-		if err := tx.Save(&c.Billing).Error; err != nil { // the lease makes us its only writer
+		if err := tx.Save(&c.Billing).Error; err != nil { // the lease makes us its only writer, but for DeleteAccount
 			return err
 		}
 		if out.Changed {
@@ -129,7 +133,16 @@ func (s *Store) StoreBilling(ctx context.Context, l Lease, c BillingChange) (Bil
 
 // SaveBilling stores what checkout knows, under l.
 func (s *Store) SaveBilling(ctx context.Context, l Lease, b models.BillingAccount) error {
-	return translate(s.under(ctx, l, func(tx *gorm.DB) error { return tx.Save(&b).Error }))
+	return translate(s.under(ctx, l, func(tx *gorm.DB) error {
+		var a models.Account
+		if err := s.locking(tx).Take(&a, "id = ?", b.AccountID).Error; err != nil {
+			return err
+		}
+		if a.Status == models.AccountClosed {
+			b.DropSession()
+		}
+		return tx.Save(&b).Error
+	}))
 }
 
 func planName(p *models.Plan) string {

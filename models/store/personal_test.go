@@ -195,6 +195,56 @@ func TestDeletedAccountIsForgotten(t *testing.T) {
 	})
 }
 
+// A sync or a checkout that began before its account was deleted does not bring back what was forgotten.
+func TestDeletedAccountStaysForgotten(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		a, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, ok, err := st.TryLease(ctx, "billing:"+a.ID, time.Minute)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		customer, session, url := "cus_1", "cs_1", "https://checkout.example/cs_1#ann@example.com"
+		was := models.BillingAccount{AccountID: a.ID, CustomerID: &customer, SessionID: &session, SessionURL: &url}
+		if err := st.SaveBilling(ctx, lease, was); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := st.BillingAccount(ctx, a.ID); err != nil || b.SessionURL == nil {
+			t.Fatalf("%+v %v", b, err)
+		}
+		if _, err := st.DeleteAccount(ctx, a.ID); err != nil { // while Stripe is asked
+			t.Fatal(err)
+		}
+		forgotten := func(after string) {
+			t.Helper()
+			b, err := st.BillingAccount(ctx, a.ID)
+			if err != nil || b.SessionID != nil || b.SessionURL != nil || b.CustomerID == nil {
+				t.Errorf("after %s: %+v %v", after, b, err)
+			}
+		}
+		pro := models.PlanPro
+		done, err := st.StoreBilling(ctx, lease, store.BillingChange{
+			Billing: was, Plan: &pro, Actor: "stripe",
+			Mails: []models.Mail{{AccountID: a.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "x"}},
+		})
+		if err != nil || done.Account.BilledPlan != nil || done.Changed {
+			t.Errorf("a sync gives it a plan: %+v %v", done, err)
+		}
+		if mails, err := st.Mails(ctx, a.ID); err != nil || len(mails) > 0 {
+			t.Errorf("a sync writes to it: %+v %v", mails, err)
+		}
+		forgotten("a sync")
+		if err := st.SaveBilling(ctx, lease, was); err != nil {
+			t.Fatal(err)
+		}
+		forgotten("a checkout")
+	})
+}
+
 // Nothing is held about an account that its export leaves out: a table or column that is new must find its place there,
 // and in what deleting takes away.
 func TestRecordIsWhole(t *testing.T) {
