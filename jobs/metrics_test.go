@@ -11,6 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"lottery/jobs"
+	"lottery/models"
+	"lottery/models/catalog"
+	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
 
@@ -43,5 +46,43 @@ lottery_job_last_success_timestamp_seconds{job="on"} 9.466848e+08
 `), "lottery_job_last_success_timestamp_seconds"); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// A draw that an operator confirms changes nothing that is served: no alert may say that a node serves old draws.
+func TestConfirmedDrawIsNotStale(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		var live catalog.Live
+		refresh := &jobs.Catalog{Store: st, Live: &live, Log: quietly}
+		shown := prometheus.NewRegistry()
+		shown.MustRegister(jobs.NewStoredMetrics(st, &live, time.Now))
+		draw := store.OperatorDraw{Slot: models.Slot{GameID: "ny-numbers", Date: models.NewDate(2024, 1, 2), Tod: models.Evening, Sequence: 1}, Number: "013"}
+		for _, reason := range []string{"a newspaper", "and the lottery's letter"} {
+			draw.Reason = reason
+			if _, err := st.SetDraw(t.Context(), draw); err != nil {
+				t.Fatal(err)
+			}
+			if err := refresh.Refresh(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stored, err := st.DataVersion(t.Context())
+		if err != nil || stored.Number == live.Load().Version().Number {
+			t.Fatalf("the second word moved no number: %+v %v", stored, err)
+		}
+		families, err := shown.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetName() == "lottery_database_data_version" {
+				if got := int64(f.GetMetric()[0].GetGauge().GetValue()); got != live.Load().Version().Number {
+					t.Errorf("the database is at %d, and what is served at %d", got, live.Load().Version().Number)
+				}
+				return
+			}
+		}
+		t.Error("no lottery_database_data_version")
 	})
 }

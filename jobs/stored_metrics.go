@@ -98,6 +98,9 @@ func (m *StoredMetrics) ask(ctx context.Context, r *stored) error {
 	if err != nil {
 		return err
 	}
+	if cat := m.live.Load(); cat != nil && cat.Version().Token == v.Token {
+		v.Number = cat.Version().Number // an operator has confirmed a draw since: what is served is the same
+	}
 	r.gauge(storedVersion, float64(v.Number))
 	sources, err := m.store.FeedSources(ctx)
 	if err != nil {
