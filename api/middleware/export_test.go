@@ -1,8 +1,16 @@
 package middleware
 
+import "context"
+
 // Waiting is how many look-ups are still to be read.
 func (k *Keys) Waiting() int {
 	k.lookUps.mu.Lock()
 	defer k.lookUps.mu.Unlock()
 	return len(k.lookUps.waiting)
+}
+
+// Refresh is one poll of Run. It tells which account change it has worked off.
+func (k *Keys) Refresh(ctx context.Context) (seen int64, err error) {
+	err = k.refresh(ctx)
+	return k.seen.Load(), err
 }

@@ -28,6 +28,7 @@ type Keys struct {
 	mu        sync.Mutex
 	byAccount map[string]*knownKey // the newest; the others follow
 	seen      atomic.Int64         // number of the last account change that Run has worked off
+	looks     atomic.Int64         // how often Run has seen which known keys are to be read anew; written under mu
 
 	lookUps lookUps
 	uses    uses
@@ -74,7 +75,7 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error)
 // lookUp reads a key from the database and remembers it.
 func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 	for {
-		before := k.seen.Load()
+		before := k.looks.Load()
 		stored, err := k.lookUps.key(ctx, hash)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
@@ -86,8 +87,9 @@ func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 			}
 		}
 		entry := k.remember(hash, &stored)
-		// A change that Run worked off while we were reading may be newer than what we read.
-		if k.seen.Load() == before {
+		// A change that was made while we were reading may be newer than what we read. Either Run finds our key, or it
+		// has looked before the key was there.
+		if k.looks.Load() == before {
 			return entry, nil
 		}
 	}
@@ -143,6 +145,7 @@ func (k *Keys) refresh(ctx context.Context) error {
 	}
 	var changed []*knownKey
 	k.mu.Lock()
+	k.looks.Add(1)
 	for _, id := range ids {
 		for entry := k.byAccount[id]; entry != nil; entry = entry.next {
 			changed = append(changed, entry)

@@ -285,3 +285,68 @@ func TestLastUsesOfManyKeys(t *testing.T) {
 		})
 	}
 }
+
+// A key that is revoked while a node looks it up for the first time is refused once the change has been worked off: at
+// different moments of a busy look-up, again and again.
+func TestKeysRevokedWhileLookedUp(t *testing.T) {
+	t.Parallel()
+	const accounts, each = 60, 10
+	st, ctx := storetest.Open(t), t.Context()
+	pro := models.PlanPro
+	keys := make([][]string, accounts)
+	for a := range keys {
+		for i := range each {
+			k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: fmt.Sprintf("a%d@example.com", a), Create: i == 0, Grant: &pro})
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys[a] = append(keys[a], k.Secret)
+		}
+	}
+	for round := range accounts {
+		node, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), time.Now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine, victim := keys[round][:each-1], keys[round][each-1]
+		for _, key := range mine { // so that there is something to read anew
+			if got := code(t, node, key); got != "" {
+				t.Fatal(got)
+			}
+		}
+		polling, stop := context.WithCancel(ctx)
+		var polls, others sync.WaitGroup
+		polls.Go(func() {
+			for polling.Err() == nil {
+				_, _ = node.Refresh(polling)
+			}
+		})
+		for a := range keys {
+			if a != round {
+				for _, key := range keys[a] {
+					others.Go(func() { _, _ = node.Authenticate(ctx, key) })
+				}
+			}
+		}
+		others.Go(func() { _, _ = node.Authenticate(ctx, victim) })
+		others.Go(func() {
+			time.Sleep(time.Duration(2000+round*150) * time.Microsecond) // somewhere in the look-ups
+			if _, err := st.RevokeKey(ctx, victim); err != nil {
+				t.Error(err)
+			}
+		})
+		others.Wait()
+		stop()
+		polls.Wait()
+		_, newest, err := st.AccountChanges(ctx, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen, err := node.Refresh(ctx); err != nil || seen != newest {
+			t.Fatalf("worked off %d of %d: %v", seen, newest, err)
+		}
+		if got := code(t, node, victim); got != problem.RevokedAPIKey {
+			t.Fatalf("round %d: the revoked key has %q", round, got)
+		}
+	}
+}
