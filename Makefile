@@ -51,7 +51,7 @@ REQUESTS ?= 100000
 SEED     ?= 1
 
 .PHONY: fuzz
-fuzz: ## fuzz parsers, binder, cursors, keys, webhook, configuration: MINUTES=5 in all; fuzz-list names the targets
+fuzz: ## fuzz parsers, binder, cursors, keys, webhook, configuration, gzip: MINUTES=5 in all; fuzz-list names the targets
 	@targets=$$($(MAKE) --no-print-directory -s fuzz-list); \
 	seconds=$$(( $(MINUTES) * 60 / $$(echo "$$targets" | wc -l) )); [ $$seconds -gt 0 ] || seconds=1; \
 	echo "$$targets" | while read -r package name; do \

@@ -103,3 +103,11 @@ func encodingSpecificity(pattern, name string) int {
 		return 0
 	}
 }
+
+// named is the specificity of names alone.
+func named(pattern, name string) int {
+	if pattern == name {
+		return 1
+	}
+	return 0
+}

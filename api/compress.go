@@ -61,13 +61,15 @@ func (e *encoder) compress(dst *bytes.Buffer, body []byte) error {
 	return w.Close()
 }
 
-// acceptedEncoder is the coding that the client likes best, zstd before gzip; nil = none.
+// acceptedEncoder is the coding that the client likes best, zstd before gzip; nil = none, which it may like best too.
 func acceptedEncoder(header []string) *encoder {
 	if len(header) == 0 {
 		return nil
 	}
 	z, g := quality(header, "zstd", encodingSpecificity), quality(header, "gzip", encodingSpecificity)
 	switch {
+	case max(z, g) < quality(header, "identity", named):
+		return nil
 	case z > 0 && z >= g:
 		return zstdEncoder
 	case g > 0:

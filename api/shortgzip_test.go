@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// unzipped is what two libraries make of a text that we compressed.
+// checkShortGzip has two libraries read a text that we compressed, and gives how long that is.
 func checkShortGzip(t *testing.T, text []byte) (size int) {
 	t.Helper()
 	before := []byte("what stood there")

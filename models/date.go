@@ -74,16 +74,6 @@ func atoi(s string) (int, bool) {
 // Civil is the year, month and day of d.
 func (d Date) Civil() (year int, month time.Month, day int) { return d.Time().Date() }
 
-// DaysIn is how many days the month of that year has.
-func DaysIn(year int, month time.Month) int {
-	if month == time.February && year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-		return 29
-	}
-	return int(daysIn[month-1])
-}
-
-var daysIn = [12]uint8{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
-
 // Time is midnight UTC of d.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
 

@@ -20,9 +20,6 @@ type Line struct {
 	TooLong bool // over MaxLine; Text is its beginning
 }
 
-// Blank tells whether l holds nothing but spaces.
-func (l Line) Blank() bool { return strings.TrimSpace(l.Text) == "" }
-
 // Lines reads a text line by line. A line is a row in every form: a broken quote costs one row, never the rest
 // of the file, and the memory needed does not grow with the file.
 type Lines struct {

@@ -71,7 +71,7 @@ func (b *Builder) Build() (*Catalog, error) {
 	return newCatalog(b.version, games), nil
 }
 
-// maxDraws is how many draws a game can hold: a number of ten digits, a tod and a position share 64 bits.
+// maxDraws is how many draws a game can hold: a number of ten digits and a position share 64 bits.
 const maxDraws = 1 << 28
 
 // GameBuilder gathers the draws of one game.
