@@ -111,6 +111,24 @@ func TestSMTPNamesTheSendersDomain(t *testing.T) {
 	}
 }
 
+// Servers need not know letters beyond ASCII in the domain of a mailbox.
+func TestSMTPDomainOfTheMailbox(t *testing.T) {
+	t.Parallel()
+	for to, recipient := range map[string]string{"ada@bücher.example": "ada@xn--bcher-kva.example", "Ada@Example.com": "Ada@Example.com"} {
+		address, got := server(t)
+		sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sender.Send(t.Context(), mail.Message{To: to, Subject: "Hello", Lines: []string{"Hello,"}}); err != nil {
+			t.Fatal(err)
+		}
+		if text := <-got; !strings.Contains(text, "\nRCPT TO:<"+recipient+">") || !strings.Contains(text, "\nTo: <"+recipient+">") {
+			t.Errorf("to %s:\n%s", to, text)
+		}
+	}
+}
+
 func TestSMTPAddress(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []string{"", "smtp://", "http://mail.example", "mail.example:25", "smtp://mail.example:x"} {

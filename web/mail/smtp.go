@@ -69,6 +69,13 @@ func domainOf(from string) (string, error) {
 	return idna.ToASCII(sender.Address[strings.LastIndexByte(sender.Address, '@')+1:])
 }
 
+// asciiDomain is an address as servers take it that know nothing of other letters: its domain as the DNS has it (RFC 5891).
+func asciiDomain(address string) (string, error) {
+	at := strings.LastIndexByte(address, '@') + 1
+	domain, err := idna.ToASCII(address[at:])
+	return address[:at] + domain, err
+}
+
 // Check connects as Send does, with TLS and the password where there is one, and sends nothing.
 func (s *SMTP) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
@@ -86,7 +93,11 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err := msg.From(s.from); err != nil {
 		return err
 	}
-	if err := msg.To(m.To); err != nil {
+	to, err := asciiDomain(m.To)
+	if err != nil {
+		return fmt.Errorf("address a mail: %w", err)
+	}
+	if err := msg.To(to); err != nil {
 		return fmt.Errorf("address a mail: %w", err)
 	}
 	if m.ReplyTo != "" {
