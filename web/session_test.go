@@ -166,6 +166,33 @@ func TestChangeEmail(t *testing.T) {
 	h.person().post("/dashboard/account/email/confirm", "token", h.tokenOf("Taken@example.com")).says(t, http.StatusConflict, "another account")
 }
 
+// A link that was mailed to a mistyped address gives the account to nobody once another is asked for, also after that one
+// was used; signing out everywhere ends the one that waits.
+func TestChangeEmailSuperseded(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p, stranger := h.person(), h.person()
+	p.signIn("ada@example.com")
+	id := h.account("ada@example.com").ID
+	dead := func(token string) {
+		t.Helper()
+		stranger.get("/dashboard/account/email/confirm?token="+token).says(t, http.StatusGone, "does not work any more")
+		stranger.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusGone, "does not work any more")
+	}
+	p.post("/dashboard/account/email", "email", "typo@example.com").says(t, http.StatusOK, "We have sent a link")
+	typo := h.tokenOf("typo@example.com")
+	p.post("/dashboard/account/email", "email", "right@example.com").says(t, http.StatusOK, "We have sent a link")
+	dead(typo)
+	p.post("/dashboard/account/email/confirm", "token", h.tokenOf("right@example.com")).says(t, http.StatusOK, "Your address is changed")
+	dead(typo)
+	p.post("/dashboard/account/email", "email", "typo@example.com").says(t, http.StatusOK, "We have sent a link")
+	p.post("/dashboard/account/sign-out").leads(t, "/sign-in")
+	dead(h.tokenOf("typo@example.com"))
+	if h.account("right@example.com").ID != id {
+		t.Error("the account is not at the address that was confirmed")
+	}
+}
+
 // A closed account's keys and sessions are dead; who signs up again on that day goes on counting; on the next day not.
 func TestCloseAccount(t *testing.T) {
 	t.Parallel()

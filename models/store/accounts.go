@@ -196,7 +196,8 @@ func limitName(limit *int) string {
 	return strconv.Itoa(*limit)
 }
 
-// SetAccountStatus suspends or resumes an account. A closed account stays closed.
+// SetAccountStatus suspends or resumes an account. A closed account stays closed. Links to new addresses do not outlive a
+// suspension.
 func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.AccountStatus) (models.Account, error) {
 	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		if a.Status == models.AccountClosed {
@@ -204,6 +205,11 @@ func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.
 		}
 		e.Was, e.Became = string(a.Status), string(status)
 		return map[string]any{"status": status}, nil
+	}, func(tx *gorm.DB, a *models.Account) error {
+		if status != models.AccountSuspended {
+			return nil
+		}
+		return s.voidChanges(tx, a.ID)
 	})
 }
 

@@ -32,7 +32,7 @@ var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent 
 var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended: write to support, who can change its address")
 
 // CreateLink notes a link that is about to be sent. It is the same for addresses that have an account and those that
-// have none.
+// have none. Of an account's links to new addresses the newest alone works.
 func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error) {
 	email, key, err := models.ParseEmail(in.Email)
 	if err != nil {
@@ -60,9 +60,34 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 		if sent >= int64(in.PerHour) {
 			return ErrTooManyLinks
 		}
+		if in.Purpose == models.LinkChangeEmail {
+			if _, err := s.lockMovable(tx, in.AccountID); err != nil {
+				return err
+			}
+			if err := s.voidChanges(tx, in.AccountID); err != nil {
+				return err
+			}
+		}
 		return tx.Create(&l).Error
 	})
 	return l, translate(err)
+}
+
+// lockMovable is an account whose address may change, locked within tx before any of its links: others who change them
+// wait.
+func (s *Store) lockMovable(tx *gorm.DB, accountID string) (models.Account, error) {
+	a, err := findAccount(s.locking(tx), accountID)
+	if err == nil && a.Status == models.AccountSuspended { // its address would be free for a new account
+		err = ErrSuspended
+	}
+	return a, err
+}
+
+// voidChanges makes an account's links to new addresses dead, within tx. They stay as spent: what an address was sent
+// counts for its hour.
+func (s *Store) voidChanges(tx *gorm.DB, accountID string) error {
+	return tx.Model(&models.Link{}).Where("account_id = ? AND purpose = ? AND spent_at IS NULL", accountID, models.LinkChangeEmail).
+		Update("spent_at", s.now()).Error
 }
 
 // lockAddress lets others of the same address wait until tx ends: what they find then is what tx left.
@@ -187,19 +212,23 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 	return err
 }
 
-// ChangeEmail spends a link that was sent to the new address, and makes it the account's.
+// ChangeEmail spends a link that was sent to the new address, and makes it the account's. Links that were sent to others
+// are void from then on.
 func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, after models.Account, err error) {
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		l, err := s.spend(tx, link, models.LinkChangeEmail)
+		l, err := s.workingLink(tx, link, models.LinkChangeEmail)
 		if err != nil {
 			return err
 		}
-		a, err := findAccount(s.locking(tx), l.AccountID)
+		a, err := s.lockMovable(tx, l.AccountID)
 		if err != nil {
 			return err
 		}
-		if a.Status == models.AccountSuspended { // its address would be free for a new account
-			return ErrSuspended
+		if _, err := s.spend(tx, link, models.LinkChangeEmail); err != nil {
+			return err
+		}
+		if err := s.voidChanges(tx, a.ID); err != nil {
+			return err
 		}
 		if a.Email != nil {
 			before = *a.Email

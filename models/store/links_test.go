@@ -71,29 +71,195 @@ func TestSignUpAtOnce(t *testing.T) {
 	})
 }
 
-// A suspended account keeps its address, which would be free for a new one.
+// changing is an account and what asks for links to its new addresses.
+func changing(t *testing.T, st *store.Store) (a models.Account, ask func(email string) ([32]byte, error)) {
+	t.Helper()
+	a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, func(email string) ([32]byte, error) {
+		hash := secret.Hash(secret.NewID("lnk_"))
+		_, err := st.CreateLink(t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: a.ID, PerHour: 9})
+		return hash, err
+	}
+}
+
+// deadLink fails the test unless a link to a new address does not work any more.
+func deadLink(t *testing.T, st *store.Store, hash [32]byte, after string) {
+	t.Helper()
+	if _, err := st.Link(t.Context(), hash, models.LinkChangeEmail); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("after %s the link is shown: %v", after, err)
+	}
+	if _, a, err := st.ChangeEmail(t.Context(), hash); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("after %s the link works: %+v %v", after, a, err)
+	}
+}
+
+// A suspended account keeps its address, which would be free for a new one. A link of before does not work after it.
 func TestSuspendedKeepsAddress(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
+		a, ask := changing(t, st)
+		before, err := ask("new@example.com")
 		if err != nil {
-			t.Fatal(err)
-		}
-		link := store.NewLink{Hash: secret.Hash("x"), Purpose: models.LinkChangeEmail, Email: "new@example.com", AccountID: a.ID, PerHour: 9}
-		if _, err := st.CreateLink(t.Context(), link); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := st.SetAccountStatus(t.Context(), a.ID, models.AccountSuspended); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := st.ChangeEmail(t.Context(), link.Hash); models.ErrorCode(err) != models.CodeConflict {
-			t.Errorf("suspended: %v", err)
+		deadLink(t, st, before, "the suspension")
+		if _, err := ask("new@example.com"); models.ErrorCode(err) != models.CodeConflict {
+			t.Errorf("asked while suspended: %v", err)
 		}
 		if _, err := st.SetAccountStatus(t.Context(), a.ID, models.AccountActive); err != nil {
 			t.Fatal(err)
 		}
-		if _, after, err := st.ChangeEmail(t.Context(), link.Hash); err != nil || *after.Email != "new@example.com" {
+		deadLink(t, st, before, "the suspension's end")
+		link, err := ask("new@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, after, err := st.ChangeEmail(t.Context(), link); err != nil || *after.Email != "new@example.com" {
 			t.Errorf("active again: %v", err)
+		}
+	})
+}
+
+// A link to a new address dies when another is asked for, when signed out everywhere, and when the account is closed;
+// those of other accounts live on, and what an address was sent counts for its hour all the same.
+func TestChangeLinksAreVoid(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		other, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "bea@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		others := store.NewLink{Hash: secret.Hash("other"), Purpose: models.LinkChangeEmail, Email: "new@example.com", AccountID: other.ID, PerHour: 9}
+		if _, err := st.CreateLink(t.Context(), others); err != nil {
+			t.Fatal(err)
+		}
+		a, ask := changing(t, st)
+		next := func(email string) [32]byte {
+			t.Helper()
+			hash, err := ask(email)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return hash
+		}
+		typo := next("typo@example.com")
+		right := next("right@example.com")
+		deadLink(t, st, typo, "another request")
+		if err := st.EndSessions(t.Context(), a.ID); err != nil {
+			t.Fatal(err)
+		}
+		deadLink(t, st, right, "signing out everywhere")
+		for range 8 {
+			next("typo@example.com")
+		}
+		if _, err := ask("typo@example.com"); models.ErrorCode(err) != models.CodeConflict {
+			t.Errorf("the tenth link of an hour: %v", err)
+		}
+		last := next("last@example.com")
+		if _, err := st.DeleteAccount(t.Context(), a.ID); err != nil {
+			t.Fatal(err)
+		}
+		deadLink(t, st, last, "closing")
+		if _, err := ask("new@example.com"); models.ErrorCode(err) != models.CodeNotFound {
+			t.Errorf("asked for a closed account: %v", err)
+		}
+		if _, after, err := st.ChangeEmail(t.Context(), others.Hash); err != nil || after.ID != other.ID {
+			t.Errorf("another account's link: %v", err)
+		}
+	})
+}
+
+// Of links to new addresses that are asked for at once, one works.
+func TestChangeLinksAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		_, ask := changing(t, st)
+		var all sync.WaitGroup
+		hashes := make([][32]byte, 20)
+		for i := range hashes {
+			all.Go(func() {
+				var err error
+				if hashes[i], err = ask(fmt.Sprintf("ann%d@example.com", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		work := 0
+		for _, hash := range hashes {
+			if _, err := st.Link(t.Context(), hash, models.LinkChangeEmail); err == nil {
+				work++
+			}
+		}
+		if work != 1 {
+			t.Errorf("%d links work", work)
+		}
+	})
+}
+
+// A change of address voids the links that nodes of an older release left, and of several used at once one works.
+func TestChangeVoidsOlderLinks(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		st := storetest.OpenURL(t, url, store.Options{})
+		a, ask := changing(t, st)
+		hashes := make([][32]byte, 6)
+		for i := range hashes {
+			var err error
+			if hashes[i], err = ask(fmt.Sprintf("ann%d@example.com", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := raw(t, url).ExecContext(t.Context(), "UPDATE links SET spent_at = NULL"); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		var changed atomic.Int32
+		for _, hash := range hashes {
+			all.Go(func() {
+				switch _, after, err := st.ChangeEmail(t.Context(), hash); {
+				case err == nil && after.ID == a.ID:
+					changed.Add(1)
+				case models.ErrorCode(err) != models.CodeNotFound:
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if changed.Load() != 1 {
+			t.Errorf("%d changes", changed.Load())
+		}
+		for _, hash := range hashes {
+			deadLink(t, st, hash, "a change")
+		}
+	})
+}
+
+// A link to sign in that was sent to the old address leads to no account that has left it.
+func TestSignInAfterChange(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		a, ask := changing(t, st)
+		old := store.NewLink{Hash: secret.Hash("old"), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}
+		if _, err := st.CreateLink(t.Context(), old); err != nil {
+			t.Fatal(err)
+		}
+		link, err := ask("new@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := st.ChangeEmail(t.Context(), link); err != nil {
+			t.Fatal(err)
+		}
+		in, err := st.SignIn(t.Context(), models.DefaultPlans(), store.SignIn{Link: old.Hash, Session: secret.Hash("s"), NewID: store.NewAccountID()})
+		if err != nil || !in.New || in.Account.ID == a.ID {
+			t.Errorf("%+v %v", in, err)
 		}
 	})
 }

@@ -72,10 +72,16 @@ func (s *Store) EndSession(ctx context.Context, accountID, sessionID string) err
 	return nil
 }
 
-// EndSessions signs an account out everywhere.
+// EndSessions signs an account out everywhere. Links to new addresses that somebody signed in has asked for are void, too.
 func (s *Store) EndSessions(ctx context.Context, accountID string) error {
-	if err := s.writer(ctx).Where("account_id = ?", accountID).Delete(&models.Session{}).Error; err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
+		var a models.Account
+		if err := s.locking(tx).Take(&a, "id = ?", accountID).Error; err != nil {
+			return err
+		}
+		if err := tx.Where("account_id = ?", accountID).Delete(&models.Session{}).Error; err != nil {
+			return err
+		}
+		return s.voidChanges(tx, accountID)
+	}))
 }
