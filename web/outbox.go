@@ -15,6 +15,8 @@ import (
 const (
 	// outboxEvery is how often the outbox is looked at.
 	outboxEvery = 5 * time.Second
+	// outboxPortion is how many mails are sent then.
+	outboxPortion = 20
 	// mailClaim is how long one node has for a mail before another one tries.
 	mailClaim = time.Minute
 	// mailAttempts is when a mail is given up: after about half a day.
@@ -49,15 +51,19 @@ func (o *Outbox) Run(ctx context.Context) {
 	}
 }
 
-// Send sends what is due, once.
+// Send sends what is due, once. Each mail is claimed just before it is sent: with a slow server, a claim of many would
+// run out while the first are on their way.
 func (o *Outbox) Send(ctx context.Context) error {
-	due, err := o.Store.ClaimMails(ctx, 20, mailClaim)
-	for i := range due {
-		if err := o.send(ctx, &due[i]); err != nil {
+	for range outboxPortion {
+		due, err := o.Store.ClaimMails(ctx, 1, mailClaim)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		if err := o.send(ctx, &due[0]); err != nil {
 			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // errUnknownMail is why a mail waits: another node, of a newer release, may know what to say.

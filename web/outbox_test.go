@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -22,6 +23,21 @@ func (b *broken) Send(context.Context, mail.Message) error {
 		return errors.New("connection refused")
 	}
 	return nil
+}
+
+// slow is a mail server that takes ten seconds for each mail.
+type slow struct {
+	mail.Mailbox
+
+	clock *clock
+	after func(n int) // n mails were sent
+}
+
+func (s *slow) Send(ctx context.Context, m mail.Message) error {
+	s.clock.move(10 * time.Second)
+	err := s.Mailbox.Send(ctx, m)
+	s.after(len(s.All()))
+	return err
 }
 
 // Each mail of the outbox is sent once, by one of several nodes; one that fails is tried again later.
@@ -121,4 +137,55 @@ func TestOutboxGivesUp(t *testing.T) {
 	if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 0 {
 		t.Errorf("after it was given up: %v, %d mails", err, len(box.All()))
 	}
+}
+
+// However slow the mail server is, no other node sends what one is about to send.
+func TestOutboxWithASlowServer(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		c := &clock{}
+		st := storetest.OpenURL(t, url, store.Options{Now: c.now})
+		const people = 30
+		expires := c.now().Add(30 * 24 * time.Hour)
+		for i := range people {
+			_, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: fmt.Sprintf("ann%d@example.com", i), Create: true, ExpiresAt: &expires})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.move(25 * 24 * time.Hour)
+		if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != people {
+			t.Fatal(n, err)
+		}
+		node := func(s mail.Sender) *web.Outbox {
+			return &web.Outbox{Store: st, Mail: s, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+		}
+		quick := &mail.Mailbox{}
+		first := &slow{clock: c, after: func(n int) {
+			if n != 7 { // 70 seconds after it began
+				return
+			}
+			if err := node(quick).Send(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}}
+		if err := node(first).Send(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sent := map[string]int{}
+		for _, m := range append(first.All(), quick.All()...) {
+			sent[m.To]++
+		}
+		for to, n := range sent {
+			if n != 1 {
+				t.Errorf("%s was sent the same mail %d times", to, n)
+			}
+		}
+		if n := len(quick.All()); n != 20 {
+			t.Errorf("%d mails sent at once, want 20", n)
+		}
+		if len(sent) != people {
+			t.Errorf("%d of %d were told", len(sent), people)
+		}
+	})
 }
