@@ -7,6 +7,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"lottery/api/accept"
 )
 
 // minCompressed is the size from which an answer is worth compressing: below, it fits a packet anyway.
@@ -66,9 +68,9 @@ func acceptedEncoder(header []string) *encoder {
 	if len(header) == 0 {
 		return nil
 	}
-	z, g := quality(header, "zstd", encodingSpecificity), quality(header, "gzip", encodingSpecificity)
+	z, g := accept.Quality(header, "zstd", accept.Encoding), accept.Quality(header, "gzip", accept.Encoding)
 	switch {
-	case max(z, g) < quality(header, "identity", named):
+	case max(z, g) < accept.Quality(header, "identity", accept.Named):
 		return nil
 	case z > 0 && z >= g:
 		return zstdEncoder

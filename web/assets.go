@@ -13,6 +13,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"lottery/api/accept"
 )
 
 //go:embed static
@@ -119,8 +121,11 @@ func (f *asset) write(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
+// acceptsGzip tells whether the client likes gzip no less than a plain answer. Of a range, the plain bytes are counted.
 func acceptsGzip(r *http.Request) bool {
-	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") && r.Header.Get("Range") == ""
+	header := r.Header["Accept-Encoding"]
+	q := accept.Quality(header, "gzip", accept.Encoding)
+	return q > 0 && q >= accept.Quality(header, "identity", accept.Named) && r.Header.Get("Range") == ""
 }
 
 func zip(text []byte) []byte {

@@ -205,6 +205,45 @@ func TestFirstViewIsSmall(t *testing.T) {
 	t.Logf("%d bytes", total)
 }
 
+// Pages and files are compressed for clients that say so, and for no others.
+func TestGzip(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	style := regexp.MustCompile(`/static/style\.[0-9a-f]+\.css`).FindString(p.get("/").text)
+	for _, c := range []struct {
+		header []string
+		want   string
+	}{
+		{[]string{"gzip"}, "gzip"},
+		{[]string{"br, GZIP;q=0.5"}, "gzip"},
+		{[]string{"br", "gzip"}, "gzip"},
+		{[]string{"*"}, "gzip"},
+		{[]string{"gzip, identity"}, "gzip"},
+		{[]string{"gzip, *;q=0"}, "gzip"},
+		{[]string{""}, ""},
+		{[]string{"gzip;q=0"}, ""},
+		{[]string{"*, gzip;q=0"}, ""},
+		{[]string{"x-gzip, identity"}, ""},
+		{[]string{"identity, gzip;q=0.5"}, ""},
+	} {
+		for _, path := range []string{"/pricing", style, "/favicon.ico"} {
+			req, err := http.NewRequest(http.MethodGet, h.base+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header["Accept-Encoding"] = c.header
+			got := p.do(req)
+			if coding := got.header.Get("Content-Encoding"); coding != c.want || strings.HasPrefix(got.text, "\x1f\x8b") != (c.want == "gzip") {
+				t.Errorf("%s for %q: %d coded as %q, want %q", path, c.header, got.status, coding, c.want)
+			}
+			if !strings.Contains(got.header.Get("Vary"), "Accept-Encoding") {
+				t.Errorf("%s for %q: Vary: %s", path, c.header, got.header.Get("Vary"))
+			}
+		}
+	}
+}
+
 // What shared caches keep tells nobody's session.
 func TestPublicFilesHaveNoCookie(t *testing.T) {
 	t.Parallel()
