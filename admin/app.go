@@ -86,6 +86,8 @@ func exitCode(err error) int {
 var (
 	keyForm      = regexp.MustCompile(`ldk_[0-9A-Za-z]{8}[0-9A-Za-z]+`)
 	passwordForm = regexp.MustCompile(`(://[^:/@\s]*:)[^\s]*@`)
+	// of an address of PostgreSQL: password=, sslpassword=
+	parameterForm = regexp.MustCompile("([?&](?:ssl)?password=)[^&\\s`]*")
 )
 
 // explain is err for a person. Whatever way a key or a password got into it, it does not get out.
@@ -95,6 +97,7 @@ func explain(ctx context.Context, err error) string {
 	}
 	text := keyForm.ReplaceAllStringFunc(clean(err.Error()), func(key string) string { return key[:12] + "…" })
 	text = passwordForm.ReplaceAllString(text, "${1}xxxxx@")
+	text = parameterForm.ReplaceAllString(text, "${1}xxxxx")
 	return strings.ReplaceAll(text, "://USER:xxxxx@", "://USER:PASSWORD@") // what we say of the form itself is no secret
 }
 

@@ -123,12 +123,12 @@ func TestExitCodes(t *testing.T) {
 func TestExplainHidesSecrets(t *testing.T) {
 	t.Parallel()
 	const key = "ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV0OueG9"
-	err := fmt.Errorf("key %q at postgres://lottery:hun/ter@2@db/x \x1b[2J", key)
+	err := fmt.Errorf("key %q at postgres://lottery:hun/ter@2@db/x?password=hunter3&sslmode=require&sslpassword=hunter4 \x1b[2J", key)
 	got := explain(context.Background(), err)
 	if strings.Contains(got, key) || strings.Contains(got, "89ABC") || strings.Contains(got, "ter@2") || strings.Contains(got, "\x1b") {
 		t.Fatal(got)
 	}
-	if want := `key "ldk_01234567…" at postgres://lottery:xxxxx@db/x \x1b[2J`; got != want {
+	if want := `key "ldk_01234567…" at postgres://lottery:xxxxx@db/x?password=xxxxx&sslmode=require&sslpassword=xxxxx \x1b[2J`; got != want {
 		t.Fatalf("%s\nwant %s", got, want)
 	}
 }

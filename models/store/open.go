@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -161,19 +162,26 @@ func limit(db *gorm.DB, open int) error {
 	return nil
 }
 
-// redact takes the password of databaseURL out of text.
+// passwordParameter is a password among the parameters of an address: password=, sslpassword=.
+var passwordParameter = regexp.MustCompile("(password=)[^&\\s`]*")
+
+// redact takes the passwords of databaseURL out of text: the user's, and those among the parameters.
 func redact(text, databaseURL string) string {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		return "the configured database"
 	}
 	if text == databaseURL {
-		return u.Redacted()
+		return passwordParameter.ReplaceAllString(u.Redacted(), "${1}xxxxx")
 	}
-	if password, ok := u.User.Password(); ok && password != "" {
-		text = strings.ReplaceAll(text, password, "xxxxx")
+	password, _ := u.User.Password()
+	query := u.Query()
+	for _, password := range []string{password, query.Get("password"), query.Get("sslpassword")} {
+		if password != "" {
+			text = strings.ReplaceAll(text, password, "xxxxx")
+		}
 	}
-	return text
+	return passwordParameter.ReplaceAllString(text, "${1}xxxxx")
 }
 
 func rootCause(err error) string {
