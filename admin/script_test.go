@@ -56,6 +56,7 @@ func runScripts(t *testing.T, dir string, database func() string) {
 			e.Setenv("SERVER", server.URL)
 			e.Setenv("LOTTERY_DATABASE_URL", database())
 			e.Setenv("EVIL", "red\x1b[31m")
+			e.Setenv("BAD", "bad\xff") // no UTF-8
 			e.Setenv("LONG", strings.Repeat("x", 101))
 			return nil
 		},

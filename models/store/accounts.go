@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gorm.io/gorm"
 
@@ -118,7 +119,10 @@ func findAccount(tx *gorm.DB, ref string) (models.Account, error) {
 	if strings.Contains(ref, "@") {
 		column, value = "email_key", models.EmailKey(ref)
 	}
-	err := tx.Take(&a, column+" = ?", value).Error
+	err := gorm.ErrRecordNotFound
+	if storable(value) {
+		err = tx.Take(&a, column+" = ?", value).Error
+	}
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		return a, models.Errorf(models.CodeNotFound, "there is no account %q", ref)
@@ -271,6 +275,10 @@ func (s *Store) updateAccount(ctx context.Context, ref string, change func(*mode
 	})
 	return a, translate(err)
 }
+
+// storable tells whether text can stand in a database. PostgreSQL refuses to look for another (SQLSTATE 22021), which
+// would look as if it did not answer; there can be no row of it.
+func storable(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
 
 // translate passes on what a person can act on, and calls the rest the database's fault.
 func translate(err error) error {

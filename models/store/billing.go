@@ -23,8 +23,10 @@ func (s *Store) BillingAccount(ctx context.Context, accountID string) (models.Bi
 // BilledAccount is an account by its id, also one that was deleted: money may still come for it.
 func (s *Store) BilledAccount(ctx context.Context, accountID string) (models.Account, error) {
 	var accounts []models.Account
-	if err := s.reader(ctx).Where("id = ?", accountID).Limit(1).Find(&accounts).Error; err != nil {
-		return models.Account{}, unavailable(err)
+	if storable(accountID) {
+		if err := s.reader(ctx).Where("id = ?", accountID).Limit(1).Find(&accounts).Error; err != nil {
+			return models.Account{}, unavailable(err)
+		}
 	}
 	if len(accounts) == 0 {
 		return models.Account{}, models.Errorf(models.CodeNotFound, "there is no account %q", accountID)

@@ -21,7 +21,10 @@ func (s *Store) Games(ctx context.Context) ([]models.Game, error) {
 // Game is one game; CodeNotFound if there is none of that id.
 func (s *Store) Game(ctx context.Context, id string) (models.Game, error) {
 	var g models.Game
-	err := s.reader(ctx).Take(&g, "id = ?", id).Error
+	err := gorm.ErrRecordNotFound
+	if storable(id) {
+		err = s.reader(ctx).Take(&g, "id = ?", id).Error
+	}
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return g, models.Errorf(models.CodeNotFound, "there is no game %q; `lotteryadmin games list` shows those that exist", id)
 	}

@@ -115,13 +115,17 @@ func (s *Store) Events(ctx context.Context, f EventFilter) ([]models.StripeEvent
 // RetryEvent makes an event due now, whatever became of it.
 func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, error) {
 	var e models.StripeEvent
+	none := models.Errorf(models.CodeNotFound, "there is no event %q; `billing events` lists those that came", id)
+	if !storable(id) {
+		return e, none
+	}
 	done := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).
 		Updates(map[string]any{"state": models.EventPending, "attempts": 0, "next_at": s.now(), "done_at": nil})
 	if done.Error != nil {
 		return e, unavailable(done.Error)
 	}
 	if done.RowsAffected == 0 {
-		return e, models.Errorf(models.CodeNotFound, "there is no event %q; `billing events` lists those that came", id)
+		return e, none
 	}
 	if err := s.reader(ctx).Take(&e, "id = ?", id).Error; err != nil {
 		return e, unavailable(err)

@@ -190,8 +190,10 @@ func findKey(tx *gorm.DB, ref string) (models.APIKey, error) {
 	case len(ref) == secret.PrefixLength && ref[:len(secret.KeyPrefix)] == secret.KeyPrefix:
 		column, value = "prefix", ref
 	}
-	if err := tx.Where(column+" = ?", value).Limit(2).Find(&keys).Error; err != nil {
-		return models.APIKey{}, err
+	if storable(ref) {
+		if err := tx.Where(column+" = ?", value).Limit(2).Find(&keys).Error; err != nil {
+			return models.APIKey{}, err
+		}
 	}
 	switch len(keys) {
 	case 0:
