@@ -18,6 +18,10 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	if !slices.Contains(importer.Feeds(), feed) {
 		return models.Errorf(models.CodeInvalid, "%q is not a feed; use %s", feed, orList(importer.Feeds()))
 	}
+	c.object, c.unchanged = feed, c.Bool("dry-run")
+	if err := c.store.NotDemo(ctx); err != nil {
+		return err
+	}
 	sources, err := c.sources(c.Args().Slice())
 	if err != nil {
 		return err
@@ -28,7 +32,6 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	}
 	defer func() { err = errors.Join(err, report.discard()) }()
 
-	c.object, c.unchanged = feed, c.Bool("dry-run")
 	bar := c.newProgress()
 	result, err := importer.Run(ctx, c.store, sources, importer.Options{
 		Feed: feed, DryRun: c.Bool("dry-run"), Strict: c.Bool("strict"), Now: c.env.Now,

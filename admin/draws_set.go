@@ -12,6 +12,9 @@ func drawsSet(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.store.NotDemo(ctx); err != nil {
+		return err
+	}
 	d, err := c.store.SetDraw(ctx, store.OperatorDraw{Slot: slot, Number: c.String("number"), Reason: c.String("reason")})
 	if err != nil {
 		return err
@@ -22,6 +25,9 @@ func drawsSet(ctx context.Context, c *call) error {
 func drawsUnset(ctx context.Context, c *call) error {
 	slot, err := c.slot()
 	if err != nil {
+		return err
+	}
+	if err := c.store.NotDemo(ctx); err != nil {
 		return err
 	}
 	err = c.confirm(func() (string, error) {

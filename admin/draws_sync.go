@@ -59,6 +59,9 @@ func drawsSync(ctx context.Context, c *call) error {
 	if c.object = only; only == "" {
 		c.object = "all feeds"
 	}
+	if err := c.store.NotDemo(ctx); err != nil {
+		return err
+	}
 	s := jobs.Sync{
 		Store: c.store, Feeds: c.cfg.Feeds, Now: c.env.Now, Log: slog.New(slog.DiscardHandler),
 		Fetcher: feed.NewFetcher(feed.FetchOptions{Contact: c.cfg.PublicURL.String(), AllowPrivate: c.cfg.Feeds.AllowPrivate}),

@@ -48,7 +48,11 @@ type FeedSynced struct {
 const shrunk = 0.9
 
 // Run syncs the feeds, one after the other: a feed, or an address of it, that fails does not stop the others.
+// CodeConflict: the database is the demo's.
 func (s *Sync) Run(ctx context.Context, o SyncOptions) ([]FeedSynced, error) {
+	if err := s.Store.NotDemo(ctx); err != nil {
+		return nil, err
+	}
 	var list []FeedSynced
 	for _, p := range publishers(&s.Feeds) {
 		if o.Feed != "" && o.Feed != p.feed {

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"lottery/models"
 )
 
 // demoID marks a SQLite file as the demo's, in its header: the mark is there before the first table is,
@@ -19,6 +21,15 @@ func (s *Store) IsDemo(ctx context.Context) (bool, error) {
 		return false, unavailable(err)
 	}
 	return id == demoID, nil
+}
+
+// NotDemo is an error (CodeConflict) if the demo made this database: no real draw may come to stand beside its own.
+func (s *Store) NotDemo(ctx context.Context) error {
+	isDemo, err := s.IsDemo(ctx)
+	if err != nil || !isDemo {
+		return err
+	}
+	return models.Errorf(models.CodeConflict, "this database belongs to the demo, whose draws are made up, and takes no others: name one of your own (--database-url, or database_url)")
 }
 
 // MarkDemo makes this database the demo's. Only an empty one should be marked.
