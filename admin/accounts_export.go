@@ -64,14 +64,14 @@ type recordBilling struct {
 
 // recordChange tells what was done, not which of the operators did it: that is about them.
 type recordChange struct {
-	At      string `json:"at"`
-	By      string `json:"by"`
-	Action  string `json:"action"`
-	Object  string `json:"object"`
-	Was     string `json:"was"`
-	Became  string `json:"became"`
-	Reason  string `json:"reason"`
-	EventID string `json:"event_id"`
+	At      string  `json:"at"`
+	By      string  `json:"by"`
+	Action  string  `json:"action"`
+	Object  *string `json:"object"`
+	Was     *string `json:"was"`
+	Became  *string `json:"became"`
+	Reason  *string `json:"reason"`
+	EventID *string `json:"event_id"`
 }
 
 type recordFlag struct {
@@ -86,7 +86,7 @@ type recordMail struct {
 	Attempts  int             `json:"attempts"`
 	SentAt    *string         `json:"sent_at"`
 	FailedAt  *string         `json:"failed_at"`
-	LastError string          `json:"last_error"`
+	LastError *string         `json:"last_error"`
 }
 
 type recordSession struct {
@@ -160,7 +160,8 @@ func warningRecord(w *store.UsageWarning) recordWarning {
 
 func changeRecord(e *models.AuditEntry) recordChange {
 	return recordChange{
-		At: stamp(e.At), By: e.Actor, Action: e.Action, Object: e.Object, Was: e.Was, Became: e.Became, Reason: e.Reason, EventID: e.EventID,
+		At: stamp(e.At), By: e.Actor, Action: e.Action, Object: textOf(e.Object), Was: textOf(e.Was), Became: textOf(e.Became),
+		Reason: textOf(e.Reason), EventID: textOf(e.EventID),
 	}
 }
 
@@ -171,7 +172,7 @@ func flagRecord(f *models.AccountFlag) recordFlag {
 func mailRecord(m *models.Mail) recordMail {
 	out := recordMail{
 		Kind: string(m.Kind), Data: json.RawMessage(m.Data), CreatedAt: stamp(m.CreatedAt), Attempts: m.Attempts, SentAt: stampOf(m.SentAt),
-		FailedAt: stampOf(m.FailedAt), LastError: m.LastError,
+		FailedAt: stampOf(m.FailedAt), LastError: textOf(m.LastError),
 	}
 	if !json.Valid(out.Data) {
 		out.Data = json.RawMessage("null")

@@ -41,21 +41,15 @@ type auditEntry struct {
 }
 
 func auditEntryOf(e *models.AuditEntry) auditEntry {
-	given := func(text string) *string {
-		if text == "" {
-			return nil
-		}
-		return &text
-	}
 	out := auditEntry{
-		At: stamp(e.At), Who: e.Who, Action: e.Action, AccountID: given(e.AccountID), Object: given(e.Object), Was: given(e.Was),
-		Became: given(e.Became), Result: e.Result, Reason: given(e.Reason), From: given(e.Origin),
+		At: stamp(e.At), Who: e.Who, Action: e.Action, AccountID: textOf(e.AccountID), Object: textOf(e.Object), Was: textOf(e.Was),
+		Became: textOf(e.Became), Result: e.Result, Reason: textOf(e.Reason), From: textOf(e.Origin),
 	}
 	if out.Who == "" {
 		out.Who = e.Actor
 	}
 	if out.Object == nil {
-		out.Object = given(e.EventID)
+		out.Object = textOf(e.EventID)
 	}
 	if out.Result == "" {
 		out.Result = "done"

@@ -167,6 +167,14 @@ func stampOf(t *time.Time) *string {
 	return &s
 }
 
+// textOf is a text that may be absent, which the database holds as an empty one.
+func textOf(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
 // clean makes text safe to show: what would steer a terminal is shown as an escape instead. Newlines stay.
 func clean(text string) string {
 	if strings.IndexFunc(text, steers) < 0 {

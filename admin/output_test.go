@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -130,5 +131,15 @@ func TestExplainHidesSecrets(t *testing.T) {
 	}
 	if want := `key "ldk_01234567…" at postgres://lottery:xxxxx@db/x?password=xxxxx&sslmode=require&sslpassword=xxxxx \x1b[2J`; got != want {
 		t.Fatalf("%s\nwant %s", got, want)
+	}
+}
+
+func TestWhatIsAbsentIsNullInAnExport(t *testing.T) {
+	t.Parallel()
+	for _, v := range []any{changeRecord(&models.AuditEntry{Action: "accounts suspend", Actor: "operator"}), mailRecord(&models.Mail{Kind: "welcome"})} {
+		text, err := json.Marshal(v)
+		if err != nil || strings.Contains(string(text), `""`) {
+			t.Errorf("%s %v", text, err)
+		}
 	}
 }
