@@ -69,8 +69,8 @@ func (t *tool) accounts() *cli.Command {
 		},
 		{
 			Name: "export", Usage: "print all that is held about an account, as JSON", ArgsUsage: "ACCOUNT",
-			Description: "For a customer who asks what is known of them (GDPR, articles 15 and 20). It is JSON whatever --output\n" +
-				"says. Keys, sessions and links stand in it without what makes them work.\n\n" +
+			Description: "For a customer who asks what is known of them (GDPR, articles 15 and 20). It is JSON, also without\n" +
+				"--output. Keys, sessions and links stand in it without what makes them work.\n\n" +
 				"Example:\n  lotteryadmin accounts export ada@example.com > ada.json",
 			Action: t.stored(audited(accountsExport)),
 		},

@@ -104,6 +104,9 @@ type recordLink struct {
 }
 
 func accountsExport(ctx context.Context, c *call) error {
+	if c.IsSet("output") && c.form != formJSON {
+		return models.Errorf(models.CodeInvalid, "--output %s: the export is JSON: leave --output out", c.form)
+	}
 	r, err := c.store.Record(ctx, c.arg(0))
 	if err != nil {
 		return err

@@ -57,8 +57,8 @@ func (t *tool) draws() *cli.Command {
 		},
 		{
 			Name: "export", Usage: "write draws to stdout, oldest first",
-			Description: "Writes what `draws import --feed csv` reads back; --output does not matter here. Draws that were\n" +
-				"taken back are left out.\n\n" +
+			Description: "Writes what `draws import --feed csv` reads back. The form is --format's matter, not --output's.\n" +
+				"Draws that were taken back are left out.\n\n" +
 				"Example:\n  lotteryadmin draws export --game va-pick-4 --from 2010-01-01 > va-pick-4.csv",
 			Flags: []cli.Flag{
 				gameFlag(false),

@@ -32,15 +32,18 @@ func drawsExport(ctx context.Context, c *call) error {
 	if filter.From != nil && filter.To != nil && *filter.From > *filter.To {
 		return models.Errorf(models.CodeInvalid, "--from %s is after --to %s", filter.From, filter.To)
 	}
-	out := exporter(newCSVExporter(c.env.Stdout))
+	format := "csv"
 	if c.IsSet("format") {
-		format, err := oneOf("--format", c.String("format"), "csv", "ndjson")
-		if err != nil {
+		if format, err = oneOf("--format", c.String("format"), "csv", "ndjson"); err != nil {
 			return err
 		}
-		if format == "ndjson" {
-			out = newNDJSONExporter(c.env.Stdout)
-		}
+	}
+	if c.IsSet("output") && c.form != format {
+		return models.Errorf(models.CodeInvalid, "--output %s: draws are exported as --format says, csv or ndjson: leave --output out", c.form)
+	}
+	out := exporter(newCSVExporter(c.env.Stdout))
+	if format == "ndjson" {
+		out = newNDJSONExporter(c.env.Stdout)
 	}
 	if filter.GameID != "" {
 		if _, err := c.store.Game(ctx, filter.GameID); err != nil {
