@@ -67,4 +67,5 @@ type Source struct {
 	File   string // path of a YAML file, "" = none
 	Getenv func(string) string
 	Flags  map[string]string // option key → value as given
+	Serve  bool              // for a server: what it cannot do without is a problem, too
 }

@@ -22,6 +22,7 @@ func Load(src Source) (Config, error) {
 	options := Options()
 	file, problems := readFile(src.File, options)
 	cfg := Config{Plans: models.Plans{}}
+	wrong := map[string]bool{} // the keys that were told of already
 	for i := range options {
 		o := &options[i]
 		value, name, err := o.value(file, src.File, getenv, src.Flags)
@@ -29,13 +30,18 @@ func Load(src Source) (Config, error) {
 			err = o.set(&cfg, value)
 		}
 		if err != nil {
+			wrong[o.Key] = true
 			problems = append(problems, fmt.Sprintf("%s: %v", name, err))
 		}
 	}
 	if cfg.Stripe.Live() && cfg.Stripe.APIURL != "" && cfg.Stripe.APIURL != StripeURL {
 		problems = append(problems, "stripe_api_url: a live key is sent to Stripe alone: leave the address out, or use a test key")
 	}
-	if cfg.Web.SMTPURL != "" && cfg.Web.MailFrom == "" {
+	if src.Serve && cfg.Stripe.On() && len(cfg.Stripe.WebhookSecrets) == 0 && !wrong["stripe_webhook_secret"] {
+		problems = append(problems, "stripe_webhook_secret: is not set, and stripe_secret_key is: `lotteryadmin billing setup` makes the webhook and prints its secret; "+
+			"without it no event of Stripe can be told from a forged one")
+	}
+	if cfg.Web.SMTPURL != "" && cfg.Web.MailFrom == "" && !wrong["mail_from"] {
 		problems = append(problems, "mail_from: smtp_url is set, so mails need a sender, such as Lottery Draws API <noreply@example.com>")
 	}
 	if len(problems) > 0 {

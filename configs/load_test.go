@@ -180,6 +180,45 @@ func TestWebhookSecrets(t *testing.T) {
 	}
 }
 
+// What a server cannot do without is told with the rest; lotteryadmin, which makes the webhook, starts without it.
+func TestAServerNeedsItsWebhookSecret(t *testing.T) {
+	t.Parallel()
+	getenv := env("LOTTERY_STRIPE_SECRET_KEY", "sk_test_abc")
+	if _, err := configs.Load(configs.Source{Getenv: getenv}); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		flags map[string]string
+		want  []string
+	}{
+		{map[string]string{"log_level": "loud"}, []string{"2 problem(s)", "--log-level: must be", "stripe_webhook_secret: is not set, and stripe_secret_key is"}},
+		{map[string]string{"stripe_webhook_secret": "whsec_"}, []string{"1 problem(s)", "--stripe-webhook-secret: must be whsec_…"}},
+	} {
+		_, err := configs.Load(configs.Source{Getenv: getenv, Flags: c.flags, Serve: true})
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v: %q is not in:\n%v", c.flags, want, err)
+			}
+		}
+	}
+	if _, err := configs.Load(configs.Source{Getenv: getenv, Flags: map[string]string{"stripe_webhook_secret": "whsec_a"}, Serve: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPortOfTheMailServer(t *testing.T) {
+	t.Parallel()
+	for address, ok := range map[string]bool{
+		"smtp://u:topsecret@h": true, "smtps://h:65535": true, "smtp://[::1]:25": true,
+		"smtp://u:topsecret@h:65536": false, "smtp://u:topsecret@h:99999": false, "smtp://u:topsecret@h:0": false,
+	} {
+		_, err := configs.Load(configs.Source{Flags: map[string]string{"smtp_url": address, "mail_from": "a@example.com"}})
+		if (err == nil) != ok || err != nil && (!strings.Contains(err.Error(), "--smtp-url: the port must be 1 to 65535") || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 // Somebody's password in the address must not come to a log, whatever is wrong with the address.
 func TestNoSecretInAnError(t *testing.T) {
 	t.Parallel()

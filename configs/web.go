@@ -6,6 +6,7 @@ import (
 	"net/mail"
 	"net/url"
 	"os"
+	"strconv"
 )
 
 // Web is what the pages need: mail, and the operator's own texts.
@@ -25,6 +26,9 @@ func smtpOption() Option {
 		u, err := url.Parse(v)
 		if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" { // the error holds the password
 			return errors.New("must be smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the start")
+		}
+		if n, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || n == 0) {
+			return fmt.Errorf("the port must be 1 to 65535, not %s", u.Port())
 		}
 		c.Web.SMTPURL = v
 		return nil

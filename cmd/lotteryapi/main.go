@@ -140,7 +140,7 @@ func load(c *cli.Context, getenv func(string) string) (configs.Config, error) {
 	if c.IsSet("config") && c.String("config") == "" {
 		return configs.Config{}, usagef("--config is empty: name a file, or leave the flag out")
 	}
-	src := configs.Source{File: c.String("config"), Getenv: getenv, Flags: map[string]string{}}
+	src := configs.Source{File: c.String("config"), Getenv: getenv, Flags: map[string]string{}, Serve: c.Command.Name == "serve"}
 	for _, o := range configs.Options() {
 		if c.IsSet(o.Flag()) {
 			src.Flags[o.Key] = strings.TrimSpace(c.String(o.Flag()))

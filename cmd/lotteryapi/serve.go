@@ -89,9 +89,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	n := &node{cfg: cfg, log: opts.log, store: st, mailbox: opts.mailbox, metrics: prometheus.NewRegistry(), trace: opts.trace}
 	defer n.trace.close(ctx, n.log)
 	n.measure()
-	if n.billing, err = newBilling(&cfg, st, opts.stripeNow, n.trace.client("stripe", nil), opts.log); err != nil {
-		return err
-	}
+	n.billing = newBilling(&cfg, st, opts.stripeNow, n.trace.client("stripe", nil), opts.log)
 	if n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log); err != nil {
 		return err
 	}

@@ -157,6 +157,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{[]string{"serve", "--lisen", "x"}, 2, "lisen"},
 		{[]string{"serve", "now"}, 2, "takes no arguments"},
 		{[]string{"serve", "--listen", "nowhere", "--log-level", "loud"}, 2, "2 problem(s)"},
+		{[]string{"serve", "--stripe-secret-key", "sk_test_abc", "--log-level", "loud"}, 2, "2 problem(s)"},
 		{[]string{"serve", "--database-url", "mysql://x"}, 2, "sqlite:PATH"},
 		{[]string{"serve", "--config", "absent.yaml"}, 2, "absent.yaml"},
 		{[]string{"serve", "--config", ""}, 2, "--config is empty"},

@@ -136,13 +136,10 @@ func TestTracesOfOthers(t *testing.T) {
 	}
 	stripeAPI = made
 	ctx, span := tr.tracer.Start(context.Background(), "parent")
-	sells, err := newBilling(&configs.Config{
+	sells := newBilling(&configs.Config{
 		Stripe:    configs.Stripe{SecretKey: sandbox.DefaultKey, WebhookSecrets: []string{"whsec_x"}, APIURL: stripe.URL},
 		PublicURL: &url.URL{Scheme: "http", Host: "localhost"},
 	}, storetest.Open(t), nil, tr.client("stripe", nil), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if _, err := sells.Setup(ctx); err != nil {
 		t.Fatal(err)
 	}
