@@ -86,7 +86,7 @@ func exitCode(err error) int {
 var (
 	keyForm      = regexp.MustCompile(`ldk_[0-9A-Za-z]{8}[0-9A-Za-z]+`)
 	passwordForm = regexp.MustCompile(`(://[^:/@\s]*:)[^\s]*@`)
-	// of an address of PostgreSQL: password=, sslpassword=
+	// of an address of PostgreSQL: password=, sslpassword=.
 	parameterForm = regexp.MustCompile("([?&](?:ssl)?password=)[^&\\s`]*")
 )
 
