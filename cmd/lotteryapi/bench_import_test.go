@@ -41,7 +41,7 @@ func (s *bench) imports(b *testing.B) {
 			var took []float64
 			for n := range importRounds {
 				importing := s.newDraws(b, on.url, on.base, on.key, fmt.Sprintf("bench-%s-%d", kind, n), &took)
-				quiet = append(quiet, load(b, on.base, on.key, func() { time.Sleep(2 * time.Second) }))
+				quiet = append(quiet, load(b, on.base, on.key, func() { time.Sleep(1500 * time.Millisecond) }))
 				busy = append(busy, load(b, on.base, on.key, importing))
 			}
 			ratio := busy.p99() / quiet.p99()

@@ -139,13 +139,13 @@ func anyDate(rng *rand.Rand, first models.Date) models.Date {
 func manyKeys(b *testing.B, s server, keys []string) {
 	t := newTable(fmt.Sprintf("%d accounts with keys, counted in SQLite: ten-draw recent, medians (lowest…highest); latencies p50/p99 in ms", allAccounts),
 		"accounts that take turns", "req/s", "ms", "of one", "resident MiB, highest")
-	all := traffic{name: "all", base: s.p.base, mix: turnsOf(scalePath, keys...), seconds: 3}
+	all := traffic{name: "all", base: s.p.base, mix: turnsOf(scalePath, keys...), seconds: 2}
 	first := all
 	first.seconds = 4 // not long enough for a second turn
 	never := measure(b, 1, first)[0]
-	first.seconds = 8
+	first.seconds = 7
 	wrk(b, first) // the server knows every key now
-	one := measure(b, benchRounds, traffic{name: "one", base: s.p.base, mix: turnsOf(scalePath, s.key), seconds: 2})[0]
+	one := measure(b, benchRounds, traffic{name: "one", base: s.p.base, mix: turnsOf(scalePath, s.key)})[0]
 	_, peak := s.p.resident(b)
 	t.add("1", rate(one), tails(one), "", fmt.Sprint(peak))
 	t.add(fmt.Sprint(allAccounts, ", each for the first time"), rate(never), tails(never), spread("%.2f", []float64{never.rates()[0] / median(one.rates())}), "")
