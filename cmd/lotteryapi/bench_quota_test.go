@@ -13,7 +13,7 @@ const (
 	manyAccounts = 10_000
 	// manyWarm is seconds of load before each round with many accounts: blocks go home while another server is
 	// measured, and an account has one again after its fifth request.
-	manyWarm = 4
+	manyWarm = 5
 )
 
 // quota is the table of what counting costs: the metered path against the unmetered one, on each counter store, for
