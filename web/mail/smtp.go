@@ -66,14 +66,15 @@ func domainOf(from string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return idna.ToASCII(sender.Address[strings.LastIndexByte(sender.Address, '@')+1:])
+	_, domain, err := inASCII(sender.Address)
+	return domain, err
 }
 
-// asciiDomain is an address as servers take it that know nothing of other letters: its domain as the DNS has it (RFC 5891).
-func asciiDomain(address string) (string, error) {
+// inASCII is an address and its domain as the DNS has it (RFC 5891): mail servers need not know other letters.
+func inASCII(address string) (mailbox, domain string, err error) {
 	at := strings.LastIndexByte(address, '@') + 1
-	domain, err := idna.ToASCII(address[at:])
-	return address[:at] + domain, err
+	domain, err = idna.ToASCII(address[at:])
+	return address[:at] + domain, domain, err
 }
 
 // Check connects as Send does, with TLS and the password where there is one, and sends nothing.
@@ -93,7 +94,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err := msg.From(s.from); err != nil {
 		return err
 	}
-	to, err := asciiDomain(m.To)
+	to, _, err := inASCII(m.To)
 	if err != nil {
 		return fmt.Errorf("address a mail: %w", err)
 	}
