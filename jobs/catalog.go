@@ -2,6 +2,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,13 @@ import (
 // 250,000 draws it stays well under the 2 seconds that are promised.
 const VersionInterval = 300 * time.Millisecond
 
-// versionTimeout bounds the wait for a database that neither answers nor refuses.
-const versionTimeout = 5 * time.Second
+// How long a database that neither answers nor refuses is waited for: for the version, and for the next of the draws.
+const (
+	versionTimeout  = 5 * time.Second
+	defaultPatience = 30 * time.Second
+)
+
+var errSilent = errors.New("no draw has come from the database for too long")
 
 // Catalog keeps a node's index of draws true to the database.
 type Catalog struct {
@@ -28,6 +34,8 @@ type Catalog struct {
 	Log   *slog.Logger
 	// Metrics tells how refreshing goes; nil = nobody wants to know.
 	Metrics *CatalogMetrics
+	// Patience is how long the next draws are waited for; 0 = half a minute.
+	Patience time.Duration
 }
 
 // Refresh builds the index anew and swaps it in, if the draws changed since the last one.
@@ -57,11 +65,20 @@ func (j *Catalog) Refresh(ctx context.Context) error {
 // build reads all draws of one moment. A row that cannot be a draw (someone wrote it by hand) is left out and
 // logged: one bad row must not keep a node from starting.
 func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
+	patience := cmp.Or(j.Patience, defaultPatience)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watchdog := time.AfterFunc(patience, func() { cancel(errSilent) })
+	defer watchdog.Stop()
 	var b *catalog.Builder
-	bad := 0
+	read, bad := 0, 0
 	err := j.Store.LoadDraws(ctx, func(v models.DataVersion) { b = catalog.NewBuilder(v) }, func(g models.Game) store.DrawFunc {
+		watchdog.Reset(patience)
 		game := b.Game(g)
 		return func(date models.Date, tod models.Tod, sequence int, number []byte) error {
+			if read++; read%4096 == 0 {
+				watchdog.Reset(patience)
+			}
 			if err := game.AddBytes(date, tod, sequence, number); err != nil {
 				if bad++; bad == 1 {
 					day := date.String()
@@ -74,6 +91,9 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 			return nil
 		}
 	})
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return nil, models.Errorf(models.CodeUnavailable, "%v", errSilent)
+	}
 	if err != nil {
 		return nil, err
 	}
