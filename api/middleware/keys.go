@@ -32,6 +32,7 @@ type Keys struct {
 
 	lookUps lookUps
 	uses    uses
+	away    atomic.Bool // changes could not be read at Run's last look
 }
 
 // PollInterval is how often a node asks for changed accounts; well under the 2 seconds that are promised.
@@ -114,23 +115,24 @@ func (k *Keys) remember(hash [32]byte, stored *store.Key) *knownKey {
 func (k *Keys) Run(ctx context.Context) {
 	poll := time.NewTicker(PollInterval)
 	defer poll.Stop()
-	away := false
-	for ticks := 0; ; ticks++ {
+	// Nothing may keep changes of accounts from being seen: neither a row that somebody has locked nor a connection
+	// that was lost without a word. So last uses are written beside it.
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	writing.Go(func() { k.uses.run(ctx) })
+	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-poll.C:
 		}
 		err := k.refresh(ctx)
-		if err != nil && !away && ctx.Err() == nil {
+		if err != nil && !k.away.Load() && ctx.Err() == nil {
 			k.log.Warn("account changes cannot be read; known keys go on working", "error", err)
-		} else if err == nil && away {
+		} else if err == nil && k.away.Load() {
 			k.log.Info("account changes can be read again")
 		}
-		away = err != nil
-		if err == nil {
-			k.uses.step(ctx, ticks%usesEvery == 0)
-		}
+		k.away.Store(err != nil)
 	}
 }
 

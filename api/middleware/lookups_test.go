@@ -116,3 +116,50 @@ func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
 	}
 	within(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
 }
+
+// Last uses that cannot be written, since somebody holds the row of one of the keys, keep no change from being seen.
+func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	var made []store.Key
+	for _, account := range []string{"a@example.com", "b@example.com"} {
+		k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: account, Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, k)
+	}
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // what it held is not needed any more
+	if _, err := tx.ExecContext(ctx, "SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE", made[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	keys := node(t, st, &clock{at: time.Now()})
+	for _, k := range made {
+		if got := code(t, keys, k.Secret); got != "" {
+			t.Fatal(got)
+		}
+	}
+	within(t, "the writing of last uses", func() bool {
+		var waiting int
+		err := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waiting > 0
+	})
+	if _, err := st.RevokeKey(ctx, made[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "a revocation", func() bool { return code(t, keys, made[1].Secret) == problem.RevokedAPIKey })
+}

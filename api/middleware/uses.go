@@ -25,12 +25,30 @@ const (
 	usesEvery   = 10  // steps from one look at all keys to the next: 5 s
 	usesPortion = 200 // keys that are written at once
 	usesAtStep  = 10  // portions of a step: 4,000 keys a second
+
+	usesTimeout = 5 * time.Second // for a portion
 )
 
-// Flush writes the last uses that are not written yet. A failure is tried again with the next. Not for use while Run runs.
+// Flush writes the last uses that are not written yet, unless ctx ends. Not for use while Run runs.
 func (k *Keys) Flush(ctx context.Context) {
 	k.uses.collect()
 	k.uses.write(ctx, len(k.uses.due))
+}
+
+// run writes what is due until ctx ends, but not while the database is away.
+func (u *uses) run(ctx context.Context) {
+	tick := time.NewTicker(PollInterval)
+	defer tick.Stop()
+	for ticks := 0; ; ticks++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !u.keys.away.Load() {
+			u.step(ctx, ticks%usesEvery == 0)
+		}
+	}
 }
 
 // step writes some of what is due; look tells it to see what that is, if all is written.
@@ -64,9 +82,9 @@ func (u *uses) write(ctx context.Context, portions int) {
 				ids = append(ids, due.id)
 			}
 		}
-		if err := u.keys.store.TouchKeys(ctx, ids, time.Unix(minute*60, 0)); err != nil {
+		if err := u.touch(ctx, ids, minute); err != nil {
 			u.keys.log.Warn("last uses of keys cannot be written now", "error", err)
-			u.due = u.due[:0] // seen again at the next look
+			u.due = u.due[len(ids):] // seen again at the next look
 			return
 		}
 		for _, due := range u.due[:len(ids)] {
@@ -74,4 +92,10 @@ func (u *uses) write(ctx context.Context, portions int) {
 		}
 		u.due = u.due[len(ids):]
 	}
+}
+
+func (u *uses) touch(ctx context.Context, ids []string, minute int64) error {
+	ctx, cancel := context.WithTimeout(ctx, usesTimeout)
+	defer cancel()
+	return u.keys.store.TouchKeys(ctx, ids, time.Unix(minute*60, 0))
 }
