@@ -79,7 +79,7 @@ func (h *Handler) pricing(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// memory is what is made once per catalog.
+// memory is what is made once per catalog. It holds all draws: see forget.
 type memory struct {
 	cat    *catalog.Catalog
 	sample *sample // nil = there are no draws
@@ -124,8 +124,14 @@ func (h *Handler) remember() *memory {
 		m.sample = sampleOf(cat, liveliest(cat))
 	}
 	h.memory.Store(m)
+	if h.deps.Catalog.Load() != cat { // replaced meanwhile: forget has been called before there was anything to forget
+		h.memory.CompareAndSwap(m, nil)
+	}
 	return m
 }
+
+// forget lets go of what was made of a catalog that has been replaced.
+func (h *Handler) forget() { h.memory.Store(nil) }
 
 // liveliest is the game with the newest draw; of several the one with most digits is the better show.
 func liveliest(cat *catalog.Catalog) *catalog.Game {

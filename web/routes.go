@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"path"
 	"strings"
@@ -69,7 +70,9 @@ func (h *Handler) routes() (http.Handler, error) {
 			unclean(w, r) // ServeMux would redirect
 			return
 		}
-		all.ServeHTTP(w, r)
+		ctx, cancel := context.WithTimeout(r.Context(), h.deps.Patience) // a database that says nothing must not be waited for for ever
+		defer cancel()
+		all.ServeHTTP(w, r.WithContext(ctx))
 	}))
 }
 

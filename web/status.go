@@ -34,7 +34,9 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	if m := h.remember(); m != nil {
 		data.Version, data.Loaded, data.Games, data.Totals = m.cat.Version(), true, m.games, m.totals
 	}
-	runs, err := h.deps.Store.NewestImports(r.Context())
+	ctx, cancel := glance(r.Context())
+	defer cancel()
+	runs, err := h.deps.Store.NewestImports(ctx)
 	if err == nil { // the page tells what is known while the database is away
 		data.Known = true
 		for _, run := range runs {

@@ -63,7 +63,9 @@ func (h *Handler) token(r *http.Request) string {
 func (h *Handler) recognised(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if token := h.token(r); token != "" {
-			found, err := h.deps.Store.Visitor(r.Context(), secret.Hash(token))
+			ctx, cancel := glance(r.Context())
+			found, err := h.deps.Store.Visitor(ctx, secret.Hash(token))
+			cancel()
 			switch {
 			case err == nil:
 				r = r.WithContext(context.WithValue(r.Context(), visitorKey, &visitor{found.Account, found.Session}))
@@ -76,6 +78,11 @@ func (h *Handler) recognised(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// glance bounds the wait for what a page can do without.
+func glance(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, 3*time.Second)
 }
 
 const unknownKey contextKey = visitorKey + 1

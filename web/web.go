@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -40,6 +41,8 @@ type Deps struct {
 	Build     models.Build
 	Now       func() time.Time // nil = time.Now
 	Log       *slog.Logger
+	// Patience is how long a page may take, most of which it waits for the database or for Stripe; 0 = 20 s.
+	Patience time.Duration
 }
 
 // Demo is what the demo's pages say of their stand-ins.
@@ -80,6 +83,7 @@ func New(deps Deps) (http.Handler, error) {
 	if deps.Limits == (Limits{}) {
 		deps.Limits = DefaultLimits()
 	}
+	deps.Patience = cmp.Or(deps.Patience, 20*time.Second)
 	h := &Handler{deps: deps, secure: len(deps.PublicURL) > 8 && deps.PublicURL[:8] == "https://"}
 	var err error
 	if h.assets, err = loadAssets(); err != nil {
@@ -91,6 +95,7 @@ func New(deps Deps) (http.Handler, error) {
 	if h.docs, err = loadDocs(&h.deps); err != nil {
 		return nil, err
 	}
+	deps.Catalog.OnSwap(h.forget)
 	h.mails, h.asks = newThrottle[netip.Addr](deps.Limits.PerClient, time.Hour), newThrottle[string](stripeAsks, time.Minute)
 	return h.routes()
 }

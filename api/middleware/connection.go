@@ -21,6 +21,7 @@ type connection struct {
 	since  time.Duration // when it came, after epoch
 	busy   atomic.Bool   // a request is being answered
 	writes atomic.Uint64 // odd while a piece is being written
+	awaits atomic.Bool   // more of a request is being waited for, or the next one
 	once   sync.Once
 
 	readBy atomic.Int64 // a moment; 0 = whenever, negative = at once
@@ -33,9 +34,10 @@ type connection struct {
 
 	mu      sync.Mutex // guards what follows
 	writeBy int64
-	stuck   struct { // for so many steps the same piece has been being written
+	stuck   struct { // for so many steps the same piece has been being written, or the client has been waited for
 		write uint64
 		steps int
+		waits int
 	}
 	seenHolding bool                       // at the last step
 	overdue     struct{ read, write bool } // the network's own deadline was set, to end what waits there
@@ -136,6 +138,11 @@ func (c *connection) step(now int64) {
 	} else {
 		c.stuck.write, c.stuck.steps = write, 0
 	}
+	if c.awaits.Load() && c.busy.Load() {
+		c.stuck.waits++
+	} else {
+		c.stuck.waits = 0
+	}
 	holding := c.holding.Load()
 	if holding && c.seenHolding {
 		go c.release() // a handler that sends its answer bit by bit
@@ -169,10 +176,12 @@ func (c *connection) Read(b []byte) (int, error) {
 		if c.readBy.Load() < 0 { // since then
 			return 0, os.ErrDeadlineExceeded
 		}
-	} else {
-		c.release()
-		c.begun.Store(false)
+		return c.Conn.Read(b)
 	}
+	c.release()
+	c.begun.Store(false)
+	c.awaits.Store(true)
+	defer c.awaits.Store(false)
 	return c.Conn.Read(b)
 }
 
@@ -253,11 +262,12 @@ func (c *connection) release() {
 	}
 }
 
-// stalled tells whether the client has not taken a piece of its answer for a while.
+// stalled tells whether the client has not taken a piece of its answer for a while, or has been sending its request for
+// as long.
 func (c *connection) stalled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.stuck.steps >= int(stalledAfter/deadlineStep)
+	return max(c.stuck.steps, c.stuck.waits) >= int(stalledAfter/deadlineStep)
 }
 
 // CloseWrite lets net/http end an answer before it has read a whole request, so that the client can read the answer.

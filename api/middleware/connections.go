@@ -30,7 +30,8 @@ type Connections struct {
 }
 
 const (
-	// stalledAfter is how long a piece may take to be written while others are refused for want of a place.
+	// stalledAfter is how long a piece may take to be written, and a request to be sent, while others are refused for want
+	// of a place.
 	stalledAfter = 2 * time.Second
 	// pressEvery is how often connections are looked through while requests are refused.
 	pressEvery = 100 * time.Millisecond
@@ -49,7 +50,7 @@ const (
 func NewConnections(most int) *Connections {
 	return &Connections{most: most, open: map[*connection]struct{}{}, closed: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lottery_http_connections_closed_total",
-		Help: "Connections closed for want of room: waiting (no request on them), refused (all were busy), stalled (read too slowly while requests were shed).",
+		Help: "Connections closed for want of room: waiting (no request on them), refused (all were busy), stalled (sent or read too slowly while requests were shed).",
 	}, []string{"reason"})}
 }
 
@@ -147,7 +148,7 @@ func (s *Connections) waiting(newest *connection) []*connection {
 }
 
 // Press makes room among requests: while some are refused, connections are closed that have not taken a piece of their
-// answer for a while.
+// answer for a while, or not sent their request.
 func (s *Connections) Press() {
 	now := time.Now().UnixNano()
 	last := s.pressed.Load()

@@ -1,7 +1,9 @@
 package middleware_test
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -148,5 +150,45 @@ func TestStalledReadersAreCut(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// While requests are refused, who sends a request byte by byte is cut off; a connection that waits for the next one, or
+// for its answer, is not.
+func TestSlowSendersAreCut(t *testing.T) {
+	t.Parallel()
+	held, letGo := context.WithCancel(t.Context())
+	server, conns := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			<-held.Done()
+		}
+		_, _ = io.Copy(w, r.Body)
+	}))
+	t.Cleanup(letGo)
+	idle, waiting := dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"), dial(t, server, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+	answer := bufio.NewReader(idle)
+	if res, err := http.ReadResponse(answer, nil); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatal(err)
+	}
+	slow := dial(t, server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
+	for began := time.Now(); ; {
+		conns.Press()
+		if _, err := slow.Write([]byte("x")); err != nil {
+			break
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatal("the slow sender keeps its place")
+		}
+		time.Sleep(20 * time.Millisecond) // it is the slowness that is tested
+	}
+	letGo()
+	if res, err := http.ReadResponse(bufio.NewReader(waiting), nil); err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("who waited for an answer: %v", err)
+	}
+	if _, err := io.WriteString(idle, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := http.ReadResponse(answer, nil); err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("who waited for nothing: %v", err)
 	}
 }

@@ -17,36 +17,45 @@ type Front struct {
 	next      http.Handler
 	publicURL string
 	most      int64 // 0 = as many as come
+	isPage    func(path string) bool
 	pressed   func()
 
 	shed       *prometheus.CounterVec
 	shedPlaces prometheus.Counter
+	shedPages  prometheus.Counter
 	shedBodies prometheus.Counter
 
 	_        [cacheLine]byte // what every request changes stands apart from what every request reads
 	inFlight atomic.Int64
 	_        [cacheLine]byte
-	bodies   atomic.Int64
+	pages    atomic.Int64
+	forms    atomic.Int64 // pages that are sent a body
+	bodies   atomic.Int64 // others that are
 }
 
 // cacheLine is what cores share memory by.
 const cacheLine = 64
 
-// bodyShare is the part of all places that requests with a body may take: who sends one slowly waits in it, and must not
-// keep those away that only ask.
-const bodyShare = 4
+const (
+	// pageShare is the part of all places that pages may take: they wait for the database, and while it says nothing they
+	// must not keep those away that are answered from memory.
+	pageShare = 2
+	// bodyShare is the part of all places that forms, and that others with a body, may take: who sends one slowly waits in
+	// it, and must not keep those away that only ask.
+	bodyShare = 4
+)
 
 // shedRetry is what a client that is refused is told to wait.
 const shedRetry = time.Second
 
-// NewFront lets most requests at once pass to next (0 = as many as come). pressed is called, often, while some are
-// refused; nil = nobody is told.
-func NewFront(next http.Handler, most int, publicURL string, pressed func()) *Front {
-	f := &Front{next: next, publicURL: publicURL, most: int64(most), pressed: pressed}
+// NewFront lets most requests at once pass to next (0 = as many as come). isPage tells which paths are pages. pressed is
+// called, often, while some are refused; nil = nobody is told.
+func NewFront(next http.Handler, most int, publicURL string, isPage func(path string) bool, pressed func()) *Front {
+	f := &Front{next: next, publicURL: publicURL, most: int64(most), isPage: isPage, pressed: pressed}
 	f.shed = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "lottery_http_requests_shed_total", Help: "Requests refused with 503 because too many were in flight (places), or too many with a body (bodies).",
+		Name: "lottery_http_requests_shed_total", Help: "Requests refused with 503 because too many were in flight (places), too many pages (pages), or too many with a body (bodies).",
 	}, []string{"reason"})
-	f.shedPlaces, f.shedBodies = f.shed.WithLabelValues("places"), f.shed.WithLabelValues("bodies")
+	f.shedPlaces, f.shedPages, f.shedBodies = f.shed.WithLabelValues("places"), f.shed.WithLabelValues("pages"), f.shed.WithLabelValues("bodies")
 	return f
 }
 
@@ -70,17 +79,32 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.inFlight.Add(-1)
-	if r.ContentLength == 0 {
-		f.next.ServeHTTP(w, r)
-		return
+	bodies := &f.bodies
+	if f.isPage(r.URL.Path) {
+		if !f.enter(&f.pages, pageShare) {
+			f.refuse(w, r, f.shedPages)
+			return
+		}
+		defer f.pages.Add(-1)
+		bodies = &f.forms
 	}
-	if n := f.bodies.Add(1); n > max(1, f.most/bodyShare) && f.most > 0 {
-		f.bodies.Add(-1)
-		f.refuse(w, r, f.shedBodies)
-		return
+	if r.ContentLength != 0 {
+		if !f.enter(bodies, bodyShare) {
+			f.refuse(w, r, f.shedBodies)
+			return
+		}
+		defer bodies.Add(-1)
 	}
-	defer f.bodies.Add(-1)
 	f.next.ServeHTTP(w, r)
+}
+
+// enter takes one of the places of a kind, which may have a part of all, if there is one.
+func (f *Front) enter(kind *atomic.Int64, part int64) bool {
+	if n := kind.Add(1); n > max(1, f.most/part) && f.most > 0 {
+		kind.Add(-1)
+		return false
+	}
+	return true
 }
 
 func (f *Front) refuse(w http.ResponseWriter, r *http.Request, why prometheus.Counter) {

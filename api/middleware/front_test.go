@@ -24,7 +24,7 @@ func gated(t *testing.T, most int) (base string, arrived <-chan struct{}, letGo 
 			<-out
 		}
 		_, _ = io.WriteString(w, "ok")
-	}), most, "https://draws.example", nil)
+	}), most, "https://draws.example", func(path string) bool { return !strings.HasPrefix(path, "/v1/") }, nil)
 	r = prometheus.NewRegistry()
 	front.Register(r)
 	server := httptest.NewServer(front)
@@ -53,7 +53,7 @@ func TestTooManyAtOnceAreRefused(t *testing.T) {
 	base, arrived, letGo, metrics := gated(t, 2)
 	done := make(chan int, 2)
 	for range 2 {
-		go func() { done <- send(t, http.MethodGet, base+"/", "").StatusCode }()
+		go func() { done <- send(t, http.MethodGet, base+"/v1/games", "").StatusCode }()
 		<-arrived
 	}
 	res := send(t, http.MethodGet, base+"/v1/games", "")
@@ -82,9 +82,10 @@ func TestTooManyAtOnceAreRefused(t *testing.T) {
 # HELP lottery_http_requests_in_flight Requests being answered now.
 # TYPE lottery_http_requests_in_flight gauge
 lottery_http_requests_in_flight 2
-# HELP lottery_http_requests_shed_total Requests refused with 503 because too many were in flight (places), or too many with a body (bodies).
+# HELP lottery_http_requests_shed_total Requests refused with 503 because too many were in flight (places), too many pages (pages), or too many with a body (bodies).
 # TYPE lottery_http_requests_shed_total counter
 lottery_http_requests_shed_total{reason="bodies"} 0
+lottery_http_requests_shed_total{reason="pages"} 0
 lottery_http_requests_shed_total{reason="places"} 1
 `), "lottery_http_requests_in_flight", "lottery_http_requests_shed_total"); err != nil {
 		t.Error(err)
@@ -100,24 +101,45 @@ lottery_http_requests_shed_total{reason="places"} 1
 	}
 }
 
-// Who sends bodies slowly fills a quarter of the places, and keeps nobody away that only asks.
-func TestBodiesHaveAShare(t *testing.T) {
+// Each kind of requests that may have to wait fills its part of the places, and keeps nobody away that is of another.
+func TestShares(t *testing.T) {
 	t.Parallel()
-	base, arrived, letGo, _ := gated(t, 8)
-	done := make(chan int, 3)
-	for range 2 {
-		go func() { done <- send(t, http.MethodPost, base+"/sign-in", "email=x").StatusCode }()
-		<-arrived
-	}
-	if res := send(t, http.MethodPost, base+"/sign-in", "email=x"); res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("a third body: %d", res.StatusCode)
-	}
-	go func() { done <- send(t, http.MethodGet, base+"/", "").StatusCode }()
-	<-arrived
-	close(letGo)
-	for range 3 {
-		if status := <-done; status != http.StatusOK {
-			t.Errorf("%d", status)
-		}
+	for _, test := range []struct {
+		name, method, path string
+		places             int // of 8
+		others             [][2]string
+	}{
+		{"pages", http.MethodGet, "/status", 4, [][2]string{{http.MethodGet, "/v1/games"}, {http.MethodPost, "/v1/events"}}},
+		{"forms", http.MethodPost, "/sign-in", 2, [][2]string{{http.MethodGet, "/status"}, {http.MethodGet, "/v1/games"}, {http.MethodPost, "/v1/events"}}},
+		{"bodies", http.MethodPost, "/v1/events", 2, [][2]string{{http.MethodGet, "/v1/games"}, {http.MethodPost, "/sign-in"}}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			base, arrived, letGo, _ := gated(t, 8)
+			done := make(chan int, 8)
+			ask := func(method, path string) {
+				body := ""
+				if method == http.MethodPost {
+					body = "email=x"
+				}
+				go func() { done <- send(t, method, base+path, body).StatusCode }()
+				<-arrived
+			}
+			for range test.places {
+				ask(test.method, test.path)
+			}
+			if res := send(t, test.method, base+test.path, map[string]string{http.MethodPost: "email=x"}[test.method]); res.StatusCode != http.StatusServiceUnavailable {
+				t.Errorf("one more: %d", res.StatusCode)
+			}
+			for _, other := range test.others {
+				ask(other[0], other[1])
+			}
+			close(letGo)
+			for range test.places + len(test.others) {
+				if status := <-done; status != http.StatusOK {
+					t.Errorf("%d", status)
+				}
+			}
+		})
 	}
 }

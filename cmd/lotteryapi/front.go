@@ -38,7 +38,7 @@ func (n *node) server() (*http.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	front := middleware.NewFront(n.withWebhook(handler), n.cfg.MaxInFlight, n.cfg.PublicURL.String(), n.conns.Press)
+	front := middleware.NewFront(n.withWebhook(handler), n.cfg.MaxInFlight, n.cfg.PublicURL.String(), isPage, n.conns.Press)
 	front.Register(n.metrics)
 	return &http.Server{
 		Handler:           front,

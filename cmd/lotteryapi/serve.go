@@ -29,6 +29,7 @@ import (
 const (
 	shutdownTimeout = 30 * time.Second
 	quotaTimeout    = 5 * time.Second
+	flushTimeout    = 5 * time.Second
 )
 
 // serveOptions is what serve and demo do differently.
@@ -169,9 +170,16 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	err = n.shutdown(after, server, ops)
 	stop()
 	n.work.Wait()
-	n.keys.Flush(after)
+	n.flushKeys(after)
 	n.log.Info("stopped")
 	return err
+}
+
+// flushKeys writes the last uses of keys, as long as the database does not let it wait.
+func (n *node) flushKeys(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	n.keys.Flush(ctx)
 }
 
 // shutdown lets balancers notice, then waits for what is in flight.

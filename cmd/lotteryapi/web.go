@@ -63,3 +63,5 @@ func isAPI(path string) bool {
 		return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/webhooks/")
 	}
 }
+
+func isPage(path string) bool { return !isAPI(path) }

@@ -1,0 +1,70 @@
+package web_test
+
+import (
+	"database/sql"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
+
+	"lottery/models/catalog"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+	"lottery/web"
+)
+
+// A page waits for a database that says nothing, but not for ever: here somebody holds what it shows.
+func TestPagesOfADatabaseThatHangs(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	h := open(t, func(d *web.Deps) {
+		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), 200*time.Millisecond
+	})
+	p := h.person()
+	p.signIn("ada@example.com")
+	db, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE sessions, import_runs IN ACCESS EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	p.get("/dashboard").says(t, http.StatusServiceUnavailable)
+	p.get("/status").says(t, http.StatusOK, "away; draws are served from memory")
+	p.get("/pricing").says(t, http.StatusOK)
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	p.get("/dashboard").says(t, http.StatusOK)
+}
+
+// A catalog that was replaced is let go of by the pages too, also where nobody looks at one afterwards.
+func TestReplacedCatalogsGo(t *testing.T) {
+	t.Parallel()
+	live := &catalog.Live{}
+	first := draws(t)
+	live.Swap(first)
+	h := open(t, func(d *web.Deps) { d.Catalog = live })
+	for _, path := range []string{"/", "/explore", "/docs", "/explore/" + first.Games()[0].ID} {
+		h.person().get(path).says(t, http.StatusOK)
+	}
+	old := weak.Make(first)
+	first = nil
+	live.Swap(draws(t))
+	for range 100 {
+		runtime.GC()
+		if old.Value() == nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // who is told of what is gone is told later
+	}
+	t.Error("it is still in memory")
+}
