@@ -29,7 +29,13 @@ type binder struct {
 	given    uint16 // bit i: path[i] was sent
 	problems []problem.Parameter
 	noGame   bool // a game that does not exist is among the problems
+	strange  int  // how many names that this path does not know are among the problems
+	more     int  // and how many came after them
 }
+
+// mostStrange is how many names that a path does not know are told one by one: a query of thousands must not make an
+// answer that is a hundred times as long.
+const mostStrange = 10
 
 func (b *binder) reset(path []parameter) {
 	*b = binder{path: path, problems: b.problems[:0]}
@@ -59,10 +65,12 @@ func (b *binder) parse(raw string) {
 		value, errValue := unescape(value)
 		i := b.index(name)
 		switch {
+		case i < 0 && b.strange == mostStrange:
+			b.more++
 		case errName != nil:
-			b.failf(short(name), problem.Malformed, "the name has a %% that begins no escape")
+			b.stranger(name, problem.Malformed, "the name has a %% that begins no escape")
 		case i < 0:
-			b.failf(short(name), problem.Unknown, "there is no parameter %q here%s", short(name), b.suggestion(name))
+			b.stranger(name, problem.Unknown, "there is no parameter %q here%s", short(name), b.suggestion(name))
 		case b.given&(1<<i) != 0:
 			b.failf(name, problem.Repeated, "%s is given more than once", name)
 		case errValue != nil && name != "game": // a game, however malformed, is one that does not exist
@@ -72,6 +80,13 @@ func (b *binder) parse(raw string) {
 			b.given |= 1 << i
 			b.values[i] = value
 		}
+	}
+}
+
+// stranger records a name that this path does not know.
+func (b *binder) stranger(name string, code problem.ParameterCode, format string, args ...any) {
+	if b.failf(short(name), code, format, args...) {
+		b.strange++
 	}
 }
 
@@ -153,6 +168,9 @@ func (b *binder) err() error {
 		details[i] = e.Detail
 	}
 	p.Detail = strings.Join(details, "; ")
+	if b.more > 0 {
+		p.Detail += fmt.Sprintf("; and %d more that are not known here", b.more)
+	}
 	return p
 }
 

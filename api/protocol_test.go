@@ -3,6 +3,7 @@ package api_test
 import (
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -137,6 +138,21 @@ func TestRefusals(t *testing.T) {
 				t.Error("the answer repeats a key")
 			}
 		})
+	}
+}
+
+// However many parameters there are that do not exist, what is said of them is short.
+func TestManyUnknownParameters(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	query := "number=&aa&aa"
+	for i := range 1000 {
+		query += fmt.Sprintf("&p%d=1", i)
+	}
+	p := s.refused(t, http.MethodGet, "/v1/draws/search?"+query, nil)
+	if p.Status != http.StatusBadRequest || len(p.Errors) != 11 || p.Errors[0].Parameter != "aa" || p.Errors[10].Parameter != "number" ||
+		!strings.HasSuffix(p.Detail, "; and 991 more that are not known here") || len(p.Detail) > 2000 {
+		t.Errorf("%d, %d errors: %s", p.Status, len(p.Errors), p.Detail)
 	}
 }
 
