@@ -60,8 +60,11 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 	}
 	token, hash := newToken("lnk_")
 	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
-		Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: v.Account.ID, PerHour: h.deps.Limits.PerAddress,
+		Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: v.Account.ID, SessionID: v.Session.ID, PerHour: h.deps.Limits.PerAddress,
 	})
+	if errors.Is(err, store.ErrSignedOut) {
+		return seeOther(w, r, "/sign-in")
+	}
 	if errors.Is(err, store.ErrTooManyLinks) {
 		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again later.")
 	}

@@ -20,6 +20,7 @@ type NewLink struct {
 	Purpose   models.LinkPurpose
 	Email     string
 	AccountID string // for LinkChangeEmail
+	SessionID string // that asks for a LinkChangeEmail, and must live; "" = no session does
 	Intent    string
 	// PerHour is how many links one address may be sent in an hour, whoever asks.
 	PerHour int
@@ -27,6 +28,9 @@ type NewLink struct {
 
 // ErrTooManyLinks says that an address was sent enough mails for an hour.
 var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent several links in the last hour; look for them, or try again later")
+
+// ErrSignedOut says that the session which asks for a link has ended meanwhile.
+var ErrSignedOut = models.Errorf(models.CodeConflict, "you have been signed out meanwhile: sign in again")
 
 // ErrSuspended says that a suspended account keeps its address.
 var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended: write to support, who can change its address")
@@ -64,6 +68,9 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 			if _, err := s.lockMovable(tx, in.AccountID); err != nil {
 				return err
 			}
+			if err := lives(tx, in.AccountID, in.SessionID); err != nil {
+				return err
+			}
 			if err := s.voidChanges(tx, in.AccountID); err != nil {
 				return err
 			}
@@ -71,6 +78,19 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 		return tx.Create(&l).Error
 	})
 	return l, translate(err)
+}
+
+// lives fails if a session has ended, as seen by tx, which has locked its account: those who sign out everywhere wait.
+func lives(tx *gorm.DB, accountID, sessionID string) error {
+	var n int64
+	if sessionID == "" {
+		return nil
+	}
+	err := tx.Model(&models.Session{}).Where("account_id = ? AND id = ?", accountID, sessionID).Count(&n).Error
+	if err == nil && n == 0 {
+		err = ErrSignedOut
+	}
+	return err
 }
 
 // lockMovable is an account whose address may change, locked within tx before any of its links: others who change them

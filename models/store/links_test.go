@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -94,6 +95,41 @@ func deadLink(t *testing.T, st *store.Store, hash [32]byte, after string) {
 	if _, a, err := st.ChangeEmail(t.Context(), hash); models.ErrorCode(err) != models.CodeNotFound {
 		t.Errorf("after %s the link works: %+v %v", after, a, err)
 	}
+}
+
+// Who is signed out cannot have a link to a new address made any more, also where the request was under way.
+func TestSignedOutAsksForNoLink(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		link := secret.Hash("link")
+		if _, err := st.CreateLink(ctx, store.NewLink{Hash: link, Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}); err != nil {
+			t.Fatal(err)
+		}
+		in, err := st.SignIn(ctx, models.DefaultPlans(), store.SignIn{Link: link, Session: secret.Hash("session"), NewID: store.NewAccountID()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions, err := st.Sessions(ctx, in.Account.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(hash string) error {
+			_, err := st.CreateLink(ctx, store.NewLink{
+				Hash: secret.Hash(hash), Purpose: models.LinkChangeEmail, Email: "new@example.com", AccountID: in.Account.ID, SessionID: sessions[0].ID, PerHour: 9,
+			})
+			return err
+		}
+		if err := ask("before"); err != nil {
+			t.Errorf("signed in: %v", err)
+		}
+		if err := st.EndSessions(ctx, in.Account.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := ask("after"); !errors.Is(err, store.ErrSignedOut) {
+			t.Errorf("signed out: %v", err)
+		}
+	})
 }
 
 // A suspended account keeps its address, which would be free for a new one. A link of before does not work after it.
