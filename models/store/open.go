@@ -18,7 +18,6 @@ import (
 	gosqlite "github.com/glebarez/go-sqlite"
 	"github.com/glebarez/sqlite"
 	"github.com/jackc/pgx/v5/pgconn"
-	"gorm.io/driver/postgres"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
@@ -138,17 +137,37 @@ func sqliteURI(path string, options url.Values) string {
 
 func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
 	s.dialect = Postgres
-	db, err := gorm.Open(postgres.Open(databaseURL), gormConfig())
-	if err != nil {
-		// The driver's text may hold the password; the log gets host and database only.
-		slog.DebugContext(ctx, "connect to PostgreSQL", "error", redact(err.Error(), databaseURL))
-		return &models.Error{
-			Code:    models.CodeUnavailable,
-			Message: "cannot connect to " + redact(databaseURL, databaseURL) + ": " + redact(rootCause(err), databaseURL),
-		}
+	db, err := connectPostgres(databaseURL)
+	if err == nil {
+		s.read, s.write = db, db
+		err = limit(db, 16)
 	}
-	s.read, s.write = db, db
-	return limit(db, 16)
+	if err == nil {
+		err = s.greet(ctx)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.Canceled): // told to stop
+		return fmt.Errorf("connect to PostgreSQL: %w", ctx.Err())
+	}
+	// The driver's text may hold the password; the log gets host and database only.
+	slog.DebugContext(ctx, "connect to PostgreSQL", "error", redact(err.Error(), databaseURL))
+	why := redact(rootCause(err), databaseURL)
+	if errors.Is(err, context.DeadlineExceeded) {
+		why = "it does not answer: see that PostgreSQL runs there, and that nothing on the way swallows what is sent " +
+			"(connect_timeout=SECONDS in the database's URL waits for longer)"
+	}
+	return &models.Error{Code: models.CodeUnavailable, Message: "cannot connect to " + redact(databaseURL, databaseURL) + ": " + why}
+}
+
+// greet makes the first connection.
+func (s *Store) greet(ctx context.Context) error {
+	pool, err := s.write.DB()
+	if err != nil {
+		return err
+	}
+	return pool.PingContext(ctx)
 }
 
 // limit bounds a pool: idle connections stay, so that a burst does not reconnect.

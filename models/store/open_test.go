@@ -1,9 +1,14 @@
 package store_test
 
 import (
+	"context"
+	"errors"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
+	"lottery/models"
 	"lottery/models/store"
 )
 
@@ -24,5 +29,62 @@ func TestNoPasswordInAnErrorOfConnecting(t *testing.T) {
 			!strings.Contains(err.Error(), "127.0.0.1:1/x") {
 			t.Errorf("%s: %v", address, err)
 		}
+	}
+}
+
+// silent is the address of a server that takes connections and never says a word; taken gets one for each.
+func silent(t *testing.T) (address string, taken <-chan struct{}) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	came := make(chan struct{}, 9)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = c.Close() })
+			came <- struct{}{}
+		}
+	}()
+	return listener.Addr().String(), came
+}
+
+// A server that takes the connection and is silent is not waited for without end, and whoever waits is told what to do.
+func TestConnectToASilentServer(t *testing.T) {
+	t.Parallel()
+	address, _ := silent(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := store.Open(ctx, "postgres://u:topsecret@"+address+"/x?sslmode=disable&connect_timeout=1", store.Options{})
+	if models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "it does not answer") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Who is told to stop while he connects stops.
+func TestStopWhileConnecting(t *testing.T) {
+	t.Parallel()
+	address, taken := silent(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	done := make(chan error, 1)
+	go func() {
+		_, err := store.Open(ctx, "postgres://u@"+address+"/x?connect_timeout=0", store.Options{})
+		done <- err
+	}()
+	<-taken
+	stop()
+	select {
+	case err := <-done:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("it goes on connecting")
 	}
 }
