@@ -104,7 +104,9 @@ const (
 func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx context.Context, l store.Lease) error) error {
 	deadline := time.Now().Add(lockWait)
 	for pause := 4 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		l, ok, err := s.store.TryLease(ctx, "billing:"+accountID, s.leaseFor)
+		asked, cancel := s.store.Bounded(ctx)
+		l, ok, err := s.store.TryLease(asked, "billing:"+accountID, s.leaseFor)
+		cancel()
 		if err != nil {
 			return err
 		}
@@ -139,7 +141,9 @@ func (s *Service) hold(ctx context.Context, l store.Lease, fn func(ctx context.C
 	err := fn(work, l)
 	cancel()
 	<-kept
-	return errors.Join(err, s.store.EndLease(context.WithoutCancel(ctx), l))
+	after, cancelEnd := s.store.Lasting(ctx)
+	defer cancelEnd()
+	return errors.Join(err, s.store.EndLease(after, l))
 }
 
 // every calls do again and again until ctx ends, and then closes what it gives. A call takes at most d.

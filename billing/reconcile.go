@@ -49,12 +49,16 @@ func (s *Service) SyncAll(ctx context.Context, each func(accountID string, now S
 
 func (s *Service) reconcile(ctx context.Context, setting string, each func(accountID string, now Standing, err error)) (Reconciled, error) {
 	var out Reconciled
-	after, err := s.store.BillingSetting(ctx, setting)
+	asked, cancel := s.store.Bounded(ctx)
+	after, err := s.store.BillingSetting(asked, setting)
+	cancel()
 	if err != nil {
 		return out, err
 	}
 	for {
-		ids, err := s.store.BillingAccountsAfter(ctx, after, reconcilePage)
+		asked, cancel := s.store.Bounded(ctx)
+		ids, err := s.store.BillingAccountsAfter(asked, after, reconcilePage)
+		cancel()
 		if err != nil {
 			return out, err
 		}
@@ -63,15 +67,22 @@ func (s *Service) reconcile(ctx context.Context, setting string, each func(accou
 				return out, err
 			}
 			after = id
-			if err := s.store.SetBillingSetting(ctx, setting, after); err != nil {
+			if err := s.reached(ctx, setting, after); err != nil {
 				return out, err
 			}
 		}
 		if len(ids) < reconcilePage {
 			out.Whole = true
-			return out, s.store.SetBillingSetting(ctx, setting, "")
+			return out, s.reached(ctx, setting, "")
 		}
 	}
+}
+
+// reached notes how far a reconcile came.
+func (s *Service) reached(ctx context.Context, setting, after string) error {
+	asked, cancel := s.store.Bounded(ctx)
+	defer cancel()
+	return s.store.SetBillingSetting(asked, setting, after)
 }
 
 func (s *Service) reconcileOne(ctx context.Context, id string, out *Reconciled, each func(string, Standing, error)) error {

@@ -31,6 +31,8 @@ const (
 	lastRetry  = 10 * time.Minute
 	// mostAttempts is when an event becomes a dead letter: after about an hour. The hourly reconcile does without it.
 	mostAttempts = 15
+	// eventFor is when the work on an event is given up: it waits for its account's lock, and works under it, twice.
+	eventFor = 3 * time.Minute
 )
 
 // Run works off the inbox until ctx ends.
@@ -55,7 +57,9 @@ func (s *Service) Run(ctx context.Context) {
 
 // Work takes the events that are due, once, and tells how many there were.
 func (s *Service) Work(ctx context.Context) (int, error) {
-	events, err := s.store.ClaimEvents(ctx, claimed, s.leaseFor)
+	asked, cancel := s.store.Bounded(ctx)
+	events, err := s.store.ClaimEvents(asked, claimed, s.leaseFor)
+	cancel()
 	if len(events) == 0 {
 		return 0, err
 	}
@@ -81,13 +85,15 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 				switch {
 				case served != "" && onlySignal(e.Type):
 					e.AccountID = account
-					err = s.store.NameEventAccount(ctx, e.ID, account, e.CustomerID)
+					err = s.name(ctx, e)
 				case away != nil && onlySignal(e.Type):
 				default:
 					outcome, err = s.follow(ctx, e)
 				}
 				mine.drop(e.ID)
-				s.settle(ctx, e, outcome, err)
+				if !s.settle(ctx, e, outcome, err) {
+					return // the database does not answer: the rest comes again when its claims have run out
+				}
 				switch {
 				case customer == "": // of several, or of none
 				case err == nil:
@@ -142,8 +148,8 @@ func onlySignal(kind string) bool {
 	return kind != "checkout.session.completed" && !strings.HasPrefix(kind, "charge.")
 }
 
-// settle writes down what became of an event.
-func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome string, err error) {
+// settle writes down what became of an event, and tells whether it could.
+func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome string, err error) (stored bool) {
 	state, wait := models.EventDone, time.Duration(0)
 	switch {
 	case err == nil:
@@ -156,9 +162,13 @@ func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome str
 		state, outcome, wait = models.EventPending, err.Error(), backoff(e.Attempts)
 		s.log.WarnContext(ctx, "an event will be tried again", "event", e.ID, "type", e.Type, "attempt", e.Attempts, "error", err)
 	}
-	if err := s.store.SettleEvent(context.WithoutCancel(ctx), *e, state, outcome, wait); err != nil {
+	after, cancel := s.store.Lasting(ctx)
+	defer cancel()
+	if err := s.store.SettleEvent(after, *e, state, outcome, wait); err != nil {
 		s.log.ErrorContext(ctx, "what became of an event could not be stored; it will be worked on again", "event", e.ID, "error", err)
+		return false
 	}
+	return true
 }
 
 // backoff is how long to wait after the attempt of that number, from 1.
@@ -170,6 +180,8 @@ func backoff(attempt int) time.Duration {
 // follow does what follows from an event: its customer's account is looked at afresh. What the event itself says of
 // the customer is not believed: it may be late, or in a shape of another API version.
 func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, eventFor)
+	defer cancel()
 	money, err := s.moneyBack(ctx, e)
 	if err != nil {
 		return "", err
@@ -185,7 +197,7 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 		return outcome, err
 	}
 	e.AccountID = accountID
-	if err := s.store.NameEventAccount(ctx, e.ID, accountID, e.CustomerID); err != nil {
+	if err := s.name(ctx, e); err != nil {
 		return "", err
 	}
 	if money != nil {
@@ -208,6 +220,13 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 	}
 	plan, source := now.Account.Plan()
 	return fmt.Sprintf("the account is on %s (%s)", plan, source), nil
+}
+
+// name notes whose event it is.
+func (s *Service) name(ctx context.Context, e *models.StripeEvent) error {
+	asked, cancel := s.store.Bounded(ctx)
+	defer cancel()
+	return s.store.NameEventAccount(asked, e.ID, e.AccountID, e.CustomerID)
 }
 
 // expectSubscription is an error while a paid checkout has no subscription to show.
@@ -280,7 +299,9 @@ func (s *Service) adopt(ctx context.Context, accountID, customerID string) error
 
 // endGrace looks at the accounts whose time of grace is over.
 func (s *Service) endGrace(ctx context.Context) {
-	ids, err := s.store.GraceEnded(ctx, s.stripeNow(), claimed)
+	asked, cancel := s.store.Bounded(ctx)
+	ids, err := s.store.GraceEnded(asked, s.stripeNow(), claimed)
+	cancel()
 	if err != nil {
 		s.log.WarnContext(ctx, "accounts past their grace cannot be read now", "error", err)
 	}

@@ -93,3 +93,46 @@ func TestStoppedSync(t *testing.T) {
 		}
 	}
 }
+
+// A database that neither answers nor refuses holds up neither who looks for work nor who is told to stop.
+func TestDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{Patience: 200 * time.Millisecond})
+	within := func(what string, do func()) {
+		t.Helper()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			do()
+		}()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: no end", what)
+		}
+	}
+	j := jobs.Job{Name: "any", When: yearly, Limit: time.Hour, Run: func(context.Context) (string, error) { return "done", nil }}
+	for _, table := range []string{"leases", "job_runs"} {
+		answer := storetest.Lock(t, url, table)
+		within("to begin a job, without "+table, func() {
+			if ran, err := (&jobs.Runner{Store: st, Node: "a", Log: quietly}).RunDue(t.Context(), &j); ran || models.ErrorCode(err) != models.CodeUnavailable {
+				t.Errorf("%s: ran %v, %v", table, ran, err)
+			}
+		})
+		answer()
+	}
+	b := newBench(t)
+	b.sync.Store = st
+	b.virginia4()
+	ctx, stop := context.WithCancel(t.Context())
+	b.answer(va3, stopping(func() {
+		storetest.Lock(t, url, "feed_sources")
+		stop()
+	}))
+	within("to stop a sync", func() {
+		if _, err := b.sync.Run(ctx, jobs.SyncOptions{Feed: models.FeedVirginia}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -23,8 +23,6 @@ const (
 	keepEvery = 4 * time.Second
 	// leaseMargin is how long before the end of a lease that could not be kept its run is stopped.
 	leaseMargin = 3 * time.Second
-	// noteTimeout bounds writing down how a run ended.
-	noteTimeout = 5 * time.Second
 	// longestOutcome is how much of an outcome is kept, in bytes.
 	longestOutcome = 500
 )
@@ -95,18 +93,20 @@ func Running(ctx context.Context, st *store.Store, j *Job) (bool, error) {
 // run takes j's lease, asks wanted about the last run, and runs j under the lease.
 func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRun) bool) (run models.JobRun, ran bool, err error) {
 	taken := time.Now()
-	lease, mine, err := r.Store.TryLease(ctx, leaseName(j), leaseFor)
+	asked, cancel := r.Store.Bounded(ctx)
+	defer cancel()
+	lease, mine, err := r.Store.TryLease(asked, leaseName(j), leaseFor)
 	if err != nil || !mine {
 		return run, false, err
 	}
 	defer func() {
-		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+		after, cancel := r.Store.Lasting(ctx)
 		defer cancel()
 		if end := r.Store.EndLease(after, lease); end != nil {
 			r.Log.DebugContext(ctx, "a job's lock ends by itself", "job", j.Name, "error", end)
 		}
 	}()
-	runs, err := r.Store.JobRuns(ctx)
+	runs, err := r.Store.JobRuns(asked)
 	if err != nil {
 		return run, false, err
 	}
@@ -126,7 +126,7 @@ func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRu
 			r.Metrics.cutOff(j.Name)
 		}
 	}
-	if err := r.Store.SaveJobRun(ctx, lease, run); err != nil {
+	if err := r.Store.SaveJobRun(asked, lease, run); err != nil {
 		return run, false, err
 	}
 	return r.work(ctx, j, lease, taken, run)
@@ -170,7 +170,7 @@ func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, taken time
 		r.Metrics.ran(j.Name, took, err)
 	}
 	r.tell(ctx, &run, took, err)
-	after, cancelNote := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
+	after, cancelNote := r.Store.Lasting(ctx)
 	defer cancelNote()
 	if save := r.Store.SaveJobRun(after, lease, run); save != nil {
 		r.Log.WarnContext(ctx, "how a job went cannot be noted; it may be run again", "job", j.Name, "error", save)

@@ -97,7 +97,9 @@ func (s *Sync) address(ctx context.Context, out *FeedSynced, address string, wor
 		case !stopped(ctx):
 			src.Error = err.Error()
 		}
-		err = errors.Join(err, s.Store.SaveFeedSource(context.WithoutCancel(ctx), src))
+		after, cancel := s.Store.Lasting(ctx)
+		err = errors.Join(err, s.Store.SaveFeedSource(after, src))
+		cancel()
 	}
 	if err != nil && !stopped(ctx) {
 		out.Errs = append(out.Errs, fmt.Errorf("%s: %w", address, err))

@@ -55,7 +55,9 @@ func (o *Outbox) Run(ctx context.Context) {
 // run out while the first are on their way.
 func (o *Outbox) Send(ctx context.Context) error {
 	for range outboxPortion {
-		due, err := o.Store.ClaimMails(ctx, 1, mailClaim)
+		asked, cancel := o.Store.Bounded(ctx)
+		due, err := o.Store.ClaimMails(asked, 1, mailClaim)
+		cancel()
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -71,7 +73,7 @@ var errUnknownMail = errors.New("this release does not know that kind of mail")
 
 func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	if m.Email == "" { // closed: nobody is there to be told
-		return o.Store.MailFailed(ctx, m.ID, "the account has no address any more", 0)
+		return o.failed(ctx, m, "the account has no address any more", 0)
 	}
 	message, ok := o.letter(m)
 	err := errUnknownMail
@@ -84,9 +86,17 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 			wait = 0
 		}
 		o.Log.WarnContext(ctx, "a mail cannot be sent now", "mail", m.ID, "kind", m.Kind, "attempt", m.Attempts, "error", err)
-		return o.Store.MailFailed(ctx, m.ID, err.Error(), wait)
+		return o.failed(ctx, m, err.Error(), wait)
 	}
-	return o.Store.MailSent(context.WithoutCancel(ctx), m.ID)
+	after, cancel := o.Store.Lasting(ctx)
+	defer cancel()
+	return o.Store.MailSent(after, m.ID)
+}
+
+func (o *Outbox) failed(ctx context.Context, m *store.DueMail, reason string, wait time.Duration) error {
+	asked, cancel := o.Store.Bounded(ctx)
+	defer cancel()
+	return o.Store.MailFailed(asked, m.ID, reason, wait)
 }
 
 // keyExpires names a key by what its owner can know it by; the key itself is not known here.

@@ -189,3 +189,45 @@ func TestOutboxWithASlowServer(t *testing.T) {
 		}
 	})
 }
+
+// hanging is a mail server after whose answer the database answers no more, and the node is told to stop.
+type hanging struct{ after func() }
+
+func (h *hanging) Send(context.Context, mail.Message) error {
+	h.after()
+	return nil
+}
+
+// A database that neither answers nor refuses holds up neither the outbox nor the end of the process.
+func TestOutboxWithADatabaseThatHangs(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	c := &clock{}
+	st := storetest.OpenURL(t, url, store.Options{Now: c.now, Patience: 200 * time.Millisecond})
+	expires := c.now().Add(30 * 24 * time.Hour)
+	if _, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Create: true, ExpiresAt: &expires}); err != nil {
+		t.Fatal(err)
+	}
+	c.move(25 * 24 * time.Hour)
+	if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	outbox := web.Outbox{Store: st, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler), Mail: &hanging{func() {
+		storetest.Lock(t, url, "mails")
+		stop()
+	}}}
+	for _, what := range []string{"noting that a mail was sent", "looking for mails"} {
+		done := make(chan error, 1)
+		go func() { done <- outbox.Send(ctx) }()
+		select {
+		case err := <-done:
+			if models.ErrorCode(err) != models.CodeUnavailable {
+				t.Errorf("%s: %v", what, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: no end", what)
+		}
+		ctx = t.Context()
+	}
+}

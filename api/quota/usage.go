@@ -55,6 +55,9 @@ const (
 	usageRest = 39
 	// usageTimeout is how long a portion may take before the database counts as away.
 	usageTimeout = 5 * time.Second
+	// pruneTimeout bounds the search for what is too old, during which statistics wait: a look through a large table,
+	// where there is nothing.
+	pruneTimeout = time.Minute
 )
 
 // NewUsage makes a Usage; Run writes what it counts. now = nil means time.Now.
@@ -243,6 +246,8 @@ func (u *Usage) prune(ctx context.Context) {
 	if now.Before(u.pruneAt) || ctx.Err() != nil {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, pruneTimeout)
+	defer cancel()
 	more, err := u.store.PruneUsage(ctx, dateOf(now)-models.UsageKept)
 	switch {
 	case err != nil:

@@ -125,7 +125,9 @@ func (w *Warnings) handOn(ctx context.Context) error {
 		if warning.Day < dateOf(w.now()) {
 			continue // it is a new day: nothing to be warned of
 		}
-		first, err := w.store.WarnUsage(ctx, warning.AccountID, warning.Day, warning.Percent)
+		asked, cancel := w.store.Bounded(ctx)
+		first, err := w.store.WarnUsage(asked, warning.AccountID, warning.Day, warning.Percent)
+		cancel()
 		if err != nil {
 			w.mu.Lock()
 			w.due = append(due[i:], w.due...)

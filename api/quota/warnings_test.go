@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -99,4 +100,32 @@ func BenchmarkCheck(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A database that neither answers nor refuses is asked again: one connection that hangs is not waited for.
+func TestWarningsWithADatabaseThatHangs(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{Patience: 100 * time.Millisecond})
+	logged := make(chan string, 9)
+	w := quota.NewWarnings(st, time.Now, slog.New(slog.NewTextHandler(lines(logged), nil)))
+	storetest.Lock(t, url, "usage_warnings")
+	run(t, w.Run)
+	w.Check("acc-1", 100, 100)
+	select {
+	case line := <-logged:
+		if !strings.Contains(line, "warnings about daily limits wait for the database") {
+			t.Error(line)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for the connection that hangs")
+	}
+}
+
+// lines sends what is written to a channel.
+type lines chan<- string
+
+func (l lines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
 }

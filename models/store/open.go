@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -39,6 +40,8 @@ type Store struct {
 	now     func() time.Time
 	skew    func() time.Duration
 
+	patience time.Duration // see Bounded
+
 	counters *sql.DB   // see openCounters
 	quota    *quotaLog // SQLite
 }
@@ -49,6 +52,8 @@ type Options struct {
 	Now func() time.Time
 	// Skew is added to PostgreSQL's clock where that counts (quota periods), for tests of midnight; nil = none.
 	Skew func() time.Duration
+	// Patience is how long Bounded and Lasting last; 0 = 5 seconds.
+	Patience time.Duration
 	// Existing refuses a SQLite file that does not exist (CodeNotFound) instead of making it.
 	Existing bool
 }
@@ -60,7 +65,7 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	if now == nil {
 		now = time.Now
 	}
-	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }}
+	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }, patience: cmp.Or(opts.Patience, patience)}
 	if s.skew = opts.Skew; s.skew == nil {
 		s.skew = func() time.Duration { return 0 }
 	}

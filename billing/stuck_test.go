@@ -1,0 +1,74 @@
+package billing
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"lottery/configs"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// soon is do, which must end soon.
+func soon(t *testing.T, what string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s: no end", what)
+	}
+}
+
+// A database that neither answers nor refuses holds up neither the worker nor the end of the process, and when it
+// answers again the work goes on.
+func TestDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{Patience: 200 * time.Millisecond})
+	s := New(Options{Store: st, Stripe: configs.Stripe{SecretKey: "sk_test_x"}})
+	ctx := t.Context()
+	if _, err := st.AddEvent(ctx, models.StripeEvent{ID: "evt_1", Type: "invoice.paid", State: models.EventPending}); err != nil {
+		t.Fatal(err)
+	}
+	answer := storetest.Lock(t, url, "stripe_events")
+	soon(t, "to look into the inbox", func() {
+		if n, err := s.Work(ctx); n != 0 || models.ErrorCode(err) != models.CodeUnavailable {
+			t.Errorf("%d %v", n, err)
+		}
+	})
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	soon(t, "to settle an event when told to stop", func() {
+		if s.settle(stopped, &models.StripeEvent{ID: "evt_1"}, "", stopped.Err()) {
+			t.Error("it was stored")
+		}
+	})
+	answer()
+	soon(t, "to work on the event", func() {
+		if n, err := s.Work(ctx); n != 1 || err != nil {
+			t.Errorf("%d %v", n, err)
+		}
+	})
+	soon(t, "to end the work on an account when told to stop", func() {
+		working, stop := context.WithCancel(ctx)
+		_ = s.locked(working, "acc", func(context.Context, store.Lease) error {
+			answer = storetest.Lock(t, url, "leases")
+			stop()
+			return nil
+		})
+	})
+	soon(t, "to begin the work on an account", func() {
+		err := s.locked(ctx, "acc", func(context.Context, store.Lease) error { return nil })
+		if models.ErrorCode(err) != models.CodeUnavailable {
+			t.Errorf("%v", err)
+		}
+	})
+	answer()
+}
