@@ -138,7 +138,7 @@ func jobsRun(ctx context.Context, c *call) error {
 		return models.Errorf(models.CodeNotFound, "there is no job %q; there are %s", c.arg(0), orList(jobs.Names()))
 	}
 	c.object = j.Name
-	runner := jobs.Runner{Store: c.store, Node: jobs.NodeName() + " (lotteryadmin)", Now: c.env.Now, Log: log}
+	runner := jobs.Runner{Store: c.store, Node: jobs.NodeName() + " (lotteryadmin)", Log: log}
 	run, err := runner.RunByHand(ctx, &j)
 	if run.StartedAt.IsZero() {
 		return err

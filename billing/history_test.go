@@ -50,7 +50,9 @@ func TestHistories(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = raw.Close() })
 		var offset atomic.Int64
-		st := storetest.OpenURL(t, database, store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
+		st := storetest.OpenURL(t, database, store.Options{
+			Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }, Skew: func() time.Duration { return time.Duration(offset.Load()) },
+		})
 		done := 0
 		var seen sights
 		for done < wanted {

@@ -70,7 +70,9 @@ func newWorld(t *testing.T, database string) *world {
 		t.Fatal(err)
 	}
 	apiHandler.Store(w.stripe)
-	w.store = storetest.OpenURL(t, database, store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) }})
+	w.store = storetest.OpenURL(t, database, store.Options{
+		Now: func() time.Time { return time.Now().Add(time.Duration(w.offset.Load())) }, Skew: func() time.Duration { return time.Duration(w.offset.Load()) },
+	})
 	w.cfg = configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: w.api.URL, Grace: 7 * 24 * time.Hour}
 	w.billing = w.service()
 	setup, err := w.billing.Setup(t.Context())

@@ -88,16 +88,18 @@ const (
 	// firstRetry is when a failed run is tried again, if its hour does not come before; every failure doubles it.
 	firstRetry = 10 * time.Minute
 	mostRetry  = 6 * time.Hour
+	// clocksApart is how far the clocks of nodes may be apart; `lotteryadmin doctor` complains of more.
+	clocksApart = time.Minute
 )
 
 // due tells whether j should run at now. A last run that is not finished counts as cut off: whether it is rather going
-// on, its lease tells. nil = it never ran. The times are compared with its own hours, not with those of other nodes,
-// whose clocks may differ.
+// on, its lease tells. nil = it never ran. The times are compared with its own hours: nodes of the release before note
+// them by their own clocks, which may differ.
 func (j *Job) due(last *models.JobRun, now time.Time) bool {
 	if j.When == "" {
 		return false
 	}
-	if last == nil || (last.FinishedAt == nil && last.Failures < cutOffTries) {
+	if last == nil || j.ahead(last, now) || (last.FinishedAt == nil && last.Failures < cutOffTries) {
 		return true
 	}
 	if last.Failed && last.FinishedAt != nil {
@@ -108,4 +110,11 @@ func (j *Job) due(last *models.JobRun, now time.Time) bool {
 	}
 	next := j.Next(last.StartedAt)
 	return !next.IsZero() && !next.After(now)
+}
+
+// ahead tells whether a run is noted for a time that has not come, later than at the next hour of j: by a clock that was
+// wrong then. It says nothing of when j ran, and would keep j from running until that time.
+func (j *Job) ahead(last *models.JobRun, now time.Time) bool {
+	next := j.Next(now)
+	return !next.IsZero() && last.StartedAt.After(next.Add(clocksApart))
 }

@@ -36,7 +36,7 @@ var (
 type Runner struct {
 	Store   *store.Store
 	Node    string           // who runs, as job_runs has it
-	Now     func() time.Time // nil = time.Now
+	Now     func() time.Time // nil = the clock that all nodes share: Store.Clock
 	Log     *slog.Logger
 	Metrics *Metrics // nil = none
 }
@@ -52,7 +52,7 @@ func NodeName() string {
 
 // RunDue runs j if it is due and no other node does; ran tells whether.
 func (r *Runner) RunDue(ctx context.Context, j *Job) (ran bool, err error) {
-	_, ran, err = r.run(ctx, j, func(last *models.JobRun) bool { return j.due(last, r.now()) })
+	_, ran, err = r.run(ctx, j, j.due)
 	return ran, err
 }
 
@@ -61,7 +61,7 @@ func (r *Runner) RunByHand(ctx context.Context, j *Job) (models.JobRun, error) {
 	if j.When == "" && !j.ByHand {
 		return models.JobRun{}, models.Errorf(models.CodeInvalid, "%s cannot be run: %s", j.Name, j.Off)
 	}
-	run, ran, err := r.run(ctx, j, func(*models.JobRun) bool { return true })
+	run, ran, err := r.run(ctx, j, func(*models.JobRun, time.Time) bool { return true })
 	if ran || err != nil {
 		return run, err
 	}
@@ -76,11 +76,13 @@ func (r *Runner) RunByHand(ctx context.Context, j *Job) (models.JobRun, error) {
 	return run, models.Errorf(models.CodeConflict, "%s is running %s; wait for it, `lotteryadmin jobs list` shows when it is done", j.Name, where)
 }
 
-func (r *Runner) now() time.Time {
+// clock is the time that runs are noted by. It is not this machine's: a run that one node notes by a clock which is
+// ahead would keep the others from the job until then.
+func (r *Runner) clock(ctx context.Context) (time.Time, error) {
 	if r.Now == nil {
-		return time.Now().UTC().Truncate(time.Microsecond)
+		return r.Store.Clock(ctx)
 	}
-	return r.Now().UTC().Truncate(time.Microsecond)
+	return r.Now().UTC().Truncate(time.Microsecond), nil
 }
 
 func leaseName(j *Job) string { return "job:" + j.Name }
@@ -91,7 +93,7 @@ func Running(ctx context.Context, st *store.Store, j *Job) (bool, error) {
 }
 
 // run takes j's lease, asks wanted about the last run, and runs j under the lease.
-func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRun) bool) (run models.JobRun, ran bool, err error) {
+func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRun, now time.Time) bool) (run models.JobRun, ran bool, err error) {
 	taken := time.Now()
 	asked, cancel := r.Store.Bounded(ctx)
 	defer cancel()
@@ -114,11 +116,18 @@ func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRu
 	if before, ok := runs[j.Name]; ok {
 		last = &before
 	}
-	if !wanted(last) {
+	now, err := r.clock(asked)
+	if err != nil {
+		return run, false, err
+	}
+	if !wanted(last, now) {
 		return run, false, nil
 	}
-	run = models.JobRun{Job: j.Name, StartedAt: r.now(), Node: r.Node}
+	run = models.JobRun{Job: j.Name, StartedAt: now, Node: r.Node}
 	if last != nil {
+		if j.ahead(last, now) {
+			r.Log.WarnContext(ctx, "a job's last run is noted for a time that has not come; it is run again", "job", j.Name, "node", last.Node, "started", last.StartedAt)
+		}
 		run.Failures, run.SucceededAt = last.Failures, last.SucceededAt
 		if last.FinishedAt == nil && last.Outcome == "" { // its node was killed: one that is stopped says so
 			run.Failures++
@@ -155,7 +164,7 @@ func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, taken time
 		run.Outcome = "cut off: the node was stopped"
 		r.Metrics.cutOff(j.Name)
 	} else {
-		finished := r.now()
+		finished := run.StartedAt.Add(took).Truncate(time.Microsecond)
 		run.FinishedAt, run.Outcome, run.Failed = &finished, outcome, err != nil
 		if err == nil {
 			run.SucceededAt, run.Failures = &finished, 0

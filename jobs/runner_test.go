@@ -196,3 +196,49 @@ func TestStoppedNode(t *testing.T) {
 		}
 	})
 }
+
+// A run that was noted while the clock was ahead keeps nobody from the job after it was mended, and is told of.
+func TestClockWasAhead(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		var log strings.Builder
+		st := storetest.OpenURL(t, url, store.Options{})
+		j := jobs.Job{Name: "hourly", When: "7 * * * *", Limit: time.Hour, Run: func(context.Context) (string, error) { return "done", nil }}
+		ahead := &jobs.Runner{Store: st, Node: "a", Log: quietly, Now: func() time.Time { return time.Now().AddDate(1, 0, 0) }}
+		_ = runDue(t, ahead, &j, true)
+		mended := &jobs.Runner{Store: st, Node: "b", Log: slog.New(slog.NewTextHandler(&log, nil))}
+		_ = runDue(t, mended, &j, true)
+		if got := lastRun(t, mended, "hourly"); time.Until(got.StartedAt) > time.Minute || time.Until(*got.SucceededAt) > time.Minute {
+			t.Errorf("%+v", got)
+		}
+		if !strings.Contains(log.String(), "noted for a time that has not come") {
+			t.Error(log.String())
+		}
+		log.Reset()
+		_ = runDue(t, mended, &j, false)
+		if log.Len() > 0 {
+			t.Error(log.String())
+		}
+	})
+}
+
+// Nodes of one PostgreSQL note runs by its clock: one whose own is wrong neither runs a job too often nor keeps others
+// from it.
+func TestOneClock(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	const theirs = 3 * time.Hour // by how much PostgreSQL's clock is ahead of this machine's
+	node := func(name string, ahead time.Duration) *jobs.Runner {
+		now := func() time.Time { return time.Now().Add(ahead) }
+		opts := store.Options{Now: now, Skew: func() time.Duration { return theirs }}
+		return &jobs.Runner{Store: storetest.OpenURL(t, url, opts), Node: name, Log: quietly}
+	}
+	wrong, right := node("a", 30*time.Hour), node("b", 0)
+	j := jobs.Job{Name: "yearly", When: yearly, Limit: time.Hour, Run: func(context.Context) (string, error) { return "done", nil }}
+	_ = runDue(t, wrong, &j, true)
+	if got := lastRun(t, right, "yearly"); (time.Until(got.StartedAt)-theirs).Abs() > time.Minute || (time.Until(*got.FinishedAt)-theirs).Abs() > time.Minute {
+		t.Errorf("%+v", got)
+	}
+	_ = runDue(t, right, &j, false)
+	_ = runDue(t, wrong, &j, false)
+}

@@ -120,6 +120,10 @@ func (l *looker) look(ctx context.Context) {
 	asked, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()
 	runs, err := r.Store.JobRuns(asked)
+	var now time.Time
+	if err == nil {
+		now, err = r.clock(asked)
+	}
 	if ctx.Err() != nil {
 		return
 	}
@@ -131,7 +135,6 @@ func (l *looker) look(ctx context.Context) {
 	if l.away = err != nil; l.away {
 		return
 	}
-	now := r.now()
 	for i := range l.schedule.Jobs {
 		j := &l.schedule.Jobs[i]
 		if j.When == "" {

@@ -37,7 +37,11 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 	if err != nil {
 		return err
 	}
-	whole := where == "" || o.Whole || src.WholeAt == nil || s.now().Sub(*src.WholeAt) > wholeEvery
+	whole := where == "" || o.Whole || src.WholeAt == nil
+	if !whole {
+		age := s.now().Sub(*src.WholeAt)
+		whole = age < -clocksApart || age > wholeEvery // read by a clock that was wrong, or long ago
+	}
 	if whole {
 		where = ""
 	}

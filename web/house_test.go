@@ -26,7 +26,8 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // clock is a clock that a test moves.
 type clock struct{ ahead atomic.Int64 }
 
-func (c *clock) now() time.Time       { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) now() time.Time       { return time.Now().Add(c.skew()) }
+func (c *clock) skew() time.Duration  { return time.Duration(c.ahead.Load()) }
 func (c *clock) move(d time.Duration) { c.ahead.Add(int64(d)) }
 
 // house is the pages on a real database, with a mailbox.

@@ -45,7 +45,7 @@ func TestOutbox(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		c := &clock{}
-		st := storetest.OpenURL(t, url, store.Options{Now: c.now})
+		st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew})
 		account, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ada@example.com"})
 		if err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestOutboxWithASlowServer(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		c := &clock{}
-		st := storetest.OpenURL(t, url, store.Options{Now: c.now})
+		st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew})
 		const people = 30
 		expires := c.now().Add(30 * 24 * time.Hour)
 		for i := range people {
@@ -186,6 +186,38 @@ func TestOutboxWithASlowServer(t *testing.T) {
 		}
 		if len(sent) != people {
 			t.Errorf("%d of %d were told", len(sent), people)
+		}
+	})
+}
+
+// Mails that were written, or put off, while the clock was ahead do not wait until then.
+func TestOutboxClockWasAhead(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		c := &clock{}
+		st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew})
+		expires := c.now().Add(30 * 24 * time.Hour)
+		for _, address := range []string{"ada@example.com", "ben@example.com"} {
+			if _, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: address, Create: true, ExpiresAt: &expires}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.move(25 * 24 * time.Hour)
+		if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != 2 {
+			t.Fatal(n, err)
+		}
+		box := &mail.Mailbox{}
+		outbox := web.Outbox{Store: st, Mail: box, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+		claimed, err := st.ClaimMails(t.Context(), 1, time.Minute)
+		if err != nil || len(claimed) != 1 {
+			t.Fatal(len(claimed), err)
+		}
+		if err := st.MailFailed(t.Context(), claimed[0].ID, "connection refused", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		c.move(-25 * 24 * time.Hour)
+		if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 2 {
+			t.Errorf("%d mails: %v", len(box.All()), err)
 		}
 	})
 }

@@ -23,12 +23,16 @@ func (s *Store) AddEvent(ctx context.Context, e models.StripeEvent) (isNew bool,
 	return added.RowsAffected == 1, nil
 }
 
+// eventAhead is longer than any event waits for its next attempt: one that waits for longer was put off by a clock that
+// was wrong.
+const eventAhead = time.Hour
+
 // ClaimEvents gives this caller up to limit events that are due, oldest first: nobody else gets them for d. A caller
-// that dies leaves them to be claimed again.
+// that dies leaves them to be claimed again. An event that nobody has tried is due, whatever the clock of the node said to
+// which it came.
 func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration) ([]models.StripeEvent, error) {
-	now := s.now()
 	var due []models.StripeEvent
-	err := s.reader(ctx).Where("state = ? AND next_at <= ?", models.EventPending, now).
+	err := s.reader(ctx).Where("state = ? AND (next_at <= ? OR attempts = 0 OR next_at > ?)", models.EventPending, s.later(0), s.later(eventAhead)).
 		Order("next_at, id").Limit(limit).Find(&due).Error
 	if err != nil {
 		return nil, unavailable(err)
@@ -37,7 +41,7 @@ func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration) ([]
 	for _, e := range due {
 		took := s.writer(ctx).Model(&models.StripeEvent{}).
 			Where("id = ? AND state = ? AND next_at = ?", e.ID, models.EventPending, e.NextAt).
-			Updates(map[string]any{"next_at": now.Add(d), "attempts": e.Attempts + 1})
+			Updates(map[string]any{"next_at": s.later(d), "attempts": e.Attempts + 1})
 		if took.Error != nil {
 			return claimed, unavailable(took.Error)
 		}
@@ -52,7 +56,7 @@ func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration) ([]
 // KeepClaims lets claims that are not settled run out d from now.
 func (s *Store) KeepClaims(ctx context.Context, ids []string, d time.Duration) error {
 	err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id IN ? AND state = ?", ids, models.EventPending).
-		Updates(map[string]any{"next_at": s.now().Add(d)}).Error
+		Updates(map[string]any{"next_at": s.later(d)}).Error
 	if err != nil {
 		return unavailable(err)
 	}
@@ -64,7 +68,7 @@ func (s *Store) KeepClaims(ctx context.Context, ids []string, d time.Duration) e
 func (s *Store) SettleEvent(ctx context.Context, e models.StripeEvent, state models.EventState, outcome string, wait time.Duration) error {
 	columns := map[string]any{"state": state, "outcome": outcome}
 	if state == models.EventPending {
-		columns["next_at"] = s.now().Add(wait)
+		columns["next_at"] = s.later(wait)
 	} else {
 		columns["done_at"] = s.now()
 	}
@@ -120,7 +124,7 @@ func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, 
 		return e, none
 	}
 	done := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).
-		Updates(map[string]any{"state": models.EventPending, "attempts": 0, "next_at": s.now(), "done_at": nil})
+		Updates(map[string]any{"state": models.EventPending, "attempts": 0, "next_at": s.later(0), "done_at": nil})
 	if done.Error != nil {
 		return e, unavailable(done.Error)
 	}

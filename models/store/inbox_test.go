@@ -9,6 +9,7 @@ import (
 
 	"lottery/models"
 	"lottery/models/store"
+	"lottery/models/store/storetest"
 )
 
 func addEvents(t *testing.T, st *store.Store, n int) {
@@ -147,4 +148,55 @@ func TestEventLives(t *testing.T) {
 			t.Errorf("%d %v %v", n, oldest, err)
 		}
 	})
+}
+
+// Events that came, or were put off, while the clock was ahead do not wait until then.
+func TestInboxClockWasAhead(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		const off = 48 * time.Hour
+		ahead := storetest.OpenURL(t, url, store.Options{
+			Now: func() time.Time { return time.Now().Add(off) }, Skew: func() time.Duration { return off },
+		})
+		mended := storetest.OpenURL(t, url, store.Options{})
+		addEvents(t, ahead, 3)
+		tried := claim(t, ahead, past, 3)
+		if err := ahead.SettleEvent(t.Context(), tried[0], models.EventPending, "not now", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ahead.RetryEvent(t.Context(), tried[1].ID); err != nil {
+			t.Fatal(err)
+		}
+		claim(t, mended, time.Minute, 3)
+		claim(t, mended, time.Minute, 0)
+		if isNew, err := ahead.AddEvent(t.Context(), models.StripeEvent{ID: "evt_new", State: models.EventPending}); err != nil || !isNew {
+			t.Fatal(isNew, err)
+		}
+		claim(t, mended, time.Minute, 1)
+	})
+}
+
+// Of nodes that share PostgreSQL, one whose own clock is wrong respects the claims of others, and others respect its.
+func TestClaimsByOneClock(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	wrong := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(48 * time.Hour) }})
+	right := storetest.OpenURL(t, url, store.Options{})
+	addEvents(t, right, 1)
+	claim(t, right, time.Minute, 1)
+	claim(t, wrong, time.Minute, 0)
+	if isNew, err := wrong.AddEvent(t.Context(), models.StripeEvent{ID: "evt_new", State: models.EventPending}); err != nil || !isNew {
+		t.Fatal(isNew, err)
+	}
+	for range 2 { // worked on, and kept
+		if err := wrong.KeepClaims(t.Context(), []string{claim(t, wrong, time.Minute, 1)[0].ID}, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := claim(t, wrong, time.Minute, 1)
+	claim(t, right, time.Minute, 0)
+	if err := wrong.SettleEvent(t.Context(), kept[0], models.EventPending, "not now", 0); err != nil {
+		t.Fatal(err)
+	}
+	claim(t, right, time.Minute, 1)
 }

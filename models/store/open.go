@@ -50,7 +50,7 @@ type Store struct {
 type Options struct {
 	// Now is the clock of every stored time; nil = time.Now.
 	Now func() time.Time
-	// Skew is added to PostgreSQL's clock where that counts (quota periods), for tests of midnight; nil = none.
+	// Skew is added to PostgreSQL's clock where that counts (quota periods, see Clock), for tests; nil = none.
 	Skew func() time.Duration
 	// Patience is how long Bounded and Lasting last; 0 = 5 seconds.
 	Patience time.Duration

@@ -15,19 +15,22 @@ type DueMail struct {
 	Account models.Account
 }
 
+// mailAhead is longer than any mail waits for its next attempt: one that waits for longer was put off by a clock that was
+// wrong.
+const mailAhead = 6 * time.Hour
+
 // ClaimMails takes up to limit mails that are due, and leaves them alone for others until d from now: of several nodes
-// one sends each.
+// one sends each. A mail that nobody has tried is due, whatever the clock of the node said that wrote it.
 func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]DueMail, error) {
-	now := s.now()
 	var due []models.Mail
-	err := s.reader(ctx).Where("sent_at IS NULL AND failed_at IS NULL AND next_at <= ?", now).Order("next_at, id").Limit(limit).Find(&due).Error
+	err := s.reader(ctx).Where("sent_at IS NULL AND failed_at IS NULL AND (next_at <= ? OR attempts = 0 OR next_at > ?)", s.later(0), s.later(mailAhead)).Order("next_at, id").Limit(limit).Find(&due).Error
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	var claimed []DueMail
 	for _, m := range due {
 		done := s.writer(ctx).Model(&models.Mail{}).Where("id = ? AND next_at = ? AND sent_at IS NULL AND failed_at IS NULL", m.ID, m.NextAt).
-			Updates(map[string]any{"next_at": now.Add(d), "attempts": m.Attempts + 1})
+			Updates(map[string]any{"next_at": s.later(d), "attempts": m.Attempts + 1})
 		if done.Error != nil {
 			return claimed, unavailable(done.Error)
 		}
@@ -66,7 +69,7 @@ func (s *Store) MailSent(ctx context.Context, id int64) error {
 
 // MailFailed notes why a mail could not be sent; it is tried again after wait, or never (0).
 func (s *Store) MailFailed(ctx context.Context, id int64, reason string, wait time.Duration) error {
-	columns := map[string]any{"last_error": reason, "next_at": s.now().Add(wait)}
+	columns := map[string]any{"last_error": reason, "next_at": s.later(wait)}
 	if wait == 0 {
 		columns["failed_at"] = s.now()
 	}
