@@ -248,7 +248,7 @@ func (u *Usage) prune(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pruneTimeout)
 	defer cancel()
-	more, err := u.store.PruneUsage(ctx, dateOf(now)-models.UsageKept)
+	more, err := u.store.PruneUsage(ctx)
 	switch {
 	case err != nil:
 		u.pruneAt = now.Add(time.Hour)

@@ -32,8 +32,9 @@ type stale struct {
 	args             []any
 }
 
-func (s *Store) stale() []stale {
-	now := s.now()
+// stale is what is kept no longer at now, by Clock: a node whose own clock is ahead must not take away today's counters,
+// for that would begin everybody's quota anew.
+func (s *Store) stale(now time.Time) []stale {
 	today := models.DateOf(now)
 	clock, clockArgs := s.nowMicros()
 	return []stale{
@@ -57,8 +58,12 @@ func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
 	if err := s.compactQuota(ctx); err != nil {
 		return nil, err
 	}
+	now, err := s.Clock(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var gone []CleanedUp
-	for _, old := range s.stale() {
+	for _, old := range s.stale(now) {
 		g := CleanedUp{What: old.what}
 		for {
 			n, err := s.takeAway(ctx, &old)

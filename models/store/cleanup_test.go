@@ -22,7 +22,9 @@ func movable(t *testing.T, test func(t *testing.T, st *store.Store, move func(ti
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		var offset atomic.Int64
 		offset.Store(int64(time.Until(time.Now().UTC().Truncate(aDay).Add(aDay / 2))))
-		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
+		st := storetest.OpenURL(t, url, store.Options{
+			Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }, Skew: func() time.Duration { return time.Duration(offset.Load()) },
+		})
 		test(t, st, func(d time.Duration) { offset.Add(int64(d)) })
 	})
 }
@@ -154,4 +156,35 @@ func TestCleanupOfMany(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// A node of several whose own clock is far ahead takes nothing away that is not old by PostgreSQL's: today's counters
+// above all, without which everybody had a second quota.
+func TestCleanupByAWrongClock(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	right := storetest.OpenURL(t, url, store.Options{})
+	wrong := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().AddDate(10, 0, 0) }})
+	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc-1", Period: aDay, Need: 100, Limit: 100}
+	if got := applyQuota(t, right, take)[0]; got.Granted != 100 {
+		t.Fatalf("%+v", got)
+	}
+	addUsage(t, right, models.UsageDay{AccountID: "acc-1", Day: models.DateOf(time.Now().UTC()), Endpoint: "/v1/games", Class: 2, Requests: 100})
+	addEvents(t, right, 1)
+	if err := right.SettleEvent(t.Context(), claim(t, right, time.Minute, 1)[0], models.EventFailed, "never", 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := gone(t, wrong); got != "" {
+		t.Errorf("taken away: %s", got)
+	}
+	if more, err := wrong.PruneUsage(t.Context()); err != nil || more {
+		t.Errorf("%v %v", more, err)
+	}
+	if got := applyQuota(t, right, take)[0]; got.Granted != 0 {
+		t.Errorf("granted a second time: %+v", got)
+	}
+	today := models.DateOf(time.Now().UTC())
+	if days, err := right.UsageByDay(t.Context(), "acc-1", today-1, today); err != nil || len(days) != 1 {
+		t.Errorf("statistics: %v %v", days, err)
+	}
 }

@@ -46,7 +46,7 @@ func TestQuotaLog(t *testing.T) {
 		case step%700 == 699:
 			nodes[n] = opened()
 		case step%1500 == 1499:
-			if _, err := st.PruneUsage(t.Context(), 0); err != nil {
+			if _, err := st.PruneUsage(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}

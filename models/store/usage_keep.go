@@ -35,9 +35,14 @@ func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date
 // else who writes waits for it.
 const prunedRows = 500
 
-// PruneUsage takes away some of what was counted, and noted of it, before a day. more tells that it must be called
-// again for the rest.
-func (s *Store) PruneUsage(ctx context.Context, before models.Date) (more bool, err error) {
+// PruneUsage takes away some of what was counted, and noted of it, more than models.UsageKept days ago by Clock. more
+// tells that it must be called again for the rest.
+func (s *Store) PruneUsage(ctx context.Context) (more bool, err error) {
+	now, err := s.Clock(ctx)
+	if err != nil {
+		return false, err
+	}
+	before := models.DateOf(now) - models.UsageKept
 	if err := s.compactQuota(ctx); err != nil {
 		return false, err
 	}
