@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lottery/api/quota"
+	"lottery/configs"
 	"lottery/jobs"
 	"lottery/jobs/feed"
 	"lottery/models/store"
@@ -112,7 +113,7 @@ func (p *patient) publishers(ctx context.Context) finding {
 	}
 	if st := p.opened(); st != nil {
 		var err error
-		if late, err = lateFeeds(ctx, st, p.env.Now()); err != nil {
+		if late, err = lateFeeds(ctx, st, &p.cfg.Feeds, p.env.Now()); err != nil {
 			wrong = append(wrong, err.Error())
 		}
 	}
@@ -127,12 +128,12 @@ func (p *patient) publishers(ctx context.Context) finding {
 }
 
 // lateFeeds names the feeds whose last fetch failed, or whose draws are older than they should be.
-func lateFeeds(ctx context.Context, st *store.Store, now time.Time) ([]string, error) {
+func lateFeeds(ctx context.Context, st *store.Store, cfg *configs.Feeds, now time.Time) ([]string, error) {
 	fresh, err := jobs.GameFreshness(ctx, st, now)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := st.FeedSources(ctx)
+	sources, err := jobs.FeedSources(ctx, st, cfg)
 	if err != nil {
 		return nil, err
 	}

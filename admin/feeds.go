@@ -14,7 +14,7 @@ func (t *tool) feeds() *cli.Command {
 		{
 			Name: "status", Usage: "show when feeds were fetched, what went wrong, and how new their draws are",
 			Description: "newest_draw is the oldest of the newest draws of the feed's games; expected_draw is the day that should be\n" +
-				"there by now.\n\nExample:\n  lotteryadmin feeds status",
+				"there by now. Addresses that are not configured any more are left out.\n\nExample:\n  lotteryadmin feeds status",
 			Action: t.stored(feedsStatus),
 		},
 	}}
@@ -37,7 +37,7 @@ func feedsStatus(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	sources, err := c.store.FeedSources(ctx)
+	sources, err := jobs.FeedSources(ctx, c.store, &c.cfg.Feeds)
 	if err != nil {
 		return err
 	}

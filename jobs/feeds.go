@@ -1,12 +1,15 @@
 package jobs
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"lottery/configs"
 	"lottery/models"
+	"lottery/models/store"
 )
 
 // publisher is one feed that is fetched.
@@ -57,6 +60,22 @@ func FeedHosts(cfg *configs.Feeds) map[string]string {
 		}
 	}
 	return hosts
+}
+
+// FeedSources is what is known of the addresses that cfg names. What the database keeps of others, which were named before
+// or are named to another node, says nothing of how the feeds are now.
+func FeedSources(ctx context.Context, st *store.Store, cfg *configs.Feeds) ([]models.FeedSource, error) {
+	list, err := st.FeedSources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	named := map[[2]string]bool{}
+	for _, p := range publishers(cfg) {
+		for _, address := range append(p.files, p.dataset) {
+			named[[2]string{p.feed, address}] = true
+		}
+	}
+	return slices.DeleteFunc(list, func(src models.FeedSource) bool { return !named[[2]string{src.Feed, src.Address}] }), nil
 }
 
 // page is the address of a part of a dataset, in the words of Socrata's SoQL.

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"lottery/configs"
 	"lottery/jobs"
 	"lottery/models"
 	"lottery/models/catalog"
@@ -56,7 +57,7 @@ func TestConfirmedDrawIsNotStale(t *testing.T) {
 		var live catalog.Live
 		refresh := &jobs.Catalog{Store: st, Live: &live, Log: quietly}
 		shown := prometheus.NewRegistry()
-		shown.MustRegister(jobs.NewStoredMetrics(st, &live, time.Now))
+		shown.MustRegister(jobs.NewStoredMetrics(st, &live, configs.Feeds{}, time.Now))
 		draw := store.OperatorDraw{Slot: models.Slot{GameID: "ny-numbers", Date: models.NewDate(2024, 1, 2), Tod: models.Evening, Sequence: 1}, Number: "013"}
 		for _, reason := range []string{"a newspaper", "and the lottery's letter"} {
 			draw.Reason = reason
@@ -85,4 +86,39 @@ func TestConfirmedDrawIsNotStale(t *testing.T) {
 		}
 		t.Error("no lottery_database_data_version")
 	})
+}
+
+// An address that was replaced fails no more, whatever became of it last.
+func TestFeedMovedAway(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	b.set(va3, virginia(20, "0,3,4"))
+	old := b.sync.Feeds
+	old.VirginiaURL += "-before"
+	failing := func(feeds configs.Feeds) (addresses float64) {
+		t.Helper()
+		b.sync.Feeds = feeds
+		b.run(t, jobs.SyncOptions{Feed: models.FeedVirginia})
+		shown := prometheus.NewRegistry()
+		shown.MustRegister(jobs.NewStoredMetrics(b.store, &catalog.Live{}, feeds, time.Now))
+		families, err := shown.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if f.GetName() == "lottery_feed_failing_addresses" {
+				return f.GetMetric()[0].GetGauge().GetValue()
+			}
+		}
+		t.Fatal("no lottery_feed_failing_addresses")
+		return 0
+	}
+	now := b.sync.Feeds
+	if n := failing(old); n != 2 {
+		t.Errorf("before it was replaced: %v", n)
+	}
+	if n := failing(now); n != 0 {
+		t.Errorf("afterwards: %v", n)
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"lottery/configs"
 	"lottery/models"
 	"lottery/models/catalog"
 	"lottery/models/store"
@@ -24,6 +25,7 @@ const (
 type StoredMetrics struct {
 	store *store.Store
 	live  *catalog.Live
+	cfg   configs.Feeds
 	now   func() time.Time
 
 	mu   sync.Mutex
@@ -31,9 +33,9 @@ type StoredMetrics struct {
 	list []prometheus.Metric
 }
 
-// NewStoredMetrics reads st; the newest draws of games come from live.
-func NewStoredMetrics(st *store.Store, live *catalog.Live, now func() time.Time) *StoredMetrics {
-	return &StoredMetrics{store: st, live: live, now: now}
+// NewStoredMetrics reads st; the newest draws of games come from live, the feeds' addresses from cfg.
+func NewStoredMetrics(st *store.Store, live *catalog.Live, cfg configs.Feeds, now func() time.Time) *StoredMetrics {
+	return &StoredMetrics{store: st, live: live, cfg: cfg, now: now}
 }
 
 var (
@@ -102,7 +104,7 @@ func (m *StoredMetrics) ask(ctx context.Context, r *stored) error {
 		v.Number = cat.Version().Number // an operator has confirmed a draw since: what is served is the same
 	}
 	r.gauge(storedVersion, float64(v.Number))
-	sources, err := m.store.FeedSources(ctx)
+	sources, err := FeedSources(ctx, m.store, &m.cfg)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func (r *stored) queue(q store.QueueState, waiting, oldest, dead *prometheus.Des
 	r.gauge(dead, float64(q.Dead))
 }
 
-// feeds tells of the addresses that were ever fetched.
+// feeds tells of the addresses that are fetched, and were before.
 func (r *stored) feeds(sources []models.FeedSource) {
 	type feed struct {
 		success, checked time.Time

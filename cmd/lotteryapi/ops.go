@@ -40,7 +40,7 @@ func (n *node) measure() {
 	n.conns.Register(n.metrics)
 	n.index = jobs.NewCatalogMetrics(&n.live)
 	build := models.BuildVersion()
-	n.metrics.MustRegister(n.index, jobs.NewStoredMetrics(n.store, &n.live, time.Now),
+	n.metrics.MustRegister(n.index, jobs.NewStoredMetrics(n.store, &n.live, n.cfg.Feeds, time.Now),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "lottery_build_info", Help: "1; the labels say which build runs on which database.",

@@ -1,0 +1,53 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lottery/models"
+)
+
+// The last error of an address that was replaced, and what was rejected there, is told no more.
+func TestFeedMovedAway(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	st := d.open()
+	for _, src := range []models.FeedSource{
+		{Feed: models.FeedVirginia, Address: "http://127.0.0.1:1/before?gameId=1050", CheckedAt: &d.now, Error: "404 Not Found", Rejected: models.Texts{"a", "b"}},
+		{Feed: models.FeedVirginia, Address: "http://127.0.0.1:1/now?gameId=1050", CheckedAt: &d.now, SucceededAt: &d.now, Rejected: models.Texts{"a"}},
+		{Feed: models.FeedVirginia, Address: "http://127.0.0.1:1/now?gameId=1040", CheckedAt: &d.now, SucceededAt: &d.now},
+	} {
+		if err := st.SaveFeedSource(t.Context(), src); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := func(name, address string) (file string) {
+		file = filepath.Join(d.dir, name)
+		write(t, file, "feeds_sync: 15 * * * *\nfeeds_allow_private: true\nfeeds_va_lottery_url: "+address+"\n"+
+			"feeds_ny_open_data_url: http://127.0.0.1:1\nfeeds_tx_lottery_url: http://127.0.0.1:1\nfeeds_nc_lottery_url: http://127.0.0.1:1\n")
+		return file
+	}
+	for file, want := range map[string]struct {
+		failed   bool
+		rejected float64
+	}{
+		config("before.yaml", "http://127.0.0.1:1/before"): {true, 2}, config("now.yaml", "http://127.0.0.1:1/now"): {false, 1},
+	} {
+		out, _ := d.run(0, "feeds", "status", "--config", file, "-o", "json")
+		var list []map[string]any
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, feed := range list {
+			if feed["feed"] == models.FeedVirginia && ((feed["last_error"] != nil) != want.failed || feed["rejected"] != want.rejected) {
+				t.Errorf("%s: %v", file, feed)
+			}
+		}
+		out, _ = d.run(1, "doctor", "--config", file, "-o", "json") // nothing is reached
+		if got := strings.Contains(out, "va-lottery failed: 404 Not Found"); got != want.failed {
+			t.Errorf("%s: %s", file, out)
+		}
+	}
+}
