@@ -9,9 +9,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -111,7 +113,9 @@ func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx cont
 			return err
 		}
 		if ok {
-			return s.hold(ctx, l, fn)
+			return s.hold(ctx, l, func(ctx context.Context, l store.Lease) error {
+				return s.safely(ctx, func() error { return fn(ctx, l) }, "account", accountID)
+			})
 		}
 		if time.Now().After(deadline) {
 			return models.Errorf(models.CodeUnavailable, "the billing of account %s is being worked on; try again in a moment", accountID)
@@ -144,6 +148,17 @@ func (s *Service) hold(ctx context.Context, l store.Lease, fn func(ctx context.C
 	after, cancelEnd := s.store.Lasting(ctx)
 	defer cancelEnd()
 	return errors.Join(err, s.store.EndLease(after, l))
+}
+
+// safely is do; a panic in it is an error, since what Stripe answered for one customer must not end the server for all.
+func (s *Service) safely(ctx context.Context, do func() error, about ...any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it panicked: %v; the server's log has more", p)
+			s.log.ErrorContext(ctx, "billing panicked; this piece of work failed, the server goes on", append(about, "panic", p, "stack", string(debug.Stack()))...)
+		}
+	}()
+	return do()
 }
 
 // every calls do again and again until ctx ends, and then closes what it gives. A call takes at most d.

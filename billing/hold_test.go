@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -98,4 +99,13 @@ func TestClaimsOfTheLivingAreKept(t *testing.T) {
 			t.Errorf("another node got %+v", got)
 		}
 	})
+}
+
+// Customers whose events were tried least come first.
+func TestFewestAttemptsFirst(t *testing.T) {
+	t.Parallel()
+	queues := map[string][]models.StripeEvent{"cus_a": {{Attempts: 1}, {Attempts: 9}}, "cus_b": {{Attempts: 1}}, "": {{Attempts: 4}, {Attempts: 2}}}
+	if got := fmt.Sprint(byAttempts(queues)); got != "[cus_b  cus_a]" {
+		t.Error(got)
+	}
 }

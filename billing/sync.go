@@ -185,6 +185,10 @@ func flag(accountID string, kind models.FlagKind, ref, detail string) models.Acc
 	return models.AccountFlag{AccountID: accountID, Kind: kind, Ref: ref, Detail: detail}
 }
 
+// errHole says that a list names something and does not say what. It may be what somebody pays for: nothing is decided
+// without it.
+var errHole = errors.New("a list of Stripe's has a hole")
+
 // subscriptions reads every subscription of b's customer, on every page; gone tells that there is no such customer any
 // more.
 func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (list []subscription, gone bool, err error) {
@@ -196,6 +200,9 @@ func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (
 	p := &stripe.SubscriptionListParams{ListParams: listParams(ctx), Customer: b.CustomerID, Status: new("all")}
 	iter := s.api.Subscriptions.List(p)
 	for iter.Next() {
+		if iter.Subscription() == nil {
+			return nil, false, explained(doing, errHole)
+		}
 		sub := read(iter.Subscription(), prices)
 		if sub.status == models.SubscriptionPastDue && sub.plan != "" {
 			since, err := s.pastDueSince(ctx, sub.id)
@@ -270,6 +277,9 @@ func (s *Service) pastDueSince(ctx context.Context, subscriptionID string) (time
 	iter := s.api.Invoices.List(p) // the newest first
 	var oldest time.Time
 	for iter.Next() {
+		if iter.Invoice() == nil {
+			return time.Time{}, errHole
+		}
 		switch inv := iter.Invoice(); inv.Status {
 		case stripe.InvoiceStatusPaid:
 			return oldest, nil

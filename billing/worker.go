@@ -1,9 +1,11 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -63,6 +65,8 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	if len(events) == 0 {
 		return 0, err
 	}
+	n := len(events)
+	events = s.giveUp(ctx, events)
 	// One customer's events are worked on one after the other. All of them were here before the first is worked on, so
 	// one sync serves those that tell of nothing else; and if Stripe does not answer for one, it is not asked for those.
 	queues := map[string][]models.StripeEvent{}
@@ -73,7 +77,8 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	defer release()
 	var wg sync.WaitGroup
 	room := make(chan struct{}, atOnce)
-	for customer, queue := range queues {
+	for _, customer := range byAttempts(queues) {
+		queue := queues[customer]
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
@@ -88,7 +93,10 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 					err = s.name(ctx, e)
 				case away != nil && onlySignal(e.Type):
 				default:
-					outcome, err = s.follow(ctx, e)
+					err = s.safely(ctx, func() (err error) {
+						outcome, err = s.follow(ctx, e)
+						return err
+					}, "event", e.ID, "type", e.Type)
 				}
 				mine.drop(e.ID)
 				if !s.settle(ctx, e, outcome, err) {
@@ -105,7 +113,35 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 		})
 	}
 	wg.Wait()
-	return len(events), err
+	return n, err
+}
+
+// errNeverEnded says that whoever worked on an event had died by the end.
+var errNeverEnded = fmt.Errorf("it was begun %d times, and the server ended each time before it was done: see its log for why", mostAttempts)
+
+// giveUp makes those of events dead letters that were begun often enough, and gives the others. One that is begun and not
+// ended may be what kills the servers; settle, which counts the attempts of others, is never come to.
+func (s *Service) giveUp(ctx context.Context, events []models.StripeEvent) (others []models.StripeEvent) {
+	for i := range events {
+		if e := &events[i]; e.Attempts > mostAttempts {
+			s.settle(ctx, e, "", errNeverEnded)
+		} else {
+			others = append(others, *e)
+		}
+	}
+	return others
+}
+
+// byAttempts is the customers in the order in which they are worked on: first those whose events were tried least, so
+// that one which kills the server takes few others with it time and again.
+func byAttempts(queues map[string][]models.StripeEvent) []string {
+	most := func(customer string) (n int) {
+		for i := range queues[customer] {
+			n = max(n, queues[customer][i].Attempts)
+		}
+		return n
+	}
+	return slices.SortedFunc(maps.Keys(queues), func(a, b string) int { return cmp.Compare(most(a), most(b)) })
 }
 
 // claims is the ids of events that are not settled yet.

@@ -1,0 +1,111 @@
+package billing_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// pending puts an event into the inbox as the webhook does.
+func (w *world) pending(id, customer string) {
+	w.t.Helper()
+	_, err := w.store.AddEvent(w.t.Context(), models.StripeEvent{ID: id, Type: "invoice.paid", CustomerID: customer, State: models.EventPending, CreatedAt: time.Now().UTC()})
+	w.must(err)
+}
+
+// An event with which the server dies each time is a dead letter in the end; the others are worked on.
+func TestEventThatKills(t *testing.T) {
+	each(t, func(w *world) {
+		w.kill()
+		w.pending("evt_killer", "cus_x")
+		for range billing.MostAttempts { // each claim ends with the process
+			claimed, err := w.store.ClaimEvents(w.t.Context(), 9, 15*time.Second)
+			if err != nil || len(claimed) != 1 {
+				w.t.Fatal(len(claimed), err)
+			}
+			w.offset.Add(int64(16 * time.Second))
+		}
+		w.pending("evt_other", "cus_y")
+		if n, err := w.billing.Work(w.t.Context()); n != 2 || err != nil {
+			w.t.Errorf("%d %v", n, err)
+		}
+		for _, e := range w.events() {
+			failed := e.ID == "evt_killer"
+			if (e.State == models.EventFailed) != failed || (e.State == models.EventDone) == failed || failed && !strings.Contains(e.Outcome, "15 times") {
+				w.t.Errorf("%+v", e)
+			}
+		}
+		if q, err := w.store.InboxState(w.t.Context()); err != nil || q.Dead != 1 || q.Waiting != 0 {
+			w.t.Errorf("%v %+v", err, q)
+		}
+	})
+}
+
+// A hole in a list of Stripe's, or in what it lists, is a failure of that account: nobody loses a plan by it, and the
+// server goes on.
+func TestHoleInAList(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.kill()
+		stripe := w.api.Config.Handler
+		for i, list := range []string{
+			`[null]`, `[{"id":"sub_1","object":"subscription","status":"active","items":{"object":"list","data":[null]}}]`,
+		} {
+			w.api.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Content-Type", "application/json")
+				fmt.Fprintf(rw, `{"object":"list","data":%s,"has_more":false}`, list)
+			})
+			if _, err := w.billing.Sync(w.t.Context(), w.account.ID, billing.Cause{Actor: "operator"}); err == nil {
+				w.t.Errorf("%s: nothing was wrong", list)
+			}
+			id := fmt.Sprintf("evt_%d", i)
+			w.pending(id, w.customer())
+			if _, err := w.billing.Work(w.t.Context()); err != nil {
+				w.t.Error(err)
+			}
+			waiting, err := w.store.Events(w.t.Context(), store.EventFilter{State: models.EventPending})
+			if err != nil || len(waiting) != 1 || waiting[0].ID != id || waiting[0].Outcome == "" {
+				w.t.Errorf("%v %+v", err, waiting)
+			}
+			w.wantPlan(models.PlanPro)
+			w.api.Config.Handler = stripe
+			w.offset.Add(int64(time.Minute))
+			if _, err := w.billing.Work(w.t.Context()); err != nil {
+				w.t.Error(err)
+			}
+		}
+		if waiting, _, err := w.store.InboxDepth(w.t.Context()); err != nil || waiting != 0 {
+			w.t.Errorf("%d wait, %v", waiting, err)
+		}
+	})
+}
+
+// faulty reaches Stripe through code that panics.
+type faulty struct{}
+
+func (faulty) RoundTrip(*http.Request) (*http.Response, error) { panic(errors.New("a fault of ours")) }
+
+// Whatever panics while an event is worked on is a failed attempt.
+func TestPanicIsAFailedAttempt(t *testing.T) {
+	each(t, func(w *world) {
+		w.kill()
+		w.pending("evt_1", "cus_unknown")
+		s := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, Transport: faulty{}})
+		for attempt := range billing.MostAttempts {
+			if n, err := s.Work(w.t.Context()); n != 1 || err != nil {
+				w.t.Fatalf("attempt %d: %d %v", attempt, n, err)
+			}
+			w.offset.Add(int64(15 * time.Minute))
+		}
+		if e := w.events()[0]; e.State != models.EventFailed || !strings.Contains(e.Outcome, "it panicked: a fault of ours") {
+			w.t.Errorf("%+v", e)
+		}
+	})
+}
