@@ -47,7 +47,7 @@ var (
 	gameNewest    = prometheus.NewDesc("lottery_game_newest_draw_timestamp_seconds", "Date of the newest draw of a game that is fetched.", []string{"feed", "game"}, nil)
 	gameOverdue   = prometheus.NewDesc("lottery_game_overdue", "1 if a draw should have been published and is not held. Games without any draw are left out.", []string{"feed", "game"}, nil)
 	inboxWaiting  = prometheus.NewDesc("lottery_webhook_inbox_waiting", "Stripe events that wait to be worked on.", nil, nil)
-	inboxOldest   = prometheus.NewDesc("lottery_webhook_inbox_oldest_seconds", "For how long the oldest of them has waited; 0 = none waits.", nil, nil)
+	inboxOldest   = prometheus.NewDesc("lottery_webhook_inbox_oldest_seconds", "For how long the oldest of them has waited, since it came or was tried again by hand; 0 = none waits.", nil, nil)
 	inboxDead     = prometheus.NewDesc("lottery_webhook_inbox_dead", "Stripe events that were tried often enough, and want an operator.", nil, nil)
 	outboxWaiting = prometheus.NewDesc("lottery_outbox_waiting", "Mails that wait to be sent.", nil, nil)
 	outboxOldest  = prometheus.NewDesc("lottery_outbox_oldest_seconds", "For how long the oldest of them has waited; 0 = none waits.", nil, nil)

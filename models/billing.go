@@ -93,6 +93,7 @@ type StripeEvent struct {
 	Outcome    string    // what was done, or why not
 	CreatedAt  time.Time // by Stripe's clock
 	ReceivedAt time.Time
+	RetriedAt  *time.Time // by an operator, last; nil = never
 	DoneAt     *time.Time
 }
 

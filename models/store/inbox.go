@@ -124,7 +124,7 @@ func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, 
 		return e, none
 	}
 	done := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).
-		Updates(map[string]any{"state": models.EventPending, "attempts": 0, "next_at": s.later(0), "done_at": nil})
+		Updates(map[string]any{"state": models.EventPending, "attempts": 0, "next_at": s.later(0), "retried_at": s.now(), "done_at": nil})
 	if done.Error != nil {
 		return e, unavailable(done.Error)
 	}
@@ -137,13 +137,17 @@ func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, 
 	return e, nil
 }
 
-// InboxDepth is how many events wait, and since when the oldest of them does.
+// InboxDepth is how many events wait, and since when the oldest of them does: since it came, or since an operator had it
+// tried again.
 func (s *Store) InboxDepth(ctx context.Context) (waiting int64, oldest time.Time, err error) {
 	if err := s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventPending).Count(&waiting).Error; err != nil || waiting == 0 {
 		return 0, time.Time{}, wrapUnavailable(err)
 	}
 	var e models.StripeEvent
-	err = s.reader(ctx).Where("state = ?", models.EventPending).Order("received_at").Limit(1).Find(&e).Error
+	err = s.reader(ctx).Where("state = ?", models.EventPending).Order("COALESCE(retried_at, received_at)").Limit(1).Find(&e).Error
+	if e.RetriedAt != nil {
+		return waiting, *e.RetriedAt, wrapUnavailable(err)
+	}
 	return waiting, e.ReceivedAt, wrapUnavailable(err)
 }
 

@@ -200,3 +200,39 @@ func TestClaimsByOneClock(t *testing.T) {
 	}
 	claim(t, right, time.Minute, 1)
 }
+
+// An event that was given up weeks ago and is tried again by hand has waited since then, also after attempts; one that came
+// before it was is the oldest.
+func TestOldestAfterRetry(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ago := func(d time.Duration) *store.Store {
+			return storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(-d) }})
+		}
+		now := ago(0)
+		waits := func(want time.Duration) {
+			t.Helper()
+			q, err := now.InboxState(t.Context())
+			if err != nil || (time.Since(q.Oldest)-want).Abs() > time.Minute {
+				t.Errorf("the oldest of %d has waited for %s, want %s: %v", q.Waiting, time.Since(q.Oldest), want, err)
+			}
+		}
+		before := ago(21 * aDay)
+		addEvents(t, before, 1)
+		waits(21 * aDay)
+		e := claim(t, before, time.Hour, 1)[0]
+		if err := before.SettleEvent(t.Context(), e, models.EventFailed, "never", 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := now.RetryEvent(t.Context(), e.ID); err != nil {
+			t.Fatal(err)
+		}
+		waits(0)
+		claim(t, now, time.Hour, 1)
+		waits(0)
+		if _, err := ago(time.Hour).AddEvent(t.Context(), models.StripeEvent{ID: "evt_older", State: models.EventPending}); err != nil {
+			t.Fatal(err)
+		}
+		waits(time.Hour)
+	})
+}
