@@ -36,8 +36,8 @@ func (t *tool) billing() *cli.Command {
 		},
 		{
 			Name: "sync", Usage: "make accounts' plans what Stripe says", ArgsUsage: "[ACCOUNT]",
-			Description: "The answer to \"I have paid\". --all looks at every account that ever went to checkout, slowly; one that\n" +
-				"is cut short goes on where it was.\n\nExample:\n  lotteryadmin billing sync ada@example.com",
+			Description: "The answer to \"I have paid\". --all looks at every account that ever went to checkout, slowly, and\n" +
+				"finds those whose customer is known at Stripe only, as after a restore; one that is cut short goes on where it was.\n\nExample:\n  lotteryadmin billing sync ada@example.com",
 			Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every account that has a Stripe customer"}},
 			Action: t.billed(audited(billingSync)),
 		},

@@ -64,7 +64,7 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 		return Session{}, err
 	}
 	if b = now.Billing; b.CustomerID == nil {
-		id, err := s.newCustomer(ctx, &now.Account, b.Attempt)
+		id, known, err := s.newCustomer(ctx, &now.Account, b.Attempt)
 		if err != nil {
 			return Session{}, err
 		}
@@ -72,11 +72,13 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 		if err := s.store.SaveBilling(ctx, l, b); err != nil {
 			return Session{}, err
 		}
+		if known { // it may pay already, or have a checkout open: nothing was read of it yet
+			return s.checkout(ctx, l, accountID)
+		}
 	}
 	if open == nil {
-		b.Attempt++
 		b.DropSession()
-		if err := s.store.SaveBilling(ctx, l, b); err != nil { // before Stripe hears of it: a lost reply is found again
+		if err := s.store.SaveBilling(ctx, l, b); err != nil { // what was open is closed, whether or not another one opens
 			return Session{}, err
 		}
 		if open, err = s.newSession(ctx, &b, price.PriceID); err != nil {
@@ -123,17 +125,11 @@ func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
 	return models.KnownPrice{}, models.Errorf(models.CodeConflict, "nothing is for sale yet: run `lotteryadmin billing setup`")
 }
 
-// newCustomer makes the account's customer, unless one is there whose answer got lost: however long ago, which the
-// idempotency key, that Stripe forgets after a day, would not tell.
-func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt int) (string, error) {
-	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx), Email: a.Email})
-	for iter.Next() {
-		if c := iter.Customer(); c.Metadata[accountKey] == a.ID && !c.Deleted {
-			return c.ID, nil
-		}
-	}
-	if err := iter.Err(); err != nil {
-		return "", explained("look for the customer", err)
+// newCustomer makes the account's customer, unless Stripe has it already, which known tells: its answer got lost, or the
+// database was set back to before it. The idempotency key, that Stripe forgets after a day, would not find it then.
+func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt int) (id string, known bool, err error) {
+	if id, err = s.findCustomer(ctx, a); err != nil || id != "" {
+		return id, true, err
 	}
 	p := &stripe.CustomerParams{
 		Params: params(ctx, fmt.Sprintf("customer-%s-%d", a.ID, attempt)), Email: a.Email,
@@ -148,9 +144,26 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 		c, err = s.api.Customers.New(p)
 	}
 	if err != nil {
-		return "", explained("make a customer", err)
+		return "", false, explained("make a customer", err)
 	}
-	return c.ID, nil
+	return c.ID, replayed(c.LastResponse), nil
+}
+
+// replayed tells whether Stripe gave the answer to an earlier request with the same idempotency key.
+// https://docs.stripe.com/api/idempotent_requests
+func replayed(res *stripe.APIResponse) bool {
+	return res != nil && res.Header.Get("Idempotent-Replayed") == "true"
+}
+
+// findCustomer is the customer that Stripe has at the account's address and that names the account; "" if it has none.
+func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, error) {
+	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx), Email: a.Email})
+	for iter.Next() {
+		if c := iter.Customer(); c.Metadata[accountKey] == a.ID && !c.Deleted {
+			return c.ID, nil
+		}
+	}
+	return "", explained("look for the customer", iter.Err())
 }
 
 // SendEmail tells Stripe the account's address, which receipts go to, after it was changed here. There is nothing to tell
@@ -231,9 +244,11 @@ func (s *Service) expire(ctx context.Context, sessionID string) error {
 	return explained("close the open checkout", err)
 }
 
+// newSession opens a checkout. Its key is another one each time, for openSession finds one whose answer got lost: a key
+// that a restored database makes again would be answered with a session that is not open any more.
 func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, priceID string) (*stripe.CheckoutSession, error) {
 	c, err := s.api.CheckoutSessions.New(&stripe.CheckoutSessionParams{
-		Params:            params(ctx, fmt.Sprintf("checkout-%s-%d", b.AccountID, b.Attempt)),
+		Params:            params(ctx, newKey("checkout")),
 		Mode:              stripe.String(string(stripe.CheckoutSessionModeSubscription)),
 		Customer:          b.CustomerID,
 		ClientReferenceID: new(b.AccountID),

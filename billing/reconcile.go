@@ -3,7 +3,10 @@ package billing
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
+
+	"github.com/stripe/stripe-go/v76"
 
 	"lottery/models"
 )
@@ -42,9 +45,43 @@ func (s *Service) Reconcile(ctx context.Context, each func(accountID string, now
 	return s.reconcile(ctx, settingReconcile, each)
 }
 
-// SyncAll is Reconcile at the operator's word. Where one of them was cut short is nothing to the other.
+// SyncAll is Reconcile at the operator's word, also of accounts whose customer is not known here: the database may have
+// been set back to before they first paid. Where one of them was cut short is nothing to the other.
 func (s *Service) SyncAll(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
+	if err := s.claimAll(ctx); err != nil {
+		return Reconciled{}, err
+	}
 	return s.reconcile(ctx, settingSyncAll, each)
+}
+
+// claimAll reads every customer that Stripe has, a hundred at a time, and claims those of ours that nobody has here: of
+// several that name one account, the first that was made.
+func (s *Service) claimAll(ctx context.Context) error {
+	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx)}) // the newest first
+	var ours []*stripe.Customer
+	for iter.Next() {
+		c := iter.Customer()
+		if c.Metadata[accountKey] == "" {
+			continue
+		}
+		_, err := s.store.AccountOfCustomer(ctx, c.ID)
+		switch {
+		case models.ErrorCode(err) == models.CodeNotFound:
+			ours = append(ours, c)
+		case err != nil:
+			return err
+		}
+	}
+	if err := iter.Err(); err != nil {
+		return explained("read the customers", err)
+	}
+	for _, c := range slices.Backward(ours) {
+		_, _, err := s.claim(ctx, c.ID, c.Metadata[accountKey])
+		if err != nil && models.ErrorCode(err) != models.CodeNotFound { // another deployment's, or of an account that is forgotten
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Service) reconcile(ctx context.Context, setting string, each func(accountID string, now Standing, err error)) (Reconciled, error) {

@@ -252,6 +252,8 @@ func (w *world) live() (made *flow, said string) {
 	w.settle()
 	_, err = w.billing.Reconcile(ctx, nil)
 	w.must(err)
+	_, err = w.billing.SyncAll(ctx, nil)
+	w.must(err)
 	w.kill()
 	log.mu.Lock()
 	defer log.mu.Unlock()

@@ -299,25 +299,34 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	if c.Deleted || named == "" {
 		return "", "nobody's customer here", nil
 	}
-	account, err := s.store.Account(ctx, named)
-	if models.ErrorCode(err) == models.CodeNotFound {
+	accountID, own, err := s.claim(ctx, e.CustomerID, named)
+	switch {
+	case models.ErrorCode(err) == models.CodeNotFound:
 		return "", "the customer names an account that does not exist", nil
-	}
-	if err != nil {
+	case err != nil:
 		return "", "", err
+	case !own:
+		return "", "a second customer of account " + accountID + "; flagged", nil
+	default:
+		return accountID, "", nil
+	}
+}
+
+// claim makes a customer that names an account the account's own, if that has none; else it is a second one, and flagged.
+func (s *Service) claim(ctx context.Context, customerID, named string) (accountID string, own bool, err error) {
+	account, err := s.store.Account(ctx, named)
+	if err != nil {
+		return "", false, err
 	}
 	b, err := s.store.BillingAccount(ctx, account.ID)
 	if err != nil {
-		return "", "", err
+		return "", false, err
 	}
 	if b.CustomerID == nil {
-		return account.ID, "", s.adopt(ctx, account.ID, e.CustomerID)
+		return account.ID, true, s.adopt(ctx, account.ID, customerID)
 	}
-	detail := fmt.Sprintf("Stripe's customer %s names this account, whose own is %s: see which one pays", e.CustomerID, *b.CustomerID)
-	if err := s.store.RaiseFlag(ctx, flag(account.ID, models.FlagSecondCustomer, e.CustomerID, detail)); err != nil {
-		return "", "", err
-	}
-	return "", "a second customer of account " + account.ID + "; flagged", nil
+	detail := fmt.Sprintf("Stripe's customer %s names this account, whose own is %s: see which one pays", customerID, *b.CustomerID)
+	return account.ID, false, s.store.RaiseFlag(ctx, flag(account.ID, models.FlagSecondCustomer, customerID, detail))
 }
 
 // adopt makes a customer the account's own, if it has none: ours to begin with, but the database that knew so was lost

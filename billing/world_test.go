@@ -40,6 +40,7 @@ type world struct {
 	account models.Account // one on Free
 	price   string
 	n       int
+	address string       // the database's
 	offset  atomic.Int64 // of the database's clock, in nanoseconds
 }
 
@@ -55,7 +56,7 @@ func each(t *testing.T, test func(w *world)) {
 
 func newWorld(t *testing.T, database string) *world {
 	t.Helper()
-	w := &world{t: t}
+	w := &world{t: t, address: database}
 	var apiHandler atomic.Pointer[sandbox.Sandbox]
 	w.api = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { apiHandler.Load().ServeHTTP(rw, r) }))
 	w.hook = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

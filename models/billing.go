@@ -8,7 +8,7 @@ type BillingAccount struct {
 	AccountID  string  `gorm:"primaryKey"`
 	CustomerID *string // cus_…; nil before the first checkout, and when Stripe says that the customer was deleted
 
-	Attempt          int     // of checkout: part of the idempotency keys, so that a new attempt is a new session
+	Attempt          int     // part of the idempotency key of its customer: after one that was deleted, the next is a new one
 	SessionID        *string // cs_… of the newest checkout; nil = none is open
 	SessionURL       *string
 	SessionExpiresAt *time.Time

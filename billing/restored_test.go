@@ -1,0 +1,117 @@
+package billing_test
+
+import (
+	"database/sql"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing/sandbox"
+	"lottery/models"
+)
+
+// The database was restored from a backup: Stripe knows of customers, and of what they pay, and we do not.
+
+// setBack makes the database what it was before anybody went to checkout. No server runs then.
+func (w *world) setBack() {
+	w.t.Helper()
+	w.kill()
+	driver, address := "pgx", w.address
+	if path, ok := strings.CutPrefix(w.address, "sqlite:"); ok {
+		driver, address = "sqlite", path+"?_pragma=busy_timeout(5000)"
+	}
+	db, err := sql.Open(driver, address)
+	w.must(err)
+	defer db.Close()
+	for _, statement := range []string{
+		"DELETE FROM billing_accounts", "DELETE FROM stripe_events", "DELETE FROM audit_entries", "DELETE FROM mails",
+		"UPDATE accounts SET billed_plan = NULL",
+	} {
+		_, err := db.ExecContext(w.t.Context(), statement)
+		w.must(err)
+	}
+	w.billing = w.service()
+	w.wantPlan(models.PlanFree)
+}
+
+// Row 10 for somebody of whom it is not known here that he paid; a day later Stripe has forgotten the keys.
+func TestRestoredAndPaysAgain(t *testing.T) {
+	for name, later := range map[string]time.Duration{"at once": 0, "a day later": 25 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				w.pro()
+				w.setBack()
+				w.stripe.Advance(later)
+				_, err := w.billing.Checkout(w.t.Context(), w.account.ID)
+				w.refused(err)
+				w.wantPlan(models.PlanPro) // asking has told
+				if w.onlySubscription(); len(w.openSessions()) != 0 {
+					w.t.Errorf("%+v", w.openSessions())
+				}
+			})
+		})
+	}
+}
+
+// Who changed his address at Stripe is known by the key, as long as Stripe remembers it.
+func TestRestoredWithAnotherAddressPaysAgain(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.must(w.stripe.SetEmail(w.customer(), "bills@example.com"))
+		w.setBack()
+		_, err := w.billing.Checkout(w.t.Context(), w.account.ID)
+		w.refused(err)
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// A checkout that is open is given again; one that was paid, and whose subscription has ended, is not.
+func TestRestoredAndBuysAnew(t *testing.T) {
+	each(t, func(w *world) {
+		open := w.checkout()
+		w.setBack()
+		old := w.checkout()
+		if old != open {
+			w.t.Errorf("%s is open, and %s is given", open, old)
+		}
+		w.start()
+		_, _, err := w.stripe.Pay(old, sandbox.CardOK)
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.Cancel(w.onlySubscription()))
+		w.settle()
+		w.setBack()
+		if again := w.checkout(); again == old {
+			w.t.Errorf("%s was paid already, and is given again", old)
+		} else if _, paid, err := w.stripe.Pay(again, sandbox.CardOK); err != nil || !paid {
+			w.t.Errorf("%v: it cannot be paid", err)
+		}
+		if n := len(w.stripe.Customers()); n != 1 {
+			w.t.Errorf("%d customers", n)
+		}
+	})
+}
+
+// The operator's round finds the customers of ours that are at Stripe only, whatever their addresses are now.
+func TestRestoredAndSyncAll(t *testing.T) {
+	each(t, func(w *world) {
+		ids := w.several(3)
+		w.must(w.stripe.SetEmail(w.customer(), "bills@example.com"))
+		w.setBack()
+		var none struct{ ID string }
+		w.ask(http.MethodPost, "/v1/customers", nil, &none)
+		w.foreignCustomer(map[string]string{"lottery_account": "acc_none"})
+		w.foreignCustomer(map[string]string{"lottery_account": ids[0]})
+		w.account.ID = ids[0]
+		done, err := w.billing.SyncAll(w.t.Context(), nil)
+		if err != nil || !done.Whole || done.Accounts != 3 || len(done.Failed) != 0 {
+			w.t.Fatalf("%v %+v", err, done)
+		}
+		w.wantFlags(models.FlagSecondCustomer)
+		for _, w.account.ID = range ids {
+			w.wantPlan(models.PlanPro)
+		}
+	})
+}
