@@ -3,7 +3,9 @@ package admin_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +125,42 @@ func TestFlagsOfAClosedAccount(t *testing.T) {
 	s.run(4, "billing", "status", "ada@example.com") // its address is forgotten
 	s.run(4, "billing", "checkout", ada)
 	s.run(4, "accounts", "show", ada)
+}
+
+// ask calls Stripe as its dashboard does.
+func (s *till) ask(path string, form url.Values) (made struct{ ID string }) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.stripe+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth(sandbox.DefaultKey, "")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || made.ID == "" {
+		s.t.Fatalf("%s: %d %v", path, res.StatusCode, err)
+	}
+	return made
+}
+
+// A customer that only Stripe knows, as after a restore, pays no more either when the account is deleted.
+func TestDeleteAnAccountThatStripeKnows(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	ada := s.account("ada@example.com")
+	price := s.object("billing", "setup")["price"].(string)
+	customer := s.ask("/v1/customers", url.Values{"email": {"ada@example.com"}, "metadata[lottery_account]": {ada}}).ID
+	sub, err := s.stand.NewSubscription(customer, price, "active", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, messages := s.run(0, "accounts", "delete", ada, "--yes"); !strings.Contains(messages, "Cancelled subscription "+sub) {
+		t.Errorf("%q", messages)
+	}
 }
 
 // What was open to be paid is closed when there is nothing to gain by paying any more.

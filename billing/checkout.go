@@ -356,13 +356,18 @@ type Ended struct {
 }
 
 // End cancels everything that the account pays for, and closes its open checkout: for an account that is closed or
-// deleted. It fails if Stripe does not confirm.
+// deleted. It fails if Stripe does not confirm, unless the account is not known to have a customer.
 func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
 	var out Ended
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
 		b, err := s.store.BillingAccount(ctx, accountID)
-		if err != nil || b.CustomerID == nil {
+		if err != nil {
 			return err
+		}
+		if b.CustomerID == nil {
+			if err := s.recall(ctx, l, &b); err != nil || b.CustomerID == nil {
+				return err
+			}
 		}
 		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
 			return err
@@ -384,4 +389,28 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 		return err
 	})
 	return out, err
+}
+
+// recall notes the customer that Stripe has of an account which is not known here to have one. If Stripe does not answer,
+// nothing is noted: next to no such account has one, and whoever leaves need not wait for it. What it pays ends with its
+// next event then, or with `billing sync --all`.
+func (s *Service) recall(ctx context.Context, l store.Lease, b *models.BillingAccount) error {
+	a, err := s.store.BilledAccount(ctx, b.AccountID)
+	if err != nil || a.Email == nil { // it is closed, and its address forgotten
+		return err
+	}
+	id, err := s.findCustomer(ctx, &a)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		s.log.WarnContext(ctx, "an account ends, and Stripe cannot be asked whether it has a customer: `lotteryadmin billing sync --all` finds it later",
+			"account", a.ID, "error", err)
+		return nil
+	case id == "":
+		return nil
+	default:
+		b.CustomerID = &id
+		return s.store.SaveBilling(ctx, l, *b)
+	}
 }

@@ -1,11 +1,13 @@
 package billing_test
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"lottery/billing"
 	"lottery/billing/sandbox"
 	"lottery/configs"
 	"lottery/models"
@@ -72,6 +74,27 @@ func TestFault21ObjectIsGoneWhenFetched(t *testing.T) {
 		}
 		w.wantPlan(models.PlanPro)
 		w.wantFlags()
+	})
+}
+
+// A customer of ours whose account is gone may pay on: the log says so, since no account can be flagged.
+func TestCustomerOfAnAccountThatIsNotThere(t *testing.T) {
+	each(t, func(w *world) {
+		w.kill()
+		log := &lines{}
+		hook := w.billing.Webhook()
+		w.handler.Store(&hook)
+		lost := w.foreignCustomer(map[string]string{"lottery_account": "acc_none"})
+		_, err := w.stripe.NewSubscription(lost, w.price, "active", nil)
+		w.must(err)
+		w.must(w.stripe.Quiesce(w.t.Context()))
+		_, err = billing.New(billing.Options{
+			Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, StripeNow: w.stripe.Now, Log: slog.New(slog.NewTextHandler(log, nil)),
+		}).Work(w.t.Context())
+		w.must(err)
+		if said := log.b.String(); !strings.Contains(said, "level=WARN") || !strings.Contains(said, lost) || !strings.Contains(said, "acc_none") {
+			w.t.Errorf("%q", said)
+		}
 	})
 }
 

@@ -129,6 +129,20 @@ func TestClosedAccountPays(t *testing.T) {
 	})
 }
 
+// A second customer who pays for a closed account is flagged like any other.
+func TestSecondCustomerOfAClosedAccount(t *testing.T) {
+	each(t, func(w *world) {
+		w.checkout()
+		_, err := w.store.DeleteAccount(w.t.Context(), w.account.ID)
+		w.must(err)
+		second := w.foreignCustomer(map[string]string{"lottery_account": w.account.ID})
+		_, err = w.stripe.NewSubscription(second, w.price, "active", nil)
+		w.must(err)
+		w.settle()
+		w.wantFlags(models.FlagSecondCustomer)
+	})
+}
+
 func TestFlagSuspended(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()

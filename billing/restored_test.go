@@ -3,6 +3,7 @@ package billing_test
 import (
 	"database/sql"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,5 +114,41 @@ func TestRestoredAndSyncAll(t *testing.T) {
 		for _, w.account.ID = range ids {
 			w.wantPlan(models.PlanPro)
 		}
+	})
+}
+
+// Whoever leaves pays no more, though nobody here knows that he pays.
+func TestRestoredAndClosed(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.setBack()
+		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		if err != nil || !slices.Equal(ended.Cancelled, []string{sub}) {
+			w.t.Errorf("%v %+v", err, ended)
+		}
+	})
+}
+
+// Stripe is away in that moment: the account is closed all the same, and its next event ends what it pays.
+func TestRestoredAndClosedWhileStripeIsAway(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		sub := w.pro()
+		customer := w.customer()
+		w.setBack()
+		w.start()
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError})
+		_, err := w.billing.End(ctx, w.account.ID, cause())
+		w.must(err)
+		_, err = w.store.DeleteAccount(ctx, w.account.ID)
+		w.must(err)
+		w.stripe.ClearFaults()
+		w.must(w.stripe.Renew(sub))
+		w.settle()
+		if w.customer() != customer {
+			w.t.Errorf("the customer is %s, want %s", w.customer(), customer)
+		}
+		w.wantStates(map[string]string{sub: "canceled"})
+		w.wantFlags(models.FlagClosed)
 	})
 }

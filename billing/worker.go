@@ -302,6 +302,8 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	accountID, own, err := s.claim(ctx, e.CustomerID, named)
 	switch {
 	case models.ErrorCode(err) == models.CodeNotFound:
+		s.log.WarnContext(ctx, "a customer at Stripe names an account that is not here, and may pay for nothing: look at it in Stripe's dashboard",
+			"event", e.ID, "type", e.Type, "customer", e.CustomerID, "account", named)
 		return "", "the customer names an account that does not exist", nil
 	case err != nil:
 		return "", "", err
@@ -314,7 +316,7 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 
 // claim makes a customer that names an account the account's own, if that has none; else it is a second one, and flagged.
 func (s *Service) claim(ctx context.Context, customerID, named string) (accountID string, own bool, err error) {
-	account, err := s.store.Account(ctx, named)
+	account, err := s.store.BilledAccount(ctx, named) // whoever pays for one that is closed is not forgotten
 	if err != nil {
 		return "", false, err
 	}
