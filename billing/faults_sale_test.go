@@ -182,6 +182,10 @@ func TestFault15PaidLater(t *testing.T) {
 				session := w.buy(card)
 				w.settle()
 				w.wantPlan(models.PlanFree)
+				w.wantStates(map[string]string{w.onlySubscription(): "active"}) // at Stripe
+				if b, err := w.store.BillingAccount(w.t.Context(), w.account.ID); err != nil || *b.Status != "incomplete" {
+					w.t.Errorf("%v %+v", err, b)
+				}
 				if arrived, _, err := w.billing.Return(w.t.Context(), w.account.ID, session); err != nil || arrived != billing.ArrivedPending {
 					w.t.Errorf("%s %v", arrived, err)
 				}
@@ -191,9 +195,71 @@ func TestFault15PaidLater(t *testing.T) {
 				w.stripe.Advance(4 * day)
 				w.settle()
 				w.wantPlan(want)
+				_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
+				w.must(err)
+				w.wantPlan(want)
 			})
 		})
 	}
+}
+
+// Stripe's guide says that it waits for the bank with the subscription incomplete: that comes to the same.
+func TestFault15PaidLaterAndIncomplete(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.buy(sandbox.BankPays)
+		w.must(w.stripe.SetStatus(w.onlySubscription(), "incomplete"))
+		w.settle()
+		w.wantPlan(models.PlanFree)
+		w.must(w.stripe.Settle(session, true))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// What was never paid has no grace; once it was paid, it has.
+func TestFault15FirstDebitFails(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.buy(sandbox.BankFails)
+		sub := w.onlySubscription()
+		w.must(w.stripe.Settle(session, false))
+		w.settle()
+		w.wantStates(map[string]string{sub: "past_due"})
+		w.wantPlan(models.PlanFree)
+		w.wantMails()
+		_, err := w.billing.Checkout(w.t.Context(), w.account.ID)
+		w.refused(err)
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardFailsLater))
+		w.must(w.stripe.RetryPayment(sub))
+		w.settle()
+		w.wantPlan(models.PlanFree) // that card did not pay either
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardOK))
+		w.must(w.stripe.RetryPayment(sub))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+		w.must(w.stripe.Renew(sub))
+		w.settle()
+		w.wantStates(map[string]string{sub: "past_due"})
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// A renewal that a bank decides on takes days: nobody who has paid before loses Pro meanwhile.
+func TestFault15RenewalPaidLater(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.BankPays))
+		w.must(w.stripe.Renew(sub))
+		w.settle()
+		if inv := w.stripe.Invoices(w.customer()); len(inv) != 2 || inv[1].Status != "open" {
+			w.t.Fatalf("%+v", inv)
+		}
+		w.wantPlan(models.PlanPro)
+		w.stripe.Advance(4 * day)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.wantMails(models.MailWelcomePro)
+	})
 }
 
 func TestFault16SomebodyElsesSession(t *testing.T) {

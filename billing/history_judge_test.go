@@ -51,14 +51,19 @@ func (h *history) judge() {
 			if len(sub.Prices) == 0 || sub.Prices[0] != h.price {
 				continue
 			}
+			since, ever := h.unpaidSince(sub.ID)
 			switch sub.Status {
 			case "active", "trialing":
+				if sub.Status == "active" && !ever { // a bank decides on the first debit
+					h.seen.Waits++
+					continue
+				}
 				want = models.PlanPro
 				if !sub.AtPeriodEnd {
 					paid++
 				}
 			case "past_due":
-				if h.stripe.Now().Before(h.unpaidSince(sub.ID).Add(7 * day)) {
+				if ever && h.stripe.Now().Before(since.Add(7*day)) {
 					want = models.PlanPro
 					h.seen.Grace++
 				}
@@ -145,8 +150,8 @@ func (h *history) judgeRecords(billed models.Plan, closed bool) {
 }
 
 // unpaidSince is when the oldest invoice was made that is open, and newer than the last that was paid; or if there is
-// none, when the subscription's period began.
-func (h *history) unpaidSince(sub string) (since time.Time) {
+// none, when the subscription's period began. ever is false where there are open ones, and none was ever paid.
+func (h *history) unpaidSince(sub string) (since time.Time, ever bool) {
 	var list struct {
 		Data []struct {
 			Created int64
@@ -156,6 +161,7 @@ func (h *history) unpaidSince(sub string) (since time.Time) {
 	h.read(http.MethodGet, "/v1/invoices?limit=100&subscription="+sub, "", &list)
 	for _, invoice := range list.Data {
 		if invoice.Status == "paid" {
+			ever = true
 			break
 		}
 		if invoice.Status == "open" {
@@ -167,7 +173,7 @@ func (h *history) unpaidSince(sub string) (since time.Time) {
 			At int64 `json:"current_period_start"`
 		}
 		h.read(http.MethodGet, "/v1/subscriptions/"+sub, "", &begun)
-		since = time.Unix(begun.At, 0)
+		since, ever = time.Unix(begun.At, 0), true
 	}
-	return since
+	return since, ever
 }

@@ -81,7 +81,7 @@ func TestHistories(t *testing.T) {
 			}
 		}
 		t.Logf("%d histories: %+v", done, seen)
-		if done >= 1000 && (seen.Upgrades < done/4 || seen.Ends == 0 || seen.Deaths < done/10 || seen.Doubles == 0 || seen.Grace == 0 || seen.Gone == 0 || seen.Closed == 0) {
+		if done >= 1000 && (seen.Upgrades < done/4 || seen.Ends == 0 || seen.Deaths < done/10 || seen.Doubles == 0 || seen.Grace == 0 || seen.Gone == 0 || seen.Closed == 0 || seen.Waits == 0) {
 			t.Error("too little happens in them to show anything")
 		}
 	})
@@ -94,6 +94,7 @@ type sights struct {
 	Grace                  int // ended past due, within grace
 	Gone                   int // ended with the customer deleted
 	Closed                 int // ended with the account closed
+	Waits                  int // ended with a first payment under way
 }
 
 // history is one account's story.

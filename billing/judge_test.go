@@ -68,6 +68,11 @@ func TestJudgeOne(t *testing.T) {
 			t.Errorf("past due for %s: grace ends at %s", late, out.graceEndsAt)
 		}
 	}
+	never := sold("sub_1", "past_due", 1, "known", 0)
+	never.neverPaid = true
+	if out := judge([]subscription{never}, week, noon); out.plan != nil || out.graceEndsAt != nil {
+		t.Errorf("never paid, and past due: %+v", out)
+	}
 	if out := judge([]subscription{sold("sub_1", "past_due", 1, "known", 0)}, 0, noon); out.plan != nil {
 		t.Error("no grace gives Pro")
 	}

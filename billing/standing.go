@@ -22,6 +22,8 @@ type subscription struct {
 	priceID      string
 	ours         bool      // to our product, whether or not the price is known
 	pastDueSince time.Time // of one that is past due: when its oldest unpaid invoice was made, or its period began
+	owes         bool      // its latest invoice is not paid, and would be charged by itself
+	neverPaid    bool      // it has invoices to pay, and none of them ever was
 }
 
 // read takes what counts out of sub. A period's end that Stripe left out is none, not 1970. One that is cancelled on a
@@ -29,6 +31,7 @@ type subscription struct {
 func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscription {
 	out := subscription{
 		id: sub.ID, status: string(sub.Status), created: sub.Created, ending: sub.CancelAtPeriodEnd || sub.CancelAt > 0,
+		owes: sub.CollectionMethod != stripe.SubscriptionCollectionMethodSendInvoice && sub.LatestInvoice != nil && owed(sub.LatestInvoice.Status),
 	}
 	if at := cmp.Or(sub.CancelAt, sub.CurrentPeriodEnd); at > 0 {
 		end := time.Unix(at, 0).UTC()
@@ -55,6 +58,24 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 		}
 	}
 	return out
+}
+
+// owed tells whether an invoice in a state is not paid. One that is void is not to be paid.
+func owed(status stripe.InvoiceStatus) bool {
+	return status == stripe.InvoiceStatusDraft || status == stripe.InvoiceStatusOpen || status == stripe.InvoiceStatusUncollectible
+}
+
+// unclear tells whether only the invoices say what the subscription gives: one that is past due may have been paid before,
+// and one whose latest invoice is not paid may be active at Stripe before any was.
+func (s *subscription) unclear() bool {
+	return s.plan != "" && (s.status == models.SubscriptionPastDue || s.status == models.SubscriptionActive && s.owes)
+}
+
+// waits takes for unfinished what Stripe calls active while a bank decides on the first debit: nothing was paid for it yet.
+func (s *subscription) waits() {
+	if s.neverPaid && s.status == models.SubscriptionActive {
+		s.status = models.SubscriptionIncomplete
+	}
 }
 
 // over tells whether nothing can come of the subscription any more.
@@ -91,9 +112,9 @@ type standing struct {
 
 // judge decides. All subscriptions of the customer come in, of every status; those to other products do not count.
 //
-// Active and trialing give the plan; past due gives it for the time of grace; unpaid, canceled, incomplete,
-// incomplete_expired and paused give nothing. Of several paid ones that go on the oldest stays; one that is set to end was
-// replaced by them, or ends as it is.
+// Active and trialing give the plan; past due gives it for the time of grace, if it was ever paid; unpaid, canceled,
+// incomplete, incomplete_expired and paused give nothing. Of several paid ones that go on the oldest stays; one that is set
+// to end was replaced by them, or ends as it is.
 // https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
 func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 	var out standing
@@ -110,7 +131,7 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 		switch {
 		case s.paid():
 			return 0
-		case s.status == models.SubscriptionPastDue && now.Before(s.pastDueSince.Add(grace)):
+		case s.status == models.SubscriptionPastDue && !s.neverPaid && now.Before(s.pastDueSince.Add(grace)):
 			return 1
 		case !s.over():
 			return 2

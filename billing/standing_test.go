@@ -61,6 +61,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Active is paid, unless the latest invoice is not: then the invoices say. Who is billed on terms, by the operator's own
+// hand, pays later.
+func TestReadOwes(t *testing.T) {
+	t.Parallel()
+	terms, charged := stripe.SubscriptionCollectionMethodSendInvoice, stripe.SubscriptionCollectionMethodChargeAutomatically
+	for name, c := range map[string]struct {
+		latest *stripe.Invoice
+		how    stripe.SubscriptionCollectionMethod
+		owes   bool
+	}{
+		"no invoice":             {nil, charged, false},
+		"not shown":              {&stripe.Invoice{ID: "in_1"}, charged, false},
+		"paid":                   {&stripe.Invoice{Status: stripe.InvoiceStatusPaid}, charged, false},
+		"void":                   {&stripe.Invoice{Status: stripe.InvoiceStatusVoid}, charged, false},
+		"a draft":                {&stripe.Invoice{Status: stripe.InvoiceStatusDraft}, charged, true},
+		"open":                   {&stripe.Invoice{Status: stripe.InvoiceStatusOpen}, charged, true},
+		"given up":               {&stripe.Invoice{Status: stripe.InvoiceStatusUncollectible}, charged, true},
+		"open, and sent by us":   {&stripe.Invoice{Status: stripe.InvoiceStatusOpen}, terms, false},
+		"open, nothing else":     {&stripe.Invoice{Status: stripe.InvoiceStatusOpen}, "", true},
+		"a mode that is to come": {&stripe.Invoice{Status: "to come"}, charged, false},
+	} {
+		if got := read(&stripe.Subscription{Status: "active", LatestInvoice: c.latest, CollectionMethod: c.how}, nil); got.owes != c.owes {
+			t.Errorf("%s: owes %v", name, got.owes)
+		}
+	}
+}
+
 // Whatever may go on is not sold a second time; what has ended may be.
 func TestUnfinished(t *testing.T) {
 	t.Parallel()

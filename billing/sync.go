@@ -198,20 +198,22 @@ func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (
 		return nil, false, err
 	}
 	p := &stripe.SubscriptionListParams{ListParams: listParams(ctx), Customer: b.CustomerID, Status: new("all")}
+	p.AddExpand("data.latest_invoice")
 	iter := s.api.Subscriptions.List(p)
 	for iter.Next() {
 		if iter.Subscription() == nil {
 			return nil, false, explained(doing, errHole)
 		}
 		sub := read(iter.Subscription(), prices)
-		if sub.status == models.SubscriptionPastDue && sub.plan != "" {
-			since, err := s.pastDueSince(ctx, sub.id)
+		if sub.unclear() {
+			since, ever, err := s.unpaidSince(ctx, sub.id)
 			if err != nil {
 				return nil, false, explained(doing, err)
 			}
 			if !since.IsZero() {
-				sub.pastDueSince = since
+				sub.pastDueSince, sub.neverPaid = since, !ever
 			}
+			sub.waits()
 		}
 		list = append(list, sub)
 	}
@@ -269,25 +271,24 @@ func (s *Service) leftByTest(ctx context.Context, b *models.BillingAccount) (boo
 	return slices.ContainsFunc(tested, func(p models.KnownPrice) bool { return p.PriceID == *b.PriceID }), err
 }
 
-// pastDueSince is when the oldest invoice was made that is not paid and came after the last that is: it is the same
+// unpaidSince is when the oldest invoice was made that is not paid and came after the last that is: it is the same
 // whenever one asks. One that was left open before a later one was paid does not count, as it does not at Stripe. Zero
-// if Stripe shows no such invoice.
-func (s *Service) pastDueSince(ctx context.Context, subscriptionID string) (time.Time, error) {
+// if Stripe shows no such invoice. ever tells whether one was paid at all; nothing to pay, as in a trial, is paid.
+func (s *Service) unpaidSince(ctx context.Context, subscriptionID string) (oldest time.Time, ever bool, err error) {
 	p := &stripe.InvoiceListParams{ListParams: listParams(ctx), Subscription: new(subscriptionID)}
 	iter := s.api.Invoices.List(p) // the newest first
-	var oldest time.Time
 	for iter.Next() {
 		if iter.Invoice() == nil {
 			return time.Time{}, errHole
 		}
 		switch inv := iter.Invoice(); inv.Status {
 		case stripe.InvoiceStatusPaid:
-			return oldest, nil
+			return oldest, true, nil
 		case stripe.InvoiceStatusOpen, stripe.InvoiceStatusUncollectible:
 			oldest = time.Unix(inv.Created, 0).UTC()
 		}
 	}
-	return oldest, iter.Err()
+	return oldest, false, iter.Err()
 }
 
 // firstSeenPastDue is when a sync first saw what is past due now.

@@ -14,7 +14,7 @@ type BillingAccount struct {
 	SessionExpiresAt *time.Time
 
 	SubscriptionID    *string // sub_… that gives the plan, or the newest that once did
-	Status            *string // Stripe's: active, past_due, …
+	Status            *string // Stripe's: active, past_due, …; incomplete also where Stripe says active and nothing was paid yet
 	PriceID           *string
 	PeriodEnd         *time.Time // when it renews, or ends
 	CancelAtPeriodEnd bool       // it ends then: with its period, or on a date that was set

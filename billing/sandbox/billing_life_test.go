@@ -41,9 +41,9 @@ func TestCheckoutPaysLater(t *testing.T) {
 		event string
 	}{
 		"settled by hand": {sandbox.BankPays, func(b *bench, id string) { b.must(b.Settle(id, true)) }, "active", "paid", "checkout.session.async_payment_succeeded"},
-		"fails by hand":   {sandbox.BankPays, func(b *bench, id string) { b.must(b.Settle(id, false)) }, "incomplete_expired", "unpaid", "checkout.session.async_payment_failed"},
+		"fails by hand":   {sandbox.BankPays, func(b *bench, id string) { b.must(b.Settle(id, false)) }, "past_due", "unpaid", "checkout.session.async_payment_failed"},
 		"by itself":       {sandbox.BankPays, func(b *bench, _ string) { b.Advance(4 * day) }, "active", "paid", "checkout.session.async_payment_succeeded"},
-		"fails by itself": {sandbox.BankFails, func(b *bench, _ string) { b.Advance(4 * day) }, "incomplete_expired", "unpaid", "checkout.session.async_payment_failed"},
+		"fails by itself": {sandbox.BankFails, func(b *bench, _ string) { b.Advance(4 * day) }, "past_due", "unpaid", "checkout.session.async_payment_failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,8 +53,11 @@ func TestCheckoutPaysLater(t *testing.T) {
 			if got := must(b.API.CheckoutSessions.Get(cs.ID, nil))(t); got.Status != "complete" || got.PaymentStatus != "unpaid" {
 				t.Errorf("%+v", got)
 			}
-			b.Advance(24 * time.Hour) // over the 23 hours, but the bank has not answered
-			b.want(sub, "incomplete")
+			b.Advance(24 * time.Hour) // the bank has not answered
+			b.want(sub, "active")
+			if inv := b.Invoices(customer); len(inv) != 1 || inv[0].Status != "open" {
+				t.Errorf("%+v", inv)
+			}
 			c.after(b, cs.ID)
 			b.want(sub, c.sub)
 			if got := must(b.API.CheckoutSessions.Get(cs.ID, nil))(t); string(got.PaymentStatus) != c.pay {

@@ -23,6 +23,7 @@ func (s *Sandbox) attempt(inv *invoice, atCheckout bool) bool {
 		inv.Charge = s.newCharge(p, m, chargePending).ID
 		inv.SettlesAt = s.now() + settleAfter
 		s.plan(inv)
+		s.activate(inv)
 		return false
 	default:
 		inv.Charge = s.newCharge(p, m, chargeFailed).ID
@@ -60,7 +61,16 @@ func (s *Sandbox) settle(inv *invoice, paid bool) {
 	}
 	s.settleSession(inv, paid)
 	if sub, ok := find[*subscription](s, inv.Subscription); ok {
-		s.plan(sub) // an incomplete one may be over its 23 hours
+		s.plan(sub) // one that was made incomplete meanwhile may be over its 23 hours
+	}
+}
+
+// activate makes an incomplete subscription active once its first payment is under way: Stripe does not wait for a bank,
+// whose answer takes days, and leaves the invoice open. The promise of it is in the description of payment_behavior:
+// https://docs.stripe.com/api/subscriptions/create#create_subscription-payment_behavior
+func (s *Sandbox) activate(inv *invoice) {
+	if sub, ok := find[*subscription](s, inv.Subscription); ok && sub.Latest == inv.ID && sub.Status == statusIncomplete {
+		s.change(sub, "customer.subscription.updated", func() { sub.Status = statusActive })
 	}
 }
 
@@ -80,11 +90,11 @@ func (s *Sandbox) markPaid(inv *invoice) {
 	s.setDelinquent(inv.Customer, false)
 }
 
-// failed is what follows an attempt that did not pay. The first invoice of a subscription is not tried again: Stripe
-// waits 23 hours for the customer.
+// failed is what follows an attempt that did not pay. The invoice of a subscription that is incomplete is not tried again:
+// Stripe waits 23 hours for the customer. One that a bank's first debit made active goes the way of a failed renewal.
 func (s *Sandbox) failed(inv *invoice) {
 	sub, ok := find[*subscription](s, inv.Subscription)
-	retry := ok && !sub.ended() && inv.Reason != reasonCreate
+	retry := ok && !sub.ended() && (inv.Reason != reasonCreate || sub.Status != statusIncomplete)
 	last := inv.Attempts > len(s.d.Dunning.Retries)
 	if retry && !last {
 		inv.NextAttempt = s.now() + int64(s.d.Dunning.Retries[max(1, inv.Attempts)-1].Seconds())
