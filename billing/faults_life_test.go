@@ -9,6 +9,7 @@ import (
 	"lottery/billing"
 	"lottery/billing/sandbox"
 	"lottery/models"
+	"lottery/models/store"
 )
 
 // Row 20 and rows 33 to 43: what becomes of a subscription.
@@ -175,6 +176,94 @@ func TestFault38Disputes(t *testing.T) {
 			w.wantPlan(models.PlanPro)
 			if len(w.flags()) <= before {
 				w.t.Errorf("inquiry %v: its end is not told: %v", inquiry, w.flags())
+			}
+		}
+	})
+}
+
+// A bank takes money back for months, also of somebody who is deleted at Stripe since, and here.
+func TestFault38CustomerDeleted(t *testing.T) {
+	each(t, func(w *world) {
+		for name, leave := range map[string]func(){
+			"customer deleted": func() {},
+			"account deleted first": func() {
+				_, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+				w.must(err)
+				_, err = w.store.DeleteAccount(w.t.Context(), w.account.ID)
+				w.must(err)
+			},
+		} {
+			for _, byHand := range []bool{false, true} { // nothing but the customer named the account then
+				w.account = w.newAccount()
+				var sub string
+				if byHand {
+					w.checkout()
+					var err error
+					sub, err = w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+					w.must(err)
+					w.settle()
+				} else {
+					sub = w.pro()
+				}
+				customer := w.customer()
+				leave()
+				w.must(w.stripe.DeleteCustomer(customer))
+				w.settle()
+				w.wantFlags()
+				_, err := w.stripe.Refund(sub, 100)
+				w.must(err)
+				_, err = w.stripe.Dispute(sub, false)
+				w.must(err)
+				w.settle()
+				kinds := w.flags()
+				if !slices.Contains(kinds, models.FlagRefund) || !slices.Contains(kinds, models.FlagDispute) {
+					w.t.Errorf("%s, made by hand %v: flags %v", name, byHand, kinds)
+				}
+				if list, err := w.store.Events(w.t.Context(), store.EventFilter{AccountID: w.account.ID, Limit: 1}); err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Type, "charge.") {
+					w.t.Errorf("%v %+v", err, list)
+				}
+			}
+		}
+	})
+}
+
+// What a second customer paid goes back: that is told of his account, whose plan stays.
+func TestFault38SecondCustomer(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		second := w.foreignCustomer(map[string]string{"lottery_account": w.account.ID})
+		sub, err := w.stripe.NewSubscription(second, w.price, "active", nil)
+		w.must(err)
+		w.settle()
+		w.wantFlags(models.FlagSecondCustomer)
+		_, err = w.store.ClearFlags(w.t.Context(), w.account.ID)
+		w.must(err)
+		_, err = w.stripe.Dispute(sub, true)
+		w.must(err)
+		w.settle()
+		w.wantFlags(models.FlagDispute)
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// Money of somebody else's customers, who are deleted, is nobody's here.
+func TestFault38OfAStranger(t *testing.T) {
+	each(t, func(w *world) {
+		stranger := w.foreignCustomer(nil)
+		sub, err := w.stripe.NewSubscription(stranger, w.price, "active", map[string]string{"lottery_account": "acc_none"})
+		w.must(err)
+		other, err := w.stripe.NewSubscription(stranger, w.price, "active", nil)
+		w.must(err)
+		w.must(w.stripe.DeleteCustomer(stranger))
+		for _, id := range []string{sub, other} {
+			_, err = w.stripe.Refund(id, 100)
+			w.must(err)
+		}
+		w.settle()
+		w.wantFlags()
+		for _, e := range w.events() {
+			if e.AccountID != "" || e.State != models.EventDone {
+				w.t.Errorf("%+v", e)
 			}
 		}
 	})

@@ -16,6 +16,7 @@ type moneyBack struct {
 	ref      string
 	detail   string
 	customer string
+	named    string // the account that the subscription was sold to, as its invoice remembers; "" = it names none
 }
 
 // moneyBack reads what an event about a charge is about; nil if it is about none, or Stripe has it no more.
@@ -37,7 +38,9 @@ func (s *Service) moneyBack(ctx context.Context, e *models.StripeEvent) (*moneyB
 }
 
 func (s *Service) refund(ctx context.Context, chargeID string) (*moneyBack, error) {
-	c, err := s.api.Charges.Get(chargeID, &stripe.ChargeParams{Params: params(ctx, "")})
+	p := &stripe.ChargeParams{Params: params(ctx, "")}
+	p.AddExpand("invoice")
+	c, err := s.api.Charges.Get(chargeID, p)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +49,7 @@ func (s *Service) refund(ctx context.Context, chargeID string) (*moneyBack, erro
 		how = "all of"
 	}
 	return &moneyBack{
-		kind: models.FlagRefund, ref: fmt.Sprintf("%s:%d", c.ID, c.AmountRefunded), customer: customerOf(c),
+		kind: models.FlagRefund, ref: fmt.Sprintf("%s:%d", c.ID, c.AmountRefunded), customer: customerOf(c), named: namedBy(c),
 		detail: fmt.Sprintf("%s of %s were refunded, %s payment %s; the plan follows the subscription: cancel that too if it should end",
 			money(c.AmountRefunded, c.Currency), money(c.Amount, c.Currency), how, c.ID),
 	}, nil
@@ -54,7 +57,7 @@ func (s *Service) refund(ctx context.Context, chargeID string) (*moneyBack, erro
 
 func (s *Service) dispute(ctx context.Context, disputeID string) (*moneyBack, error) {
 	p := &stripe.DisputeParams{Params: params(ctx, "")}
-	p.AddExpand("charge")
+	p.AddExpand("charge.invoice")
 	d, err := s.api.Disputes.Get(disputeID, p)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (s *Service) dispute(ctx context.Context, disputeID string) (*moneyBack, er
 			d.ID, money(d.Amount, d.Currency), d.Status, d.Reason),
 	}
 	if d.Charge != nil {
-		out.customer = customerOf(d.Charge)
+		out.customer, out.named = customerOf(d.Charge), namedBy(d.Charge)
 	}
 	return out, nil
 }
@@ -75,6 +78,33 @@ func customerOf(c *stripe.Charge) string {
 		return ""
 	}
 	return c.Customer.ID
+}
+
+func namedBy(c *stripe.Charge) string {
+	if c.Invoice == nil || c.Invoice.SubscriptionDetails == nil {
+		return ""
+	}
+	return c.Invoice.SubscriptionDetails.Metadata[accountKey]
+}
+
+// paidFor finds the account that money was paid for whose customer says nothing any more: he was deleted at Stripe, as
+// may be asked of the operator, and a bank can still take the money back for months. The invoice remembers which account
+// the subscription was sold to; of one that was made by hand, earlier events of the customer do.
+func (s *Service) paidFor(ctx context.Context, m *moneyBack, unknown string) (accountID, outcome string, err error) {
+	accountID = m.named
+	if accountID == "" {
+		accountID, err = s.store.AccountOfEvents(ctx, m.customer)
+	} else {
+		_, err = s.store.BilledAccount(ctx, accountID)
+	}
+	switch {
+	case models.ErrorCode(err) == models.CodeNotFound:
+		return "", unknown, nil
+	case err != nil:
+		return "", "", err
+	default:
+		return accountID, "paid for account " + accountID + " by a customer of before; flagged", nil
+	}
 }
 
 // money is an amount in the currency's smallest unit, for a person.

@@ -229,6 +229,9 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 		return "the event names no customer", nil
 	}
 	accountID, outcome, err := s.whose(ctx, e)
+	if err == nil && accountID == "" && money != nil {
+		accountID, outcome, err = s.paidFor(ctx, money, outcome)
+	}
 	if err != nil || accountID == "" {
 		return outcome, err
 	}
@@ -240,6 +243,9 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 		if err := s.store.RaiseFlag(ctx, flag(accountID, money.kind, money.ref, money.detail)); err != nil {
 			return "", err
 		}
+	}
+	if outcome != "" { // not of the account's own customer: no plan follows from it
+		return outcome, nil
 	}
 	why := Cause{Actor: "stripe", Reason: e.Type, EventID: e.ID}
 	now, err := s.Sync(ctx, accountID, why)
@@ -282,7 +288,8 @@ func (s *Service) expectSubscription(ctx context.Context, sessionID string) erro
 }
 
 // whose finds the account of an event's customer. A customer that we do not know may still name an account of ours:
-// if that has no customer it is the account's own, else it is a second one, and flagged.
+// if that has no customer it is the account's own, else it is a second one, and flagged. There is an outcome unless the
+// customer is the account's own.
 func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, outcome string, err error) {
 	accountID, err = s.store.AccountOfCustomer(ctx, e.CustomerID)
 	if models.ErrorCode(err) != models.CodeNotFound {
@@ -308,7 +315,7 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	case err != nil:
 		return "", "", err
 	case !own:
-		return "", "a second customer of account " + accountID + "; flagged", nil
+		return accountID, "a second customer of account " + accountID + "; flagged", nil
 	default:
 		return accountID, "", nil
 	}

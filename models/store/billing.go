@@ -46,6 +46,21 @@ func (s *Store) AccountOfCustomer(ctx context.Context, customerID string) (accou
 	return ids[0], nil
 }
 
+// AccountOfEvents is the account that the newest event of a Stripe customer was of, whether or not the account has that
+// customer still; CodeNotFound if none was of any.
+func (s *Store) AccountOfEvents(ctx context.Context, customerID string) (accountID string, err error) {
+	var ids []string
+	err = s.reader(ctx).Model(&models.StripeEvent{}).Where("customer_id = ? AND account_id <> ''", customerID).
+		Order("received_at DESC").Limit(1).Pluck("account_id", &ids).Error
+	if err != nil {
+		return "", unavailable(err)
+	}
+	if len(ids) == 0 {
+		return "", models.Errorf(models.CodeNotFound, "no event of the Stripe customer %s was of an account", customerID)
+	}
+	return ids[0], nil
+}
+
 // BillingAccountsAfter is up to limit accounts that have a customer, by id, after the one with the id after.
 func (s *Store) BillingAccountsAfter(ctx context.Context, after string, limit int) (ids []string, err error) {
 	err = s.reader(ctx).Model(&models.BillingAccount{}).Where("customer_id IS NOT NULL AND account_id > ?", after).
