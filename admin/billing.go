@@ -37,7 +37,8 @@ func (t *tool) billing() *cli.Command {
 		{
 			Name: "sync", Usage: "make accounts' plans what Stripe says", ArgsUsage: "[ACCOUNT]",
 			Description: "The answer to \"I have paid\". --all looks at every account that ever went to checkout, slowly, and\n" +
-				"finds those whose customer is known at Stripe only, as after a restore; one that is cut short goes on where it was.\n\nExample:\n  lotteryadmin billing sync ada@example.com",
+				"finds those whose customer is known at Stripe only, as after a restore. One after another that was cut short\n" +
+				"begins where that ended, and comes to those before it last.\n\nExample:\n  lotteryadmin billing sync ada@example.com",
 			Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every account that has a Stripe customer"}},
 			Action: t.billed(audited(billingSync)),
 		},
@@ -280,6 +281,9 @@ func (c *call) reconcile(ctx context.Context) error {
 	out := reconciled{Accounts: done.Accounts, Failed: len(done.Failed), FailedAccounts: append([]string{}, done.Failed...), Repaired: []drift{}}
 	for _, d := range done.Drifts {
 		out.Repaired = append(out.Repaired, drift(d))
+	}
+	if done.After != "" {
+		c.say("It began after %s, where the one before was cut short, and looked at all from the first to that one as well.", done.After)
 	}
 	if err := c.result(out); err != nil {
 		return err

@@ -223,6 +223,24 @@ func TestSuspendedTwice(t *testing.T) {
 	}
 }
 
+// Who wonders why a round begins in the middle is told, and that it came to everybody.
+func TestSyncAllSaysWhereItBegan(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	for _, email := range []string{"ada@example.com", "eve@example.com"} {
+		s.checkout(s.account(email))
+	}
+	if err := s.open().SetBillingSetting(t.Context(), "sync_all_after", "acc_zzz"); err != nil {
+		t.Fatal(err)
+	}
+	for _, said := range []bool{true, false} {
+		out, messages := s.run(0, "billing", "sync", "--all", "--output=json")
+		if !strings.Contains(out, `"accounts":2,`) && !strings.Contains(out, `"accounts": 2,`) || strings.Contains(messages, "It began after acc_zzz") != said {
+			t.Errorf("%s %q", out, messages)
+		}
+	}
+}
+
 // Who cannot be looked at is named: in a line with the reason, in the JSON, and in what the job leaves behind.
 func TestReconcileNamesWhoFailed(t *testing.T) {
 	t.Parallel()

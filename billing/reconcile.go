@@ -23,7 +23,8 @@ type Reconciled struct {
 	Accounts int      // looked at
 	Drifts   []Drift  // and repaired
 	Failed   []string // ids of those that could not be looked at; the next reconcile does
-	Whole    bool     // every account was come to
+	After    string   // where the one before was cut short, and this one began; "" = at the first account
+	Whole    bool     // the last account was come to; of a SyncAll: every one
 }
 
 const (
@@ -42,16 +43,17 @@ const (
 // cut short goes on where it was. each is told of every account, by its id, what it is or why that is not known; nil =
 // nobody wants to know.
 func (s *Service) Reconcile(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
-	return s.reconcile(ctx, settingReconcile, each)
+	return s.reconcile(ctx, settingReconcile, false, each)
 }
 
 // SyncAll is Reconcile at the operator's word, also of accounts whose customer is not known here: the database may have
-// been set back to before they first paid. Where one of them was cut short is nothing to the other.
+// been set back to before they first paid. It looks at everybody: one that begins where another was cut short, who knows
+// how long ago, comes to those before that in the end. Where one of them was cut short is nothing to the other.
 func (s *Service) SyncAll(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
 	if err := s.claimAll(ctx); err != nil {
 		return Reconciled{}, err
 	}
-	return s.reconcile(ctx, settingSyncAll, each)
+	return s.reconcile(ctx, settingSyncAll, true, each)
 }
 
 // claimAll reads every customer that Stripe has, a hundred at a time, and claims those of ours that nobody has here: of
@@ -84,33 +86,47 @@ func (s *Service) claimAll(ctx context.Context) error {
 	return nil
 }
 
-func (s *Service) reconcile(ctx context.Context, setting string, each func(accountID string, now Standing, err error)) (Reconciled, error) {
-	var out Reconciled
+// reconcile looks at the accounts from where the one before was cut short to the last, and then, if it is to be all of
+// them, at those before that.
+func (s *Service) reconcile(ctx context.Context, setting string, all bool, each func(accountID string, now Standing, err error)) (out Reconciled, err error) {
 	asked, cancel := s.store.Bounded(ctx)
-	after, err := s.store.BillingSetting(asked, setting)
+	out.After, err = s.store.BillingSetting(asked, setting)
 	cancel()
 	if err != nil {
 		return out, err
 	}
-	for {
-		asked, cancel := s.store.Bounded(ctx)
-		ids, err := s.store.BillingAccountsAfter(asked, after, reconcilePage)
-		cancel()
-		if err != nil {
+	if err := s.walk(ctx, setting, out.After, "", &out, each); err != nil {
+		return out, err
+	}
+	if all && out.After != "" {
+		if err := s.walk(ctx, setting, "", out.After, &out, each); err != nil {
 			return out, err
 		}
+	}
+	out.Whole = true
+	return out, s.reached(ctx, setting, "")
+}
+
+// walk looks at the accounts after one, and up to another, or to the last if that is "". It writes down how far it came.
+func (s *Service) walk(ctx context.Context, setting, after, last string, out *Reconciled, each func(accountID string, now Standing, err error)) error {
+	for {
+		asked, cancel := s.store.Bounded(ctx)
+		ids, err := s.store.BillingAccountsAfter(asked, after, last, reconcilePage)
+		cancel()
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
-			if err := s.reconcileOne(ctx, id, &out, each); err != nil {
-				return out, err
+			if err := s.reconcileOne(ctx, id, out, each); err != nil {
+				return err
 			}
 			after = id
 			if err := s.reached(ctx, setting, after); err != nil {
-				return out, err
+				return err
 			}
 		}
 		if len(ids) < reconcilePage {
-			out.Whole = true
-			return out, s.reached(ctx, setting, "")
+			return nil
 		}
 	}
 }

@@ -78,6 +78,54 @@ func TestSyncAllBesideAReconcile(t *testing.T) {
 	})
 }
 
+// Nobody knows how long ago a round was cut short: the next one comes to everybody, wherever it begins, and however often
+// it is cut short itself.
+func TestSyncAllAfterOneThatWasCutShort(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		sessions := map[string]string{}
+		for range 5 {
+			w.account = w.newAccount()
+			sessions[w.account.ID] = w.checkout()
+		}
+		round := func(most int) (done billing.Reconciled, seen []string) {
+			ctx, cut := context.WithCancel(ctx)
+			defer cut()
+			done, err := w.billing.SyncAll(ctx, func(id string, _ billing.Standing, _ error) {
+				if seen = append(seen, id); len(seen) == most {
+					cut()
+				}
+			})
+			if done.Whole != (err == nil) || done.Whole != (len(seen) < most) {
+				w.t.Errorf("%v %+v", err, done)
+			}
+			return done, seen
+		}
+		_, first := round(4)
+		for id, session := range sessions { // long after that
+			_, _, err := w.stripe.Pay(session, sandbox.CardOK)
+			w.must(err)
+			w.account.ID = id
+			w.wantPlan(models.PlanFree)
+		}
+		again, seen := round(3) // two at the end, and one from the start
+		if again.After == "" || len(seen) != 3 || seen[2] != first[0] {
+			w.t.Fatalf("%+v: %v after %v", again, seen, first)
+		}
+		done, _ := round(100)
+		if !done.Whole || done.After == "" {
+			w.t.Errorf("%+v", done)
+		}
+		for w.account.ID = range sessions {
+			w.wantPlan(models.PlanPro)
+		}
+		if done, seen := round(100); done.After != "" || len(seen) != 5 || done.Accounts != 5 {
+			w.t.Errorf("%+v", done)
+		}
+	})
+}
+
 // One account that cannot be read does not keep the others from being looked at, and keeps its plan.
 func TestReconcileWithAnAccountThatCannotBeRead(t *testing.T) {
 	each(t, func(w *world) {

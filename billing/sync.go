@@ -279,7 +279,7 @@ func (s *Service) unpaidSince(ctx context.Context, subscriptionID string) (oldes
 	iter := s.api.Invoices.List(p) // the newest first
 	for iter.Next() {
 		if iter.Invoice() == nil {
-			return time.Time{}, errHole
+			return time.Time{}, false, errHole
 		}
 		switch inv := iter.Invoice(); inv.Status {
 		case stripe.InvoiceStatusPaid:

@@ -61,11 +61,14 @@ func (s *Store) AccountOfEvents(ctx context.Context, customerID string) (account
 	return ids[0], nil
 }
 
-// BillingAccountsAfter is up to limit accounts that have a customer, by id, after the one with the id after.
-func (s *Store) BillingAccountsAfter(ctx context.Context, after string, limit int) (ids []string, err error) {
-	err = s.reader(ctx).Model(&models.BillingAccount{}).Where("customer_id IS NOT NULL AND account_id > ?", after).
-		Order("account_id").Limit(limit).Pluck("account_id", &ids).Error
-	if err != nil {
+// BillingAccountsAfter is up to limit accounts that have a customer, by id, after the one with the id after and up to the
+// one with the id last; "" = the last of all.
+func (s *Store) BillingAccountsAfter(ctx context.Context, after, last string, limit int) (ids []string, err error) {
+	q := s.reader(ctx).Model(&models.BillingAccount{}).Where("customer_id IS NOT NULL AND account_id > ?", after)
+	if last != "" {
+		q = q.Where("account_id <= ?", last)
+	}
+	if err := q.Order("account_id").Limit(limit).Pluck("account_id", &ids).Error; err != nil {
 		return nil, unavailable(err)
 	}
 	return ids, nil
