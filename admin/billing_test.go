@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -220,6 +221,21 @@ func TestSuspendedTwice(t *testing.T) {
 		s.run(0, "billing", "sync", ada)
 		s.wantFlags(ada) // the same is seen again
 		s.run(0, "accounts", "resume", ada)
+	}
+}
+
+// The webhook's secret is told once by Stripe: a step that fails does not keep it from the operator.
+func TestSetupThatFailsTellsTheSecretLater(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	s.stand.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/billing_portal/configurations"})
+	file := filepath.Join(s.dir, "moved.yaml")
+	write(t, file, "public_url: https://new.example.com\n")
+	out, messages := s.run(1, "billing", "setup", "--config", file)
+	s.stand.ClearFaults()
+	again, _ := s.run(0, "billing", "setup", "--config", file)
+	if !strings.Contains(out+messages+again, "whsec_") {
+		t.Errorf("the secret of the new endpoint is nowhere: %s%s%s", out, messages, again)
 	}
 }
 

@@ -37,7 +37,7 @@ func (w *world) endpoint() string {
 	w.t.Helper()
 	done, err := w.billing.Setup(w.t.Context())
 	w.must(err)
-	return done.Steps[2].ID
+	return done.Steps[3].ID
 }
 
 func TestFault02SameEventManyTimesAtOnce(t *testing.T) {

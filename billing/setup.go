@@ -44,10 +44,11 @@ type SetupResult struct {
 }
 
 // Setup makes at Stripe what selling needs, or finds it: the product, its price, the webhook endpoint and the portal's
-// configuration. Running it again changes nothing.
+// configuration. Running it again changes nothing. The endpoint comes last: its secret is told once, and nothing that
+// fails after it can keep it from whoever asked.
 func (s *Service) Setup(ctx context.Context) (SetupResult, error) {
 	var out SetupResult
-	for _, step := range []func(context.Context, *SetupResult) (SetupStep, error){s.setupProduct, s.setupPrice, s.setupWebhook, s.setupPortal} {
+	for _, step := range []func(context.Context, *SetupResult) (SetupStep, error){s.setupProduct, s.setupPrice, s.setupPortal, s.setupWebhook} {
 		done, err := step(ctx, &out)
 		if err != nil {
 			return out, err
@@ -158,7 +159,7 @@ func (s *Service) setupWebhook(ctx context.Context, out *SetupResult) (SetupStep
 			Description: new("lottery draws API"),
 		})
 		if err != nil {
-			return SetupStep{}, explained("make the webhook endpoint for "+s.webhookURL(), err)
+			return SetupStep{}, explained("make the webhook endpoint for "+s.webhookURL()+" (if the next try finds it, its secret is in Stripe's dashboard, under Developers, Webhooks)", err)
 		}
 		out.WebhookSecret = made.Secret
 		return SetupStep{"webhook", made.ID, "made"}, nil

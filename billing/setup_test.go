@@ -85,6 +85,29 @@ func TestSetupEndpointOfAnotherVersion(t *testing.T) {
 	})
 }
 
+// The endpoint's secret is told once. Whatever fails, it is told: by the next try, or by the dashboard if the answer got
+// lost that had it.
+func TestSetupTellsTheSecret(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		for _, path := range []string{"/v1/products/*", "/v1/prices", "/v1/billing_portal/configurations", "/v1/webhook_endpoints"} {
+			w.ask(http.MethodDelete, "/v1/webhook_endpoints/"+w.endpoint(), nil, &struct{}{})
+			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: path, Often: sandbox.Often{Times: 1}})
+			if done, err := w.billing.Setup(ctx); err == nil || done.WebhookSecret != "" {
+				w.t.Errorf("%s: %v %+v", path, err, done)
+			}
+			if done, err := w.billing.Setup(ctx); err != nil || done.WebhookSecret == "" {
+				w.t.Errorf("%s, again: %v %+v", path, err, done)
+			}
+		}
+		w.ask(http.MethodDelete, "/v1/webhook_endpoints/"+w.endpoint(), nil, &struct{}{})
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodPost, Path: "/v1/webhook_endpoints", Often: sandbox.Often{Times: 1}})
+		if _, err := w.billing.Setup(ctx); err == nil || !strings.Contains(err.Error(), "its secret is in Stripe's dashboard") {
+			w.t.Errorf("%v", err)
+		}
+	})
+}
+
 // wantOnlyWrong runs the doctor, who must find these things wrong and say what to do, and nothing else.
 func wantOnlyWrong(t *testing.T, s *billing.Service, names ...string) {
 	t.Helper()
