@@ -192,11 +192,11 @@ func (c *call) endBilling(ctx context.Context, a *models.Account) error {
 		return err
 	}
 	if !c.cfg.Stripe.On() {
-		if b.CustomerID == nil {
+		if !b.GoesOn() && !b.Payable(c.env.Now()) {
 			return nil
 		}
 		return models.Errorf(models.CodeConflict,
-			"account %s has the Stripe customer %s, whose subscription must end first: set stripe_secret_key; nothing was deleted", a.ID, *b.CustomerID)
+			"account %s has a subscription or an open checkout at Stripe, which must end first: set stripe_secret_key; nothing was deleted", a.ID)
 	}
 	ended, err := c.service().End(ctx, a.ID, operator("the account is deleted"))
 	if err != nil {

@@ -164,6 +164,35 @@ func TestDeleteAnAccountThatStripeKnows(t *testing.T) {
 	}
 }
 
+// Without a key only those accounts stay of which something is left to end at Stripe.
+func TestDeleteWithoutAKey(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	ids := map[string]string{}
+	for _, name := range []string{"never", "pays", "ended", "checkout"} {
+		ids[name] = s.account(name + "@example.com")
+	}
+	for _, name := range []string{"pays", "ended"} {
+		s.pay(s.checkout(ids[name]))
+		s.run(0, "billing", "sync", ids[name])
+	}
+	ended := s.object("billing", "status", ids["ended"])["subscription_id"].(string)
+	if err := s.stand.Cancel(ended); err != nil {
+		t.Fatal(err)
+	}
+	s.run(0, "billing", "sync", ids["ended"])
+	s.now = s.now.Add(48 * time.Hour) // the checkouts that were paid cannot be paid any more
+	s.stand.Advance(48 * time.Hour)
+	s.checkout(ids["checkout"])
+	s.stripe = ""
+	for name, status := range map[string]int{"never": 0, "pays": 5, "ended": 0, "checkout": 5} {
+		_, messages := s.run(status, "accounts", "delete", ids[name], "--yes")
+		if (status != 0) != strings.Contains(messages, "must end first: set stripe_secret_key") {
+			t.Errorf("%s: %q", name, messages)
+		}
+	}
+}
+
 // What was open to be paid is closed when there is nothing to gain by paying any more.
 func TestOpenCheckoutIsClosed(t *testing.T) {
 	t.Parallel()
