@@ -75,6 +75,7 @@ var everything = []string{
 	"GET /v1/subscriptions",
 	"GET /v1/webhook_endpoints",
 	"POST /v1/billing_portal/configurations",
+	"POST /v1/billing_portal/configurations/ID",
 	"POST /v1/billing_portal/sessions",
 	"POST /v1/checkout/sessions",
 	"POST /v1/checkout/sessions/ID/expire",
@@ -190,6 +191,7 @@ func (w *world) live() (made *flow, said string) {
 	// Set-up, of what is there and of what somebody changed.
 	w.ask(http.MethodPost, "/v1/products/lottery_pro", url.Values{"active": {"false"}}, &struct{}{})
 	w.ask(http.MethodPost, "/v1/webhook_endpoints/"+w.endpoint(), url.Values{"enabled_events[]": {"invoice.paid"}}, &struct{}{})
+	w.ask(http.MethodPost, "/v1/billing_portal/configurations/"+w.portal().ID, url.Values{"default_return_url": {"https://old.example.com"}}, &struct{}{})
 	_, err := w.billing.Setup(ctx)
 	w.must(err)
 	w.billing.Doctor(ctx)

@@ -200,22 +200,26 @@ func (s *Service) webhookEndpoint(ctx context.Context) (*stripe.WebhookEndpoint,
 }
 
 func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, error) {
-	iter := s.api.BillingPortalConfigurations.List(&stripe.BillingPortalConfigurationListParams{ListParams: listParams(ctx), Active: new(true)})
-	for iter.Next() {
-		if c := iter.BillingPortalConfiguration(); c.Metadata[portalMark] == portalMarked {
-			return SetupStep{"portal", c.ID, "found"}, s.store.SetBillingSetting(ctx, s.portalSetting(), c.ID)
-		}
+	found, err := s.portalConfiguration(ctx)
+	if err != nil {
+		return SetupStep{}, err
 	}
-	if err := iter.Err(); err != nil {
-		return SetupStep{}, explained("look for the portal's configuration", err)
+	if found != nil {
+		step := SetupStep{"portal", found.ID, "found"}
+		if !s.leadsHere(found) {
+			step.Did = "updated"
+			_, err := s.api.BillingPortalConfigurations.Update(found.ID, &stripe.BillingPortalConfigurationParams{
+				Params: params(ctx, newKey("portal-configuration")), BusinessProfile: s.portalProfile(), DefaultReturnURL: new(s.publicURL + dashboardPath),
+			})
+			if err != nil {
+				return SetupStep{}, explained("update the portal's configuration", err)
+			}
+		}
+		return step, s.store.SetBillingSetting(ctx, s.portalSetting(), found.ID)
 	}
 	made, err := s.api.BillingPortalConfigurations.New(&stripe.BillingPortalConfigurationParams{
-		Params: params(ctx, newKey("portal-configuration")),
-		BusinessProfile: &stripe.BillingPortalConfigurationBusinessProfileParams{
-			Headline:          new(productName),
-			PrivacyPolicyURL:  new(s.publicURL + "/privacy"),
-			TermsOfServiceURL: new(s.publicURL + "/terms"),
-		},
+		Params:           params(ctx, newKey("portal-configuration")),
+		BusinessProfile:  s.portalProfile(),
 		DefaultReturnURL: new(s.publicURL + dashboardPath),
 		Features: &stripe.BillingPortalConfigurationFeaturesParams{
 			InvoiceHistory:      &stripe.BillingPortalConfigurationFeaturesInvoiceHistoryParams{Enabled: new(true)},
@@ -233,6 +237,31 @@ func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, e
 		return SetupStep{}, explained("make the portal's configuration", err)
 	}
 	return SetupStep{"portal", made.ID, "made"}, s.store.SetBillingSetting(ctx, s.portalSetting(), made.ID)
+}
+
+// portalConfiguration is the active configuration that set-up made, or nil.
+func (s *Service) portalConfiguration(ctx context.Context) (*stripe.BillingPortalConfiguration, error) {
+	iter := s.api.BillingPortalConfigurations.List(&stripe.BillingPortalConfigurationListParams{ListParams: listParams(ctx), Active: new(true)})
+	for iter.Next() {
+		if c := iter.BillingPortalConfiguration(); c.Metadata[portalMark] == portalMarked {
+			return c, nil
+		}
+	}
+	return nil, explained("look for the portal's configuration", iter.Err())
+}
+
+// portalProfile is what the portal shows of us.
+func (s *Service) portalProfile() *stripe.BillingPortalConfigurationBusinessProfileParams {
+	return &stripe.BillingPortalConfigurationBusinessProfileParams{
+		Headline: new(productName), PrivacyPolicyURL: new(s.publicURL + "/privacy"), TermsOfServiceURL: new(s.publicURL + "/terms"),
+	}
+}
+
+// leadsHere tells whether a configuration's addresses are those of this service, which may have moved.
+func (s *Service) leadsHere(c *stripe.BillingPortalConfiguration) bool {
+	p, want := c.BusinessProfile, s.portalProfile()
+	return c.DefaultReturnURL == s.publicURL+dashboardPath && p != nil &&
+		p.PrivacyPolicyURL == *want.PrivacyPolicyURL && p.TermsOfServiceURL == *want.TermsOfServiceURL
 }
 
 // Mode is test or live.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stripe/stripe-go/v76"
+
 	"lottery/billing"
 	"lottery/billing/sandbox"
 	"lottery/configs"
@@ -82,6 +84,40 @@ func TestSetupEndpointOfAnotherVersion(t *testing.T) {
 			w.t.Errorf("%v", err)
 		}
 		wantOnlyWrong(w.t, elsewhere, "webhook endpoint", "reachability") // nobody is there
+	})
+}
+
+// portal is the one configuration that there is.
+func (w *world) portal() (c stripe.BillingPortalConfiguration) {
+	w.t.Helper()
+	var list struct {
+		Data []stripe.BillingPortalConfiguration
+	}
+	w.ask(http.MethodGet, "/v1/billing_portal/configurations", nil, &list)
+	if len(list.Data) != 1 {
+		w.t.Fatalf("%d configurations", len(list.Data))
+	}
+	return list.Data[0]
+}
+
+// The service moved to another address: the portal leads there too, and what else was set of it stays.
+func TestSetupAfterAMove(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.ask(http.MethodPost, "/v1/billing_portal/configurations/"+w.portal().ID, url.Values{"features[customer_update][enabled]": {"false"}}, &struct{}{})
+		moved := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: "https://new.example.com", StripeNow: w.stripe.Now})
+		for _, want := range []string{"updated", "found"} {
+			done, err := moved.Setup(ctx)
+			w.must(err)
+			if step := done.Steps[2]; step.Thing != "portal" || step.Did != want || step.ID != w.portal().ID {
+				w.t.Errorf("%+v, want it %s", step, want)
+			}
+		}
+		c := w.portal()
+		if c.DefaultReturnURL != "https://new.example.com/dashboard" || c.BusinessProfile.PrivacyPolicyURL != "https://new.example.com/privacy" ||
+			c.BusinessProfile.TermsOfServiceURL != "https://new.example.com/terms" || c.Features.CustomerUpdate.Enabled {
+			w.t.Errorf("%+v %+v", c, c.BusinessProfile)
+		}
 	})
 }
 
