@@ -60,12 +60,12 @@ func (h *Handler) dashboard(w http.ResponseWriter, r *http.Request, v *visitor) 
 	if err != nil {
 		return err
 	}
-	keys, err := h.deps.Store.Keys(r.Context(), v.Account.ID)
+	hasKeys, err := h.deps.Store.HasKeys(r.Context(), v.Account.ID)
 	if err != nil {
 		return err
 	}
 	h.show(w, r, view{Page: "dashboard", Title: "Usage", Section: "dashboard", Sub: "usage", Private: true, Data: usageView{
-		Usage: u, Chart: usageChart(u.Days, u.Limit), Endpoints: endpointUses(byEndpoint), HasKeys: len(keys) > 0, Standing: standing,
+		Usage: u, Chart: usageChart(u.Days, u.Limit), Endpoints: endpointUses(byEndpoint), HasKeys: hasKeys, Standing: standing,
 	}})
 	return nil
 }

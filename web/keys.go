@@ -12,7 +12,8 @@ import (
 // keysView is the page of an account's keys.
 type keysView struct {
 	Live, Old []keyRow
-	Most      int // live keys that the plan allows
+	Older     bool // there are more old ones than are shown
+	Most      int  // live keys that the plan allows
 	Full      bool
 	Form      keyForm
 	Clock     time.Time
@@ -47,29 +48,39 @@ func (h *Handler) keys(w http.ResponseWriter, r *http.Request, v *visitor) error
 }
 
 func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, form keyForm, status int) error {
-	list, err := h.deps.Store.Keys(r.Context(), v.Account.ID)
+	live, old, err := h.deps.Store.RecentKeys(r.Context(), v.Account.ID, oldKeysShown+1)
 	if err != nil {
 		return err
 	}
 	plan, _ := v.Account.Plan()
 	data := keysView{Most: h.deps.Plans[plan].MaxKeys, Form: form}
-	now, active := h.deps.Now().UTC(), 0
-	data.Clock = now
-	for i := len(list) - 1; i >= 0; i-- {
-		row := keyRow{list[i], list[i].StatusAt(now), list[i].EndsAt(), now}
-		switch row.Status {
-		case models.KeyActive:
+	data.Clock = h.deps.Now().UTC()
+	active := 0
+	for _, k := range live {
+		row := rowOf(k, data.Clock)
+		if row.Status == models.KeyActive {
 			active++
-			data.Live = append(data.Live, row)
-		case models.KeyGrace:
-			data.Live = append(data.Live, row)
-		default:
-			data.Old = append(data.Old, row)
 		}
+		data.Live = append(data.Live, row)
+	}
+	data.Older = len(old) > oldKeysShown
+	for _, k := range old[:min(len(old), oldKeysShown)] {
+		data.Old = append(data.Old, rowOf(k, data.Clock))
 	}
 	data.Full = active >= data.Most
 	h.show(w, r, view{Page: "keys", Title: "API keys", Section: "dashboard", Sub: "keys", Status: status, Private: true, Data: data})
 	return nil
+}
+
+// oldKeysShown is how many keys that do not work any more are shown: there may be any number.
+const oldKeysShown = 100
+
+// keyChanges is how many keys one account may make, rotate and revoke in an hour on these pages. Each stays on record.
+const keyChanges = 100
+
+// tooManyKeyChanges counts a change of an account's keys, and tells whether there were too many.
+func (h *Handler) tooManyKeyChanges(r *http.Request, v *visitor) bool {
+	return h.keyChanges.tooMany(r.Context(), v.Account.ID)
 }
 
 // expiries is how long a key may be made to live, in days.
@@ -85,6 +96,9 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	if form.Name == "" {
 		form.Error = "Give the key a name, so that you know later which program uses it."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
+	}
+	if h.tooManyKeyChanges(r, v) {
+		return h.tooOften(w, r, time.Hour)
 	}
 	key, err := h.deps.Store.CreateKey(r.Context(), h.deps.Plans, in)
 	switch models.ErrorCode(err) {
@@ -117,18 +131,14 @@ func (h *Handler) showKey(w http.ResponseWriter, r *http.Request, p newKeyPage) 
 
 // ownKey is the key that the path names, if it is v's: nobody learns whether other people's exist.
 func (h *Handler) ownKey(r *http.Request, v *visitor) (keyRow, error) {
-	list, err := h.deps.Store.Keys(r.Context(), v.Account.ID)
-	if err != nil {
-		return keyRow{}, err
+	k, err := h.deps.Store.KeyOf(r.Context(), v.Account.ID, r.PathValue("id"))
+	if models.ErrorCode(err) == models.CodeNotFound {
+		return keyRow{}, errNotFound()
 	}
-	now := h.deps.Now().UTC()
-	for _, k := range list {
-		if k.ID == r.PathValue("id") {
-			return keyRow{k, k.StatusAt(now), k.EndsAt(), now}, nil
-		}
-	}
-	return keyRow{}, errNotFound()
+	return rowOf(k, h.deps.Now().UTC()), err
 }
+
+func rowOf(k models.APIKey, now time.Time) keyRow { return keyRow{k, k.StatusAt(now), k.EndsAt(), now} }
 
 // keyQuestion asks before a key is revoked or rotated.
 func (h *Handler) keyQuestion(page, title string) signedIn {
@@ -147,6 +157,9 @@ func (h *Handler) revokeKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	if err != nil {
 		return err
 	}
+	if k.Status != models.KeyRevoked && h.tooManyKeyChanges(r, v) {
+		return h.tooOften(w, r, time.Hour)
+	}
 	if _, err := h.deps.Store.RevokeKey(r.Context(), k.ID); err != nil {
 		return err
 	}
@@ -163,6 +176,9 @@ func (h *Handler) rotateKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	k, err := h.ownKey(r, v)
 	if err != nil {
 		return err
+	}
+	if h.tooManyKeyChanges(r, v) {
+		return h.tooOften(w, r, time.Hour)
 	}
 	grace, ok := graces[r.PostFormValue("grace")]
 	if !ok {

@@ -158,13 +158,13 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 	default:
 		return err
 	}
-	keys, err := h.deps.Store.Keys(r.Context(), v.Account.ID)
+	hasKeys, err := h.deps.Store.HasKeys(r.Context(), v.Account.ID)
 	if err != nil {
 		return err
 	}
 	plan, source := v.Account.Plan()
 	page.Plan, page.Granted, page.Suspended = plan, source == models.SourceOperator, v.Account.Status == models.AccountSuspended
-	page.HasKeys, page.Limit = len(keys) > 0, v.Account.DailyLimit(h.deps.Plans)
+	page.HasKeys, page.Limit = hasKeys, v.Account.DailyLimit(h.deps.Plans)
 	h.show(w, r, view{Page: "billing-return", Title: "Your upgrade", Section: "dashboard", Sub: "plan", Private: true, Data: page})
 	return nil
 }

@@ -50,7 +50,16 @@ func (h *Handler) tooManyAsks(r *http.Request, accountID string) bool {
 
 // often answers who wants to go to Stripe too often.
 func (h *Handler) often(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Retry-After", "60")
-	h.failPage(w, r, failure{http.StatusTooManyRequests, "One moment, please", "You have asked for this many times within a minute. Nothing was charged or changed: try again in a minute."})
+	return h.tooOften(w, r, time.Minute)
+}
+
+// tooOften answers who has asked for too much within a minute or an hour.
+func (h *Handler) tooOften(w http.ResponseWriter, r *http.Request, within time.Duration) error {
+	in, again := "a minute", "a minute"
+	if within >= time.Hour {
+		in, again = "an hour", "a while"
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(within/time.Second)))
+	h.failPage(w, r, failure{http.StatusTooManyRequests, "One moment, please", "You have asked for this many times within " + in + ". Nothing was charged or changed: try again in " + again + "."})
 	return nil
 }

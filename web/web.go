@@ -61,15 +61,16 @@ func DefaultLimits() Limits { return Limits{PerAddress: 5, PerClient: 30} }
 
 // Handler answers every page.
 type Handler struct {
-	deps   Deps
-	pages  *pages
-	assets *assets
-	mails  *throttle[netip.Addr] // that one network address asks for
-	asks   *throttle[string]     // of Stripe, by account
-	docs   *docs
-	memory atomic.Pointer[memory]
-	prices prices
-	secure bool // the world reaches us by https
+	deps       Deps
+	pages      *pages
+	assets     *assets
+	mails      *throttle[netip.Addr] // that one network address asks for
+	asks       *throttle[string]     // of Stripe, by account
+	keyChanges *throttle[string]     // by account
+	docs       *docs
+	memory     atomic.Pointer[memory]
+	prices     prices
+	secure     bool // the world reaches us by https
 }
 
 // New is all pages as one http.Handler. An error is a mistake in an embedded file, or in the operator's Markdown.
@@ -97,6 +98,7 @@ func New(deps Deps) (http.Handler, error) {
 	}
 	deps.Catalog.OnSwap(h.forget)
 	h.mails, h.asks = newThrottle[netip.Addr](deps.Limits.PerClient, time.Hour), newThrottle[string](stripeAsks, time.Minute)
+	h.keyChanges = newThrottle[string](keyChanges, time.Hour)
 	return h.routes()
 }
 

@@ -43,7 +43,7 @@ func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func(
 	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string]*knownKey{}}
 	k.lookUps.store = st
 	k.uses = uses{keys: k}
-	_, newest, err := st.AccountChanges(ctx, 0)
+	newest, err := st.NewestAccountChange(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -338,7 +338,7 @@ func TestKeysRevokedWhileLookedUp(t *testing.T) {
 		others.Wait()
 		stop()
 		polls.Wait()
-		_, newest, err := st.AccountChanges(ctx, 0)
+		newest, err := st.NewestAccountChange(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,13 +40,19 @@ func (s *Store) changed(tx *gorm.DB, accountID string) error {
 	return nil
 }
 
+// NewestAccountChange is the number of the newest change of an account.
+func (s *Store) NewestAccountChange(ctx context.Context) (newest int64, err error) {
+	if err := s.reader(ctx).Table("account_version").Select("number").Where("id = 1").Take(&newest).Error; err != nil {
+		return 0, unavailable(err)
+	}
+	return newest, nil
+}
+
 // AccountChanges is the ids of the accounts that changed after number since, and the newest number.
 func (s *Store) AccountChanges(ctx context.Context, since int64) (ids []string, newest int64, err error) {
-	if err := s.reader(ctx).Table("account_version").Select("number").Where("id = 1").Take(&newest).Error; err != nil {
-		return nil, 0, unavailable(err)
-	}
-	if newest == since {
-		return nil, newest, nil
+	newest, err = s.NewestAccountChange(ctx)
+	if err != nil || newest == since {
+		return nil, newest, err
 	}
 	err = s.reader(ctx).Model(&accountChange{}).Distinct("account_id").
 		Where("number > ? AND number <= ?", since, newest).Pluck("account_id", &ids).Error

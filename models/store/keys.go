@@ -218,6 +218,45 @@ func (s *Store) Keys(ctx context.Context, accountID string) ([]models.APIKey, er
 	return keys, nil
 }
 
+// liveKey tells of keys that work, with the time twice.
+const liveKey = "revoked_at IS NULL AND (grace_until IS NULL OR grace_until > ?) AND (expires_at IS NULL OR expires_at > ?)"
+
+// RecentKeys is an account's keys that work, and the most newest of those that do not: of these there may be any number.
+// The newest come first.
+func (s *Store) RecentKeys(ctx context.Context, accountID string, most int) (live, dead []models.APIKey, err error) {
+	now := s.now()
+	of := func() *gorm.DB {
+		return s.reader(ctx).Where("account_id = ?", accountID).Order("created_at DESC, id DESC")
+	}
+	if err := of().Where(liveKey, now, now).Find(&live).Error; err != nil {
+		return nil, nil, unavailable(err)
+	}
+	if err := of().Where("NOT ("+liveKey+")", now, now).Limit(most).Find(&dead).Error; err != nil {
+		return nil, nil, unavailable(err)
+	}
+	return live, dead, nil
+}
+
+// KeyOf is one of an account's keys; CodeNotFound if it has none of that id.
+func (s *Store) KeyOf(ctx context.Context, accountID, keyID string) (models.APIKey, error) {
+	var k models.APIKey
+	if !storable(keyID) {
+		return k, models.Errorf(models.CodeNotFound, "no such key")
+	}
+	err := s.reader(ctx).Take(&k, "account_id = ? AND id = ?", accountID, keyID).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return k, models.Errorf(models.CodeNotFound, "no such key")
+	}
+	return k, translate(err)
+}
+
+// HasKeys tells whether an account has ever had a key.
+func (s *Store) HasKeys(ctx context.Context, accountID string) (bool, error) {
+	var ids []string
+	err := s.reader(ctx).Model(&models.APIKey{}).Where("account_id = ?", accountID).Limit(1).Pluck("id", &ids).Error
+	return len(ids) > 0, translate(err)
+}
+
 // KeyByHash is the key whose SHA-256 is hash, with its account (a deleted one too); CodeNotFound if there is none.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (Key, error) {
 	var k Key

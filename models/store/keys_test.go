@@ -1,0 +1,80 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Of an account's keys those that work are all told, and of the others the newest.
+func TestRecentKeys(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		ctx, plans := t.Context(), models.DefaultPlans()
+		pro := models.PlanPro
+		a, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com", Grant: &pro})
+		if err != nil {
+			t.Fatal(err)
+		}
+		add := func(name string, lives time.Duration) store.Key {
+			in := store.NewKey{Account: a.ID, Name: name}
+			if lives > 0 {
+				in.ExpiresAt = new(time.Now().Add(lives).UTC().Truncate(time.Second))
+			}
+			k, err := st.CreateKey(ctx, plans, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			move(time.Second)
+			return k
+		}
+		if has, err := st.HasKeys(ctx, a.ID); has || err != nil {
+			t.Errorf("before the first: %v %v", has, err)
+		}
+		revoked := add("revoked", 0)
+		add("expired", 36*time.Hour)
+		graceOver, grace := add("grace over", 0), add("grace", 0)
+		add("expires later", 1000*time.Hour)
+		if _, err := st.RevokeKey(ctx, revoked.ID); err != nil {
+			t.Fatal(err)
+		}
+		for k, d := range map[string]time.Duration{graceOver.ID: time.Hour, grace.ID: 1000 * time.Hour} {
+			if _, _, err := st.RotateKey(ctx, k, d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		move(72 * time.Hour)
+		names := func(keys []models.APIKey) string {
+			var list []string
+			for _, k := range keys {
+				list = append(list, k.Name)
+			}
+			return strings.Join(list, ", ")
+		}
+		live, dead, err := st.RecentKeys(ctx, a.ID, 9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(live, func(a, b models.APIKey) int { return strings.Compare(a.Name, b.Name) })
+		if names(live) != "expires later, grace, grace, grace over" || names(dead) != "grace over, expired, revoked" {
+			t.Errorf("live: %s; dead: %s", names(live), names(dead))
+		}
+		if _, dead, err := st.RecentKeys(ctx, a.ID, 2); err != nil || names(dead) != "grace over, expired" {
+			t.Errorf("two: %s, %v", names(dead), err)
+		}
+		if has, err := st.HasKeys(ctx, a.ID); !has || err != nil {
+			t.Errorf("has keys: %v %v", has, err)
+		}
+		if k, err := st.KeyOf(ctx, a.ID, grace.ID); err != nil || k.Name != "grace" {
+			t.Errorf("its own: %+v %v", k, err)
+		}
+		for account, key := range map[string]string{"acc_other": grace.ID, a.ID: "key_none", "acc_x": "\x00\xff"} {
+			if _, err := st.KeyOf(ctx, account, key); models.ErrorCode(err) != models.CodeNotFound {
+				t.Errorf("%s of %s: %v", key, account, err)
+			}
+		}
+	})
+}
