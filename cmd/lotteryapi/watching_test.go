@@ -33,7 +33,7 @@ func exposed(t *testing.T) []string {
 	waitUntil(t, "the import to show", func() bool { return total(t, p, key, "/v1/draws/recent?game=ny-numbers") == 2 })
 	// As a sync leaves it.
 	if _, err := open(t, url).ExecContext(context.Background(), `INSERT INTO feed_sources (feed, address, etag, last_modified, size, rejected, checked_at, succeeded_at, error)
-		VALUES ('nc-lottery', 'https://example.com', '', '', 1, '[]', '2026-01-02 03:04:05', '2026-01-02 03:04:05', '')`); err != nil {
+		VALUES ('nc-lottery', 'https://www.nclottery.com/pick3-download', '', '', 1, '[]', '2026-01-02 03:04:05', '2026-01-02 03:04:05', '')`); err != nil {
 		t.Fatal(err)
 	}
 	if out, code := admin(t, url, "jobs", "run", "cleanup"); code != 0 {
