@@ -187,7 +187,7 @@ func flag(accountID string, kind models.FlagKind, ref, detail string) models.Acc
 
 // errHole says that a list names something and does not say what. It may be what somebody pays for: nothing is decided
 // without it.
-var errHole = errors.New("a list of Stripe's has a hole")
+var errHole error = models.Errorf(models.CodeUnavailable, "a list of Stripe's has a hole; try again, and if it stays so, ask Stripe")
 
 // subscriptions reads every subscription of b's customer, on every page; gone tells that there is no such customer any
 // more.
@@ -202,7 +202,7 @@ func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (
 	iter := s.api.Subscriptions.List(p)
 	for iter.Next() {
 		if iter.Subscription() == nil {
-			return nil, false, explained(doing, errHole)
+			return nil, false, errHole
 		}
 		sub := read(iter.Subscription(), prices)
 		if sub.unclear() {
