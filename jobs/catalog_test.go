@@ -98,24 +98,11 @@ func TestRefreshOfADatabaseThatHangs(t *testing.T) {
 	job := &jobs.Catalog{
 		Store: storetest.OpenURL(t, url, store.Options{}), Live: &catalog.Live{}, Log: slog.New(slog.DiscardHandler), Patience: 200 * time.Millisecond,
 	}
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(ctx, "LOCK TABLE draws IN ACCESS EXCLUSIVE MODE"); err != nil {
-		t.Fatal(err)
-	}
+	answer := storetest.Lock(t, url, "draws")
 	if err := job.Refresh(ctx); models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("while the draws are held: %v", err)
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	answer()
 	if err := job.Refresh(ctx); err != nil || job.Live.Load() == nil {
 		t.Errorf("afterwards: %v", err)
 	}

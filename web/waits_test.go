@@ -1,14 +1,11 @@
 package web_test
 
 import (
-	"database/sql"
 	"net/http"
 	"runtime"
 	"testing"
 	"time"
 	"weak"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
 
 	"lottery/models/catalog"
 	"lottery/models/store"
@@ -25,24 +22,11 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	})
 	p := h.person()
 	p.signIn("ada@example.com")
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE sessions, import_runs IN ACCESS EXCLUSIVE MODE"); err != nil {
-		t.Fatal(err)
-	}
+	answer := storetest.Lock(t, url, "sessions, import_runs")
 	p.get("/dashboard").says(t, http.StatusServiceUnavailable)
 	p.get("/status").says(t, http.StatusOK, "away; draws are served from memory")
 	p.get("/pricing").says(t, http.StatusOK)
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	answer()
 	p.get("/dashboard").says(t, http.StatusOK)
 }
 

@@ -87,18 +87,7 @@ func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(t.Context(), "LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE"); err != nil {
-		t.Fatal(err)
-	}
+	answer := storetest.Lock(t, url, "api_keys")
 	var wg sync.WaitGroup
 	for range 1000 { // more than two reads ask for
 		wg.Go(func() {
@@ -111,9 +100,7 @@ func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
 	if n := keys.Waiting(); n > 0 {
 		t.Errorf("%d look-ups are to be read that nobody waits for", n)
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	answer()
 	within(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
 }
 
