@@ -34,14 +34,12 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 func TestReplacedCatalogsGo(t *testing.T) {
 	t.Parallel()
 	live := &catalog.Live{}
-	first := draws(t)
-	live.Swap(first)
+	live.Swap(draws(t))
 	h := open(t, func(d *web.Deps) { d.Catalog = live })
-	for _, path := range []string{"/", "/explore", "/docs", "/explore/" + first.Games()[0].ID} {
+	for _, path := range []string{"/", "/explore", "/docs", "/explore/" + live.Load().Games()[0].ID} {
 		h.person().get(path).says(t, http.StatusOK)
 	}
-	old := weak.Make(first)
-	first = nil
+	old := weak.Make(live.Load())
 	live.Swap(draws(t))
 	for range 100 {
 		runtime.GC()

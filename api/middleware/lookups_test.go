@@ -127,7 +127,7 @@ func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // what it held is not needed any more
+	defer tx.Rollback()
 	if _, err := tx.ExecContext(ctx, "SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE", made[0].ID); err != nil {
 		t.Fatal(err)
 	}
