@@ -1,10 +1,13 @@
 package web_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -136,6 +139,60 @@ func TestOutboxGivesUp(t *testing.T) {
 	outbox.Mail = box
 	if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 0 {
 		t.Errorf("after it was given up: %v, %d mails", err, len(box.All()))
+	}
+}
+
+// Neither the log nor the table says who a mail was for that the server refuses.
+func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "220 test\r\n")
+		for lines := bufio.NewScanner(conn); lines.Scan(); {
+			answer := "250 ok"
+			if to, ok := strings.CutPrefix(lines.Text(), "RCPT TO:"); ok {
+				answer = "550 5.1.1 " + to + ": user unknown"
+			}
+			fmt.Fprint(conn, answer+"\r\n")
+		}
+	}()
+	sender, err := mail.NewSMTP("smtp://"+listener.Addr().String(), "noreply@draws.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &clock{}
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	expires := c.now().Add(30 * 24 * time.Hour)
+	key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Create: true, ExpiresAt: &expires})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.move(25 * 24 * time.Hour)
+	if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != 1 {
+		t.Fatal(n, err)
+	}
+	var log strings.Builder
+	outbox := web.Outbox{Store: st, Mail: sender, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := outbox.Send(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mails, err := st.Mails(t.Context(), key.AccountID)
+	if err != nil || len(mails) != 1 {
+		t.Fatal(len(mails), err)
+	}
+	for _, text := range []string{log.String(), mails[0].LastError} {
+		if !strings.Contains(text, "user unknown") || strings.Contains(text, "ada") {
+			t.Errorf("it is to say why, and not to whom: %s", text)
+		}
 	}
 }
 

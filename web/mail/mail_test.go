@@ -129,6 +129,85 @@ func TestSMTPDomainOfTheMailbox(t *testing.T) {
 	}
 }
 
+// refusing is a mail server that knows none of the recipients, and says so in the words that says makes of the address.
+func refusing(t *testing.T, says func(recipient string) string) (address string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "220 test\r\n")
+		for lines := bufio.NewScanner(conn); lines.Scan(); {
+			answer := "250 ok"
+			if to, ok := strings.CutPrefix(lines.Text(), "RCPT TO:<"); ok {
+				to, _, _ = strings.Cut(to, ">")
+				answer = "550 5.1.1 " + says(to)
+			} else if lines.Text() == "QUIT" {
+				answer = "221 bye"
+			}
+			fmt.Fprint(conn, answer+"\r\n")
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// What a server refuses is told in its words, without whom the mail was for: it stands in logs.
+func TestSMTPErrorsDoNotNameTheRecipient(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		to   string
+		says func(recipient string) string
+		want string // after the code
+	}{
+		{"ada@example.com", func(to string) string { return "<" + to + ">: user unknown" }, "<the recipient>: user unknown"},
+		{"Ada.Byron@Example.com", strings.ToLower, "the recipient"},
+		{"ada@example.com", func(to string) string { return strings.ToUpper(to) + "... User unknown" }, "the recipient... User unknown"},
+		{"ada@bücher.example", func(to string) string { return "no " + to }, "no the recipient"},
+		{"ada@bücher.example", func(string) string { return "no ada@BÜCHER.example" }, "no the recipient"},
+		{"ada@xn--bcher-kva.example", func(string) string { return "no ada@bücher.example" }, "no the recipient"},
+		{"ada+x@example.com", func(string) string { return "see http://why.example/?r=ada%2Bx%40example.com" }, "see http://why.example/?r=the recipient"},
+		{"ada.byron@example.com", func(string) string { return "no such user: ada.byron" }, "no such user: the recipient"},
+		{"+ada+@example.com", func(to string) string { return to + ": no +ada+ here" }, "the recipient: no the recipient here"},
+		{"a@b.example", func(to string) string { return "<" + to + ">: no mail for a" }, "<the recipient>: no mail for the recipient"},
+		{"ada@example.com", func(string) string { return "noreply@draws.example may not send" }, "noreply@draws.example may not send"},
+	} {
+		sender, err := mail.NewSMTP("smtp://"+refusing(t, c.says), "noreply@draws.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = sender.Send(t.Context(), mail.Message{To: c.to, Subject: "Hello", Lines: []string{"Hello,"}})
+		if err == nil {
+			t.Fatalf("to %s: sent", c.to)
+		}
+		if text := err.Error(); !strings.Contains(text, "550") || !strings.Contains(text, "5.1.1 "+c.want) {
+			t.Errorf("to %s: %s; it lacks %q", c.to, text, c.want)
+		}
+		mailbox, domain, _ := strings.Cut(strings.ToLower(c.to), "@")
+		for _, part := range []string{mailbox + "@", "@" + domain, "ada", "byron", "bcher", "bücher"} {
+			if strings.Contains(strings.ToLower(err.Error()), part) {
+				t.Errorf("to %s: %s", c.to, err)
+			}
+		}
+	}
+	for _, to := range []string{"ada@xn--bücher.example", "ada byron@example.com"} {
+		sender, err := mail.NewSMTP("smtp://127.0.0.1:1", "noreply@draws.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = sender.Send(t.Context(), mail.Message{To: to, Subject: "Hello", Lines: []string{"Hello,"}})
+		if err == nil || strings.Contains(err.Error(), "ada") || strings.Contains(err.Error(), "example") {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+}
+
 func TestSMTPAddress(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []string{"", "smtp://", "http://mail.example", "mail.example:25", "smtp://mail.example:x"} {

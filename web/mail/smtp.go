@@ -3,9 +3,11 @@ package mail
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	netmail "net/mail"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -87,7 +89,11 @@ func (s *SMTP) Check(ctx context.Context) error {
 	return s.client.Close()
 }
 
-// Send sends one message, as text and as HTML.
+// errAddress is told instead of what a parser says, which repeats the address.
+var errAddress = errors.New("address a mail: the recipient's address cannot be written as mail servers read it")
+
+// Send sends one message, as text and as HTML. Its errors stand in logs and in the outbox: they do not say who the
+// mail was for.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.SetMessageIDWithValue(rand.Text() + "@" + s.domain)
@@ -96,10 +102,10 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	}
 	to, _, err := inASCII(m.To)
 	if err != nil {
-		return fmt.Errorf("address a mail: %w", err)
+		return errAddress
 	}
 	if err := msg.To(to); err != nil {
-		return fmt.Errorf("address a mail: %w", err)
+		return errAddress
 	}
 	if m.ReplyTo != "" {
 		if err := msg.ReplyTo(m.ReplyTo); err != nil {
@@ -120,7 +126,34 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
 	defer cancel()
 	if err := s.client.DialAndSendWithContext(ctx, msg); err != nil {
-		return fmt.Errorf("send a mail: %w", err)
+		return errors.New("send a mail: " + nameless(err.Error(), to)) // without %w: the cause names the recipient
 	}
 	return nil
+}
+
+// nameless is text without a recipient. go-mail adds the address to what a server refuses, and servers repeat it
+// themselves: in another case, with the domain in the letters that people read, escaped in a link, or only what is
+// before the @. Rather a word too many is taken away than one too few.
+func nameless(text, recipient string) string {
+	at := strings.LastIndexByte(recipient, '@')
+	user, domain := recipient[:at], recipient[at+1:]
+	readable, _ := idna.ToUnicode(domain)
+	const end = `\b` // ASCII's: where user begins or ends otherwise, it may stand within a word
+	before, after := "", ""
+	if regexp.MustCompile(`^\w`).MatchString(user) {
+		before = end
+	}
+	if regexp.MustCompile(`\w$`).MatchString(user) {
+		after = end
+	}
+	return regexp.MustCompile(`(?i)`+before+written(user)+`(?:(?:@|%40)`+written(domain, readable)+`|`+after+`)`).ReplaceAllString(text, "the recipient")
+}
+
+// written matches the words, as they are and as they stand in the query of a link.
+func written(words ...string) string {
+	var forms []string
+	for _, w := range words {
+		forms = append(forms, regexp.QuoteMeta(w), regexp.QuoteMeta(url.QueryEscape(w)))
+	}
+	return `(?:` + strings.Join(forms, "|") + `)`
 }
