@@ -80,13 +80,21 @@ func EmailKey(address string) string {
 	}, strings.TrimSpace(address))
 }
 
-// ParseEmail checks a bare address and gives it back with its comparison key.
+// ParseEmail checks a bare address and gives it back with its comparison key. Its domain is a name with a dot: one
+// without, and the address of a machine (ada@localhost, ada@[127.0.0.1], ada@127.0.0.1), would be a stranger's word on
+// where in its own network the operator's mail server connects to.
 func ParseEmail(s string) (email, key string, err error) {
 	s = strings.TrimSpace(s)
 	parsed, err := mail.ParseAddress(s)
 	unseen := func(r rune) bool { return !unicode.IsPrint(r) } // such as what turns the direction of writing round
-	if err != nil || parsed.Address != s || len(s) > 254 || !utf8.ValidString(s) || strings.ContainsFunc(s, unseen) || !strings.Contains(s[strings.LastIndexByte(s, '@')+1:], ".") {
+	if err != nil || parsed.Address != s || len(s) > 254 || !utf8.ValidString(s) || strings.ContainsFunc(s, unseen) || !isName(s[strings.LastIndexByte(s, '@')+1:]) {
 		return "", "", Errorf(CodeInvalid, "%q is not an e-mail address of the form name@example.com", s)
 	}
 	return s, EmailKey(s), nil
+}
+
+// isName tells a domain from the address of a machine. No top-level domain begins with a digit (RFC 1123, section 2.1).
+func isName(domain string) bool {
+	dot := strings.LastIndexByte(domain, '.')
+	return dot >= 0 && domain[0] != '[' && strings.TrimLeft(domain[dot+1:], "0123456789") == domain[dot+1:]
 }

@@ -45,7 +45,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		data.Error = text
 		return h.showAccount(w, r, v, data, status)
 	}
-	email, key, err := models.ParseEmail(data.Email)
+	email, key, err := parseEmail(data.Email)
 	switch {
 	case err != nil:
 		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")

@@ -147,6 +147,7 @@ func TestChangeEmail(t *testing.T) {
 	p.signIn("ada@example.com")
 	id := h.account("ada@example.com").ID
 	p.post("/dashboard/account/email", "email", "nonsense").says(t, http.StatusUnprocessableEntity, `value="nonsense"`, "name@example.com")
+	p.post("/dashboard/account/email", "email", "ada@xn--.com").says(t, http.StatusUnprocessableEntity, "name@example.com")
 	p.post("/dashboard/account/email", "email", "ada@example.com").says(t, http.StatusUnprocessableEntity, "already")
 	p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We have sent a link")
 	if h.account("ada@example.com").ID != id {

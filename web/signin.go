@@ -69,7 +69,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		h.showSignIn(w, r, f, status)
 		return nil
 	}
-	email, _, err := models.ParseEmail(f.Email)
+	email, _, err := parseEmail(f.Email)
 	if err != nil {
 		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
 	}
@@ -92,6 +92,20 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.show(w, r, view{Page: "sent", Title: "Check your mail", Private: true, Data: email})
 	return nil
+}
+
+// parseEmail is models.ParseEmail of an address that mail can go to: trying to send to another would never succeed. It
+// is checked once more as mail servers read it, since 127.0.0.xn--1- is written 127.0.0.1 then.
+func parseEmail(s string) (email, key string, err error) {
+	if email, key, err = models.ParseEmail(s); err != nil {
+		return "", "", err
+	}
+	recipient, err := mail.Recipient(email)
+	if err != nil {
+		return "", "", err
+	}
+	_, _, err = models.ParseEmail(recipient)
+	return email, key, err
 }
 
 func signInMail(to, link string) mail.Message {

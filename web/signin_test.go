@@ -160,7 +160,8 @@ func TestThrottle(t *testing.T) {
 func TestSignInForm(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	for _, wrong := range []string{"", "ada", "ada@", "ada@localhost", "a b@example.com", "x@example.com\r\nBcc: y@example.com", strings.Repeat("a", 300) + "@example.com"} {
+	for _, wrong := range []string{"", "ada", "ada@", "ada@localhost", "a b@example.com", "x@example.com\r\nBcc: y@example.com", strings.Repeat("a", 300) + "@example.com",
+		"ada@[127.0.0.1]", "ada@127.0.0.1", "ada@127.0.0.xn--1-", "ada@xn--.com", "ada@xn--99999999.com", "ada@example..com", "ada@" + strings.Repeat("ü", 63) + ".example"} {
 		got := h.person().post("/sign-in", "email", wrong)
 		got.says(t, http.StatusUnprocessableEntity, "name@example.com")
 	}

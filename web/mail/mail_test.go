@@ -3,6 +3,7 @@ package mail_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"regexp"
@@ -204,6 +205,24 @@ func TestSMTPErrorsDoNotNameTheRecipient(t *testing.T) {
 		err = sender.Send(t.Context(), mail.Message{To: to, Subject: "Hello", Lines: []string{"Hello,"}})
 		if err == nil || strings.Contains(err.Error(), "ada") || strings.Contains(err.Error(), "example") {
 			t.Errorf("to %s: %v", to, err)
+		}
+	}
+}
+
+func TestRecipient(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"ada@example.com": "ada@example.com", "Ada@Example.COM": "Ada@Example.COM", "ada@bücher.example": "ada@xn--bcher-kva.example",
+		"ada@xn--bcher-kva.example": "ada@xn--bcher-kva.example",
+		"ada@xn--.com":              "", "ada@example.xn--": "", "ada@xn--99999999.com": "", "ada@xn--bücher.example": "",
+		"ada@": "", "ada@example..com": "",
+		"ada@" + strings.Repeat("a", 63) + ".example": "ada@" + strings.Repeat("a", 63) + ".example",
+		"ada@" + strings.Repeat("a", 64) + ".example": "",
+		"ada@" + strings.Repeat("ü", 63) + ".example": "", // shorter than a label, until it is written in ASCII
+	} {
+		got, err := mail.Recipient(address)
+		if got != want || (err == nil) != (want != "") || (err != nil && !errors.Is(err, mail.ErrAddress)) {
+			t.Errorf("%q: %q, %v", address, got, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	netmail "net/mail"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,8 +90,20 @@ func (s *SMTP) Check(ctx context.Context) error {
 	return s.client.Close()
 }
 
-// errAddress is told instead of what a parser says, which repeats the address.
-var errAddress = errors.New("address a mail: the recipient's address cannot be written as mail servers read it")
+// ErrAddress says that no mail can go to an address, now or later. What a parser says is left out: it repeats it.
+var ErrAddress = errors.New("address a mail: the recipient's address cannot be written as mail servers read it")
+
+// longestLabel is the bytes between two dots of a name (RFC 1035, section 2.3.4).
+const longestLabel = 63
+
+// Recipient is an address as mail servers read it, or ErrAddress.
+func Recipient(address string) (string, error) {
+	recipient, domain, err := inASCII(address)
+	if err != nil || slices.ContainsFunc(strings.Split(domain, "."), func(label string) bool { return label == "" || len(label) > longestLabel }) {
+		return "", ErrAddress
+	}
+	return recipient, nil
+}
 
 // Send sends one message, as text and as HTML. Its errors stand in logs and in the outbox: they do not say who the
 // mail was for.
@@ -100,12 +113,12 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err := msg.From(s.from); err != nil {
 		return err
 	}
-	to, _, err := inASCII(m.To)
+	to, err := Recipient(m.To)
 	if err != nil {
-		return errAddress
+		return err
 	}
 	if err := msg.To(to); err != nil {
-		return errAddress
+		return ErrAddress
 	}
 	if m.ReplyTo != "" {
 		if err := msg.ReplyTo(m.ReplyTo); err != nil {
