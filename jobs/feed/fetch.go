@@ -14,6 +14,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,9 +75,12 @@ func NewFetcher(o FetchOptions) *Fetcher {
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: stall, ResponseHeaderTimeout: stall, ForceAttemptHTTP2: true,
 		},
-		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > mostRedirect {
 				return fmt.Errorf("it redirects more than %d times", mostRedirect)
+			}
+			if asked := via[0].URL; r.URL.Host != asked.Host || (asked.Scheme == "https" && r.URL.Scheme != "https") {
+				maps.DeleteFunc(r.Header, func(name string, _ []string) bool { return !slices.Contains(forAll, name) })
 			}
 			return nil
 		},
@@ -86,6 +90,10 @@ func NewFetcher(o FetchOptions) *Fetcher {
 	}
 	return &Fetcher{client, fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact), stall}
 }
+
+// forAll is the headers that may go to another server than the one that was asked, or there in the clear. What the
+// caller adds is for that server alone: an app token is a secret, and net/http holds back only those that it knows.
+var forAll = []string{"User-Agent", "If-None-Match", "If-Modified-Since", "Referer"}
 
 // publicOnly refuses to connect to what is not on the public internet. It sees the address that a name resolved to, so
 // neither a name nor a redirect gets around it.
@@ -164,7 +172,8 @@ func (f *Fetched) Close() error {
 	return os.Remove(f.path)
 }
 
-// Fetch gets an address whole. A web page, an error and a body that breaks off are errors.
+// Fetch gets an address whole. A web page, an error and a body that breaks off are errors. header goes to the server of
+// the address only, not to where it redirects.
 func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header http.Header) (*Fetched, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -88,3 +88,49 @@ func TestFetchWaitsForTheNextPiece(t *testing.T) {
 		})
 	}
 }
+
+// A token is for the server that was asked, however far it redirects.
+func TestFetchKeepsTheTokenFromOthers(t *testing.T) {
+	t.Parallel()
+	const asked = "https://data.example/draws.json"
+	for name, c := range map[string]struct {
+		hops []string
+		told bool // the last of them is told the token
+	}{
+		"the same server":               {[]string{"https://data.example/2.json"}, true},
+		"another server":                {[]string{"https://evil.example/"}, false},
+		"a server below":                {[]string{"https://evil.data.example/"}, false},
+		"another port":                  {[]string{"https://data.example:8443/"}, false},
+		"in the clear":                  {[]string{"http://data.example/draws.json"}, false},
+		"another server's second":       {[]string{"https://evil.example/", "https://evil.example/2"}, false},
+		"another server, and back":      {[]string{"https://evil.example/", "https://data.example/2.json"}, true},
+		"the same server, then another": {[]string{"https://data.example/2.json", "https://evil.example/"}, false},
+	} {
+		var last http.Header
+		next := c.hops
+		fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
+			return through(func(r *http.Request) *http.Response {
+				last = r.Header
+				if len(next) == 0 {
+					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("[]"))}
+				}
+				to := next[0]
+				next = next[1:]
+				return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}, Body: http.NoBody}
+			})
+		}})
+		got, err := fetcher.Fetch(t.Context(), asked, Known{ETag: `"1"`}, http.Header{"X-App-Token": {"secret"}})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := got.Close(); err != nil {
+			t.Error(err)
+		}
+		if told := last.Get("X-App-Token") != ""; told != c.told {
+			t.Errorf("%s: the token is told: %v", name, told)
+		}
+		if last.Get("User-Agent") == "" || last.Get("If-None-Match") == "" {
+			t.Errorf("%s: the fetcher's own headers are lost: %v", name, last)
+		}
+	}
+}
