@@ -15,7 +15,8 @@ func (t *tool) draws() *cli.Command {
 				"An address that is typed here may lie in a private network; one that `draws sync` fetches only if\n" +
 				"feeds_allow_private says so.\n" +
 				"Rows that contradict their game, their file or what is stored are rejected: then the exit code is 3.\n" +
-				"A file that cannot be used leaves the others as they are: then it is 1.\n\n" +
+				"A file that cannot be used leaves the others as they are: then it is 1.\n" +
+				"A report holds what stood in the files as it stood there: a spreadsheet may take it for formulas.\n\n" +
 				"Example:\n  lotteryadmin draws import --feed ny-open-data numbers-win4.csv --report rejected.csv\n" +
 				"  lotteryadmin draws export | lotteryadmin draws import --feed csv - --database-url sqlite:copy.db",
 			Flags: []cli.Flag{
@@ -58,7 +59,8 @@ func (t *tool) draws() *cli.Command {
 		{
 			Name: "export", Usage: "write draws to stdout, oldest first",
 			Description: "Writes what `draws import --feed csv` reads back. The form is --format's matter, not --output's.\n" +
-				"Draws that were taken back are left out.\n\n" +
+				"Draws that were taken back are left out. Add-ons are as they were imported: a spreadsheet may take\n" +
+				"them for formulas.\n\n" +
 				"Example:\n  lotteryadmin draws export --game va-pick-4 --from 2010-01-01 > va-pick-4.csv",
 			Flags: []cli.Flag{
 				gameFlag(false),

