@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -61,6 +62,9 @@ type Service struct {
 	pace      time.Duration
 	leaseFor  time.Duration
 	wake      chan struct{} // an event came
+
+	refusedMu sync.Mutex
+	refused   map[string]refusal // by the reason
 }
 
 // requestTimeout bounds one request to Stripe.
@@ -90,6 +94,7 @@ func New(o Options) *Service {
 	return &Service{
 		store: o.Store, api: client.New(o.Stripe.SecretKey, &stripe.Backends{API: api}), cfg: o.Stripe, publicURL: o.PublicURL,
 		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() }, log: o.Log, pace: cmp.Or(o.Pace, pace), leaseFor: leaseFor, wake: make(chan struct{}, 1),
+		refused: map[string]refusal{},
 	}
 }
 

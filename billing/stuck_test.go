@@ -2,6 +2,9 @@ package billing
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +35,7 @@ func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{Patience: 200 * time.Millisecond})
-	s := New(Options{Store: st, Stripe: configs.Stripe{SecretKey: "sk_test_x"}})
+	s := New(Options{Store: st, Stripe: configs.Stripe{SecretKey: "sk_test_x", WebhookSecrets: []string{"whsec_a"}}})
 	ctx := t.Context()
 	if _, err := st.AddEvent(ctx, models.StripeEvent{ID: "evt_1", Type: "invoice.paid", State: models.EventPending}); err != nil {
 		t.Fatal(err)
@@ -48,6 +51,15 @@ func TestDatabaseHangs(t *testing.T) {
 	soon(t, "to settle an event when told to stop", func() {
 		if s.settle(stopped, &models.StripeEvent{ID: "evt_1"}, "", stopped.Err()) {
 			t.Error("it was stored")
+		}
+	})
+	soon(t, "to take an event", func() {
+		const body = `{"id":"evt_2","object":"event","type":"invoice.paid","data":{"object":{}}}`
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, WebhookPath, strings.NewReader(body))
+		r.Header.Set("Stripe-Signature", signed(body, time.Now(), "whsec_a"))
+		w := httptest.NewRecorder()
+		if s.Webhook().ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%d %v", w.Code, w.Header())
 		}
 	})
 	answer()

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -96,6 +98,64 @@ func TestWebhookTolerance(t *testing.T) {
 			t.Errorf("%v %+v", err, list)
 		}
 	})
+}
+
+// unread is a body that must not be read.
+type unread struct{ t *testing.T }
+
+func (b unread) Read([]byte) (int, error) {
+	b.t.Error("the body is read")
+	return 0, io.EOF
+}
+
+// Anybody may send what is no event. That fills no log: each reason is told once a minute, with how often it was so.
+func TestRefusalsAreToldOnceAMinute(t *testing.T) {
+	t.Parallel()
+	now := noon
+	var log strings.Builder
+	hook := New(Options{
+		Stripe: configs.Stripe{SecretKey: "sk_test_x", WebhookSecrets: []string{"whsec_a"}}, Now: func() time.Time { return now },
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
+	}).Webhook()
+	send := func(times int, header string, body io.Reader) {
+		for range times {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, WebhookPath, body)
+			if header != "" {
+				r.Header.Set("Stripe-Signature", header)
+			}
+			w := httptest.NewRecorder()
+			if hook.ServeHTTP(w, r); w.Code != http.StatusBadRequest {
+				t.Errorf("%q: %d", header, w.Code)
+			}
+		}
+	}
+	told := func(want ...string) {
+		t.Helper()
+		var got []string
+		for line := range strings.Lines(log.String()) {
+			_, line, _ = strings.Cut(strings.TrimSpace(line), "reason=")
+			got = append(got, line)
+		}
+		log.Reset()
+		if !slices.EqualFunc(got, want, func(got, want string) bool {
+			reason, times, _ := strings.Cut(want, " ")
+			return strings.Contains(got, reason) && strings.HasSuffix(got, " times="+times)
+		}) {
+			t.Errorf("the log has %q, want %q", got, want)
+		}
+	}
+	send(300, "", unread{t})
+	told("missing 1")
+	forged := signed("{}", noon, "whsec_b")
+	send(5, forged, strings.NewReader("{}"))
+	told("stripe_webhook_secret 1")
+	now = noon.Add(59 * time.Second)
+	send(1, "", unread{t})
+	told()
+	now = noon.Add(time.Minute)
+	send(2, "", unread{t})
+	send(1, forged, strings.NewReader("{}"))
+	told("missing 301", "stripe_webhook_secret 5")
 }
 
 // What is believed was signed by one of the secrets, within the time.

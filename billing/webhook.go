@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"context"
 	"crypto/hmac"
 	"encoding/hex"
 	"errors"
@@ -41,6 +42,10 @@ func (s *Service) Webhook() http.Handler {
 }
 
 func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, text string) {
+	if r.Header.Get(signatureHeader) == "" { // anybody's: nothing of it is read
+		s.refuse(r.Context(), errUnsigned)
+		return http.StatusBadRequest, errUnsigned.Error()
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge, "an event has at most " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"
@@ -48,8 +53,8 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, t
 	if err != nil {
 		return http.StatusBadRequest, "the event could not be read whole"
 	}
-	if err := verify(body, r.Header.Get("Stripe-Signature"), s.cfg.WebhookSecrets, s.now()); err != nil {
-		s.log.WarnContext(r.Context(), "an event was refused", "reason", err.Error(), "bytes", len(body))
+	if err := verify(body, r.Header.Get(signatureHeader), s.cfg.WebhookSecrets, s.now()); err != nil {
+		s.refuse(r.Context(), err)
 		return http.StatusBadRequest, err.Error()
 	}
 	e, err := parseEvent(body)
@@ -66,7 +71,9 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, t
 	default:
 		row.State = models.EventPending
 	}
-	isNew, err := s.store.AddEvent(r.Context(), row)
+	asked, cancel := s.store.Bounded(r.Context())
+	defer cancel()
+	isNew, err := s.store.AddEvent(asked, row)
 	if err != nil {
 		s.log.ErrorContext(r.Context(), "an event could not be stored; Stripe will send it again", "event", row.ID, "error", err)
 		w.Header().Set("Retry-After", "5")
@@ -90,13 +97,43 @@ func wrongMode(live bool) string {
 
 // flagWrongMode raises a flag on the account that the event names, if it is one of ours.
 func (s *Service) flagWrongMode(r *http.Request, e *models.StripeEvent) {
-	accountID, err := s.store.AccountOfCustomer(r.Context(), e.CustomerID)
+	asked, cancel := s.store.Bounded(r.Context())
+	defer cancel()
+	accountID, err := s.store.AccountOfCustomer(asked, e.CustomerID)
 	if err != nil {
 		return // nobody of ours: the inbox and the log have it
 	}
-	if err := s.store.RaiseFlag(r.Context(), flag(accountID, models.FlagWrongMode, e.ID, e.Outcome)); err != nil {
+	if err := s.store.RaiseFlag(asked, flag(accountID, models.FlagWrongMode, e.ID, e.Outcome)); err != nil {
 		s.log.ErrorContext(r.Context(), "an account could not be flagged", "account", accountID, "error", err)
 	}
+}
+
+// signatureHeader is where Stripe puts the signature of an event.
+const signatureHeader = "Stripe-Signature"
+
+var errUnsigned = errors.New("the Stripe-Signature header is missing, or holds no time and v1 signature")
+
+// tellEvery is how often the log tells of events that are refused for one reason: anybody may send what is none.
+const tellEvery = time.Minute
+
+// refusal is how often events were refused for a reason since the log said so last.
+type refusal struct {
+	times int
+	told  time.Time
+}
+
+// refuse counts a refusal, and tells of it unless the log did in the last minute; then the next one does. Each of the
+// few reasons is told for itself: strangers do not drown the one by which an operator sees that the secret is wrong.
+func (s *Service) refuse(ctx context.Context, reason error) {
+	s.refusedMu.Lock()
+	defer s.refusedMu.Unlock()
+	r, now := s.refused[reason.Error()], s.now()
+	r.times++
+	if r.told.IsZero() || now.Sub(r.told) >= tellEvery {
+		s.log.WarnContext(ctx, "events were refused; this is told once a minute", "reason", reason.Error(), "times", r.times)
+		r = refusal{told: now}
+	}
+	s.refused[reason.Error()] = r
 }
 
 // verify checks the signature of an event as Stripe makes it: t=SECONDS,v1=HEX[,v1=HEX…], any of them by any of the
@@ -121,7 +158,7 @@ func verify(body []byte, header string, secrets []string, now time.Time) error {
 		}
 	}
 	if at == 0 || len(signatures) == 0 {
-		return errors.New("the Stripe-Signature header is missing, or holds no time and v1 signature")
+		return errUnsigned
 	}
 	if age := now.Sub(time.Unix(at, 0)); age > tolerance || age < -tolerance {
 		return errors.New("the event's signature is too old, or from the future; is this machine's clock right?")
