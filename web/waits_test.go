@@ -18,7 +18,7 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	h := open(t, func(d *web.Deps) {
-		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), 200*time.Millisecond
+		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), time.Second
 	})
 	p := h.person()
 	p.signIn("ada@example.com")
