@@ -205,11 +205,21 @@ func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc
 	}
 }
 
-// stored gives run the settings and an open database whose schema is up to date.
+// stored gives run the settings and an open database whose schema is up to date. A SQLite file that is not there is
+// refused rather than made: whoever wants to see or change what is there has named another one than they mean.
 func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
+	return t.opening(run, false)
+}
+
+// storedOrNew is stored for what an installation may begin with: it makes the file, and says so.
+func (t *tool) storedOrNew(run func(context.Context, *call) error) cli.ActionFunc {
+	return t.opening(run, true)
+}
+
+func (t *tool) opening(run func(context.Context, *call) error, begins bool) cli.ActionFunc {
 	return t.configured(func(ctx context.Context, c *call) (err error) {
-		migrate := !c.Bool("no-migrate")
-		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: t.env.Now, Existing: !migrate})
+		migrate, there := !c.Bool("no-migrate"), store.Exists(c.cfg.DatabaseURL)
+		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: t.env.Now, Existing: !migrate || !begins})
 		if err != nil {
 			return err
 		}
@@ -217,9 +227,15 @@ func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
 		if err := c.store.Prepare(ctx, migrate); err != nil {
 			return err
 		}
+		if !there {
+			c.sayNew()
+		}
 		return run(ctx, c)
 	})
 }
+
+// sayNew tells of a database that was made: it may not be the one that was meant.
+func (c *call) sayNew() { c.say("Made a new database at %s.", c.cfg.DatabaseURL) }
 
 // say writes a message, which is no result, to stderr.
 func (t *tool) say(format string, args ...any) {

@@ -17,12 +17,12 @@ func (t *tool) billing() *cli.Command {
 			Name: "setup", Usage: "make at Stripe what selling the Pro plan needs",
 			Description: "Makes the product, its price, the webhook endpoint for public_url and the portal's configuration, or\n" +
 				"finds them; running it again changes nothing. It prints what you must put where.\n\n" +
-				"Example:\n  LOTTERY_STRIPE_SECRET_KEY=sk_test_… lotteryadmin billing setup",
+				"Example:\n  lotteryadmin billing setup --config /etc/lottery/lottery.yaml",
 			Action: t.billed(audited(billingSetup)),
 		},
 		{
 			Name: "doctor", Usage: "check everything that billing needs, and say what is wrong",
-			Description: "Example:\n  lotteryadmin billing doctor", Action: t.billed(billingDoctor),
+			Description: "Example:\n  lotteryadmin billing doctor --config /etc/lottery/lottery.yaml", Action: t.billed(billingDoctor),
 		},
 		{
 			Name: "checkout", Usage: "give the address where an account can pay for Pro", ArgsUsage: "ACCOUNT",

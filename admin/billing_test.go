@@ -35,6 +35,7 @@ func newTill(t *testing.T) *till {
 		_ = s.stand.Close(context.Background())
 	})
 	s.now, s.stripe = time.Now(), server.URL
+	s.run(0, "db", "migrate")
 	s.run(0, "billing", "setup")
 	return s
 }

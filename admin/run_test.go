@@ -185,6 +185,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		{"draws", "import", "--feed", "csv", "-"},
 	} {
 		d := newDesk(t)
+		d.run(0, "db", "migrate")
 		ctx, cancel := context.WithCancel(context.Background())
 		stdin, feed := io.Pipe()
 		var out, messages bytes.Buffer
@@ -203,6 +204,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 func TestProgressBarOnlyOnATerminal(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
+	d.run(0, "db", "migrate")
 	file := filepath.Join(d.dir, "draws.csv")
 	write(t, file, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")
 	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file); messages != "" {

@@ -57,7 +57,7 @@ func TestCommandWhoseTerminalCloses(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = input.Close() })
-		cmd.Args = append(cmd.Args, "draws", "import", "--feed", "csv", "-", "--database-url", "sqlite:"+filepath.Join(folder, database))
+		cmd.Args = append(cmd.Args, "draws", "import", "--quiet", "--feed", "csv", "-", "--database-url", "sqlite:"+filepath.Join(folder, database))
 		cmd.Stdin = stdin
 		p := launchCommand(t, folder, nil, cmd)
 		_ = stdin.Close()

@@ -19,14 +19,18 @@ import (
 )
 
 // Exists tells whether databaseURL names a database that can be there without being made: a SQLite file that
-// exists, or any PostgreSQL (which only a connection can tell).
+// exists, or any PostgreSQL (which only a connection can tell). One in a folder that may not be looked into can be
+// there: opening it says what is wrong.
 func Exists(databaseURL string) bool {
 	path, ok := sqlitePath(databaseURL)
 	if !ok {
 		return true
 	}
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return info.Mode().IsRegular()
 }
 
 // sqlitePath is the file of a sqlite: address.

@@ -72,7 +72,7 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	var err error
 	switch {
 	case opts.Existing && !Exists(databaseURL):
-		return nil, models.Errorf(models.CodeNotFound, "there is no database at %s: mend database_url, or run `lotteryadmin db migrate`, which makes it", databaseURL)
+		return nil, models.Errorf(models.CodeNotFound, "there is no database at %s: name the one that is meant (--config, or database_url), or run `lotteryadmin db migrate`, which makes it", databaseURL)
 	case strings.HasPrefix(databaseURL, "sqlite:"):
 		err = s.openSQLite(strings.TrimPrefix(databaseURL, "sqlite:"))
 	case strings.HasPrefix(databaseURL, "postgres://"), strings.HasPrefix(databaseURL, "postgresql://"):
