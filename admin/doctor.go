@@ -139,14 +139,18 @@ func (p *patient) configuration(context.Context) finding {
 	var err error
 	p.cfg, err = configs.Load(p.source)
 	p.wrong = err != nil
-	switch {
-	case err != nil:
+	if err != nil {
 		return failing(err.Error(), "mend what is named; configs/lottery.example.yaml explains every option")
-	case p.source.File == "":
-		return fine("from the environment and the defaults")
-	default:
-		return fine("from " + p.source.File + ", the environment and the defaults")
 	}
+	found := "from the environment and the defaults"
+	if p.source.File != "" {
+		found = "from " + p.source.File + ", the environment and the defaults"
+	}
+	if p.cfg.LeadsAstray() {
+		return doubtful(found+"; public_url is "+p.cfg.PublicURL.String()+", where mails and Stripe lead people who are not on this machine nowhere",
+			"set public_url to the address that people type")
+	}
+	return fine(found)
 }
 
 // unset is a part whose option is empty.

@@ -32,6 +32,17 @@ type Config struct {
 	Feeds              Feeds
 }
 
+// LeadsAstray tells whether mails or Stripe lead people to a public_url that names this machine alone, as the default
+// does: everywhere else it leads nowhere.
+func (c *Config) LeadsAstray() bool {
+	if c.PublicURL == nil || (c.Web.SMTPURL == "" && !c.Stripe.On()) {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(c.PublicURL.Hostname(), "."))
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && (addr.Unmap().IsLoopback() || addr.IsUnspecified())
+}
+
 // Feeds is where the lotteries publish, and how often that is fetched.
 type Feeds struct {
 	Sync         string // a cron expression, or "" = never by itself

@@ -3,6 +3,7 @@ package configs_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -252,6 +253,27 @@ func TestDatabaseAddressIsExplained(t *testing.T) {
 	for _, address := range []string{"postgres://u:p@h1:5432,h2:5433/d", "postgres:///d?host=/run/postgresql", "postgres://u:p%25@[::1]:5432/d?sslmode=disable", "sqlite:100%zz.db"} {
 		if _, err := configs.Load(configs.Source{Flags: map[string]string{"database_url": address}}); err != nil {
 			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+// Mails and Stripe lead people on other machines to public_url: one that names this machine is told of.
+func TestAPublicURLOfThisMachineAlone(t *testing.T) {
+	t.Parallel()
+	mails := []string{"LOTTERY_SMTP_URL", "smtp://h", "LOTTERY_MAIL_FROM", "a@example.com"}
+	sells := []string{"LOTTERY_STRIPE_SECRET_KEY", "sk_test_abc"}
+	for _, c := range []struct {
+		publicURL string
+		set       []string
+		want      bool
+	}{
+		{"", nil, false}, {"", mails, true}, {"", sells, true}, {"http://LOCALHOST:80", mails, true}, {"https://draws.localhost", sells, true},
+		{"http://127.0.0.2:8080", mails, true}, {"http://[::1]:8080", mails, true}, {"http://0.0.0.0:8080", mails, true}, {"http://[::ffff:127.0.0.1]", mails, true},
+		{"https://draws.example.com", slices.Concat(mails, sells), false}, {"http://10.0.0.5", mails, false}, {"https://localhost.example.com", sells, false},
+	} {
+		cfg, err := configs.Load(configs.Source{Getenv: env(slices.Concat(c.set, []string{"LOTTERY_PUBLIC_URL", c.publicURL})...)})
+		if err != nil || cfg.LeadsAstray() != c.want {
+			t.Errorf("%q, %v: %v, %v", c.publicURL, c.set, cfg.LeadsAstray(), err)
 		}
 	}
 }

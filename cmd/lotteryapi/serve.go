@@ -72,6 +72,9 @@ type node struct {
 
 // serve runs a server until ctx ends, then lets what is in flight finish.
 func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
+	if cfg.LeadsAstray() && !opts.demo {
+		opts.log.Warn("public_url names this machine alone: mails and Stripe lead everybody else nowhere; set it to the address that people type", "public_url", cfg.PublicURL.String())
+	}
 	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{Existing: !opts.migrate})
 	if err != nil {
 		return err

@@ -128,6 +128,24 @@ func TestStoppedWhileStarting(t *testing.T) {
 	}
 }
 
+// A server that sends mails which lead people to their own machines says so at its start.
+func TestLocalPublicURLIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	for _, publicURL := range []string{"http://localhost:8080", "https://draws.example.com"} {
+		var stderr strings.Builder
+		code := run(ctx, []string{
+			"lotteryapi", "serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:" + filepath.Join(t.TempDir(), "lottery.db"),
+			"--smtp-url", "smtp://127.0.0.1:1", "--mail-from", "a@example.com", "--public-url", publicURL,
+		}, func(string) string { return "" }, io.Discard, &stderr)
+		warned := strings.Contains(stderr.String(), `"level":"WARN","msg":"public_url names this machine alone`)
+		if code != 0 || warned != strings.Contains(publicURL, "localhost") {
+			t.Errorf("%s: exit code %d: %s", publicURL, code, stderr.String())
+		}
+	}
+}
+
 // A server that may not migrate makes no database either: a misspelt path leaves nothing behind.
 func TestNoMigrateMakesNoDatabase(t *testing.T) {
 	t.Parallel()
