@@ -244,13 +244,21 @@ func TestDatabaseAddressIsExplained(t *testing.T) {
 		"postgres://u:topsecret/x@h/d":     "write / as %2F",
 		"postgresql://u:topsecret\x7f@h/d": "write what is not a letter or a digit",
 		"postgres://u:top secret[@h/d":     "write what is not a letter or a digit",
+		"postgres://u:topsecret@zz@h:1/d":  "write @ as %40",
+		"postgres://zz@h:topsecret@h/d":    "write @ as %40",
+		"postgres://u:12/topsecret@h/d":    "/ as %2F",
+		"postgres://u:12?topsecret@h/d":    "? as %3F",
+		"postgresql://u:12#topsecret@h":    "# as %23",
 	} {
 		_, err := configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL", address)})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "zz") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	for _, address := range []string{"postgres://u:p@h1:5432,h2:5433/d", "postgres:///d?host=/run/postgresql", "postgres://u:p%25@[::1]:5432/d?sslmode=disable", "sqlite:100%zz.db"} {
+	for _, address := range []string{
+		"postgres://u:p@h1:5432,h2:5433/d", "postgres:///d?host=/run/postgresql", "postgres://u:p%25@[::1]:5432/d?sslmode=disable",
+		"postgres://u%40h:p%40%2F@h/d", "postgres://u:p@h?host=/run/a@b", "postgres://h:5432/d?user=u@h", "postgres://u:p@h/d@b", "sqlite:100%zz.db", "sqlite:a@b@c.db",
+	} {
 		if _, err := configs.Load(configs.Source{Flags: map[string]string{"database_url": address}}); err != nil {
 			t.Errorf("%q: %v", address, err)
 		}

@@ -128,8 +128,10 @@ func databaseAddress(v string) error {
 	_, err := url.Parse(v)
 	var escape url.EscapeError
 	switch {
-	case err == nil:
+	case err == nil && !torn(v):
 		return nil
+	case err == nil:
+		return fmt.Errorf("must be %s; in user and password, write @ as %%40, / as %%2F, ? as %%3F and # as %%23", databaseForm)
 	case errors.As(err, &escape):
 		return fmt.Errorf("must be %s; after a %% come two hexadecimal digits: write %%25 for a %% of the password itself", databaseForm)
 	case strings.Contains(err.Error(), "invalid port"):
@@ -137,6 +139,20 @@ func databaseAddress(v string) error {
 	default:
 		return fmt.Errorf("must be %s; in user and password, write what is not a letter or a digit as %% and two hexadecimal digits", databaseForm)
 	}
+}
+
+// torn tells whether a PostgreSQL URL has a mark of its form in the user or the password. The driver takes the first @
+// and the first / for the end of a part, net/url the last @ and also ? and #: where they differ, one takes part of the
+// password for the host, whose name stands in errors and so in logs.
+func torn(address string) bool {
+	_, rest, _ := strings.Cut(address, "://")
+	authority, path, _ := strings.Cut(rest, "/")
+	path, _, _ = strings.Cut(path, "?")
+	user, host, named := strings.Cut(authority, "@")
+	if !named {
+		return strings.Contains(path, "@")
+	}
+	return strings.Contains(host, "@") || strings.ContainsAny(user, "?#")
 }
 
 // planOption is one number of one plan; its default is what the product ships with.
