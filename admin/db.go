@@ -31,7 +31,7 @@ func (t *tool) db() *cli.Command {
 			Description: "The copy is of one moment, and servers go on working meanwhile. FILE is a SQLite database,\n" +
 				"or of PostgreSQL an archive that pg_restore reads. It holds personal data: only you may read it.\n" +
 				"The schema is left as it is, so that you can back up before an upgrade.\n\n" +
-				"Example:\n  lotteryadmin db backup /var/backups/lottery-$(date +%F).db",
+				"Example:\n  lotteryadmin db backup /var/lib/lottery/backups/lottery-$(date +%F)",
 			Action: t.configured(dbBackup),
 		},
 	}}

@@ -15,6 +15,10 @@ import (
 	"lottery/models/store/storetest"
 )
 
+// documentedBackup is the backup that the documented steps restore. It lies where the user that runs the server, who does
+// the steps, may make and read it.
+const documentedBackup = "/var/lib/lottery/backups/lottery-2026-11-21"
+
 // restoreSteps is the shell commands of docs/operations.md under heading.
 func restoreSteps(t *testing.T, heading string) string {
 	t.Helper()
@@ -25,8 +29,8 @@ func restoreSteps(t *testing.T, heading string) string {
 	_, rest, found := strings.Cut(string(text), "\n### "+heading+"\n")
 	_, rest, fenced := strings.Cut(rest, "```sh\n")
 	steps, _, closed := strings.Cut(rest, "\n```")
-	if !found || !fenced || !closed {
-		t.Fatalf("docs/operations.md has no commands under %q", heading)
+	if !found || !fenced || !closed || !strings.Contains(steps, documentedBackup) {
+		t.Fatalf("docs/operations.md has no commands under %q that restore %s", heading, documentedBackup)
 	}
 	return steps
 }
@@ -49,7 +53,7 @@ func TestRestoreAsDocumented(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, func(backup string) (string, []string) {
-			steps := strings.NewReplacer("/var/lib/lottery", folder, "/var/backups/lottery-2026-11-21", backup).Replace(restoreSteps(t, "Restore SQLite"))
+			steps := strings.NewReplacer(documentedBackup, backup, "/var/lib/lottery", folder).Replace(restoreSteps(t, "Restore SQLite"))
 			return steps, []string{"LOTTERY_DATABASE_URL=sqlite:" + file}
 		})
 	})
@@ -71,7 +75,7 @@ func TestRestoreAsDocumented(t *testing.T) {
 		restored(t, address, func(t *testing.T) {
 			shell(t, "psql --quiet --dbname="+name+" --command='DROP TABLE draws CASCADE' --command='DROP TABLE api_keys CASCADE'", env)
 		}, func(backup string) (string, []string) {
-			steps := strings.NewReplacer("DB=lottery", "DB="+name, "/var/backups/lottery-2026-11-21", backup).Replace(restoreSteps(t, "Restore PostgreSQL"))
+			steps := strings.NewReplacer("DB=lottery", "DB="+name, documentedBackup, backup).Replace(restoreSteps(t, "Restore PostgreSQL"))
 			return steps, env
 		})
 	})
