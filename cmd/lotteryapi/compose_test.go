@@ -44,3 +44,23 @@ func TestComposeHasRoomForFeeds(t *testing.T) {
 		}
 	}
 }
+
+// A later `docker compose up` without the name that the nodes were started with must not start them with another: links in
+// mails and Stripe's events would go there.
+func TestComposeWantsItsDomain(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, wanted := strings.Count(string(text), "${DOMAIN"), strings.Count(string(text), "${DOMAIN:?"); wanted != 2 || all != wanted {
+		t.Errorf("%d of %d uses of DOMAIN want it", wanted, all)
+	}
+	steps, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(steps), "\necho \"DOMAIN=draws.example.com\" > .env") {
+		t.Error("docs/operations.md does not put DOMAIN into .env")
+	}
+}
