@@ -19,6 +19,12 @@ const (
 	proCurrency  = "usd"
 	portalMark   = "lottery_portal" // metadata of our portal configuration
 	portalMarked = "1"
+
+	// What Stripe shows of the product where it is bought. How many requests Pro has stands on our own pages alone: an
+	// operator may change it any day, and Stripe's text would go on promising what it was.
+	productText = "More requests a day, and priority support"
+	// formerText is what earlier releases made, whatever the plan had.
+	formerText = "10,000 requests a day and priority support"
 )
 
 // newKey is the idempotency key of a request that is not made again.
@@ -61,17 +67,21 @@ func (s *Service) Setup(ctx context.Context) (SetupResult, error) {
 func (s *Service) setupProduct(ctx context.Context, _ *SetupResult) (SetupStep, error) {
 	found, err := s.api.Products.Get(productID, &stripe.ProductParams{Params: params(ctx, "")})
 	switch {
-	case err == nil && found.Active:
+	case err == nil && found.Active && found.Description != formerText:
 		return SetupStep{"product", found.ID, "found"}, nil
 	case err == nil:
-		_, err = s.api.Products.Update(productID, &stripe.ProductParams{Params: params(ctx, newKey("product")), Active: new(true)})
-		return SetupStep{"product", productID, "updated"}, explained("activate the product", err)
+		mend := &stripe.ProductParams{Params: params(ctx, newKey("product")), Active: new(true)}
+		if found.Description == formerText { // another is the operator's own
+			mend.Description = new(productText)
+		}
+		_, err = s.api.Products.Update(productID, mend)
+		return SetupStep{"product", productID, "updated"}, explained("update the product", err)
 	case !missing(err):
 		return SetupStep{}, explained("look for the product", err)
 	}
 	made, err := s.api.Products.New(&stripe.ProductParams{
 		Params: params(ctx, newKey("product")), ID: new(productID), Name: new(productName),
-		Description: new("10,000 requests a day and priority support"),
+		Description: new(productText),
 	})
 	if err != nil {
 		return SetupStep{}, explained("make the product", err)

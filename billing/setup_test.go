@@ -41,6 +41,32 @@ func TestSetupTwice(t *testing.T) {
 	})
 }
 
+// The product promises no number of requests, since the plan's may change; the number that it once promised is taken out,
+// and an operator's own text is left alone.
+func TestSetupOfTheProductsText(t *testing.T) {
+	each(t, func(w *world) {
+		text := func() string {
+			var product struct{ Description string }
+			w.ask(http.MethodGet, "/v1/products/lottery_pro", nil, &product)
+			return product.Description
+		}
+		made := text()
+		if made == "" || strings.ContainsAny(made, "0123456789") {
+			w.t.Errorf("made with %q", made)
+		}
+		for was, want := range map[string]string{"10,000 requests a day and priority support": made, "500 requests a day": "500 requests a day"} {
+			for _, active := range []string{"true", "false"} {
+				w.ask(http.MethodPost, "/v1/products/lottery_pro", url.Values{"description": {was}, "active": {active}}, &struct{}{})
+				_, err := w.billing.Setup(w.t.Context())
+				w.must(err)
+				if got := text(); got != want {
+					w.t.Errorf("%q became %q, want %q", was, got, want)
+				}
+			}
+		}
+	})
+}
+
 // Set-up mends what somebody changed in the dashboard, and leaves alone what it did not make.
 func TestSetupMends(t *testing.T) {
 	each(t, func(w *world) {
