@@ -23,7 +23,7 @@ func (t *tool) accounts() *cli.Command {
 				&cli.StringFlag{Name: "plan", Usage: "grant the plan `free|pro`"},
 				&cli.StringFlag{Name: "name", Usage: "the customer's `NAME`"},
 			},
-			Action: t.storedOrNew(audited(accountsCreate)),
+			Action: t.stored(audited(accountsCreate)),
 		},
 		{
 			Name: "list", Usage: "list accounts, oldest first",

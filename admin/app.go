@@ -205,21 +205,11 @@ func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc
 	}
 }
 
-// stored gives run the settings and an open database whose schema is up to date. A SQLite file that is not there is
-// refused rather than made: whoever wants to see or change what is there has named another one than they mean.
+// stored gives run the settings and an open database whose schema is up to date. It tells of one that it makes.
 func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
-	return t.opening(run, false)
-}
-
-// storedOrNew is stored for what an installation may begin with: it makes the file, and says so.
-func (t *tool) storedOrNew(run func(context.Context, *call) error) cli.ActionFunc {
-	return t.opening(run, true)
-}
-
-func (t *tool) opening(run func(context.Context, *call) error, begins bool) cli.ActionFunc {
 	return t.configured(func(ctx context.Context, c *call) (err error) {
 		migrate, there := !c.Bool("no-migrate"), store.Exists(c.cfg.DatabaseURL)
-		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: t.env.Now, Existing: !migrate || !begins})
+		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: t.env.Now, Existing: !migrate})
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,8 @@ func (t *tool) db() *cli.Command {
 	return &cli.Command{Name: "db", Usage: "the database", Subcommands: []*cli.Command{
 		{
 			Name: "migrate", Usage: "bring the database up to date",
-			Description: "Makes the database if there is none. The server and commands with which one begins, such as accounts create and\n" +
-				"draws import, make it too, and all bring an older one up to date by themselves, unless they are given\n" +
-				"--no-migrate. Servers of the release before go on working meanwhile.\n\n" +
+			Description: "Makes the database if there is none. The other commands and the server do the same by themselves\n" +
+				"unless they are given --no-migrate. Servers of the release before go on working meanwhile.\n\n" +
 				"Example:\n  lotteryadmin db migrate --database-url postgres://lottery@db.example.com/lottery",
 			Action: t.configured(dbMigrate),
 		},

@@ -25,7 +25,7 @@ func (t *tool) draws() *cli.Command {
 				&cli.BoolFlag{Name: "strict", Usage: "import all files without any rejection, or none of them"},
 				&cli.StringFlag{Name: "report", Usage: "write every rejection to `FILE`, as CSV"},
 			},
-			Action: t.storedOrNew(audited(drawsImport)),
+			Action: t.stored(audited(drawsImport)),
 		},
 		t.drawsSync(),
 		{
@@ -36,7 +36,7 @@ func (t *tool) draws() *cli.Command {
 				"    --reason \"the lottery's own archive says 0008\"",
 			Flags: append(slotFlags(), &cli.StringFlag{Name: "number", Required: true, Usage: "the `DIGITS` in drawn order, leading zeros included"},
 				reasonFlag()),
-			Action: t.storedOrNew(audited(drawsSet)),
+			Action: t.stored(audited(drawsSet)),
 		},
 		{
 			Name: "unset", Usage: "say that a slot holds no draw, by your own word",
@@ -45,7 +45,7 @@ func (t *tool) draws() *cli.Command {
 				"Example:\n  lotteryadmin draws unset --game nc-pick-3 --date 2025-06-01 --tod Day --sequence 2 \\\n" +
 				"    --reason \"published by mistake\" --yes",
 			Flags:  append(append(slotFlags(), reasonFlag()), yesFlag()...),
-			Action: t.storedOrNew(audited(drawsUnset)),
+			Action: t.stored(audited(drawsUnset)),
 		},
 		{
 			Name: "verify", Usage: "look for gaps and impossible draws",

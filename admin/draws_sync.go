@@ -25,7 +25,7 @@ func (t *tool) drawsSync() *cli.Command {
 			&cli.BoolFlag{Name: "accept-shrink", Usage: "take files that became much smaller"},
 			&cli.BoolFlag{Name: "whole", Usage: "read everything, whatever is known"},
 		},
-		Action: t.storedOrNew(audited(drawsSync)),
+		Action: t.stored(audited(drawsSync)),
 	}
 }
 

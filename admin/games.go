@@ -15,7 +15,7 @@ func (t *tool) games() *cli.Command {
 		{
 			Name: "list", Usage: "list games and how many draws they have",
 			Description: "The API lists only games that have draws.\n\nExample:\n  lotteryadmin games list --output json",
-			Action:      t.storedOrNew(gamesList),
+			Action:      t.stored(gamesList),
 		},
 		{
 			Name: "add", Usage: "add a game",
@@ -30,7 +30,7 @@ func (t *tool) games() *cli.Command {
 				&cli.StringFlag{Name: "jurisdiction", Required: true, Usage: "whose lottery it is: a `STATE` such as IL"},
 				&cli.StringFlag{Name: "timezone", Required: true, Usage: "the `ZONE` of its dates, such as America/Chicago"},
 			},
-			Action: t.storedOrNew(audited(gamesAdd)),
+			Action: t.stored(audited(gamesAdd)),
 		},
 	}}
 }

@@ -27,7 +27,7 @@ func (t *tool) jobs() *cli.Command {
 			Name: "run", Usage: "run a job now, in this program", ArgsUsage: strings.Join(jobs.Names(), "|"),
 			Description: "Whatever its schedule says. If a server runs it already, the exit code is 5.\n\n" +
 				"Example:\n  lotteryadmin jobs run cleanup",
-			Action: t.storedOrNew(audited(jobsRun)),
+			Action: t.stored(audited(jobsRun)),
 		},
 	}}
 }

@@ -27,7 +27,7 @@ func (t *tool) keys() *cli.Command {
 				&cli.BoolFlag{Name: "create-account", Usage: "make the account if there is none; --account must be an e-mail address"},
 				&cli.StringFlag{Name: "plan", Usage: "grant the account that is made the plan `free|pro`"},
 			},
-			Action: t.storedOrNew(audited(keysCreate)),
+			Action: t.stored(audited(keysCreate)),
 		},
 		{
 			Name: "list", Usage: "list keys, oldest first",
