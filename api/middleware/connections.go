@@ -40,7 +40,7 @@ const (
 	giveWay = 16
 	// patience is how long a connection may wait before it gives way: as long as a client that asks at once can need
 	// where many come in the same moment.
-	patience = 20 * time.Millisecond
+	patience = 50 * time.Millisecond
 	// manyConnections is from how many on answers are held back until other requests that are ready have been answered
 	// too. With fewer, a client would often have nothing to do meanwhile.
 	manyConnections = 16

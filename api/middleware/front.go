@@ -73,38 +73,68 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.next.ServeHTTP(w, r)
 		return
 	}
-	if n := f.inFlight.Add(1); n > f.most && f.most > 0 {
-		f.inFlight.Add(-1) // it takes no place while it is told so
-		f.refuse(w, r, f.shedPlaces)
+	k := f.kindOf(r)
+	if why := f.enter(k); why != nil {
+		f.refuse(w, r, why)
 		return
 	}
-	defer f.inFlight.Add(-1)
-	bodies := &f.bodies
-	if f.isPage(r.URL.Path) {
-		if !f.enter(&f.pages, pageShare) {
-			f.refuse(w, r, f.shedPages)
-			return
-		}
-		defer f.pages.Add(-1)
-		bodies = &f.forms
-	}
-	if r.ContentLength != 0 {
-		if !f.enter(bodies, bodyShare) {
-			f.refuse(w, r, f.shedBodies)
-			return
-		}
-		defer bodies.Add(-1)
-	}
+	defer f.leave(k)
 	f.next.ServeHTTP(w, r)
 }
 
-// enter takes one of the places of a kind, which may have a part of all, if there is one.
-func (f *Front) enter(kind *atomic.Int64, part int64) bool {
-	if n := kind.Add(1); n > max(1, f.most/part) && f.most > 0 {
-		kind.Add(-1)
+// kind is which places a request takes, beside its place in flight.
+type kind struct{ pages, bodies *atomic.Int64 } // nil = it is none
+
+func (f *Front) kindOf(r *http.Request) (k kind) {
+	page := f.isPage(r.URL.Path)
+	if page {
+		k.pages = &f.pages
+	}
+	switch {
+	case r.ContentLength == 0:
+	case page:
+		k.bodies = &f.forms
+	default:
+		k.bodies = &f.bodies
+	}
+	return k
+}
+
+// enter takes a request's places, or none of them if one is missing: then it says which is to be counted.
+func (f *Front) enter(k kind) (refused prometheus.Counter) {
+	switch {
+	case !f.take(&f.inFlight, 1):
+		return f.shedPlaces
+	case !f.take(k.pages, pageShare):
+		f.inFlight.Add(-1)
+		return f.shedPages
+	case !f.take(k.bodies, bodyShare):
+		f.leave(kind{pages: k.pages})
+		return f.shedBodies
+	default:
+		return nil
+	}
+}
+
+// take takes one of the places that are a part of all, if there is one.
+func (f *Front) take(places *atomic.Int64, part int64) bool {
+	if places == nil {
+		return true
+	}
+	if n := places.Add(1); n > max(1, f.most/part) && f.most > 0 {
+		places.Add(-1)
 		return false
 	}
 	return true
+}
+
+func (f *Front) leave(k kind) {
+	f.inFlight.Add(-1)
+	for _, places := range [...]*atomic.Int64{k.pages, k.bodies} {
+		if places != nil {
+			places.Add(-1)
+		}
+	}
 }
 
 func (f *Front) refuse(w http.ResponseWriter, r *http.Request, why prometheus.Counter) {
