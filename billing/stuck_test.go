@@ -14,21 +14,6 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// soon is do, which must end soon.
-func soon(t *testing.T, what string, do func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		do()
-	}()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		t.Fatalf("%s: no end", what)
-	}
-}
-
 // A database that neither answers nor refuses holds up neither the worker nor the end of the process, and when it
 // answers again the work goes on.
 func TestDatabaseHangs(t *testing.T) {
@@ -41,19 +26,19 @@ func TestDatabaseHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := storetest.Lock(t, url, "stripe_events")
-	soon(t, "to look into the inbox", func() {
+	storetest.Soon(t, "to look into the inbox", func() {
 		if n, err := s.Work(ctx); n != 0 || models.ErrorCode(err) != models.CodeUnavailable {
 			t.Errorf("%d %v", n, err)
 		}
 	})
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	soon(t, "to settle an event when told to stop", func() {
+	storetest.Soon(t, "to settle an event when told to stop", func() {
 		if s.settle(stopped, &models.StripeEvent{ID: "evt_1"}, "", stopped.Err()) {
 			t.Error("it was stored")
 		}
 	})
-	soon(t, "to take an event", func() {
+	storetest.Soon(t, "to take an event", func() {
 		const body = `{"id":"evt_2","object":"event","type":"invoice.paid","data":{"object":{}}}`
 		r := httptest.NewRequestWithContext(ctx, http.MethodPost, WebhookPath, strings.NewReader(body))
 		r.Header.Set("Stripe-Signature", signed(body, time.Now(), "whsec_a"))
@@ -63,12 +48,12 @@ func TestDatabaseHangs(t *testing.T) {
 		}
 	})
 	answer()
-	soon(t, "to work on the event", func() {
+	storetest.Soon(t, "to work on the event", func() {
 		if n, err := s.Work(ctx); n != 1 || err != nil {
 			t.Errorf("%d %v", n, err)
 		}
 	})
-	soon(t, "to end the work on an account when told to stop", func() {
+	storetest.Soon(t, "to end the work on an account when told to stop", func() {
 		working, stop := context.WithCancel(ctx)
 		_ = s.locked(working, "acc", func(context.Context, store.Lease) error {
 			answer = storetest.Lock(t, url, "leases")
@@ -76,7 +61,7 @@ func TestDatabaseHangs(t *testing.T) {
 			return nil
 		})
 	})
-	soon(t, "to begin the work on an account", func() {
+	storetest.Soon(t, "to begin the work on an account", func() {
 		err := s.locked(ctx, "acc", func(context.Context, store.Lease) error { return nil })
 		if models.ErrorCode(err) != models.CodeUnavailable {
 			t.Errorf("%v", err)

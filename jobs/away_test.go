@@ -99,23 +99,10 @@ func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{Patience: 200 * time.Millisecond})
-	within := func(what string, do func()) {
-		t.Helper()
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			do()
-		}()
-		select {
-		case <-done:
-		case <-time.After(10 * time.Second):
-			t.Fatalf("%s: no end", what)
-		}
-	}
 	j := jobs.Job{Name: "any", When: yearly, Limit: time.Hour, Run: func(context.Context) (string, error) { return "done", nil }}
 	for _, table := range []string{"leases", "job_runs"} {
 		answer := storetest.Lock(t, url, table)
-		within("to begin a job, without "+table, func() {
+		storetest.Soon(t, "to begin a job, without "+table, func() {
 			if ran, err := (&jobs.Runner{Store: st, Node: "a", Log: quietly}).RunDue(t.Context(), &j); ran || models.ErrorCode(err) != models.CodeUnavailable {
 				t.Errorf("%s: ran %v, %v", table, ran, err)
 			}
@@ -130,7 +117,7 @@ func TestDatabaseHangs(t *testing.T) {
 		storetest.Lock(t, url, "feed_sources")
 		stop()
 	}))
-	within("to stop a sync", func() {
+	storetest.Soon(t, "to stop a sync", func() {
 		if _, err := b.sync.Run(ctx, jobs.SyncOptions{Feed: models.FeedVirginia}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v", err)
 		}

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -18,15 +17,7 @@ func TestKeyExpiryMail(t *testing.T) {
 	t.Parallel()
 	c := &clock{}
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	expires := c.now().Add(30 * 24 * time.Hour)
-	key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Name: "laptop", Create: true, ExpiresAt: &expires})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.move(25 * 24 * time.Hour)
-	if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != 1 {
-		t.Fatal(n, err)
-	}
+	key := expiring(t, st, c)
 	box := &mail.Mailbox{}
 	outbox := web.Outbox{Store: st, Mail: box, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
 	if err := outbox.Send(t.Context()); err != nil {
@@ -38,7 +29,7 @@ func TestKeyExpiryMail(t *testing.T) {
 	}
 	text := all[0].Subject + "\n" + all[0].Text()
 	for _, want := range []string{
-		"An API key expires on " + expires.UTC().Format("2 January 2006"), "“laptop” (" + key.Prefix + "…)", "https://draws.example/dashboard/keys", "make a new key",
+		"An API key expires on " + key.ExpiresAt.UTC().Format("2 January 2006"), "“laptop” (" + key.Prefix + "…)", "https://draws.example/dashboard/keys", "make a new key",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail lacks %q:\n%s", want, text)

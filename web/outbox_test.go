@@ -106,13 +106,11 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// A mail that cannot be sent is given up after ten attempts, also when the mail server comes back later.
-func TestOutboxGivesUp(t *testing.T) {
-	t.Parallel()
-	c := &clock{}
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+// expiring is a key of ada@example.com that expires soon, of which a mail is due.
+func expiring(t *testing.T, st *store.Store, c *clock) store.Key {
+	t.Helper()
 	expires := c.now().Add(30 * 24 * time.Hour)
-	key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Create: true, ExpiresAt: &expires})
+	key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Name: "laptop", Create: true, ExpiresAt: &expires})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +118,15 @@ func TestOutboxGivesUp(t *testing.T) {
 	if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != 1 {
 		t.Fatal(n, err)
 	}
+	return key
+}
+
+// A mail that cannot be sent is given up after ten attempts, also when the mail server comes back later.
+func TestOutboxGivesUp(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	key := expiring(t, st, c)
 	outbox := web.Outbox{Store: st, Mail: &broken{away: true}, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
 	const attempts = 10
 	for attempt := 1; attempt <= attempts; attempt++ {
@@ -171,15 +178,7 @@ func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 	}
 	c := &clock{}
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	expires := c.now().Add(30 * 24 * time.Hour)
-	key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Create: true, ExpiresAt: &expires})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.move(25 * 24 * time.Hour)
-	if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != 1 {
-		t.Fatal(n, err)
-	}
+	key := expiring(t, st, c)
 	var log strings.Builder
 	outbox := web.Outbox{Store: st, Mail: sender, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.NewTextHandler(&log, nil))}
 	if err := outbox.Send(t.Context()); err != nil {
@@ -293,14 +292,7 @@ func TestOutboxWithADatabaseThatHangs(t *testing.T) {
 	url := storetest.NewPostgres(t)
 	c := &clock{}
 	st := storetest.OpenURL(t, url, store.Options{Now: c.now, Patience: 200 * time.Millisecond})
-	expires := c.now().Add(30 * 24 * time.Hour)
-	if _, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Create: true, ExpiresAt: &expires}); err != nil {
-		t.Fatal(err)
-	}
-	c.move(25 * 24 * time.Hour)
-	if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != 1 {
-		t.Fatal(n, err)
-	}
+	expiring(t, st, c)
 	ctx, stop := context.WithCancel(t.Context())
 	outbox := web.Outbox{Store: st, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler), Mail: &hanging{func() {
 		storetest.Lock(t, url, "mails")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"testing"
+	"time"
 )
 
 // Lock locks a table of the PostgreSQL database at url until release, which may be called more than once: statements that
@@ -27,4 +28,19 @@ func Lock(t testing.TB, url, table string) (release func()) {
 	}
 	t.Cleanup(release)
 	return release
+}
+
+// Soon is do, which must end soon: what is not to wait for a database that gives no answer.
+func Soon(t testing.TB, what string, do func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s: no end", what)
+	}
 }
