@@ -3,8 +3,10 @@ package api
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // Short answers are compressed by ourselves: the libraries build Huffman codes for each text, which for ten draws takes
@@ -13,7 +15,7 @@ import (
 
 const (
 	// shortText is the length up to which a text is compressed so: for longer ones codes of their own save more. A
-	// position in it, and one, must fit 16 bits.
+	// position in it must fit 16 bits.
 	shortText = 8 << 10
 
 	// shortestMatch is how many bytes are looked up at once. Matches may be of 3, but to look for those of 4 and 5 takes a
@@ -67,15 +69,23 @@ var lengthCodes = func() (codes [longestMatch + 1]code) {
 	return codes
 }()
 
+// distanceSymbols is the codes of distances without the bits that follow: five bits each, the first of them lowest.
+var distanceSymbols = func() (codes [32]uint8) {
+	for symbol := range codes {
+		codes[symbol] = bits.Reverse8(uint8(symbol)) >> 3
+	}
+	return codes
+}()
+
 // distanceCode is the code of a distance, with the bits that follow: RFC 1951, 3.2.5.
 func distanceCode(distance int) code {
 	d := uint32(distance - 1)
 	if d < 4 {
-		return code{bits.Reverse32(d) >> 27, 5}
+		return code{uint32(distanceSymbols[d]), 5}
 	}
 	extra := uint32(bits.Len32(d)) - 2
 	symbol := 2*extra + d>>extra
-	return code{bits.Reverse32(symbol)>>27 | d&(1<<extra-1)<<5, uint(5 + extra)}
+	return code{uint32(distanceSymbols[symbol&31]) | d&(1<<extra-1)<<5, uint(5 + extra)}
 }
 
 // bitWriter collects bits, the lowest first. out must have room for all of them, and for eight bytes more.
@@ -122,6 +132,25 @@ func (w *bitWriter) each(text []byte) {
 	}
 }
 
+// places is where so many bytes as a match have stood last, by hash. What is below base is of other texts: to clear the
+// table for each would take a tenth of all.
+type places struct {
+	seen      [1 << seenBits]uint16
+	base, end int
+}
+
+var placesPool = sync.Pool{New: func() any { return &places{end: 1} }}
+
+// forget makes p ready for a text of so many bytes.
+func (p *places) forget(length int) {
+	p.base = p.end
+	if p.base+length > math.MaxUint16 {
+		clear(p.seen[:])
+		p.base = 1
+	}
+	p.end = p.base + length
+}
+
 // appendShortGzip appends a text of at most shortText bytes, compressed by gzip (RFC 1952).
 func appendShortGzip(dst, text []byte) []byte {
 	from := len(dst)
@@ -129,14 +158,17 @@ func appendShortGzip(dst, text []byte) []byte {
 	dst = slices.Grow(dst, room)
 	w := bitWriter{out: dst[from : from+room]}
 	w.at = copy(w.out, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")
-	w.add(0b011, 3)                // the last block, with fixed codes
-	var seen [1 << seenBits]uint16 // by hash: one more than the position where so many bytes as a match has stood last
+	w.add(0b011, 3)                 // the last block, with fixed codes
+	p := placesPool.Get().(*places) //nolint:forcetypeassert // the pool makes nothing else
+	defer placesPool.Put(p)
+	p.forget(len(text))
+	seen, base := &p.seen, p.base
 	written := 0
 	for at := 0; at+8 <= len(text); {
 		first := binary.LittleEndian.Uint64(text[at:]) << (64 - 8*shortestMatch)
 		hash := first * 0x9E3779B185EBCA87 >> (64 - seenBits)
-		before := int(seen[hash]) - 1
-		seen[hash] = uint16(at + 1)
+		before := int(seen[hash]) - base
+		seen[hash] = uint16(at + base)
 		if before < 0 || binary.LittleEndian.Uint64(text[before:])<<(64-8*shortestMatch) != first {
 			at++
 			continue
