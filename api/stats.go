@@ -22,7 +22,9 @@ func (h *Handler) stats() endpoint {
 					return json.RawMessage(appendStats(nil, g.Stats(from, to, tod)))
 				})
 			}
-			x.body = append(appendStats(x.body[:0], g.Stats(from, to, tod)), '\n')
+			stats := g.Stats(from, to, tod)
+			defer stats.Release()
+			x.body = append(appendStats(x.body[:0], stats), '\n')
 			return x.send()
 		},
 	}

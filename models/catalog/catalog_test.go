@@ -223,8 +223,8 @@ func TestConcurrentReaders(t *testing.T) {
 				dst = c.ByPair(q, catalog.Pair{First: 0, Second: 7}, dst[:0]).Refs
 				dst = c.Search(q, "070", false, dst[:0]).Refs
 				for _, g := range c.Games() {
-					g.Stats(models.FirstDate, models.LastDate, models.Tod(reader))
-					g.Stats(g.Last(), g.Last(), 0)
+					g.Stats(models.FirstDate, models.LastDate, models.Tod(reader)).Release()
+					g.Stats(g.Last(), g.Last(), 0).Release()
 				}
 				if reader == 0 {
 					live.Swap(build(t, goldenGames, slices.Clone(rows)))

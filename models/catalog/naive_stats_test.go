@@ -143,7 +143,9 @@ func compareStats(t tester, c *catalog.Catalog, rows []row, id string, from, to 
 	if !ok {
 		return
 	}
-	got, err := json.Marshal(g.Stats(from, to, tod))
+	stats := g.Stats(from, to, tod)
+	got, err := json.Marshal(stats)
+	stats.Release() // the next ones are made in its place
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

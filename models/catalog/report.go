@@ -11,22 +11,19 @@ func report(s *selection) *Stats {
 	t := newTally(s)
 	defer t.release()
 	g := s.game
-	stats := &Stats{
-		Game:       g.ID,
-		GameName:   g.Name,
-		GameType:   g.Type,
-		TotalDraws: s.total,
-		TopSums:    sumStats(t, s),
-		HotNumbers: numberStats(t, s),
-		HotBoxes:   boxStats(t, s),
-		HotDigits:  digitStats(t, s),
-	}
-	stats.OverdueDigits = overdueDigits(t, s)
+	r := reports.Get().(*Stats) //nolint:forcetypeassert // the pool makes nothing else
+	r.Game, r.GameName, r.GameType, r.TotalDraws = g.ID, g.Name, g.Type, s.total
+	r.addSums(t, s)
+	r.addNumbers(t, s)
+	r.addBoxes(t, s)
+	r.addDigits(t, s)
+	r.addOverdue(t, s)
+	r.DateRange = DateRange{}
 	if s.total > 0 {
-		first, last := s.oldest().slot().date(), g.draws[s.previous(s.high)].slot().date()
-		stats.DateRange = DateRange{&first, &last}
+		r.room.first, r.room.last = s.oldest().slot().date(), g.draws[s.previous(s.high)].slot().date()
+		r.DateRange = DateRange{&r.room.first, &r.room.last}
 	}
-	return stats
+	return r
 }
 
 // share is count as a part of total, which may be 0 only where count is.
@@ -37,96 +34,85 @@ func share(count, total int) float64 {
 	return float64(count) / float64(total)
 }
 
-func sumStats(t *tally, s *selection) []SumStat {
+func (r *Stats) addSums(t *tally, s *selection) {
 	sums := t.topSums()
-	list := sums.list()
-	stats := make([]SumStat, len(list))
-	for i, e := range list {
-		stats[i] = SumStat{
+	r.TopSums = r.TopSums[:0]
+	for _, e := range sums.list() {
+		r.TopSums = append(r.TopSums, SumStat{
 			Sum:           int(e.key()),
 			Count:         e.count(),
 			Share:         share(e.count(), s.total),
 			ExpectedShare: float64(sumWays()[t.digits][e.key()]) / float64(powerOf10(t.digits)),
-		}
+		})
 	}
-	return stats
 }
 
-func numberStats(t *tally, s *selection) []NumberStat {
-	list := t.numbers.list()
-	stats := make([]NumberStat, len(list))
+func (r *Stats) addNumbers(t *tally, s *selection) {
+	r.HotNumbers = r.HotNumbers[:0]
 	var texts padding
-	for i, e := range list {
+	for i, e := range t.numbers.list() {
 		texts[i] = e.key()
-		stats[i] = NumberStat{
+		r.HotNumbers = append(r.HotNumbers, NumberStat{
 			Count:         e.count(),
 			Share:         share(e.count(), s.total),
 			ExpectedShare: 1 / float64(powerOf10(t.digits)),
 			LastDate:      s.last(&s.game.exact, e.key()).slot().date(),
-		}
+		})
 	}
-	text := texts.text(len(list), t.digits)
-	for i := range stats {
-		stats[i].Number = text[i*t.digits : (i+1)*t.digits]
+	text := texts.text(len(r.HotNumbers), t.digits)
+	for i := range r.HotNumbers {
+		r.HotNumbers[i].Number = text[i*t.digits : (i+1)*t.digits]
 	}
-	return stats
 }
 
-func boxStats(t *tally, s *selection) []BoxStat {
+func (r *Stats) addBoxes(t *tally, s *selection) {
 	boxes := t.topBoxes()
-	list := boxes.list()
-	stats := make([]BoxStat, len(list))
+	r.HotBoxes = r.HotBoxes[:0]
 	var texts padding
-	for i, e := range list {
+	for i, e := range boxes.list() {
 		number := boxNumber(uint32(e.key()), t.digits)
 		texts[i] = number
-		stats[i] = BoxStat{
+		r.HotBoxes = append(r.HotBoxes, BoxStat{
 			Count:         e.count(),
 			Share:         share(e.count(), s.total),
-			ExpectedShare: float64(boxWays(number, t.digits)) / float64(powerOf10(t.digits)),
+			ExpectedShare: float64(waysOf(uint32(e.key()), number, t.digits)) / float64(powerOf10(t.digits)),
 			LastDate:      s.last(&s.game.box, e.key()).slot().date(),
-		}
+		})
 	}
-	text := texts.text(len(list), t.digits)
-	for i := range stats {
-		stats[i].Normalized = text[i*t.digits : (i+1)*t.digits]
+	text := texts.text(len(r.HotBoxes), t.digits)
+	for i := range r.HotBoxes {
+		r.HotBoxes[i].Normalized = text[i*t.digits : (i+1)*t.digits]
 	}
-	return stats
 }
 
-func digitStats(t *tally, s *selection) []DigitStat {
+func (r *Stats) addDigits(t *tally, s *selection) {
 	var order top // of all ten, also those that never came
 	for d := range uint64(len(order)) {
 		order.insert(newTopEntry(d, t.digit(int(d))))
 	}
-	stats := make([]DigitStat, len(order))
-	places := make([]int, len(order)*t.digits)
+	r.HotDigits = r.HotDigits[:0]
 	for i, e := range order {
 		d := e.key()
-		byPosition := places[i*t.digits : (i+1)*t.digits : (i+1)*t.digits]
+		byPosition := r.room.places[i*t.digits : (i+1)*t.digits : (i+1)*t.digits]
 		for place := range byPosition {
 			byPosition[place] = t.places[place][d]
 		}
-		stats[i] = DigitStat{
+		r.HotDigits = append(r.HotDigits, DigitStat{
 			Digit:         digitNames[d : d+1],
 			Count:         e.count(),
 			Share:         share(e.count(), s.total*t.digits),
 			ExpectedShare: 0.1,
 			ByPosition:    byPosition,
-		}
+		})
 	}
-	return stats
 }
 
 const digitNames = "0123456789"
 
-// overdueDigits looks back from the newest draw until it has seen every digit that there is.
-func overdueDigits(t *tally, s *selection) []OverdueDigit {
+// addOverdue looks back from the newest draw until it has seen every digit that there is.
+func (r *Stats) addOverdue(t *tally, s *selection) {
 	const never = maxDraws
-	var last [10]struct {
-		ago  int
-		date models.Date
-	}
+	last := &r.room.drawn
 	missing := 0
 	for d := range last {
 		last[d].ago = never
@@ -151,15 +137,15 @@ func overdueDigits(t *tally, s *selection) []OverdueDigit {
 	for d := range last {
 		order.insert(newTopEntry(uint64(d), last[d].ago))
 	}
-	stats := make([]OverdueDigit, len(order))
-	for i, e := range order {
+	r.OverdueDigits = r.OverdueDigits[:0]
+	for _, e := range order {
 		d := e.key()
-		stats[i].Digit = digitNames[d : d+1]
+		digit := OverdueDigit{Digit: digitNames[d : d+1]}
 		if last[d].ago != never {
-			stats[i].DrawsSince, stats[i].LastDate = &last[d].ago, &last[d].date
+			digit.DrawsSince, digit.LastDate = &last[d].ago, &last[d].date
 		}
+		r.OverdueDigits = append(r.OverdueDigits, digit)
 	}
-	return stats
 }
 
 // sumWays is how many numbers there are by their digits and the sum of those: the distribution of one digit,
@@ -176,6 +162,14 @@ var sumWays = sync.OnceValue(func() *[models.MaxDigits + 1][9*models.MaxDigits +
 	}
 	return ways
 })
+
+// waysOf is boxWays of a number of which the box is known too.
+func waysOf(box uint32, number uint64, digits int) int {
+	if table := boxTable(digits); table != nil {
+		return int(table.ways[box])
+	}
+	return boxWays(number, digits)
+}
 
 // boxWays is in how many orders the digits of a number can stand: n! / ∏ multiplicities!.
 func boxWays(number uint64, digits int) int {

@@ -20,6 +20,37 @@ type Stats struct {
 	HotBoxes      []BoxStat      `json:"hot_boxes"`      // at most 10
 	HotDigits     []DigitStat    `json:"hot_digits"`     // always 10
 	OverdueDigits []OverdueDigit `json:"overdue_digits"` // always 10, never drawn first, then longest ago first
+
+	whole bool     // of all dates: kept, and shared
+	room  struct { // what the lists point to
+		first, last models.Date
+		places      [10 * models.MaxDigits]int
+		drawn       [10]lastDrawn
+	}
+}
+
+// lastDrawn is how many draws came after the last one that holds a digit, and its date.
+type lastDrawn struct {
+	ago  int
+	date models.Date
+}
+
+// reports is statistics that are done with, to be used again.
+var reports = sync.Pool{New: func() any {
+	return &Stats{
+		TopSums:       make([]SumStat, 0, topCount),
+		HotNumbers:    make([]NumberStat, 0, topCount),
+		HotBoxes:      make([]BoxStat, 0, topCount),
+		HotDigits:     make([]DigitStat, 0, topCount),
+		OverdueDigits: make([]OverdueDigit, 0, topCount),
+	}
+}}
+
+// Release tells that the caller is done with s, which may then become other statistics. Nobody has to call it.
+func (s *Stats) Release() {
+	if !s.whole {
+		reports.Put(s)
+	}
 }
 
 // DateRange is the dates of the oldest and the newest draw; nil where there are no draws.
@@ -80,14 +111,18 @@ type wholeStats struct {
 }
 
 // Stats is the statistics of the draws of a range of dates, both inclusive, and of a tod, or of all for tod 0.
-// It may be shared with other callers: do not change it. The statistics of all dates are made only once; those
-// of a range are made anew each time, of what was counted when the catalog was built and some draws near its ends.
+// It may be shared with other callers: do not change it, and say when you are done with it (Release). The statistics of
+// all dates are made only once; those of a range are made anew each time, of what was counted when the catalog was built
+// and some draws near its ends.
 func (g *Game) Stats(from, to models.Date, tod models.Tod) *Stats {
 	s := g.selection(&Query{From: from, To: to, Tod: tod})
 	if from > g.First() || to < g.Last() || tod > models.Night {
 		return report(&s)
 	}
 	whole := &g.whole[tod]
-	whole.once.Do(func() { whole.stats = report(&s) })
+	whole.once.Do(func() {
+		whole.stats = report(&s)
+		whole.stats.whole = true
+	})
 	return whole.stats
 }

@@ -17,7 +17,9 @@ type tally struct {
 	numbers top
 	scratch [2][]uint64
 	counts  []uint32
-	mends   []int32 // by number; all 0 between two tallies
+	mends   []int32     // by number; all 0 between two tallies
+	front   [1000]int32 // for mender
+	back    [backs]int32
 }
 
 var tallies sync.Pool // of *tally
@@ -28,13 +30,9 @@ func newTally(s *selection) *tally {
 	if !ok { // the pool is empty
 		t = new(tally)
 	}
-	*t = tally{
-		digits:  s.game.Digits,
-		boxes:   zeroed(t.boxes, boxCount(s.game.Digits)),
-		scratch: t.scratch,
-		counts:  t.counts,
-		mends:   t.mends,
-	}
+	t.digits, t.boxes, t.numbers = s.game.Digits, zeroed(t.boxes, boxCount(s.game.Digits)), top{}
+	clear(t.sums[:])
+	clear(t.places[:])
 	switch width := int(powerOf10(t.digits)); {
 	case s.total == 0, t.addMarked(s):
 	case t.digits > tableDigits:
@@ -166,8 +164,12 @@ func (t *tally) topSums() top {
 // topBoxes is the most frequent boxes.
 func (t *tally) topBoxes() top {
 	var boxes top
+	beaten := uint32(0)
 	for box, count := range t.boxes {
-		boxes.offer(uint64(box), int(count))
+		if count > beaten { // those that come later are greater: equal is not enough
+			boxes.offer(uint64(box), int(count))
+			beaten = uint32(boxes.least())
+		}
 	}
 	return boxes
 }

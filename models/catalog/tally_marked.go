@@ -47,8 +47,8 @@ type mender struct {
 	tally *tally
 	of    *selection
 	table *boxesOf
-	front [1000]int32  // by the number without its last two digits
-	back  [backs]int32 // by these
+	front []int32       // by the number without its last two digits
+	back  *[backs]int32 // by these
 }
 
 const (
@@ -60,13 +60,16 @@ func newMender(t *tally, s *selection) mender {
 	if width := int(powerOf10(t.digits)); len(t.mends) < width {
 		t.mends = make([]int32, width)
 	}
-	return mender{tally: t, of: s, table: boxTable(t.digits)}
+	front := t.front[:powerOf10(t.digits-backPlaces)]
+	clear(front)
+	clear(t.back[:])
+	return mender{tally: t, of: s, table: boxTable(t.digits), front: front, back: &t.back}
 }
 
 // addUp adds what has been mended by place, and what the boxes tell.
 func (m *mender) addUp() {
 	t := m.tally
-	t.addColumns(m.front[:powerOf10(t.digits-backPlaces)], 0)
+	t.addColumns(m.front, 0)
 	t.addColumns(m.back[:], t.digits-backPlaces)
 	t.addSums(m.table)
 }
@@ -78,16 +81,16 @@ func (m *mender) mend(low, high int) []draw {
 		low, high, by = high, low, -1
 	}
 	draws, tod := m.of.game.draws[low:high], m.of.tod
-	mends, boxes, boxOf := m.tally.mends, m.tally.boxes, m.table.boxes
+	mends, boxes, boxOf, front, back := m.tally.mends, m.tally.boxes, m.table.boxes, m.front, m.back
 	for _, d := range draws {
 		if tod != 0 && d.slot().tod() != tod {
 			continue
 		}
-		number := d.number()
+		number := uint32(d.number())
 		mends[number] += by
 		boxes[boxOf[number]] += uint32(by)
-		m.front[number/backs] += by
-		m.back[number%backs] += by
+		front[number/backs] += by
+		back[number%backs] += by
 	}
 	return draws
 }
