@@ -1,6 +1,8 @@
 package middleware
 
 import (
+	"context"
+	"errors"
 	"net"
 	"os"
 	"runtime"
@@ -10,18 +12,19 @@ import (
 )
 
 // connection is one client's. For every request net/http sets eight deadlines, and begins to read a byte of the next
-// one so as to notice a client that goes away: for an answer that is made in microseconds, a twentieth of all it costs,
+// one so as to notice a client that goes away: for an answer that is made in microseconds, a tenth of all it costs,
 // and a third where a connection is alone. Here deadlines are only noted, and kept by one clock for all connections, a
-// little late; and who reads a single byte is let to the network after a moment, if it still wants it.
+// little late; and it is the connection that looks out for its client, once a request has taken a moment.
 type connection struct {
 	net.Conn
 
 	of     *Connections
 	number uint64
-	since  time.Duration // when it came, after epoch
-	busy   atomic.Bool   // a request is being answered
-	writes atomic.Uint64 // odd while a piece is being written
-	awaits atomic.Bool   // more of a request is being waited for, or the next one
+	since  time.Duration      // when it came, after epoch
+	cancel context.CancelFunc // ends the requests; nil = nobody asked for the connection's context
+	busy   atomic.Bool        // a request is being answered
+	writes atomic.Uint64      // odd while a piece is being written
+	awaits atomic.Bool        // more of a request is being waited for, or the next one
 	once   sync.Once
 
 	readBy atomic.Int64 // a moment; 0 = whenever, negative = at once
@@ -42,18 +45,18 @@ type connection struct {
 	seenHolding bool                       // at the last step
 	overdue     struct{ read, write bool } // the network's own deadline was set, to end what waits there
 	ahead       lookAhead
-	closed      bool
-	wake        chan struct{} // ends the wait of a read of one byte
+	watched     chan struct{} // is closed when who looks out has seen something
+	came        []byte        // what they saw: the first byte of the next request
 }
 
-// lookAhead is how far a read of one byte has come.
+// lookAhead is how far looking out for a client that goes away has come.
 type lookAhead uint8
 
 const (
-	aheadNone    lookAhead = iota
-	aheadNew               // waits to be let to the network
-	aheadWaiting           // and was seen waiting
-	aheadReading
+	aheadNone     lookAhead = iota
+	aheadNew                // a request began
+	aheadLong               // and was seen at a step
+	aheadWatching           // at the next one too
 )
 
 // deadlineStep is how often deadlines are looked at. They are kept up to a step late, and a client that goes away is
@@ -98,10 +101,7 @@ func (c *connection) SetReadDeadline(t time.Time) error {
 	defer c.mu.Unlock()
 	c.readBy.Store(at)
 	switch {
-	case at < 0 && (c.ahead == aheadNew || c.ahead == aheadWaiting):
-		c.ahead = aheadNone
-		c.wake <- struct{}{}
-	case at < 0 && c.ahead == aheadReading:
+	case at < 0 && c.awaits.Load():
 		c.overdue.read = true
 		return c.Conn.SetReadDeadline(longAgo)
 	case at >= 0 && c.overdue.read:
@@ -128,8 +128,8 @@ func (c *connection) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// step ends what has waited longer than it may at now, lets a read of one byte to the network that has waited, and sees
-// whether the client takes what is written.
+// step ends what has waited longer than it may at now, looks out for the client of a request that takes long, and sees
+// whether it takes what is written.
 func (c *connection) step(now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,52 +158,75 @@ func (c *connection) step(now int64) {
 	}
 	switch c.ahead {
 	case aheadNew:
-		c.ahead = aheadWaiting
-	case aheadWaiting:
-		c.ahead = aheadReading
-		c.wake <- struct{}{}
+		c.ahead = aheadLong
+	case aheadLong:
+		c.ahead, c.watched = aheadWatching, make(chan struct{})
+		go c.watch()
 	}
 }
 
 func (c *connection) Read(b []byte) (int, error) {
+	if c.looksAhead(b) {
+		c.lookAhead()
+		return 0, nil
+	}
+	c.awaits.Store(true)
+	defer c.awaits.Store(false)
 	if c.readBy.Load() < 0 {
 		return 0, os.ErrDeadlineExceeded
 	}
-	if len(b) == 1 {
-		if c.wait() {
-			defer c.looked()
-		}
-		if c.readBy.Load() < 0 { // since then
-			return 0, os.ErrDeadlineExceeded
-		}
-		return c.Conn.Read(b)
-	}
 	c.release()
 	c.begun.Store(false)
-	c.awaits.Store(true)
-	defer c.awaits.Store(false)
+	if n := copy(b, c.seen()); n > 0 {
+		return n, nil
+	}
 	return c.Conn.Read(b)
 }
 
-// wait holds a read of one byte back until it may go to the network, or its deadline has passed. Of two at once the
-// second is not held back, and no read of a closed connection, which nobody would wake.
-func (c *connection) wait() bool {
-	c.mu.Lock()
-	if c.closed || c.ahead != aheadNone || c.readBy.Load() < 0 {
-		c.mu.Unlock()
-		return false
-	}
-	c.ahead = aheadNew
-	c.mu.Unlock()
-	<-c.wake
-	return true
+// looksAhead tells whether a read is the one with which net/http notices a client that goes away. It wants a single byte
+// and has no deadline, which the rest of a request always has. It is told that nothing has come yet, which ends it: to
+// wait, and to be woken again when the answer is ready, is a twentieth of what the answer costs.
+func (c *connection) looksAhead(b []byte) bool {
+	return len(b) == 1 && c.readBy.Load() == 0 && c.busy.Load()
 }
 
-// looked ends a read that wait held back.
-func (c *connection) looked() {
+// lookAhead lets the client be looked out for, if the request takes long. Of whom something came already, more need not
+// be seen.
+func (c *connection) lookAhead() {
 	c.mu.Lock()
-	c.ahead = aheadNone
+	defer c.mu.Unlock()
+	if c.ahead != aheadWatching && len(c.came) == 0 {
+		c.ahead = aheadNew
+	}
+}
+
+// watch waits for the client of a request that takes long: for its next request, or until it has gone away, of which the
+// handler learns by its context.
+func (c *connection) watch() {
+	var b [1]byte
+	n, err := c.Conn.Read(b[:])
+	c.mu.Lock()
+	c.ahead, c.came = aheadNone, b[:n]
+	close(c.watched)
+	c.watched = nil
 	c.mu.Unlock()
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) && c.cancel != nil {
+		c.cancel()
+	}
+}
+
+// seen is what was seen by who looks out for the client, once they have done, and ends their looking out.
+func (c *connection) seen() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if watched := c.watched; watched != nil {
+		c.mu.Unlock()
+		<-watched
+		c.mu.Lock()
+	}
+	came := c.came
+	c.ahead, c.came = aheadNone, nil
+	return came
 }
 
 // Write sends b. Where net/http cuts an answer because its buffer is full, what was in the buffer waits for the rest and
@@ -288,13 +311,5 @@ func (c *connection) Close() error {
 // drop closes without sending what is held.
 func (c *connection) drop() error {
 	c.once.Do(func() { c.of.remove(c) })
-	err := c.Conn.Close()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	if c.ahead == aheadNew || c.ahead == aheadWaiting {
-		c.ahead = aheadReading // it finds the connection closed
-		c.wake <- struct{}{}
-	}
-	return err
+	return c.Conn.Close()
 }

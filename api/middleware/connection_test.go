@@ -66,8 +66,8 @@ func TestConnectionIsAConn(t *testing.T) {
 	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) { return acceptedLast(20) }) // whole answers wait
 }
 
-// A read of one byte is an ordinary one, but for the moment that it is held back: it gets its byte, ends with its
-// deadline whether that comes before it or meanwhile, and with its connection.
+// A read of one byte is an ordinary one where no request is being answered: it gets its byte, ends with its deadline
+// whether that comes before it or meanwhile, and with its connection.
 func TestReadOfOneByte(t *testing.T) {
 	t.Parallel()
 	read := func(c net.Conn) <-chan error {
@@ -91,7 +91,7 @@ func TestReadOfOneByte(t *testing.T) {
 		{"comes", 0, func(_, client net.Conn) error { _, err := client.Write([]byte("x")); return err }, nil},
 		{"comes late", 400 * time.Millisecond, func(_, client net.Conn) error { _, err := client.Write([]byte("x")); return err }, nil},
 		{"deadline", 0, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
-		{"deadline while held back", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
+		{"deadline soon", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
 		{"deadline while reading", 400 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
 		{"deadline ahead", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Now().Add(50 * time.Millisecond)) }, os.ErrDeadlineExceeded},
 		{"closed", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.Close() }, net.ErrClosed},
@@ -166,7 +166,7 @@ func timed(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	conns := middleware.NewConnections(0)
 	server := httptest.NewUnstartedServer(h)
 	server.Listener = conns.Listen(server.Listener)
-	server.Config.ConnState = conns.State
+	server.Config.ConnState, server.Config.ConnContext = conns.State, conns.Context
 	server.Config.ReadHeaderTimeout, server.Config.ReadTimeout = 300*time.Millisecond, 900*time.Millisecond
 	server.Config.WriteTimeout, server.Config.IdleTimeout = 900*time.Millisecond, 300*time.Millisecond
 	server.Start()
@@ -267,6 +267,82 @@ func TestPipelinedRequests(t *testing.T) {
 		if want := fmt.Sprintf("/%d", i); err != nil || string(body) != want {
 			t.Fatalf("answer %d: %q %v", i, body, err)
 		}
+	}
+}
+
+// What is seen of the next requests while slow ones are answered is theirs, however the client cuts them.
+func TestPipelinedSlowRequests(t *testing.T) {
+	t.Parallel()
+	at := make(chan string)
+	server, _ := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at <- r.Method + " " + r.URL.Path
+		time.Sleep(350 * time.Millisecond) // until the client has been looked out for
+		_, _ = io.WriteString(w, r.URL.Path)
+	}))
+	client := dial(t, server, "GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n")
+	_ = client.SetReadDeadline(time.Now().Add(30 * time.Second))
+	answers := bufio.NewReader(client)
+	for _, c := range []struct{ path, more string }{
+		{"/a", "G"}, {"/b", "ET /c HTTP/1.1\r\nHost: x\r\n\r\nGET /d HTTP/1.1\r\nHost: x\r\n\r"}, {"/c", "\n"}, {"/d", ""},
+	} {
+		if got, want := <-at, "GET "+c.path; got != want {
+			t.Fatalf("%s instead of %s", got, want)
+		}
+		if _, err := io.WriteString(client, c.more); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.path, err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if err != nil || string(body) != c.path {
+			t.Fatalf("%s: %q %v", c.path, body, err)
+		}
+	}
+}
+
+// Requests are read whatever their first piece is, also where one byte is left of net/http's buffer.
+func TestRequestsInPieces(t *testing.T) {
+	t.Parallel()
+	server := timed(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		fmt.Fprint(w, len(r.URL.Path), len(body), err)
+	})
+	const head = "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for _, c := range []struct{ name, first, rest, want string }{
+		{"line", "GET /" + strings.Repeat("x", 4090), "xyz HTTP/1.1\r\nHost: x\r\n\r\n", "4094 0 <nil>"},
+		{"header", "GET / HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 4071), "xyz\r\nHost: x\r\n\r\n", "1 0 <nil>"},
+		{"chunk", head + "3;" + strings.Repeat("x", 4092) + "\r", "\nabc\r\n0\r\n\r\n", "2 3 <nil>"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			client := dial(t, server, c.first)
+			_ = client.SetDeadline(time.Now().Add(30 * time.Second))
+			time.Sleep(50 * time.Millisecond) // the first piece is read
+			if _, err := io.WriteString(client, c.rest); err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.ReadResponse(bufio.NewReader(client), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			if body, err := io.ReadAll(res.Body); err != nil || string(body) != c.want {
+				t.Errorf("%q %v", body, err)
+			}
+		})
+	}
+}
+
+// Who sends no second request is let go, also if the first took so long that they were looked out for.
+func TestIdleAfterSlowRequest(t *testing.T) {
+	t.Parallel()
+	server := timed(t, func(http.ResponseWriter, *http.Request) { time.Sleep(350 * time.Millisecond) })
+	client := dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	_ = client.SetReadDeadline(time.Now().Add(30 * time.Second))
+	if answer, err := io.ReadAll(client); err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.1 200")) {
+		t.Errorf("%q %v", answer, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"cmp"
+	"context"
 	"net"
 	"net/http"
 	"slices"
@@ -14,8 +15,8 @@ import (
 
 // Connections bounds how many connections a listener has open, so that clients that are slow on purpose cannot pin a
 // server. When there are too many, those give way on which no request is being answered, oldest first: who sends half
-// a header and waits loses its connection before anybody who asks does. Give it to a server as listener (Listen) and as
-// ConnState (State).
+// a header and waits loses its connection before anybody who asks does. Give it to a server as listener (Listen),
+// ConnState (State) and ConnContext (Context); the server must have a ReadTimeout.
 type Connections struct {
 	most int
 
@@ -83,7 +84,7 @@ func (b *bounded) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &connection{Conn: raw, of: b.of, wake: make(chan struct{}, 1)}
+		c := &connection{Conn: raw, of: b.of}
 		if b.of.add(c) {
 			return c, nil
 		}
@@ -181,6 +182,14 @@ func (s *Connections) State(c net.Conn, state http.ConnState) {
 	if own, ok := c.(*connection); ok {
 		own.busy.Store(state == http.StateActive)
 	}
+}
+
+// Context is the server's ConnContext: it ends with the client's going away.
+func (s *Connections) Context(ctx context.Context, c net.Conn) context.Context {
+	if own, ok := c.(*connection); ok {
+		ctx, own.cancel = context.WithCancel(ctx)
+	}
+	return ctx
 }
 
 func (s *Connections) remove(c *connection) {

@@ -20,7 +20,7 @@ func bounded(t *testing.T, most int, h http.Handler) (server *httptest.Server, c
 	conns = middleware.NewConnections(most)
 	server = httptest.NewUnstartedServer(h)
 	server.Listener = conns.Listen(server.Listener)
-	server.Config.ConnState = conns.State
+	server.Config.ConnState, server.Config.ConnContext = conns.State, conns.Context
 	server.Start()
 	t.Cleanup(server.Close)
 	return server, conns

@@ -43,7 +43,7 @@ func (n *node) server() (*http.Server, error) {
 	return &http.Server{
 		Handler:           front,
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: serverHeaderBytes, ConnState: n.conns.State,
+		MaxHeaderBytes: serverHeaderBytes, ConnState: n.conns.State, ConnContext: n.conns.Context,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
 	}, nil
 }

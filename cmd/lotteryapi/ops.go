@@ -75,7 +75,7 @@ func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server,
 	conns := middleware.NewConnections(opsConnections)
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: opsWriteTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: opsHeaderBytes, ConnState: conns.State,
+		MaxHeaderBytes: opsHeaderBytes, ConnState: conns.State, ConnContext: conns.Context,
 	}
 	go func() { failed <- server.Serve(conns.Listen(listener)) }()
 	n.log.Info("operator's listener", "addr", listener.Addr().String())
