@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -181,22 +182,30 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		}
 		return fault.Err
 	}
-	names := make([]string, 0, len(rejected))
+	known := setOf(src.Rejected)
+	names := make(map[string]bool, len(rejected)) // a lottery that changes its form has all draws of its history rejected at once
 	for i := range rejected {
 		name := nameOf(&rejected[i])
-		if !slices.Contains(src.Rejected, name) && !slices.Contains(names, name) {
+		if !known[name] && !names[name] {
 			out.News = append(out.News, rejected[i])
 			s.Log.WarnContext(ctx, "a feed has a draw that is not taken", "feed", src.Feed, "address", src.Address, "line", rejected[i].Line,
 				"column", rejected[i].Column, "value", rejected[i].Value, "reason", rejected[i].Reason, "detail", rejected[i].Detail)
 		}
-		names = append(names, name)
+		names[name] = true
 	}
 	if !whole {
-		names = append(names, src.Rejected...)
+		maps.Copy(names, known)
 	}
-	slices.Sort(names)
-	src.Rejected = slices.Compact(names)
+	src.Rejected = slices.Sorted(maps.Keys(names))
 	return nil
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }
 
 // nameOf knows a rejection again, on whatever line it comes next time. The detail is left out, since it may name lines.

@@ -357,6 +357,30 @@ func TestSyncTellsConflictsOnce(t *testing.T) {
 	}
 }
 
+// A lottery that changes its form, so that all draws of its history are rejected at once, holds the sync up no longer than
+// one whose draws are taken.
+func TestSyncRejectsManyInTime(t *testing.T) {
+	t.Parallel()
+	const lines = 40_000
+	b := newBench(t)
+	b.virginia4()
+	var history strings.Builder
+	for i := range lines {
+		fmt.Fprintf(&history, "3/19/2026; Day: 0,3,%d; Night: 2,%d,4\n", 10+i, 10+i)
+	}
+	b.set(va3, history.String())
+	only := jobs.SyncOptions{Feed: models.FeedVirginia, Whole: true}
+	began := time.Now()
+	for _, news := range []int{2 * lines, 0} {
+		if got := b.run(t, only); len(got.Errs) > 0 || got.Summary.Rejected != 2*lines || len(got.News) != news {
+			t.Errorf("%d rejected, %d new: %v", got.Summary.Rejected, len(got.News), got.Errs)
+		}
+	}
+	if took := time.Since(began); took > 12*time.Second { // looking each one up in a list took 19 seconds
+		t.Errorf("it took %s", took)
+	}
+}
+
 // soda plays Socrata with n days of records up to a date.
 func soda(n int) http.HandlerFunc {
 	last := time.Date(2026, 3, 18, 0, 0, 0, 0, time.UTC)
