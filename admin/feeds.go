@@ -13,8 +13,9 @@ func (t *tool) feeds() *cli.Command {
 	return &cli.Command{Name: "feeds", Usage: "what the lotteries publish, and how fresh it is", Subcommands: []*cli.Command{
 		{
 			Name: "status", Usage: "show when feeds were fetched, what went wrong, and how new their draws are",
-			Description: "newest_draw is the oldest of the newest draws of the feed's games; expected_draw is the day that should be\n" +
-				"there by now. Addresses that are not configured any more are left out.\n\nExample:\n  lotteryadmin feeds status",
+			Description: "newest_draw is the oldest of the newest draws of the feed's games at each time of day; expected_draw is the\n" +
+				"day that should be there by now. `draws verify` tells what is missing. Addresses that are not configured\n" +
+				"any more are left out.\n\nExample:\n  lotteryadmin feeds status",
 			Action: t.stored(feedsStatus),
 		},
 	}}

@@ -9,21 +9,22 @@ import (
 	"lottery/models/store"
 )
 
-// Freshness is how new a game's draws are.
+// Freshness is how new a game's draws are: those of the time of day that is furthest behind, since a lottery may publish
+// each time of day in a file of its own, and one of them may stop.
 type Freshness struct {
 	Feed     string
 	Game     string
-	Newest   *models.Date // nil = no draws
-	Expected *models.Date // the newest day on which it should have drawn and been published; nil = none yet
+	Newest   *models.Date // of that time of day; nil = it has no draws
+	Expected *models.Date // the newest day on which the game should have drawn and been published; nil = none yet
 	Fresh    bool
 }
 
 // published is how long after the end of a day its draws should be there.
 const published = 12 * time.Hour
 
-// GameFreshness compares, for every game that is fetched, the newest draw with the newest that should be there.
+// GameFreshness compares, for every game that is fetched, the newest draws with the newest that should be there.
 func GameFreshness(ctx context.Context, st *store.Store, now time.Time) ([]Freshness, error) {
-	held, err := st.Holdings(ctx)
+	held, err := st.NewestDates(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +32,11 @@ func GameFreshness(ctx context.Context, st *store.Store, now time.Time) ([]Fresh
 	if err != nil {
 		return nil, err
 	}
-	return freshness(games, now, func(id string) (models.Date, bool) {
-		h, ok := held[id]
-		return h.Last, ok
-	}), nil
+	return freshness(games, now, func(id string) map[models.Tod]models.Date { return held[id] }), nil
 }
 
-// freshness is that of the games that are fetched; newest is the date of a game's newest draw.
-func freshness(games []models.Game, now time.Time, newest func(id string) (models.Date, bool)) []Freshness {
+// freshness is that of the games that are fetched; newest is the dates of a game's newest draws.
+func freshness(games []models.Game, now time.Time, newest func(id string) map[models.Tod]models.Date) []Freshness {
 	known := make(map[string]*models.Game, len(games))
 	for i := range games {
 		known[games[i].ID] = &games[i]
@@ -46,35 +44,57 @@ func freshness(games []models.Game, now time.Time, newest func(id string) (model
 	var list []Freshness
 	for _, p := range publishers(&configs.Feeds{}) {
 		for _, id := range p.games {
-			g := known[id]
-			if g == nil {
-				continue
+			if g := known[id]; g != nil {
+				f := freshnessOf(g, now, newest(id))
+				f.Feed = p.feed
+				list = append(list, f)
 			}
-			f := Freshness{Feed: p.feed, Game: id, Expected: expected(g, now)}
-			if last, ok := newest(id); ok {
-				f.Newest = &last
-			}
-			f.Fresh = f.Expected == nil || (f.Newest != nil && *f.Newest >= *f.Expected)
-			list = append(list, f)
 		}
 	}
 	return list
 }
 
+func freshnessOf(g *models.Game, now time.Time, newest map[models.Tod]models.Date) Freshness {
+	f := Freshness{Game: g.ID, Fresh: true}
+	for _, last := range newest { // where nothing is expected, the newest of all
+		if f.Newest == nil || last > *f.Newest {
+			f.Newest = &last
+		}
+	}
+	for tod, due := range expected(g, now) {
+		if f.Expected == nil || due > *f.Expected {
+			f.Expected = &due
+		}
+		last, held := newest[tod]
+		f.Fresh = f.Fresh && held && last >= due
+		switch {
+		case !held:
+			f.Newest = nil
+		case f.Newest != nil && last < *f.Newest:
+			f.Newest = &last
+		}
+	}
+	return f
+}
+
 // longestPause is more days than any game goes without a draw.
 const longestPause = 30
 
-// expected is the newest date on which g should have drawn and which is long enough over.
-func expected(g *models.Game, now time.Time) *models.Date {
+// expected is the newest date, for each time of day at which g draws these days, on which it should have drawn and which
+// is long enough over.
+func expected(g *models.Game, now time.Time) map[models.Tod]models.Date {
 	loc, err := g.Location()
 	if err != nil {
 		return nil
 	}
+	due := map[models.Tod]models.Date{}
 	today := models.DateOf(now.Add(-published).In(loc))
 	for d := today - 1; d > today-longestPause; d-- {
-		if g.DrawDays.On(d, g.Tods) != 0 {
-			return &d
+		for _, tod := range g.DrawDays.On(d, g.Tods).Tods() {
+			if _, found := due[tod]; !found {
+				due[tod] = d
+			}
 		}
 	}
-	return nil
+	return due
 }

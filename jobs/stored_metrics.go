@@ -45,7 +45,7 @@ var (
 	feedChecked   = prometheus.NewDesc("lottery_feed_last_check_timestamp_seconds", "When an address of the feed was tried last.", []string{"feed"}, nil)
 	feedFailing   = prometheus.NewDesc("lottery_feed_failing_addresses", "Addresses of the feed whose last try failed.", []string{"feed"}, nil)
 	gameNewest    = prometheus.NewDesc("lottery_game_newest_draw_timestamp_seconds", "Date of the newest draw of a game that is fetched.", []string{"feed", "game"}, nil)
-	gameOverdue   = prometheus.NewDesc("lottery_game_overdue", "1 if a draw should have been published and is not held. Games without any draw are left out.", []string{"feed", "game"}, nil)
+	gameOverdue   = prometheus.NewDesc("lottery_game_overdue", "1 if a draw of some time of day should have been published and is not held. Games without any draw are left out.", []string{"feed", "game"}, nil)
 	inboxWaiting  = prometheus.NewDesc("lottery_webhook_inbox_waiting", "Stripe events that wait to be worked on.", nil, nil)
 	inboxOldest   = prometheus.NewDesc("lottery_webhook_inbox_oldest_seconds", "For how long the oldest of them has waited, since it came or was tried again by hand; 0 = none waits.", nil, nil)
 	inboxDead     = prometheus.NewDesc("lottery_webhook_inbox_dead", "Stripe events that were tried often enough, and want an operator.", nil, nil)
@@ -177,21 +177,31 @@ func (r *stored) games(games []models.Game, cat *catalog.Catalog) {
 	if cat == nil {
 		return
 	}
-	for _, f := range freshness(games, r.now, func(id string) (models.Date, bool) {
-		g, ok := cat.Game(id)
-		if !ok {
-			return 0, false
-		}
-		return g.Last(), true
+	for _, f := range freshness(games, r.now, func(id string) map[models.Tod]models.Date {
+		g, _ := cat.Game(id)
+		return newestOf(g)
 	}) {
-		if f.Newest == nil {
+		g, ok := cat.Game(f.Game)
+		if !ok {
 			continue
 		}
-		r.gauge(gameNewest, seconds(f.Newest.Time()), f.Feed, f.Game)
+		r.gauge(gameNewest, seconds(g.Last().Time()), f.Feed, f.Game)
 		overdue := 0.0
 		if !f.Fresh {
 			overdue = 1
 		}
 		r.gauge(gameOverdue, overdue, f.Feed, f.Game)
 	}
+}
+
+// newestOf is the date of the newest draw of each time of day of g; nil has none.
+func newestOf(g *catalog.Game) map[models.Tod]models.Date {
+	newest := map[models.Tod]models.Date{}
+	if g == nil {
+		return newest
+	}
+	for _, draw := range g.Latest() {
+		newest[draw.Tod()] = draw.Date()
+	}
+	return newest
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +97,10 @@ func TestExport(t *testing.T) {
 		held, err := st.Holdings(context.Background())
 		if err != nil || len(held) != 5 || held["nc-pick-3"] != (store.Holding{GameID: "nc-pick-3", Draws: 3, First: second, Last: mustDate(t, "2020-01-03")}) {
 			t.Errorf("%+v, %v", held, err)
+		}
+		dates, err := st.NewestDates(context.Background())
+		if err != nil || len(dates) != 5 || !maps.Equal(dates["nc-pick-3"], map[models.Tod]models.Date{models.Day: second, models.Evening: mustDate(t, "2020-01-03")}) {
+			t.Errorf("%v, %v", dates, err)
 		}
 	})
 }

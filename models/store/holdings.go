@@ -28,3 +28,25 @@ func (s *Store) Holdings(ctx context.Context) (map[string]Holding, error) {
 	}
 	return held, nil
 }
+
+// NewestDates is the date of the newest draw of every time of day of which a game has draws, void slots aside, by game id.
+func (s *Store) NewestDates(ctx context.Context) (map[string]map[models.Tod]models.Date, error) {
+	var list []struct {
+		GameID string
+		Tod    models.Tod
+		Last   models.Date
+	}
+	err := s.reader(ctx).Model(&models.Draw{}).Where("NOT void").Group("game_id, tod").
+		Select("game_id", "tod", "MAX(date) AS last").Scan(&list).Error
+	if err != nil {
+		return nil, translate(err)
+	}
+	newest := map[string]map[models.Tod]models.Date{}
+	for _, n := range list {
+		if newest[n.GameID] == nil {
+			newest[n.GameID] = map[models.Tod]models.Date{}
+		}
+		newest[n.GameID][n.Tod] = n.Last
+	}
+	return newest, nil
+}
