@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -29,8 +30,8 @@ type feedStatus struct {
 	ExpectedDraw *string `json:"expected_draw"`
 	LastChecked  *string `json:"last_checked"`
 	LastSuccess  *string `json:"last_success"` // of the address that succeeded longest ago
-	LastError    *string `json:"last_error"`
-	Rejected     int     `json:"rejected"` // draws that are published and not taken
+	LastError    *string `json:"last_error"`   // with the address that failed, and how many others did
+	Rejected     int     `json:"rejected"`     // draws that are published and not taken
 }
 
 func feedsStatus(ctx context.Context, c *call) error {
@@ -72,6 +73,7 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 		day := newest.String()
 		out.NewestDraw = &day
 	}
+	var failed []*models.FeedSource
 	for i := range sources {
 		src := &sources[i]
 		if src.Feed != name {
@@ -85,8 +87,15 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 			out.LastSuccess = at
 		}
 		if src.Error != "" {
-			out.LastError = &src.Error
+			failed = append(failed, src)
 		}
+	}
+	if len(failed) > 0 {
+		text := failed[0].Address + ": " + failed[0].Error
+		if others := len(failed) - 1; others > 0 {
+			text += fmt.Sprintf("; %d of its other addresses failed, too", others)
+		}
+		out.LastError = &text
 	}
 	return out
 }

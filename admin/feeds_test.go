@@ -46,8 +46,44 @@ func TestFeedMovedAway(t *testing.T) {
 			}
 		}
 		out, _ = d.run(1, "doctor", "--config", file, "-o", "json") // nothing is reached
-		if got := strings.Contains(out, "va-lottery failed: 404 Not Found"); got != want.failed {
+		if got := strings.Contains(out, "va-lottery failed: http://127.0.0.1:1/before?gameId=1050: 404 Not Found"); got != want.failed {
 			t.Errorf("%s: %s", file, out)
+		}
+	}
+}
+
+// Of a feed with many addresses, feeds status tells which one fails, and whether others do.
+func TestFeedsStatusNamesAddresses(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	st := d.open()
+	const base = "https://www.texaslottery.com/export/sites/lottery/Games/Pick_3/Winning_Numbers/pick3"
+	for _, step := range []struct{ tod, fault, want string }{
+		{"day", "", ""},
+		{"night", "the server answers 404 Not Found", base + "night.csv: the server answers 404 Not Found"},
+		{"evening", "timeout", base + "evening.csv: timeout; 1 of its other addresses failed, too"},
+	} {
+		src := models.FeedSource{Feed: models.FeedTexas, Address: base + step.tod + ".csv", CheckedAt: &d.now, Error: step.fault}
+		if err := st.SaveFeedSource(t.Context(), src); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := d.run(0, "feeds", "status", "-o", "json")
+		var list []struct {
+			Feed      string  `json:"feed"`
+			LastError *string `json:"last_error"`
+		}
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, feed := range list {
+			switch {
+			case feed.Feed != models.FeedTexas || step.want == "":
+				if feed.LastError != nil {
+					t.Errorf("%s: %s", feed.Feed, *feed.LastError)
+				}
+			case feed.LastError == nil || *feed.LastError != step.want:
+				t.Errorf("after %s: %s", step.tod, out)
+			}
 		}
 	}
 }
