@@ -84,7 +84,7 @@ func (f Form) sniff(r *bufio.Reader) error {
 		return f.unusable("it is a web page (HTML), not data")
 	case bytes.IndexByte(text, 0) >= 0 && bytes.Count(text, []byte{0}) >= len(text)/4:
 		return f.unusable("it is UTF-16 text, save it as UTF-8")
-	case bytes.IndexByte(text, '\r') >= 0 && bytes.IndexByte(text, '\n') < 0 && bytes.Count(text, []byte{'\r'}) > 1:
+	case bytes.IndexByte(text, '\r') >= 0 && bytes.IndexByte(text, '\n') < 0:
 		return f.unusable("its lines end with a carriage return alone, save it with line feeds (LF or CRLF)")
 	}
 	return nil

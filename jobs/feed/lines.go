@@ -13,7 +13,8 @@ const MaxLine = 64 << 10
 // mark is the byte order mark that some programs begin a text with.
 const mark = "\ufeff"
 
-// Line is one physical line without its end (LF or CRLF).
+// Line is one physical line without its end: LF, CRLF, or CR CR LF, which a program writes that makes CRLF of the LF of a
+// CRLF.
 type Line struct {
 	Number  int // from 1
 	Text    string
@@ -43,7 +44,7 @@ func (l *Lines) Next() (Line, error) {
 		return Line{}, err
 	}
 	l.read++
-	text := strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
+	text := strings.TrimRight(strings.TrimSuffix(string(b), "\n"), "\r")
 	text = strings.TrimPrefix(text, mark) // files that were put together have it again
 	if len(text) > MaxLine {
 		return Line{l.read, text[:shown], true}, nil

@@ -29,6 +29,11 @@ var cases = []feedtest.Case{
 		Want: []string{"3: nc-pick-4 2025-06-21 Day 4012", "4: nc-pick-4 2025-06-21 Evening 4545 fireball=4"},
 	},
 	{
+		Name: "CR CR LF, as a program leaves it that makes CRLF of the LF of a CRLF",
+		Text: strings.ReplaceAll(pick4+`"06/21/2025","E","4","5","4","5","4"`+"\r\n\r\n"+`"Every effort has been made"`+"\r\n", "\r\n", "\r\r\n"),
+		Want: []string{"2: nc-pick-4 2025-06-21 Evening 4545 fireball=4"},
+	},
+	{
 		Name: "columns by name, in any order",
 		Text: "Ball 2,DOUBLEDRAW,Date,Ball 1,day/eve\n2,D,06/21/2025,1,E\n",
 		Want: []string{"2: nc-pick-2 2025-06-21 Evening #2 12"},
