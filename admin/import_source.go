@@ -34,7 +34,7 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 			list = append(list, importer.Source{Name: "-", Size: -1, Open: func(context.Context) (io.ReadCloser, error) {
 				return io.NopCloser(c.stdin), nil
 			}})
-		case strings.HasPrefix(arg, "http://"), strings.HasPrefix(arg, "https://"):
+		case isAddress(arg):
 			u, err := url.Parse(arg)
 			if err != nil || u.Host == "" {
 				return nil, models.Errorf(models.CodeInvalid, "%q is not an address that can be fetched", arg)
@@ -47,6 +47,12 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 		}
 	}
 	return list, nil
+}
+
+// isAddress tells an address from a path. The case of a scheme does not count.
+func isAddress(arg string) bool {
+	scheme, _, found := strings.Cut(arg, "://")
+	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
 func fileSource(path string) importer.Source {
@@ -115,8 +121,11 @@ func (f *fetched) Read(p []byte) (int, error) {
 	if f.left -= int64(n); f.left < 0 {
 		return 0, fmt.Errorf("the answer is larger than %d MiB: fetch it to a file and import that", maxFetched>>20)
 	}
-	if cause := context.Cause(f.ctx); cause != nil && err != nil {
+	switch cause := context.Cause(f.ctx); {
+	case cause != nil && err != nil:
 		err = cause
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("the answer breaks off: fetch it again")
 	}
 	return n, err
 }

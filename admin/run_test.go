@@ -235,11 +235,35 @@ func TestFetchSaysWhoItIs(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	d := newDesk(t)
-	if got := d.object("draws", "import", "--feed", "csv", server.URL); got["inserted"] != 1.0 {
+	if got := d.object("draws", "import", "--feed", "csv", strings.Replace(server.URL, "http", "HTTP", 1)); got["inserted"] != 1.0 {
 		t.Errorf("%v", got)
 	}
 	if agent := <-agents; !strings.HasPrefix(agent, "lotteryadmin/") {
 		t.Errorf("User-Agent: %s", agent)
+	}
+}
+
+// An answer that is cut off is told as that, whatever form it has, and nothing of it is imported.
+func TestFetchBreaksOff(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		if r.URL.Path == "/csv" {
+			_, _ = io.WriteString(w, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")
+		} else {
+			_, _ = io.WriteString(w, `[{"draw_date":"2020-05-04T00:00:00.000","midday_daily":"123"},`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	d := newDesk(t)
+	for _, feed := range []string{"csv", "ny-open-data"} {
+		_, messages := d.run(1, "draws", "import", "--feed", feed, server.URL+"/"+feed)
+		if want := "/" + feed + ": the answer breaks off: fetch it again\n"; !strings.HasSuffix(messages, want) {
+			t.Errorf("%q, want …%q", messages, want)
+		}
+	}
+	if out, _ := d.run(0, "draws", "export"); out != "game,date,tod,sequence,number\n" {
+		t.Error(out)
 	}
 }
 
