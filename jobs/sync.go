@@ -132,7 +132,7 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	if err := refuseShrunk(src, got.Size, "bytes", o); err != nil {
 		return err
 	}
-	if err := s.take(ctx, out, src, true, func(context.Context) (io.ReadCloser, error) { return got.Open() }); err != nil {
+	if err := s.take(ctx, out, src, true, func(context.Context) (io.ReadCloser, error) { return got.Open(), nil }); err != nil {
 		return err
 	}
 	src.ETag, src.LastModified, src.Size, src.WholeAt = got.ETag, got.LastModified, got.Size, src.CheckedAt
@@ -141,10 +141,7 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 
 // sniff is an error for an answer that is no data at all, before anything is said about its size.
 func sniff(feedID string, got *feed.Fetched) error {
-	body, err := got.Open()
-	if err != nil {
-		return err
-	}
+	body := got.Open()
 	return errors.Join(importer.Sniff(feedID, body), body.Close())
 }
 

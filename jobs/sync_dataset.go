@@ -61,7 +61,7 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 			return err
 		}
 	}
-	if err := s.take(ctx, out, src, whole, func(context.Context) (io.ReadCloser, error) { return os.Open(records.file.Name()) }); err != nil {
+	if err := s.take(ctx, out, src, whole, func(context.Context) (io.ReadCloser, error) { return feed.OpenTempFile(records.file), nil }); err != nil {
 		return err
 	}
 	if whole {
@@ -93,14 +93,11 @@ type joined struct {
 	rows int
 }
 
-func (j *joined) close() {
-	_ = j.file.Close()
-	_ = os.Remove(j.file.Name())
-}
+func (j *joined) close() { _ = feed.CloseTempFile(j.file) }
 
 // pages reads a dataset page by page.
 func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined, err error) {
-	file, err := os.CreateTemp("", "lottery-feed-*")
+	file, err := feed.NewTempFile("lottery-feed-*")
 	if err != nil {
 		return nil, fmt.Errorf("keep the records: %w", err)
 	}
@@ -144,10 +141,7 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 
 // appendPage appends a page's records, and gives their number and the text of the first.
 func appendPage(w *bufio.Writer, got *feed.Fetched, follows bool) (rows int, first string, err error) {
-	r, err := got.Open()
-	if err != nil {
-		return 0, "", err
-	}
+	r := got.Open()
 	defer r.Close() //nolint:errcheck // only read
 	dec := json.NewDecoder(r)
 	token, err := dec.Token()

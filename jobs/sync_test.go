@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -289,6 +290,41 @@ func TestSyncOfSlowServers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is fetched is kept in files without a name, so that not even kill -9 leaves it behind, whole or in part.
+func TestSyncLeavesNoFileBehind(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	b := newBench(t)
+	b.virginia4()
+	var looked atomic.Int64 // by the server and by the sync
+	look := func() {
+		looked.Add(1)
+		if left, err := filepath.Glob(filepath.Join(dir, "lottery-*")); err != nil || len(left) > 0 {
+			t.Errorf("kill -9 would leave %v, %v", left, err)
+		}
+	}
+	b.set(va3, virginia(5, "0,3,4"))
+	pages := soda(12_000)
+	b.answer(nyFile, func(w http.ResponseWriter, r *http.Request) {
+		look() // from the second page on, the first is kept
+		pages(w, r)
+	})
+	b.sync.Log = slog.New(slog.NewTextHandler(writerFunc(look), nil)) // a draw that is not taken is told while its file is there
+	b.set(va4, strings.Replace(virginia(5, "1,2,3,4"), "Day: 1,2,3,4", "Day: 1,2,3", 1))
+	list, err := b.sync.Run(t.Context(), jobs.SyncOptions{})
+	if err != nil || list[0].Summary.Inserted != 48_000 || looked.Load() < 3 {
+		t.Errorf("%v %+v, looked %d times", err, list, looked.Load())
+	}
+}
+
+// writerFunc is called with each line of a log.
+type writerFunc func()
+
+func (f writerFunc) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
 }
 
 // A server that fails for a moment is asked again.

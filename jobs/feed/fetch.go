@@ -158,19 +158,14 @@ type Fetched struct {
 	Known
 	NotModified bool
 	Size        int64
-	path        string
+	file        *os.File
 }
 
-// Open reads the answer.
-func (f *Fetched) Open() (io.ReadCloser, error) { return os.Open(f.path) }
+// Open reads the answer, from its beginning each time.
+func (f *Fetched) Open() io.ReadCloser { return OpenTempFile(f.file) }
 
 // Close removes the file.
-func (f *Fetched) Close() error {
-	if f.path == "" {
-		return nil
-	}
-	return os.Remove(f.path)
-}
+func (f *Fetched) Close() error { return CloseTempFile(f.file) }
 
 // Fetch gets an address whole. A web page, an error and a body that breaks off are errors. header goes to the server of
 // the address only, not to where it redirects.
@@ -215,12 +210,11 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header
 
 // save writes the body to a temporary file.
 func (f *Fetched) save(ctx context.Context, body io.Reader) error {
-	file, err := os.CreateTemp("", "lottery-feed-*")
-	if err != nil {
+	var err error
+	if f.file, err = NewTempFile("lottery-feed-*"); err != nil {
 		return fmt.Errorf("keep the answer: %w", err)
 	}
-	f.path = file.Name()
-	f.Size, err = io.Copy(file, io.LimitReader(body, MostFetched+1))
+	f.Size, err = io.Copy(f.file, io.LimitReader(body, MostFetched+1))
 	switch {
 	case context.Cause(ctx) != nil:
 		err = context.Cause(ctx)
@@ -229,7 +223,7 @@ func (f *Fetched) save(ctx context.Context, body io.Reader) error {
 	case err == nil && f.Size > MostFetched:
 		err = fmt.Errorf("the answer is larger than %d MiB", MostFetched>>20)
 	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err != nil {
 		return errors.Join(err, f.Close())
 	}
 	return nil

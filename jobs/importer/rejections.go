@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 
+	"lottery/jobs/feed"
 	"lottery/models"
 )
 
@@ -45,7 +46,7 @@ func (r *rejections) Write(b []byte) (int, error) {
 		return r.kept.Write(b)
 	}
 	if r.spilled == nil {
-		spilled, err := newTempFile("lottery-rejections-*")
+		spilled, err := feed.NewTempFile("lottery-rejections-*")
 		if err != nil {
 			return 0, fmt.Errorf("keep the rejections: %w", err)
 		}
@@ -89,5 +90,5 @@ func (r *rejections) each(yield func(index uint32, rejection models.Rejection) e
 func (r *rejections) close() error {
 	spilled := r.spilled
 	*r = rejections{}
-	return closeTempFile(spilled)
+	return feed.CloseTempFile(spilled)
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"lottery/jobs/feed"
 )
 
 // textStore keeps texts one after another in pieces of memory. What comes after the first of them goes to a temporary
@@ -46,7 +48,7 @@ func (s *textStore) next() {
 	last := &s.pieces[mostPieces]
 	if s.spilled == nil && s.err == nil {
 		var err error
-		s.spilled, err = newTempFile("lottery-addons-*")
+		s.spilled, err = feed.NewTempFile("lottery-addons-*")
 		s.fail(err)
 	}
 	if s.err == nil {
@@ -104,6 +106,6 @@ func (s *textStore) readBack(place int64) []byte {
 
 // close gives the temporary file back. It tells whether the texts were what they should be.
 func (s *textStore) close() error {
-	s.fail(closeTempFile(s.spilled))
+	s.fail(feed.CloseTempFile(s.spilled))
 	return s.err
 }
