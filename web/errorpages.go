@@ -24,7 +24,7 @@ var errorTexts = map[problem.Code]errorText{
 		"Use another key of your account, or create one."},
 	problem.ExpiredAPIKey: {"The API key has expired",
 		"The key was made with an end, and that has come.",
-		"Create a new key. Rotating a key before it expires gives you a time in which both work."},
+		"Create a new key. Where it is made before the old one expires, both work meanwhile, so there is no pause. Rotating does not help: a rotated key keeps the date."},
 	problem.AccountSuspended: {"The account is suspended",
 		"The operator has suspended the account. Its keys work again when that is lifted.",
 		"Write to support."},

@@ -37,8 +37,10 @@ type keyRow struct {
 type newKeyPage struct {
 	Key      string
 	First    bool
-	Replaces string // prefix of the key that was rotated
-	Grace    string // how long that one lives on; "" = it is dead
+	Ends     *time.Time // nil = never
+	Replaces string     // prefix of the key that was rotated
+	Grace    string     // how long that one lives on; "" = it is dead
+	Sooner   *time.Time // it ends by itself before that; nil = it does not
 	Limit    int
 	Game     string // for the sample
 }
@@ -115,7 +117,7 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	if err != nil {
 		return err
 	}
-	h.showKey(w, r, newKeyPage{Key: key.Secret, Limit: v.Account.DailyLimit(h.deps.Plans)})
+	h.showKey(w, r, newKeyPage{Key: key.Secret, Ends: key.EndsAt(), Limit: v.Account.DailyLimit(h.deps.Plans)})
 	return nil
 }
 
@@ -188,6 +190,10 @@ func (h *Handler) rotateKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	if err != nil {
 		return err
 	}
-	h.showKey(w, r, newKeyPage{Key: fresh.Secret, Replaces: old.Prefix, Grace: grace.name, Limit: v.Account.DailyLimit(h.deps.Plans)})
+	page := newKeyPage{Key: fresh.Secret, Ends: fresh.EndsAt(), Replaces: old.Prefix, Grace: grace.name, Limit: v.Account.DailyLimit(h.deps.Plans)}
+	if old.ExpiresAt != nil && old.ExpiresAt.Before(*old.GraceUntil) {
+		page.Sooner = old.ExpiresAt
+	}
+	h.showKey(w, r, page)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // However often somebody rotates a key, the page of keys stays short; and not without end.
@@ -33,4 +34,31 @@ func TestKeysRotatedWithoutEnd(t *testing.T) {
 	if n := strings.Count(got.text, "<code>ldk_"); n != 101 {
 		t.Errorf("the page shows %d keys", n)
 	}
+}
+
+// Rotating keeps a key's date, so it helps nobody whose key is about to expire. The pages say so before and after, and
+// promise no time of grace beyond that date.
+func TestRotatingKeepsTheDate(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.signIn("ada@example.com")
+	p.post("/dashboard/keys", "name", "report", "expires", "30").says(t, http.StatusOK, "Your new key", "It ends on ")
+	h.clock.move(29 * 24 * time.Hour)
+	p.signIn("ada@example.com")
+	keys := h.keysOf("ada@example.com")
+	k := keys[len(keys)-1]
+	ends := k.ExpiresAt.UTC().Format("2 January 2006, 15:04") + " UTC"
+	p.get("/dashboard/keys/"+k.ID+"/rotate").says(t, http.StatusOK, "The new key ends when this one does, on "+ends)
+	p.post("/dashboard/keys/"+k.ID+"/rotate", "grace", "168h").says(t, http.StatusOK,
+		"goes on working until "+ends+", when it expires", "It ends on "+ends+": rotating keeps the date")
+
+	endless := "/dashboard/keys/" + keys[0].ID + "/rotate"
+	asked, done := p.get(endless), p.post(endless, "grace", "168h")
+	done.says(t, http.StatusOK, "goes on working for 7 days")
+	if strings.Contains(asked.text+done.text, "the date") {
+		t.Errorf("pages speak of a date where there is none: %s", done.text)
+	}
+	p.get("/docs/errors/expired_api_key").says(t, http.StatusOK, "a rotated key keeps the date")
+	p.get("/docs/authentication").says(t, http.StatusOK, "The new one ends when the old one would have")
 }
