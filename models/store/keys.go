@@ -140,7 +140,7 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 		}
 		now := s.now()
 		if status := old.StatusAt(now); status != models.KeyActive {
-			return models.Errorf(models.CodeConflict, "key %s is %s: only an active key can be rotated; create a new one instead", old.Prefix, status)
+			return unrotatable(&old, status)
 		}
 		if err := s.roomForGrace(tx, old.AccountID, grace); err != nil {
 			return err
@@ -161,6 +161,19 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 		return s.did(tx, models.AuditEntry{AccountID: account.ID, Object: old.ID, Became: fresh.ID})
 	})
 	return fresh, old, translate(err)
+}
+
+// unrotatable tells why a key that is not active cannot be rotated. One that was rotated has a successor, which was shown
+// once: who sent the same form twice has not seen it.
+func unrotatable(k *models.APIKey, status models.KeyStatus) error {
+	is, remedy := "is revoked", "create a new one instead"
+	switch {
+	case k.GraceUntil != nil:
+		is, remedy = "was rotated already", "if you have not seen the key that replaced it, rotate that one"
+	case status == models.KeyExpired:
+		is = "has expired"
+	}
+	return models.Errorf(models.CodeConflict, "key %s %s: only an active key can be rotated; %s", k.Prefix, is, remedy)
 }
 
 // maxGraceKeys is how many rotated keys of an account may live on at once: plans do not count them.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -44,6 +45,45 @@ func TestRotatedKeysHaveABound(t *testing.T) {
 			t.Errorf("after one was revoked: %v", err)
 		}
 	})
+}
+
+// Who rotates a key that cannot be rotated reads why, and what helps.
+func TestKeysThatCannotBeRotated(t *testing.T) {
+	t.Parallel()
+	var ahead atomic.Int64
+	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: now})
+	pro := models.PlanPro
+	made := func(expires *time.Time) string {
+		t.Helper()
+		key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true, Grant: &pro, ExpiresAt: expires})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key.ID
+	}
+	soon := now().Add(time.Hour)
+	inGrace, dead, revoked, expired := made(nil), made(nil), made(nil), made(&soon)
+	for id, grace := range map[string]time.Duration{inGrace: 24 * time.Hour, dead: 0} {
+		if _, _, err := st.RotateKey(t.Context(), id, grace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := st.RevokeKey(t.Context(), revoked); err != nil {
+		t.Fatal(err)
+	}
+	ahead.Store(int64(2 * time.Hour))
+	const again = " was rotated already: only an active key can be rotated; if you have not seen the key that replaced it, rotate that one"
+	for id, want := range map[string]string{
+		inGrace: again, dead: again,
+		revoked: " is revoked: only an active key can be rotated; create a new one instead",
+		expired: " has expired: only an active key can be rotated; create a new one instead",
+	} {
+		_, _, err := st.RotateKey(t.Context(), id, time.Hour)
+		if models.ErrorCode(err) != models.CodeConflict || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want it to end with %q", err, want)
+		}
+	}
 }
 
 // The bound holds when keys of an account are rotated at the same moment.
