@@ -15,6 +15,7 @@ type keysView struct {
 	Older     bool // there are more old ones than are shown
 	Most      int  // live keys that the plan allows
 	Full      bool
+	CanBuy    bool // more, by an upgrade
 	Form      keyForm
 	Clock     time.Time
 }
@@ -69,7 +70,13 @@ func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, f
 	for _, k := range old[:min(len(old), oldKeysShown)] {
 		data.Old = append(data.Old, rowOf(k, data.Clock))
 	}
-	data.Full = active >= data.Most
+	if data.Full = active >= data.Most; data.Full {
+		standing, err := h.standing(r, v)
+		if err != nil {
+			return err
+		}
+		data.CanBuy = standing.CanBuy
+	}
 	h.show(w, r, view{Page: "keys", Title: "API keys", Section: "dashboard", Sub: "keys", Status: status, Private: true, Data: data})
 	return nil
 }
@@ -108,8 +115,12 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 		form.Error = "A key's name has at most 100 characters, on one line."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	case models.CodeConflict:
+		standing, err := h.standing(r, v)
+		if err != nil {
+			return err
+		}
 		form.Error = "Your plan allows no more live keys. Revoke one that you do not need."
-		if h.deps.Billing != nil {
+		if standing.CanBuy {
 			form.Error = "Your plan allows no more live keys. Revoke one that you do not need, or upgrade."
 		}
 		return h.showKeys(w, r, v, form, http.StatusConflict)

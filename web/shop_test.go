@@ -96,6 +96,32 @@ func TestNothingIsSoldBesideAGrant(t *testing.T) {
 	}
 }
 
+// Who has all keys that the plan allows is told to upgrade where that is possible, and nowhere else.
+func TestUpgradeForMoreKeys(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	for email, plan := range map[string]*models.Plan{"free@example.com": nil, "granted@example.com": new(models.PlanFree), "pro@example.com": new(models.PlanPro)} {
+		p := s.person()
+		p.signIn(email)
+		most := models.DefaultPlans()[models.PlanFree].MaxKeys
+		if plan != nil {
+			s.grant(email, *plan)
+			most = models.DefaultPlans()[*plan].MaxKeys
+		}
+		for range most - 1 {
+			p.post("/dashboard/keys", "name", "another").says(t, http.StatusOK)
+		}
+		full, refused := p.get("/dashboard/keys"), p.post("/dashboard/keys", "name", "one more")
+		full.says(t, http.StatusOK, "Revoke one that you do not need")
+		refused.says(t, http.StatusConflict, "Revoke one that you do not need")
+		for _, got := range []page{full, refused} {
+			if sells := strings.Contains(got.text, "upgrade"); sells != (plan == nil) {
+				t.Errorf("%s: sells %t: %.200s", email, sells, got.text[strings.Index(got.text, "Your plan allows"):])
+			}
+		}
+	}
+}
+
 // Where payments are not connected no page leads to a checkout, and those about plans say that nothing is sold.
 func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	t.Parallel()
