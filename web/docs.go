@@ -109,16 +109,18 @@ func markdown(m goldmark.Markdown, text string) (template.HTML, error) {
 
 // docValues fills the holes of the docs.
 type docValues struct {
-	URL, Game, GameName, From, Price string
+	URL, Game, GameName, From, Offer string
 	Free, Pro, ProLeft               int
 	FreeKeys, ProKeys                int
+	Sold                             bool // Pro, here
 }
 
 func (h *Handler) docValues(ctx context.Context) docValues {
 	free, pro := h.deps.Plans[models.PlanFree], h.deps.Plans[models.PlanPro]
 	v := docValues{
-		URL: h.deps.PublicURL, Game: "ny-win-4", GameName: "New York Win 4", From: "2025-01-01", Price: h.proPrice(ctx),
+		URL: h.deps.PublicURL, Game: "ny-win-4", GameName: "New York Win 4", From: "2025-01-01", Offer: h.proOffer(ctx),
 		Free: free.RequestsPerDay, Pro: pro.RequestsPerDay, ProLeft: pro.RequestsPerDay - free.RequestsPerDay, FreeKeys: free.MaxKeys, ProKeys: pro.MaxKeys,
+		Sold: h.deps.Billing != nil,
 	}
 	if m := h.remember(); m != nil && m.sample != nil {
 		v.Game, v.GameName = m.sample.Game, m.sample.GameName

@@ -48,7 +48,7 @@ var errorTexts = map[problem.Code]errorText{
 		"Send fewer headers; cookies of other sites are the usual cause."},
 	problem.QuotaExceeded: {"The day's requests are used",
 		"The account has used all requests of its plan for this UTC day, over all its keys. Refused requests are not counted.",
-		"Wait for as many seconds as Retry-After says (until 00:00 UTC), or upgrade: that works at once."},
+		"Wait for as many seconds as Retry-After says (until 00:00 UTC)."},
 	problem.RateLimited: {"There are too many requests at once",
 		"Either /v1/usage was asked more than 60 times in a minute, or too many wrong keys came from your network address.",
 		"Wait for as many seconds as Retry-After says. What is left of the day stands in the headers of every answer: there is no need to ask for it."},
@@ -74,6 +74,9 @@ func (h *Handler) errorPage(w http.ResponseWriter, r *http.Request) error {
 	text, ok := errorTexts[code]
 	if !ok {
 		return errNotFound()
+	}
+	if code == problem.QuotaExceeded && h.deps.Billing != nil {
+		text.Do = "Wait for as many seconds as Retry-After says (until 00:00 UTC), or upgrade from Free to Pro: that works at once."
 	}
 	h.show(w, r, view{
 		Page: "error-code", Title: string(code), Section: "docs", Description: text.Title + ": what the error " + string(code) + " means, and what to do.",

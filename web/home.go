@@ -73,8 +73,8 @@ func (h *Handler) pricing(w http.ResponseWriter, r *http.Request) error {
 	plans := h.plansView(r)
 	h.show(w, r, view{
 		Page: "pricing", Title: "Pricing", Section: "pricing", Data: plans,
-		Description: fmt.Sprintf("Free: %s requests a day. Pro: %s requests a day for %s a month. All endpoints and all draws in both.",
-			thousands(plans.Free.RequestsPerDay), thousands(plans.Pro.RequestsPerDay), plans.Price),
+		Description: fmt.Sprintf("Free: %s requests a day. Pro: %s requests a day, %s. All endpoints and all draws in both.",
+			thousands(plans.Free.RequestsPerDay), thousands(plans.Pro.RequestsPerDay), h.proOffer(r.Context())),
 	})
 	return nil
 }

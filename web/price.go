@@ -65,6 +65,14 @@ func (h *Handler) proPrice(ctx context.Context) string {
 	return priceText(&models.KnownPrice{UnitAmount: models.ProMonthlyCents, Currency: "usd"})
 }
 
+// proOffer is what becoming Pro takes here, in words.
+func (h *Handler) proOffer(ctx context.Context) string {
+	if h.deps.Billing == nil {
+		return "not sold here at the moment"
+	}
+	return h.proPrice(ctx) + " a month"
+}
+
 // paidPrice is what a subscription to a price costs a month, in words; "" if that is not known.
 func (h *Handler) paidPrice(ctx context.Context, priceID *string) string {
 	if priceID == nil {

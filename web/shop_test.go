@@ -141,6 +141,19 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	}
 	look("/")
 	look("/pricing")
+	for path, upgrade := range map[string]string{"/docs/limits": "an upgrade takes effect at once", "/docs/errors/quota_exceeded": "upgrade from Free to Pro", "/llms.txt": "a month"} {
+		selling.get(path).says(t, http.StatusOK, upgrade)
+		got := off.get(path)
+		got.says(t, http.StatusOK)
+		for _, unwanted := range []string{"pgrade", " a month"} {
+			if strings.Contains(got.text, unwanted) {
+				t.Errorf("%s says %q", path, unwanted)
+			}
+		}
+	}
+	for _, path := range []string{"/docs/limits", "/llms.txt", "/pricing"} {
+		off.get(path).says(t, http.StatusOK, "not sold here at the moment")
+	}
 	off.signIn("ada@example.com")
 	look("/")
 	look("/pricing")

@@ -61,7 +61,7 @@ func (h *Handler) llms(w http.ResponseWriter, r *http.Request) error {
 		fmt.Fprintf(&b, "- `GET %s%s`: %s\n", e.Path, e.Query, e.Text)
 	}
 	free, pro := h.deps.Plans[models.PlanFree], h.deps.Plans[models.PlanPro]
-	fmt.Fprintf(&b, "\n## Plans\n\n- Free: %s requests a day\n- Pro: %s requests a day, %s a month\n", thousands(free.RequestsPerDay), thousands(pro.RequestsPerDay), h.proPrice(r.Context()))
+	fmt.Fprintf(&b, "\n## Plans\n\n- Free: %s requests a day\n- Pro: %s requests a day, %s\n", thousands(free.RequestsPerDay), thousands(pro.RequestsPerDay), h.proOffer(r.Context()))
 	if m := h.remember(); m != nil && len(m.games) > 0 {
 		b.WriteString("\n## Games\n\n")
 		for _, g := range m.games {
