@@ -88,6 +88,8 @@ var (
 	passwordForm = regexp.MustCompile(`(://[^:/@\s]*:)[^\s]*@`)
 	// of an address of PostgreSQL: password=, sslpassword=.
 	parameterForm = regexp.MustCompile("([?&](?:ssl)?password=)[^&\\s`]*")
+	// What we say of the form itself is no secret.
+	formsAgain = strings.NewReplacer("://USER:xxxxx@", "://USER:PASSWORD@", "://[:xxxxx@]", "://[:PASSWORD@]")
 )
 
 // explain is err for a person. Whatever way a key or a password got into it, it does not get out.
@@ -98,7 +100,7 @@ func explain(ctx context.Context, err error) string {
 	text := keyForm.ReplaceAllStringFunc(clean(err.Error()), func(key string) string { return key[:12] + "…" })
 	text = passwordForm.ReplaceAllString(text, "${1}xxxxx@")
 	text = parameterForm.ReplaceAllString(text, "${1}xxxxx")
-	return strings.ReplaceAll(text, "://USER:xxxxx@", "://USER:PASSWORD@") // what we say of the form itself is no secret
+	return formsAgain.Replace(text)
 }
 
 // tool is one run.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"lottery/configs"
 	"lottery/models"
 )
 
@@ -166,6 +167,20 @@ func TestExplainHidesSecrets(t *testing.T) {
 	}
 	if want := `key "ldk_01234567…" at postgres://lottery:xxxxx@db/x?password=xxxxx&sslmode=require&sslpassword=xxxxx \x1b[2J`; got != want {
 		t.Fatalf("%s\nwant %s", got, want)
+	}
+}
+
+// The forms of addresses that errors tell are read as they are written, for every option that has one.
+func TestExplainShowsForms(t *testing.T) {
+	t.Parallel()
+	wrong := map[string]string{"LOTTERY_DATABASE_URL": "x", "LOTTERY_REDIS_URL": "x", "LOTTERY_SMTP_URL": "x"}
+	_, err := configs.Load(configs.Source{Getenv: func(name string) string { return wrong[name] }})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	got := explain(context.Background(), err)
+	if got != err.Error() || strings.Count(got, "PASSWORD@") != len(wrong) {
+		t.Errorf("%s\nwant %s", got, err)
 	}
 }
 
