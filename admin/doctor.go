@@ -2,6 +2,9 @@ package admin
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -103,13 +106,39 @@ func (t *tool) examine(cc *cli.Context) error {
 		}
 		list = append(list, f)
 	}
-	if err := t.result(list); err != nil {
+	if err := t.findings(list); err != nil {
 		return err
 	}
 	if failed > 0 {
 		return models.Errorf(models.CodeUnavailable, "%d of %d checks failed", failed, len(list))
 	}
 	return nil
+}
+
+// findings prints what was found. In a table, what is told in several lines (a configuration with several problems)
+// stands below it: one cell of all of them would make each line as wide as they are together.
+func (t *tool) findings(list []finding) error {
+	if t.form != formTable {
+		return t.result(list)
+	}
+	var below strings.Builder
+	short := slices.Clone(list)
+	for i := range short {
+		first, rest, _ := strings.Cut(short[i].Found, "\n")
+		if !strings.Contains(rest, "\n") { // one problem has room in the table
+			continue
+		}
+		short[i].Found = strings.TrimSuffix(first, ":") + "; see below"
+		fmt.Fprintf(&below, "\n%s\n", head(short[i].Check))
+		for line := range strings.Lines(rest) {
+			fmt.Fprintln(&below, strings.TrimSpace(line))
+		}
+	}
+	if err := t.result(short); err != nil {
+		return err
+	}
+	_, err := io.WriteString(t.env.Stdout, below.String())
+	return err
 }
 
 // bounded gives a check its time; one that does not heed its context is left behind.

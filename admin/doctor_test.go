@@ -1,6 +1,9 @@
 package admin
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,6 +41,39 @@ func TestJudgeClocks(t *testing.T) {
 	} {
 		if f := judgeClocks(map[string]time.Duration{"Redis": 0, "PostgreSQL": ahead}); f.Status != want {
 			t.Errorf("%s ahead: %+v", ahead, f)
+		}
+	}
+}
+
+// A configuration with several problems is told one a line, below the table: none of its lines is wider than the
+// others want. Machines read all of it in its place.
+func TestDoctorOfABadConfiguration(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "lottery.yaml")
+	if err := os.WriteFile(file, []byte("listen: 8080\nlog_level: loud\npublic_url: draws.example.com\nmax_in_flight: many\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	examine := func(form string) string {
+		t.Helper()
+		var out, messages strings.Builder
+		code := Run(t.Context(), []string{"doctor", "--config", file, "--database-url", "sqlite:" + filepath.Join(t.TempDir(), "no.db"), "-o", form},
+			Env{Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages})
+		if code != exitFailed {
+			t.Fatalf("exit code %d: %s%s", code, out.String(), messages.String())
+		}
+		return out.String()
+	}
+	table, below, _ := strings.Cut(examine(formTable), "\n\nCONFIGURATION\n")
+	if !strings.Contains(table, "the configuration has 4 problem(s); see below") || strings.Contains(table, "log_level") {
+		t.Errorf("the table:\n%s", table)
+	}
+	lines := strings.Split(strings.TrimSuffix(below, "\n"), "\n")
+	if len(lines) != 4 || !strings.HasPrefix(lines[1], file+": log_level: must be debug, info, warn or error") {
+		t.Errorf("%d lines below it:\n%s", len(lines), below)
+	}
+	for _, form := range []string{formJSON, formCSV} {
+		if got := examine(form); strings.Contains(got, "see below") || strings.Count(got, file+": ") < 4 {
+			t.Errorf("%s: %s", form, got)
 		}
 	}
 }
