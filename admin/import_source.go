@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
+	"regexp"
 	"time"
 
 	"lottery/jobs/importer"
@@ -20,6 +20,10 @@ const (
 	fetchTimeout = 30 * time.Second // to connect; to get the headers; between two pieces of the body
 	maxFetched   = 256 << 20        // bytes of one address
 )
+
+// addressForm is what an address begins with (RFC 3986, 3.1), whatever its scheme. A file of such a name can be given
+// as ./NAME.
+var addressForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
 // sources are the files to import: paths, http(s) addresses, and - for stdin, once.
 func (c *call) sources(args []string) ([]importer.Source, error) {
@@ -34,10 +38,10 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 			list = append(list, importer.Source{Name: "-", Size: -1, Open: func(context.Context) (io.ReadCloser, error) {
 				return io.NopCloser(c.stdin), nil
 			}})
-		case isAddress(arg):
+		case addressForm.MatchString(arg):
 			u, err := url.Parse(arg)
-			if err != nil || u.Host == "" {
-				return nil, models.Errorf(models.CodeInvalid, "%q is not an address that can be fetched", arg)
+			if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+				return nil, models.Errorf(models.CodeInvalid, "%q is not an address that can be fetched: it must be http:// or https:// and a host", arg)
 			}
 			list = append(list, importer.Source{Name: u.Redacted(), Size: -1, Open: func(ctx context.Context) (io.ReadCloser, error) {
 				return c.fetch(ctx, arg)
@@ -47,12 +51,6 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 		}
 	}
 	return list, nil
-}
-
-// isAddress tells an address from a path. The case of a scheme does not count.
-func isAddress(arg string) bool {
-	scheme, _, found := strings.Cut(arg, "://")
-	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
 func fileSource(path string) importer.Source {
