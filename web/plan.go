@@ -16,6 +16,7 @@ type planView struct {
 	Keys      int
 	Billing   models.BillingAccount
 	PastDue   bool
+	UnderWay  bool       // the first payment: a bank has not decided yet
 	EndsAt    *time.Time // a cancelled subscription's end
 	RenewsAt  *time.Time
 	CanBuy    bool
@@ -60,10 +61,11 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 			p.EndsAt, p.RenewsAt = b.PeriodEnd, nil
 		}
 	}
+	p.UnderWay = status == models.SubscriptionIncomplete && p.Plan == models.PlanFree && !p.Granted && !p.Suspended
 	on := h.deps.Billing != nil
 	p.CanManage = on && b.CustomerID != nil
 	p.Refused = r.URL.Query().Get("from") == "checkout"
-	p.CanBuy = on && !p.Suspended && !p.Granted && p.Plan == models.PlanFree && !p.PastDue
+	p.CanBuy = on && !p.Suspended && !p.Granted && p.Plan == models.PlanFree && !p.PastDue && !p.UnderWay
 	return p, nil
 }
 

@@ -331,6 +331,38 @@ func (s *shop) ask(path string, form url.Values) {
 	}
 }
 
+// While a bank decides on the first payment, the dashboard says that it is on its way, and sells nothing a second time.
+func TestPaymentUnderWay(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	for email, paid := range map[string]bool{"paid@example.com": true, "refused@example.com": false} {
+		p := s.person()
+		p.signIn(email)
+		p.get(s.buy(p, sandbox.BankPays)).says(t, http.StatusOK, "Your payment is on its way")
+		for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
+			got := p.get(path)
+			got.says(t, http.StatusOK, "Your payment is on its way", "will not be charged twice", `href="/dashboard/plan?from=portal"`)
+			if strings.Contains(got.text, "pgrade") || strings.Contains(got.text, "Nothing was charged") {
+				t.Errorf("%s: %s sells", email, path)
+			}
+		}
+		p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+
+		b, err := s.store.BillingAccount(t.Context(), s.account(email).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.stripe.Settle(*b.SubscriptionID, paid); err != nil {
+			t.Fatal(err)
+		}
+		got := p.get("/dashboard/plan?from=portal") // "Look again"
+		got.says(t, http.StatusOK, map[bool]string{true: "renews on", false: "Your last payment failed"}[paid])
+		if strings.Contains(got.text, "on its way") {
+			t.Errorf("%s: settled, and the page says that the payment is on its way", email)
+		}
+	}
+}
+
 // A subscription that is cancelled on a date does not renew, whenever its period ends.
 func TestPlanPageOfACancellationOnADate(t *testing.T) {
 	t.Parallel()
