@@ -236,6 +236,24 @@ func TestNoSecretInAnError(t *testing.T) {
 	}
 }
 
+// Addresses to which paths are added have a host, a port that there can be, and nothing behind them: links in mails would
+// lead to the start page, or nowhere.
+func TestAddressesThatPathsAreAddedTo(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"public_url", "stripe_api_url", "feeds_ny_open_data_url", "feeds_tx_lottery_url", "feeds_nc_lottery_url", "feeds_va_lottery_url"} {
+		for address, ok := range map[string]bool{
+			"https://draws.example.com": true, "https://draws.example.com/": true, "http://10.0.0.1:8080": true, "http://[::1]:65535": true,
+			"https://draws.example.com#top": false, "https://draws.example.com?": false, "https://draws.example.com?a": false,
+			"http://:8080": false, "https://draws.example.com:": false, "https://draws.example.com:0": false, "https://draws.example.com:65536": false,
+		} {
+			_, err := configs.Load(configs.Source{Flags: map[string]string{key: address}})
+			if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "--"+strings.ReplaceAll(key, "_", "-")+": must be ") {
+				t.Errorf("%s, %q: %v", key, address, err)
+			}
+		}
+	}
+}
+
 func TestDatabaseAddressIsExplained(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -191,11 +191,25 @@ func hostPort(v string) (string, error) {
 
 // origin is scheme and host, without a path: every link is made from it.
 func origin(v string) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimSuffix(v, "/"))
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Path != "" || u.RawQuery != "" || u.User != nil {
-		return nil, fmt.Errorf("must be http:// or https:// and a host, without path and password%s", not(v))
+	u, ok := baseAddress(v)
+	if !ok || u.Path != "" {
+		return nil, fmt.Errorf("must be http:// or https:// and a host, with at most a port behind it, and without password%s", not(v))
 	}
 	return u, nil
+}
+
+// baseAddress is an http address to which a path can be added: nothing stands behind its own, and it has a host that can be
+// reached. net/url takes any number for a port, and a port without a host.
+func baseAddress(v string) (*url.URL, bool) {
+	u, err := url.Parse(strings.TrimSuffix(v, "/"))
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil ||
+		u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
+		return nil, false
+	}
+	if n, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || n == 0) {
+		return nil, false
+	}
+	return u, !strings.HasSuffix(u.Host, ":")
 }
 
 // not is the end of an error about an address. One that may hold a password or a token is not repeated, since errors

@@ -2,9 +2,7 @@ package configs
 
 import (
 	"fmt"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -44,9 +42,9 @@ func feedOptions() []Option {
 // feedOption is the address of one feed.
 func feedOption(key, address, help string, field func(*Feeds) *string) Option {
 	return Option{Key: key, Default: address, Help: help, set: func(c *Config, v string) error {
-		u, err := url.Parse(strings.TrimSuffix(v, "/"))
-		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.User != nil {
-			return fmt.Errorf("must be an http:// or https:// address without ? and password%s", not(v))
+		u, ok := baseAddress(v)
+		if !ok {
+			return fmt.Errorf("must be an http:// or https:// address without ?, # and password%s", not(v))
 		}
 		*field(&c.Feeds) = u.String()
 		return nil
