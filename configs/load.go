@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -103,6 +104,7 @@ func readFile(path string, options []Option) (flat map[string]string, problems [
 	if err != nil {
 		return nil, []string{fmt.Sprintf("cannot read the configuration file: %v", err)}
 	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff")) // Windows' editors write it, and YAML allows it; the parser takes it for part of the first key
 	var raw map[string]any
 	if err := yaml.Unmarshal(b, &raw); err != nil {
 		return nil, []string{fmt.Sprintf("%s: %s", path, yaml.FormatError(err, false, false))}

@@ -64,6 +64,15 @@ func TestFlagsBeatEnvironmentBeatsFile(t *testing.T) {
 	}
 }
 
+// A file of a Windows editor begins with a byte order mark and has CR LF.
+func TestFileOfAWindowsEditor(t *testing.T) {
+	t.Parallel()
+	cfg, err := configs.Load(configs.Source{File: write(t, "\ufefflisten: 127.0.0.1:3\r\nlog_level: error\r\n")})
+	if err != nil || cfg.Listen != "127.0.0.1:3" || cfg.LogLevel.String() != "ERROR" {
+		t.Errorf("%+v %v", cfg, err)
+	}
+}
+
 func TestAllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	file := write(t, "lisen: x\nlisten: x\npublic_url: ftp://x\ndrain_delay: soon\n")
