@@ -4,6 +4,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"lottery/api/quota"
+	"lottery/models"
 )
 
 // gate counts requests.
@@ -16,12 +17,12 @@ func (h *Handler) gate() *quota.Gate {
 }
 
 // counted is told of each counted request. It only notes things in memory.
-func (h *Handler) counted(c *gin.Context, id string, limit, used int64, status int) {
+func (h *Handler) counted(c *gin.Context, id string, day models.Date, limit, used int64, status int) {
 	if h.deps.Usage != nil {
-		h.deps.Usage.Record(id, endpointName(c.FullPath()), status)
+		h.deps.Usage.Record(id, day, endpointName(c.FullPath()), status)
 	}
 	if h.deps.Warnings != nil {
-		h.deps.Warnings.Check(id, limit, used)
+		h.deps.Warnings.Check(id, day, limit, used)
 	}
 }
 

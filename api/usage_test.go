@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -238,5 +239,33 @@ func awayFromMidnight(t *testing.T) {
 	t.Helper()
 	if left := time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)); left < 20*time.Second {
 		time.Sleep(left)
+	}
+}
+
+// Requests are counted in one day, the counters', also on a node whose own clock is wrong: no day shows more of them
+// than its limit.
+func TestUsageDaysAreThoseOfTheCounters(t *testing.T) {
+	t.Parallel()
+	awayFromMidnight(t)
+	log := slog.New(slog.DiscardHandler)
+	for _, ahead := range []time.Duration{30 * time.Hour, -30 * time.Hour} {
+		m := newMetered(t, 5)
+		wrong := func() time.Time { return time.Now().Add(ahead) }
+		counters := quota.New(m.store, quota.Options{Advance: true, Now: wrong, Log: log})
+		t.Cleanup(func() { counters.Close(context.Background()) })
+		m.usage = quota.NewUsage(m.store, wrong, log)
+		m.deps.Quota, m.deps.Usage = counters, m.usage
+		m.handler = api.New(m.deps)
+		for range 3 {
+			m.get(t, "/v1/overview", nil)
+		}
+		if err := m.usage.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		today := m.used(t).Days[0].Date
+		days, err := m.store.UsageByDay(t.Context(), m.account.ID, today-9, today+9)
+		if want := []store.DayUsage{{Day: today, Requests: 3}}; err != nil || !slices.Equal(days, want) {
+			t.Errorf("a clock that is ahead by %s: %v %v; want %v", ahead, days, err, want)
+		}
 	}
 }

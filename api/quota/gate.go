@@ -9,14 +9,16 @@ import (
 	"github.com/ulule/limiter/v3"
 
 	"lottery/api/problem"
+	"lottery/models"
 )
 
 // Gate counts requests in front of the handlers. Every request that reaches it counts, unless it is refused here
 // or fails with 5xx.
 type Gate struct {
 	Store *Store
-	// Counted is told of each counted request; it must not block. nil = nobody wants to know.
-	Counted func(c *gin.Context, id string, limit, used int64, status int)
+	// Counted is told of each counted request, and in which day the counters have it; it must not block. nil = nobody
+	// wants to know.
+	Counted func(c *gin.Context, id string, day models.Date, limit, used int64, status int)
 	// Fail writes a refusal.
 	Fail func(c *gin.Context, err error)
 
@@ -48,7 +50,7 @@ func (g *Gate) Handle(c *gin.Context, id string, limit int64) {
 			return
 		}
 		if g.Counted != nil {
-			g.Counted(c, id, limit, limit-state.Remaining, status)
+			g.Counted(c, id, dateOf(time.Unix(state.Reset, 0))-1, limit, limit-state.Remaining, status)
 		}
 	}()
 	c.Next()

@@ -72,10 +72,10 @@ func NewUsage(st *store.Store, now func() time.Time, log *slog.Logger) *Usage {
 	return u
 }
 
-// Record counts one request that was answered with status. endpoint is the route, one of a few. It never waits for
-// the database.
-func (u *Usage) Record(account, endpoint string, status int) {
-	day, class := dateOf(u.now()), uint8(status/100)
+// Record counts one request that was answered with status. day is the one in which the counters have it, which may be
+// another than this machine's clock says; endpoint is the route, one of a few. It never waits for the database.
+func (u *Usage) Record(account string, day models.Date, endpoint string, status int) {
+	class := uint8(status / 100)
 	sh := u.shard(account)
 	sh.mu.Lock()
 	if n := sh.find(account, endpoint, day, class); n != nil {

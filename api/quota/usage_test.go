@@ -71,15 +71,14 @@ func run(t *testing.T, f func(context.Context)) {
 func TestUsageIsCountedByDayEndpointAndClass(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		ctx, clock := context.Background(), nearMidnight()
-		u := quota.NewUsage(st, clock.now, slog.New(slog.DiscardHandler))
+		ctx := context.Background()
+		u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
 		for range 3 {
-			u.Record("a", "/v1/games", 200)
+			u.Record("a", april, "/v1/games", 200)
 		}
-		u.Record("a", "/v1/games", 404)
-		u.Record("b", "/v1/games", 304)
-		clock.move(time.Second)
-		u.Record("a", "/v1/stats", 200)
+		u.Record("a", april, "/v1/games", 404)
+		u.Record("b", april, "/v1/games", 304)
+		u.Record("a", april+1, "/v1/stats", 200)
 		if today, yesterday := u.Pending("a", april+1), u.Pending("a", april); today != 1 || yesterday != 4 {
 			t.Errorf("pending: %d today, %d yesterday", today, yesterday)
 		}
@@ -91,7 +90,7 @@ func TestUsageIsCountedByDayEndpointAndClass(t *testing.T) {
 		if n := u.Pending("a", april) + u.Pending("a", april+1); n != 0 {
 			t.Errorf("%d pending after a flush", n)
 		}
-		u.Record("a", "/v1/games", 200)
+		u.Record("a", april+1, "/v1/games", 200)
 		if err := u.Flush(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +118,7 @@ func TestUsageUnderLoad(t *testing.T) {
 			for range clerks {
 				work.Go(func() {
 					for i := range times {
-						u.Record(name(i), "/v1/games", 200)
+						u.Record(name(i), april, "/v1/games", 200)
 					}
 				})
 			}
@@ -157,13 +156,13 @@ func TestUsageWaitsForTheDatabase(t *testing.T) {
 	st := storetest.OpenURL(t, server.NewDatabase(t), store.Options{})
 	ctx := context.Background()
 	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
-	u.Record("a", "/v1/games", 200)
+	u.Record("a", april, "/v1/games", 200)
 	server.Stop()
 	for range 3 {
 		if err := u.Flush(ctx); models.ErrorCode(err) != models.CodeUnavailable {
 			t.Fatalf("a flush into nothing: %v", err)
 		}
-		u.Record("a", "/v1/games", 200)
+		u.Record("a", april, "/v1/games", 200)
 	}
 	if n := u.Pending("a", april); n != 4 {
 		t.Errorf("%d pending", n)
@@ -190,7 +189,7 @@ func TestUsageDoesNotWaitForAnImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
-	u.Record("a", "/v1/games", 200)
+	u.Record("a", april, "/v1/games", 200)
 	began := time.Now()
 	if err := u.Flush(context.Background()); models.ErrorCode(err) != models.CodeUnavailable || time.Since(began) > 2*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
@@ -213,7 +212,7 @@ func TestUsageRunsByItself(t *testing.T) {
 	}
 	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
 	run(t, u.Run)
-	u.Record("a", "/v1/games", 200)
+	u.Record("a", april, "/v1/games", 200)
 	within(t, 20*time.Second, "a request is written", func() bool { return usageOf(t, st, "a") == 1 })
 	within(t, 20*time.Second, "what is too old is gone", func() bool { return usageOf(t, st, "old") == 0 })
 	if usageOf(t, st, "kept") != 1 {
@@ -223,8 +222,8 @@ func TestUsageRunsByItself(t *testing.T) {
 
 func TestRecordOfAKnownKeyDoesNotAllocate(t *testing.T) {
 	u := quota.NewUsage(nil, time.Now, slog.New(slog.DiscardHandler))
-	u.Record("a", "/v1/games", 200)
-	if n := testing.AllocsPerRun(1000, func() { u.Record("a", "/v1/games", 200) }); n != 0 {
+	u.Record("a", april, "/v1/games", 200)
+	if n := testing.AllocsPerRun(1000, func() { u.Record("a", april, "/v1/games", 200) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -234,7 +233,7 @@ func BenchmarkRecord(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			u.Record("acc_0123456789abcdefghij", "/v1/draws/recent", 200)
+			u.Record("acc_0123456789abcdefghij", april, "/v1/draws/recent", 200)
 		}
 	})
 }

@@ -46,7 +46,7 @@ type warningShard struct {
 // warnRetry is how often a warning is tried again that the database did not take.
 const warnRetry = 5 * time.Second
 
-// NewWarnings makes Warnings; Run hands them on. now = nil means time.Now.
+// NewWarnings makes Warnings; Run hands them on. now is the counters' clock; nil = time.Now.
 func NewWarnings(st *store.Store, now func() time.Time, log *slog.Logger) *Warnings {
 	if now == nil {
 		now = time.Now
@@ -58,9 +58,9 @@ func NewWarnings(st *store.Store, now func() time.Time, log *slog.Logger) *Warni
 	return w
 }
 
-// Check looks at an account that has used so many of limit. Below 80 percent it costs nothing, above it little; it
-// never waits for the database.
-func (w *Warnings) Check(account string, limit, used int64) {
+// Check looks at an account that has used so many of limit in a day by the counters. Below 80 percent it costs nothing,
+// above it little; it never waits for the database.
+func (w *Warnings) Check(account string, day models.Date, limit, used int64) {
 	percent := 80
 	switch {
 	case limit <= 0 || used < limit-limit/5:
@@ -68,7 +68,6 @@ func (w *Warnings) Check(account string, limit, used int64) {
 	case used >= limit:
 		percent = 100
 	}
-	day := dateOf(w.now())
 	sh := &w.shards[maphash.String(w.seed, account)%uint64(len(w.shards))]
 	sh.mu.Lock()
 	if sh.day != day {

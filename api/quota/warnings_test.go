@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lottery/api/quota"
+	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -51,7 +52,7 @@ func TestWarningsOncePerDayOverAllNodes(t *testing.T) {
 		all := func(account string, limit, from, to int64) {
 			for used := from; used <= to; used++ {
 				for _, w := range nodes {
-					w.Check(account, limit, used)
+					w.Check(account, models.DateOf(clock.now()), limit, used)
 				}
 			}
 		}
@@ -84,8 +85,8 @@ func TestWarningsWaitForTheDatabase(t *testing.T) {
 	clock, got := nearMidnight(), &told{}
 	w := watcher(t, st, clock, got)
 	server.Stop()
-	w.Check("a", 100, 80)
-	w.Check("b", 100, 100)
+	w.Check("a", april, 100, 80)
+	w.Check("b", april, 100, 100)
 	server.Start(t)
 	within(t, 30*time.Second, "the warnings", func() bool { return len(got.sorted()) == 2 })
 }
@@ -96,7 +97,7 @@ func BenchmarkCheck(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				w.Check("acc_0123456789abcdefghij", 100, used)
+				w.Check("acc_0123456789abcdefghij", april, 100, used)
 			}
 		})
 	}
@@ -111,7 +112,7 @@ func TestWarningsWithADatabaseThatHangs(t *testing.T) {
 	w := quota.NewWarnings(st, time.Now, slog.New(slog.NewTextHandler(lines(logged), nil)))
 	storetest.Lock(t, url, "usage_warnings")
 	run(t, w.Run)
-	w.Check("acc-1", 100, 100)
+	w.Check("acc-1", models.DateOf(time.Now().UTC()), 100, 100)
 	select {
 	case line := <-logged:
 		if !strings.Contains(line, "warnings about daily limits wait for the database") {

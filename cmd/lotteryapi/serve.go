@@ -110,7 +110,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	counters.Metrics.Register(n.metrics)
 	n.ledger, n.quota = ledger, quota.New(ledger, counters)
 	n.usage = quota.NewUsage(st, time.Now, opts.log)
-	n.warn = quota.NewWarnings(st, time.Now, opts.log)
+	n.warn = quota.NewWarnings(st, n.quota.Now, opts.log)
 	return errors.Join(n.run(ctx, opts.started), n.closeQuota(ctx))
 }
 
