@@ -109,6 +109,9 @@ func (a *account) remaining(limit int64) int64 {
 	return max(0, limit-a.used+a.block-a.unwritten())
 }
 
+// spent is how much of the period is used, as far as this node knows; its block counts as unused.
+func (a *account) spent() int64 { return max(0, a.used-a.block+a.unwritten()) }
+
 // batch is what the loop asks of the ledger for one account.
 type batch struct {
 	a       *account

@@ -36,13 +36,9 @@ func (s *Store) Now() time.Time { return s.clock.now() }
 // Used tells how many of limit requests an account has used in the running day, and when the next begins.
 // What this node holds in advance counts as unused. It counts nothing.
 func (s *Store) Used(ctx context.Context, key string, limit int64) (used, remaining int64, resetsAt time.Time, err error) {
-	c, err := s.Peek(ctx, key, limiter.Rate{Period: Day, Limit: limit})
+	c, used, err := s.ask(ctx, key, limiter.Rate{Period: Day, Limit: limit}, store.QuotaPeek)
 	if err != nil {
 		return 0, 0, time.Time{}, err
 	}
-	a := s.account(key, Day)
-	a.mu.Lock()
-	used = max(0, a.used-a.block+a.unwritten())
-	a.mu.Unlock()
 	return used, c.Remaining, time.Unix(c.Reset, 0).UTC(), nil
 }

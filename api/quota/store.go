@@ -242,16 +242,18 @@ func state(a *account, rate limiter.Rate, remaining int64, reached bool) limiter
 
 // Peek tells what remains, and counts nothing.
 func (s *Store) Peek(ctx context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
-	return s.ask(ctx, key, rate, store.QuotaPeek)
+	c, _, err := s.ask(ctx, key, rate, store.QuotaPeek)
+	return c, err
 }
 
 // Reset sets the counter of the running period to zero.
 func (s *Store) Reset(ctx context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
-	return s.ask(ctx, key, rate, store.QuotaReset)
+	c, _, err := s.ask(ctx, key, rate, store.QuotaReset)
+	return c, err
 }
 
-// ask goes to the ledger at once; while it is away a Peek answers from memory.
-func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (limiter.Context, error) {
+// ask goes to the ledger at once; while it is away a Peek answers from memory. used is of the same moment as what is left.
+func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (c limiter.Context, used int64, err error) {
 	a := s.account(key, rate.Period)
 	a.mu.Lock()
 	turns := a.turns
@@ -259,7 +261,6 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()
 	var results []store.QuotaResult
-	var err error
 	if !s.away.Load() {
 		var now time.Time
 		results, now, err = s.ledger.ApplyQuota(ctx, []store.QuotaOp{{Kind: kind, Key: key, Period: rate.Period}})
@@ -272,7 +273,7 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	a.roll(models.PeriodStart(s.clock.now(), rate.Period))
 	switch {
 	case err != nil && kind != store.QuotaPeek:
-		return limiter.Context{}, err
+		return limiter.Context{}, 0, err
 	case len(results) == 0:
 		s.learn(a)
 	case kind == store.QuotaReset:
@@ -282,5 +283,5 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	}
 	a.asked = 0
 	left := a.remaining(rate.Limit)
-	return state(a, rate, left, left == 0 && a.over), nil
+	return state(a, rate, left, left == 0 && a.over), a.spent(), nil
 }

@@ -141,3 +141,32 @@ func TestLargeLimitIsExactOnceBlocksAreHome(t *testing.T) {
 		}
 	})
 }
+
+// What is used and what is left make the limit, also while requests are counted.
+func TestUsedAndRemainingAreOfOneMoment(t *testing.T) {
+	t.Parallel()
+	ledgers(t, func(t *testing.T, l quota.Ledger, advance bool) {
+		const limit = 100_000_000
+		s := newStore(t, l, advance)
+		ctx, cancel := context.WithCancel(t.Context())
+		var clients sync.WaitGroup
+		defer clients.Wait()
+		defer cancel()
+		for range 4 {
+			clients.Go(func() {
+				for ctx.Err() == nil {
+					if _, err := s.Get(ctx, "acc", limiter.Rate{Period: quota.Day, Limit: limit}); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for range 500 {
+			used, remaining, _, err := s.Used(ctx, "acc", limit)
+			if err != nil || used+remaining != limit {
+				t.Fatalf("%d used and %d left of %d: %v", used, remaining, limit, err)
+			}
+		}
+	})
+}
