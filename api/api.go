@@ -65,7 +65,7 @@ func (h *Handler) fail(c *gin.Context, err error) {
 			Code: problem.Internal, Detail: "an unexpected error was logged; try again, and tell support the request id if it stays", Cause: err,
 		}
 	}
-	if p.Status() >= http.StatusInternalServerError {
+	if p.Status() >= http.StatusInternalServerError && !p.Logged {
 		h.deps.Log.ErrorContext(middleware.ContextOf(c), "request failed",
 			"method", c.Request.Method, "path", secret.Redacted(c.Request.URL.Path), "code", p.Code, "error", p.Error())
 	}

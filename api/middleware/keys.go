@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -84,7 +85,7 @@ func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 		case err != nil:
 			return nil, &problem.Problem{
 				Code: problem.Unavailable, Detail: "keys cannot be looked up at the moment; try again shortly",
-				RetryAfter: 5 * time.Second, Cause: err,
+				RetryAfter: 5 * time.Second, Cause: err, Logged: errors.Is(err, errStillAway),
 			}
 		}
 		entry := k.remember(hash, &stored)

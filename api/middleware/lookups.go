@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,6 +20,7 @@ type lookUps struct {
 	mu      sync.Mutex
 	waiting []*lookUp
 	reading bool
+	failed  time.Duration // when the last read did, after epoch; 0 = it did not
 }
 
 // lookUp is a key that somebody waits for.
@@ -34,14 +36,25 @@ const (
 	lookUpTimeout = 2 * time.Second
 	// lookUpsAtOnce is how many keys one read asks for.
 	lookUpsAtOnce = 200
+	// lookUpAgain is how long after a read that failed the next one is tried.
+	lookUpAgain = 100 * time.Millisecond
 )
 
-// key is the key with that hash; CodeNotFound if there is none.
+// errStillAway is that the last read failed, and that somebody else is seeing whether the next one does.
+var errStillAway = errors.New("the database did not answer the last time that a key was looked up")
+
+// key is the key with that hash; CodeNotFound if there is none. While the database is away one request at a time waits to
+// see whether it is back, and the others get errStillAway at once: all places would be taken by those that wait in vain,
+// and those whose keys are known would be refused.
 func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
 	defer cancel()
 	wanted := &lookUp{hash: hash, done: make(chan struct{})}
 	l.mu.Lock()
+	if l.failed > 0 && (l.reading || time.Since(epoch)-l.failed < lookUpAgain) {
+		l.mu.Unlock()
+		return store.Key{}, errStillAway
+	}
 	l.waiting = append(l.waiting, wanted)
 	idle := !l.reading
 	l.reading = true
@@ -80,6 +93,7 @@ func (l *lookUps) read() {
 		ctx, cancel := context.WithTimeout(context.Background(), lookUpTimeout)
 		keys, err := l.store.KeysByHash(ctx, hashes)
 		cancel()
+		l.note(err)
 		for _, w := range wanted {
 			var found bool
 			if w.key, found = keys[w.hash]; !found {
@@ -90,5 +104,14 @@ func (l *lookUps) read() {
 			}
 			close(w.done)
 		}
+	}
+}
+
+// note keeps in mind whether the last read failed.
+func (l *lookUps) note(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed = 0; err != nil {
+		l.failed = time.Since(epoch)
 	}
 }

@@ -104,6 +104,44 @@ func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
 	within(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
 }
 
+// While a database neither answers nor refuses, one request waits to see whether it does again. The others are told at
+// once, without a line in the log for each: they would take the places of those whose keys are known.
+func TestLookUpsDoNotWaitInVain(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	keys := node(t, st, &clock{at: time.Now()})
+	made, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := storetest.Lock(t, url, "api_keys")
+	if got := code(t, keys, made.Secret); got != problem.Unavailable {
+		t.Fatalf("while the database hangs: %q", got)
+	}
+	const strangers = 50
+	told := make(chan error, strangers)
+	for range strangers {
+		go func() {
+			_, err := keys.Authenticate(context.Background(), secret.NewKey())
+			told <- err
+		}()
+	}
+	late := time.After(time.Second)
+	for i := range strangers - 1 {
+		select {
+		case err := <-told:
+			if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != problem.Unavailable || !p.Logged {
+				t.Errorf("while the database hangs: %+v", err)
+			}
+		case <-late:
+			t.Fatalf("%d of %d wait", strangers-i, strangers)
+		}
+	}
+	answer()
+	within(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
+}
+
 // Last uses that cannot be written, since somebody holds the row of one of the keys, keep no change from being seen.
 func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 	t.Parallel()

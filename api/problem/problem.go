@@ -93,6 +93,7 @@ type Problem struct {
 	Errors     []Parameter
 	RetryAfter time.Duration // rounded up to seconds; 0 = no header
 	Cause      error
+	Logged     bool // the log has the cause already
 }
 
 // New is a Problem with only a detail.
