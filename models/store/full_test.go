@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -44,5 +45,34 @@ func TestDiskFull(t *testing.T) {
 	}
 	if err := unavailable(&pgconn.PgError{Code: "57P01", Message: "shutting down"}); !strings.HasPrefix(err.Error(), "the database does not answer: ") {
 		t.Errorf("another fault: %v", err)
+	}
+}
+
+// Who has to wait too long for another who writes, such as an import, is told so: the database does answer.
+func TestAnotherWrites(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "lottery.db")
+	st, err := Open(ctx, "sqlite:"+path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if err := st.Prepare(ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	_, err = st.WarnUsage(ctx, "a", 0, 80) // it waits for a moment only
+	if models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "another program is writing to the database") {
+		t.Errorf("%v", err)
 	}
 }

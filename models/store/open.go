@@ -263,7 +263,18 @@ func unavailable(err error) error {
 	if diskFull(err) {
 		return ErrDiskFull
 	}
+	if locked(err) {
+		return &models.Error{Code: models.CodeUnavailable, Message: "another program is writing to the database, as an import does: try again in a moment", Err: err}
+	}
 	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not answer", Err: err}
+}
+
+// locked tells of SQLITE_BUSY and its kinds (https://sqlite.org/rescode.html): whoever writes has not ended while this
+// one waited. The database itself does answer.
+func locked(err error) bool {
+	const sqliteBusy, kind = 5, 0xFF
+	lite, ok := errors.AsType[*gosqlite.Error](err)
+	return ok && lite.Code()&kind == sqliteBusy
 }
 
 // diskFull tells of SQLITE_FULL (https://sqlite.org/rescode.html) and of disk_full
