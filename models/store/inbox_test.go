@@ -43,7 +43,7 @@ func TestClaimsAtOnce(t *testing.T) {
 			st := []*store.Store{a, b}[i%2]
 			wg.Go(func() {
 				for empty := 0; empty < 3; {
-					list, err := st.ClaimEvents(context.Background(), 7, time.Hour)
+					list, err := st.ClaimEvents(context.Background(), 7, time.Minute) // one that lasts for an hour counts as a mistake of a clock
 					if err != nil {
 						t.Error(err)
 						return
@@ -63,7 +63,7 @@ func TestClaimsAtOnce(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		claim(t, a, time.Hour, 0)
+		claim(t, a, time.Minute, 0)
 		for id, n := range times {
 			if n != 1 {
 				t.Errorf("%s was claimed %d times", id, n)
