@@ -185,7 +185,8 @@ func (n *node) flushKeys(ctx context.Context) {
 	n.keys.Flush(ctx)
 }
 
-// shutdown lets balancers notice, then waits for what is in flight.
+// shutdown lets balancers notice, then waits for what is in flight. What does not end in time is cut off: that is its
+// client's fault, and no failure of the stop.
 func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 	n.drained.Store(true)
 	n.log.Info("shutting down", "drain_delay_ms", n.cfg.DrainDelay.Milliseconds())
@@ -197,8 +198,14 @@ func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 		if s == nil {
 			continue
 		}
-		if err := s.Shutdown(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("requests were cut off after %s: %w", shutdownTimeout, err), s.Close())
+		err := s.Shutdown(ctx)
+		switch {
+		case err == nil:
+		case errors.Is(err, context.DeadlineExceeded):
+			n.log.Warn("requests that did not end in time were cut off", "after_ms", shutdownTimeout.Milliseconds())
+			errs = append(errs, s.Close())
+		default:
+			errs = append(errs, fmt.Errorf("stop: %w", err), s.Close())
 		}
 	}
 	return errors.Join(errs...)

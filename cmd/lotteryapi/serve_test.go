@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -196,5 +199,40 @@ func TestWrongCommandLines(t *testing.T) {
 		if strings.Contains(log, "s3cret") {
 			t.Errorf("%v: the password is shown: %q", c.args, log)
 		}
+	}
+}
+
+// A request that does not end is cut off when its time is over, and the stop goes on as any other.
+func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	at, ended := make(chan struct{}), make(chan struct{})
+	public := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		close(at)
+		<-r.Context().Done()
+		close(ended)
+	}))
+	defer public.Close()
+	answered := make(chan error, 1)
+	go func() {
+		res, err := http.Get(public.URL)
+		if err == nil {
+			res.Body.Close()
+		}
+		answered <- err
+	}()
+	<-at
+	var logged bytes.Buffer
+	n := &node{log: slog.New(slog.NewTextHandler(&logged, nil))}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := n.shutdown(ctx, public.Config, nil); err != nil {
+		t.Error(err)
+	}
+	if err := <-answered; err == nil {
+		t.Error("a request that never ends was answered")
+	}
+	<-ended
+	if !strings.Contains(logged.String(), "requests that did not end in time were cut off") {
+		t.Errorf("%q", logged.String())
 	}
 }
