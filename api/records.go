@@ -12,6 +12,7 @@ type records struct {
 	form   form
 	search bool
 	games  []gameTexts // that this list has met: those of several come by turns
+	ofRank []int       // where in games a game is, by its rank; if it is not there, something else
 	text   []byte      // of all games
 	read   uint16      // what readAhead read, which is to be seen to be of use
 }
@@ -159,11 +160,14 @@ func (r *records) appendMade(b []byte, ref *catalog.Ref, g *gameTexts) []byte {
 
 // enter gives the texts of a game.
 func (r *records) enter(g *catalog.Game) *gameTexts {
-	for i := range r.games {
-		if r.games[i].game == g {
-			return &r.games[i]
-		}
+	rank := g.Rank()
+	if more := rank + 1 - len(r.ofRank); more > 0 {
+		r.ofRank = append(r.ofRank, make([]int, more)...)
 	}
+	if i := r.ofRank[rank]; i < len(r.games) && r.games[i].game == g {
+		return &r.games[i]
+	}
+	r.ofRank[rank] = len(r.games)
 	from := len(r.text)
 	r.text = layouts[r.form].appendGame(r.text, g)
 	t := gameTexts{game: g, long: r.text[from:]}

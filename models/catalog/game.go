@@ -50,6 +50,9 @@ func newGame(of *models.Game, byTod *[models.TodCount + 1][]draw, s *scratch) *G
 	return g
 }
 
+// Rank is the game's place among its catalog's games, from 0.
+func (g *Game) Rank() int { return int(g.rank) }
+
 // place puts the draws of all tods into one order and empties byTod.
 func (g *Game) place(byTod *[models.TodCount + 1][]draw) {
 	rest := *byTod
