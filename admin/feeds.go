@@ -90,12 +90,18 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 			failed = append(failed, src)
 		}
 	}
-	if len(failed) > 0 {
-		text := failed[0].Address + ": " + failed[0].Error
-		if others := len(failed) - 1; others > 0 {
-			text += fmt.Sprintf("; %d of its other addresses failed, too", others)
-		}
-		out.LastError = &text
-	}
+	out.LastError = errorsOf(failed)
 	return out
+}
+
+// errorsOf is what the operator reads of the addresses that failed: the first of them, and how many others there are.
+func errorsOf(failed []*models.FeedSource) *string {
+	if len(failed) == 0 {
+		return nil
+	}
+	text := failed[0].Address + ": " + failed[0].Error
+	if others := len(failed) - 1; others > 0 {
+		text += fmt.Sprintf("; %d of its other addresses failed, too", others)
+	}
+	return &text
 }
