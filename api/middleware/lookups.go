@@ -20,7 +20,7 @@ type lookUps struct {
 	mu      sync.Mutex
 	waiting []*lookUp
 	reading bool
-	failed  time.Duration // when the last read did, after epoch; 0 = it did not
+	failed  time.Duration // when a read did, after epoch; 0 = the last one did not
 }
 
 // lookUp is a key that somebody waits for.
@@ -66,10 +66,19 @@ func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
 	case <-wanted.done:
 		return wanted.key, wanted.err
 	case <-ctx.Done():
-		l.mu.Lock() // a database that hangs must not leave more and more to be read
-		l.waiting = slices.DeleteFunc(l.waiting, func(w *lookUp) bool { return w == wanted })
-		l.mu.Unlock()
+		l.giveUp(wanted, ctx.Err())
 		return store.Key{}, ctx.Err()
+	}
+}
+
+// giveUp takes back a look-up that nobody waits for any more: a database that hangs must not leave more and more to be
+// read. If its time has run out, that is a read that failed, though it may not have ended yet.
+func (l *lookUps) giveUp(wanted *lookUp, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *lookUp) bool { return w == wanted })
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.failed = time.Since(epoch)
 	}
 }
 
