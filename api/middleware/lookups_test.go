@@ -76,18 +76,24 @@ func TestManyKeysAtOnce(t *testing.T) {
 	})
 }
 
-// A database that neither answers nor refuses: whoever needs it is told so in time, what they wanted is not read later,
-// and it works again afterwards.
-func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
-	t.Parallel()
+// silent is a node whose database neither answers nor refuses until answer is called, and a key that the node has not
+// seen yet.
+func silent(t *testing.T) (keys *middleware.Keys, made store.Key, answer func()) {
+	t.Helper()
 	url := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	keys := node(t, st, &clock{at: time.Now()})
 	made, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer := storetest.Lock(t, url, "api_keys")
+	return node(t, st, &clock{at: time.Now()}), made, storetest.Lock(t, url, "api_keys")
+}
+
+// A database that neither answers nor refuses: whoever needs it is told so in time, what they wanted is not read later,
+// and it works again afterwards.
+func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
+	t.Parallel()
+	keys, made, answer := silent(t)
 	var wg sync.WaitGroup
 	for range 1000 { // more than two reads ask for
 		wg.Go(func() {
@@ -108,14 +114,7 @@ func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
 // once, without a line in the log for each: they would take the places of those whose keys are known.
 func TestLookUpsDoNotWaitInVain(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
-	st := storetest.OpenURL(t, url, store.Options{})
-	keys := node(t, st, &clock{at: time.Now()})
-	made, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer := storetest.Lock(t, url, "api_keys")
+	keys, made, answer := silent(t)
 	if got := code(t, keys, made.Secret); got != problem.Unavailable {
 		t.Fatalf("while the database hangs: %q", got)
 	}
