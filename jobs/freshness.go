@@ -61,15 +61,20 @@ func freshnessOf(g *models.Game, now time.Time, newest map[models.Tod]models.Dat
 			f.Newest = &last
 		}
 	}
-	for tod, due := range expected(g, now) {
+	dues := expected(g, now)
+	for _, due := range dues {
 		if f.Expected == nil || due > *f.Expected {
 			f.Expected = &due
 		}
+	}
+	for tod, due := range dues {
 		last, held := newest[tod]
-		f.Fresh = f.Fresh && held && last >= due
+		behind := !held || last < due
+		f.Fresh = f.Fresh && !behind
 		switch {
 		case !held:
 			f.Newest = nil
+		case !behind && due < *f.Expected: // it has ended, or pauses, and all its draws are there
 		case f.Newest != nil && last < *f.Newest:
 			f.Newest = &last
 		}
