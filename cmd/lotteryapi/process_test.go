@@ -184,7 +184,7 @@ func (p *process) wait(t testing.TB) int {
 	t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(40 * time.Second):
+	case <-time.After(90 * time.Second): // a database that says nothing is waited for, by each that writes
 		t.Fatalf("it did not end:\n%s", p.stderr)
 	}
 	return p.cmd.ProcessState.ExitCode()
