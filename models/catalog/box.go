@@ -72,7 +72,6 @@ type boxesOf struct {
 	once  sync.Once
 	boxes []uint16 // by number
 	sums  []uint8  // of the digits, by box
-	ways  []uint8  // in how many orders the digits can stand, by box
 }
 
 var boxTables [tableDigits + 1]boxesOf
@@ -84,12 +83,10 @@ func boxTable(digits int) *boxesOf {
 	}
 	t := &boxTables[digits]
 	t.once.Do(func() {
-		t.boxes = make([]uint16, powerOf10(digits))
-		t.sums, t.ways = make([]uint8, boxCount(digits)), make([]uint8, boxCount(digits))
+		t.boxes, t.sums = make([]uint16, powerOf10(digits)), make([]uint8, boxCount(digits))
 		for number := range t.boxes {
 			box := boxOf(uint64(number), digits)
 			t.boxes[number], t.sums[box] = uint16(box), uint8(digitSum(uint64(number)))
-			t.ways[box]++ // at most 5!
 		}
 	})
 	return t

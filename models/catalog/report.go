@@ -75,7 +75,7 @@ func (r *Stats) addBoxes(t *tally, s *selection) {
 		r.HotBoxes = append(r.HotBoxes, BoxStat{
 			Count:         e.count(),
 			Share:         share(e.count(), s.total),
-			ExpectedShare: float64(waysOf(uint32(e.key()), number, t.digits)) / float64(powerOf10(t.digits)),
+			ExpectedShare: float64(boxWays(number, t.digits)) / float64(powerOf10(t.digits)),
 			LastDate:      s.last(&s.game.box, e.key()).slot().date(),
 		})
 	}
@@ -162,14 +162,6 @@ var sumWays = sync.OnceValue(func() *[models.MaxDigits + 1][9*models.MaxDigits +
 	}
 	return ways
 })
-
-// waysOf is boxWays of a number of which the box is known too.
-func waysOf(box uint32, number uint64, digits int) int {
-	if table := boxTable(digits); table != nil {
-		return int(table.ways[box])
-	}
-	return boxWays(number, digits)
-}
 
 // boxWays is in how many orders the digits of a number can stand: n! / ∏ multiplicities!.
 func boxWays(number uint64, digits int) int {
