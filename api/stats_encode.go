@@ -119,5 +119,5 @@ func appendDate(b []byte, date *models.Date) []byte {
 	if date == nil {
 		return append(b, "null"...)
 	}
-	return append(date.AppendTo(append(b, '"')), '"')
+	return append(append(append(b, '"'), dateTexts[*date-models.FirstDate][:]...), '"')
 }
