@@ -1,8 +1,11 @@
 package web_test
 
 import (
+	"bytes"
+	"log/slog"
 	"net/http"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 	"weak"
@@ -28,6 +31,27 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	p.get("/pricing").says(t, http.StatusOK)
 	answer()
 	p.get("/dashboard").says(t, http.StatusOK)
+}
+
+// A key that somebody put into the address of a page comes into no log.
+func TestKeyInAPathIsNotLogged(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	var log bytes.Buffer
+	h := open(t, func(d *web.Deps) {
+		d.Store, d.Patience, d.Log = storetest.OpenURL(t, url, store.Options{}), 500*time.Millisecond, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	p := h.person()
+	key := keyForm.FindString(p.signIn("ada@example.com").text)
+	if key == "" {
+		t.Fatal("no key was shown")
+	}
+	answer := storetest.Lock(t, url, "sessions")
+	p.get("/dashboard/keys/"+key+"/revoke").says(t, http.StatusServiceUnavailable)
+	answer()
+	if text := log.String(); !strings.Contains(text, "/dashboard/keys/"+key[:12]+"…/revoke") || strings.Contains(text, key) {
+		t.Errorf("the log says %s", text)
+	}
 }
 
 // A catalog that was replaced is let go of by the pages too, also where nobody looks at one afterwards.

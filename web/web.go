@@ -15,6 +15,7 @@ import (
 	"lottery/billing"
 	"lottery/models"
 	"lottery/models/catalog"
+	"lottery/models/secret"
 	"lottery/models/store"
 	"lottery/web/mail"
 )
@@ -137,7 +138,7 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	if f.Status >= http.StatusInternalServerError {
-		h.deps.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "path", r.URL.Path, "error", err)
+		h.deps.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "path", secret.Redacted(r.URL.Path), "error", err)
 		w.Header().Set("Retry-After", "5")
 	}
 	h.failPage(w, r, f)

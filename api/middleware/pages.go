@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"lottery/models/secret"
 )
 
 // Wrap does for handlers without Gin (the pages, Stripe's webhook) what the API's own chain does for it: an id that
@@ -94,7 +96,7 @@ func (n *noted) panicked(log *slog.Logger, r *http.Request, v any) {
 		n.abort = true
 		return
 	}
-	log.ErrorContext(r.Context(), "request failed", "method", method(r.Method), "path", r.URL.Path, "code", "internal", "error", fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
+	log.ErrorContext(r.Context(), "request failed", "method", method(r.Method), "path", secret.Redacted(r.URL.Path), "code", "internal", "error", fmt.Sprintf("panic: %v\n%s", v, debug.Stack()))
 	if n.status != 0 {
 		n.abort = true
 		return

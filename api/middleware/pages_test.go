@@ -50,7 +50,7 @@ func TestPanicOfAPage(t *testing.T) {
 	traffic.Register(metrics)
 	h := traffic.Wrap(log.logger(), byPath, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/known":
+		case "/known", "/panics/ldk_0123456789":
 			panic("a mistake")
 		case "/half":
 			_, _ = io.WriteString(w, "half")
@@ -68,6 +68,11 @@ func TestPanicOfAPage(t *testing.T) {
 	if got := log.read(t); len(got) != 1 || got[0]["request_id"] != "req-7" || !strings.Contains(got[0]["error"].(string), "a mistake") {
 		t.Errorf("%v", got)
 	}
+	log.Reset()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/panics/ldk_0123456789", nil)) // a key in the wrong place
+	if got := log.read(t); len(got) != 1 || got[0]["path"] != "/panics/ldk_01234567…" {
+		t.Errorf("%v", got)
+	}
 	func() {
 		defer func() {
 			if recover() != http.ErrAbortHandler {
@@ -83,6 +88,7 @@ func TestPanicOfAPage(t *testing.T) {
 lottery_http_requests_total{code="200",plan="none",route="other"} 1
 lottery_http_requests_total{code="418",plan="none",route="other"} 1
 lottery_http_requests_total{code="500",plan="none",route="/known"} 1
+lottery_http_requests_total{code="500",plan="none",route="other"} 1
 `), "lottery_http_requests_total"); err != nil {
 		t.Error(err)
 	}
