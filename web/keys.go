@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lottery/models"
+	"lottery/models/secret"
 	"lottery/models/store"
 )
 
@@ -104,6 +105,10 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	}
 	if form.Name == "" {
 		form.Error = "Give the key a name, so that you know later which program uses it."
+		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
+	}
+	if secret.Holds(form.Name) {
+		form.Name, form.Error = "", "That is an API key, and names are stored and shown as they are. Name the program that uses the key."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	}
 	if h.tooManyKeyChanges(r, v) {

@@ -5,7 +5,27 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lottery/models"
+	"lottery/models/store"
 )
+
+// A key that somebody pastes as the name of another is not stored, and not shown again.
+func TestKeyIsNoName(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	key := keyForm.FindString(p.signIn("ada@example.com").text)
+	got := p.post("/dashboard/keys", "name", "old: "+key, "expires", "90")
+	got.says(t, http.StatusUnprocessableEntity, "That is an API key", `<option value="90" selected>`)
+	if strings.Contains(got.text, key) || len(h.keysOf("ada@example.com")) != 1 {
+		t.Errorf("it is a name now: %s", got.text)
+	}
+	_, err := h.store.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ada@example.com", Name: key})
+	if models.ErrorCode(err) != models.CodeInvalid || strings.Contains(err.Error(), key) {
+		t.Errorf("%v", err)
+	}
+}
 
 // However often somebody rotates a key, the page of keys stays short; and not without end.
 func TestKeysRotatedWithoutEnd(t *testing.T) {

@@ -45,6 +45,20 @@ func WellFormed(key string) bool {
 	return key[len(body):] == checksum(body)
 }
 
+// Holds tells whether a whole key stands in a text.
+func Holds(text string) bool {
+	for {
+		at := strings.Index(text, KeyPrefix)
+		if at < 0 {
+			return false
+		}
+		if text = text[at:]; len(text) >= keyLength && WellFormed(text[:keyLength]) {
+			return true
+		}
+		text = text[len(KeyPrefix):]
+	}
+}
+
 // Redacted is a text in which of each key, or what may be one, stands only as much as may be shown.
 func Redacted(text string) string {
 	from := 0

@@ -42,6 +42,19 @@ func TestWellFormed(t *testing.T) {
 	}
 }
 
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	key := secret.NewKey()
+	for text, want := range map[string]bool{
+		"": false, "ldk_": false, "ldk_production_key_of_the_report_on_sundays": false, key[:12]: false, key[:41]: false, key[1:]: false,
+		key: true, "report " + key + ".": true, "ldk_ldk_" + key: true, key[:41] + " " + key: true,
+	} {
+		if got := secret.Holds(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestRedacted(t *testing.T) {
 	t.Parallel()
 	key := secret.NewKey()

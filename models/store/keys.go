@@ -29,10 +29,16 @@ type Key struct {
 	Secret  string // the whole key: known at creation only
 }
 
+// errKeyAsName does not repeat the name.
+var errKeyAsName = models.Errorf(models.CodeInvalid, "a key's name must not hold an API key: names are stored and shown as they are")
+
 // CreateKey makes a key; CodeConflict if the plan allows no more live ones.
 func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (Key, error) {
 	if in.ExpiresAt != nil && !in.ExpiresAt.After(s.now()) {
 		return Key{}, models.Errorf(models.CodeInvalid, "a key must expire in the future, not at %s", in.ExpiresAt.Format(time.RFC3339))
+	}
+	if secret.Holds(in.Name) {
+		return Key{}, errKeyAsName
 	}
 	var key Key
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
