@@ -143,6 +143,29 @@ func (b *tab) fits(width int64) {
 	}
 }
 
+// However long a key's name is, what can be done with the key is on the screen beside it.
+func TestLongKeyName(t *testing.T) {
+	t.Parallel()
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, chromium(t))
+	b.signUp(p.base, "ada@example.com")
+	name := strings.Repeat("W", 100)
+	b.open(p.base + "/dashboard/keys")
+	b.fill("#name", name)
+	b.press("Create a key")
+	b.open(p.base + "/dashboard/keys")
+	b.says(name)
+	for _, width := range []int64{320, 390, 1440} {
+		b.fits(width)
+		var beyond []string
+		b.do("measure", chromedp.Evaluate(`[...document.querySelectorAll(".keys td, .keys td a, .keys td code")]
+			.filter(e => e.getBoundingClientRect().right > document.querySelector(".keys").closest(".scroll").getBoundingClientRect().right + 1).map(e => e.textContent.trim())`, &beyond))
+		if len(beyond) > 0 {
+			t.Errorf("at %d px one must scroll to see %q", width, beyond)
+		}
+	}
+}
+
 // The longest local part that there is: every page that shows an address shows all of it on the screen of a phone.
 func TestLongAddress(t *testing.T) {
 	t.Parallel()
