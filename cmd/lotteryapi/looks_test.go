@@ -166,6 +166,33 @@ func TestLongKeyName(t *testing.T) {
 	}
 }
 
+// The page of all games is no wider than the screen, also with a game of as many digits as there may be.
+func TestTenDigits(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	url, file := "sqlite:"+filepath.Join(dir, "lottery.db"), filepath.Join(dir, "draws.csv")
+	if err := os.WriteFile(file, []byte("game,date,tod,number\nten,2026-01-01,Afternoon,0123456789\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"games", "add", "--id", "ten", "--name", "Ten_" + strings.Repeat("w", 96), "--digits", "10", "--tods", "Afternoon", "--jurisdiction", "ZZ", "--timezone", "UTC"},
+		{"draws", "import", "--feed", "csv", file},
+	} {
+		if out, code := admin(t, url, args...); code != 0 {
+			t.Fatalf("%v: %d %s", args, code, out)
+		}
+	}
+	p := start(t, dir, "serve", "--listen", "127.0.0.1:0", "--database-url", url)
+	b := newTab(t, chromium(t))
+	for path, says := range map[string]string{"/explore": "Afternoon, 2026-01-01", "/explore/ten": "0123456789", "/status": "1 January 2026"} {
+		b.open(p.base + path)
+		b.says(says)
+		for _, width := range []int64{320, 390, 1440} {
+			b.fits(width)
+		}
+	}
+}
+
 // The longest local part that there is: every page that shows an address shows all of it on the screen of a phone.
 func TestLongAddress(t *testing.T) {
 	t.Parallel()
