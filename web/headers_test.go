@@ -284,6 +284,9 @@ func TestMethods(t *testing.T) {
 		{"/docs/limits/nothing", ""},
 		{"/dashboard/nothing", ""},
 		{"/sign-in/", ""},
+		{"/static", ""},
+		{"/static/", ""},
+		{"/static/a/b", ""},
 		{"//pricing", ""},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, "BREW", http.MethodOptions} {

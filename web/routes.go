@@ -28,7 +28,7 @@ func (h *Handler) routes() (http.Handler, error) {
 	public("GET /llms.txt", h.llms)
 	public("GET /robots.txt", h.robots)
 	public("GET /sitemap.xml", h.sitemap)
-	public("GET /static/", h.assets.serve)
+	public("GET /static/{file}", h.assets.serve) // one that ended with a slash would be a redirect from /static
 	public("GET /favicon.ico", h.assets.serveAs("favicon.svg"))
 
 	open("GET /sign-in", h.signInPage(false))
