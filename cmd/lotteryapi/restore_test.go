@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"lottery/models/secret"
+	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
 
@@ -19,8 +21,8 @@ import (
 // the steps, may make and read it.
 const documentedBackup = "/var/lib/lottery/backups/lottery-2026-11-21"
 
-// restoreSteps is the shell commands of docs/operations.md under heading.
-func restoreSteps(t *testing.T, heading string) string {
+// restoreSteps is the shell commands of docs/operations.md under heading, which name what they work on.
+func restoreSteps(t *testing.T, heading, names string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
@@ -29,8 +31,8 @@ func restoreSteps(t *testing.T, heading string) string {
 	_, rest, found := strings.Cut(string(text), "\n### "+heading+"\n")
 	_, rest, fenced := strings.Cut(rest, "```sh\n")
 	steps, _, closed := strings.Cut(rest, "\n```")
-	if !found || !fenced || !closed || !strings.Contains(steps, documentedBackup) {
-		t.Fatalf("docs/operations.md has no commands under %q that restore %s", heading, documentedBackup)
+	if !found || !fenced || !closed || !strings.Contains(steps, names) {
+		t.Fatalf("docs/operations.md has no commands under %q that name %s", heading, names)
 	}
 	return steps
 }
@@ -53,7 +55,7 @@ func TestRestoreAsDocumented(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, func(backup string) (string, []string) {
-			steps := strings.NewReplacer(documentedBackup, backup, "/var/lib/lottery", folder).Replace(restoreSteps(t, "Restore SQLite"))
+			steps := strings.NewReplacer(documentedBackup, backup, "/var/lib/lottery", folder).Replace(restoreSteps(t, "Restore SQLite", documentedBackup))
 			return steps, []string{"LOTTERY_DATABASE_URL=sqlite:" + file}
 		})
 	})
@@ -75,19 +77,59 @@ func TestRestoreAsDocumented(t *testing.T) {
 		restored(t, address, func(t *testing.T) {
 			shell(t, "psql --quiet --dbname="+name+" --command='DROP TABLE draws CASCADE' --command='DROP TABLE api_keys CASCADE'", env)
 		}, func(backup string) (string, []string) {
-			steps := strings.NewReplacer("DB=lottery", "DB="+name, documentedBackup, backup).Replace(restoreSteps(t, "Restore PostgreSQL"))
+			steps := strings.NewReplacer("DB=lottery", "DB="+name, documentedBackup, backup).Replace(restoreSteps(t, "Restore PostgreSQL", documentedBackup))
 			return steps, env
 		})
 	})
 }
 
-func shell(t *testing.T, commands string, env []string) {
+// What was ended since the backup was made is ended again by the documented steps, also what its owners did themselves.
+func TestEndedSinceTheBackup(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	damaged, copied := filepath.Join(folder, "damaged.db"), filepath.Join(folder, "copy.db")
+	address, restored := "sqlite:"+damaged, "sqlite:"+copied
+	lives, leaked, leaves := newKey(t, address, "ann@example.com"), newKey(t, address, "ann@example.com"), newKey(t, address, "bob@example.com")
+	if out, code := admin(t, address, "db", "backup", copied); code != 0 {
+		t.Fatalf("backup: %d %s", code, out)
+	}
+	st := storetest.OpenURL(t, address, store.Options{})
+	if _, err := st.RevokeKey(t.Context(), leaked[:secret.PrefixLength]); err != nil { // as the pages do
+		t.Fatal(err)
+	}
+	bob, err := st.Account(t.Context(), "bob@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.DeleteAccount(t.Context(), bob.ID); err != nil {
+		t.Fatal(err)
+	}
+	const documented = "sqlite:/var/lib/lottery/damaged/lottery.db"
+	out := shell(t, strings.ReplaceAll(restoreSteps(t, "Afterwards", documented), documented, address), []string{"LOTTERY_DATABASE_URL=" + restored})
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); lines[len(lines)-1] != bob.ID {
+		t.Errorf("the accounts that are not active are not told: %s", out)
+	}
+	var keys []struct{ Prefix, Status string }
+	list, _ := admin(t, restored, "keys", "list", "--all")
+	if err := json.Unmarshal(list, &keys); err != nil || len(keys) != 3 {
+		t.Fatalf("%v %s", err, list)
+	}
+	for i, want := range []struct{ key, status string }{{lives, "active"}, {leaked, "revoked"}, {leaves, "revoked"}} {
+		if keys[i].Prefix != want.key[:secret.PrefixLength] || keys[i].Status != want.status {
+			t.Errorf("%v, want %s", keys[i], want.status)
+		}
+	}
+}
+
+func shell(t *testing.T, commands string, env []string) (output string) {
 	t.Helper()
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", commands)
 	cmd.Env = append([]string{"PATH=" + filepath.Dir(binary(t, "lotteryadmin")) + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir()}, env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, commands, out)
 	}
+	return string(out)
 }
 
 // importHundred imports 100 draws of 1990, from day first on.
