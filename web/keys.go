@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -99,9 +100,14 @@ var expiries = map[string]int{"30": 30, "90": 90, "365": 365}
 func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	form := keyForm{Name: strings.TrimSpace(r.PostFormValue("name")), Expires: r.PostFormValue("expires")}
 	in := store.NewKey{Account: v.Account.ID, Name: form.Name}
-	if days, ok := expiries[form.Expires]; ok {
+	days, ends := expiries[form.Expires]
+	if ends {
 		at := h.deps.Now().UTC().AddDate(0, 0, days).Truncate(time.Second)
 		in.ExpiresAt = &at
+	}
+	if !ends && form.Expires != "" { // of a script: a key that it wants to end must not live for ever
+		form.Error = "Choose when the key ends: never, or in 30, 90 or 365 days."
+		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	}
 	if form.Name == "" {
 		form.Error = "Give the key a name, so that you know later which program uses it."
@@ -195,12 +201,12 @@ func (h *Handler) rotateKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	if err != nil {
 		return err
 	}
+	grace, ok := graces[cmp.Or(r.PostFormValue("grace"), "24h")]
+	if !ok { // of a script: a key that it wants dead must not live on for a day
+		return models.Errorf(models.CodeInvalid, "choose how long the old key goes on working: 0, 1h, 24h or 168h; nothing was changed")
+	}
 	if h.tooManyKeyChanges(r, v) {
 		return h.tooOften(w, r, time.Hour)
-	}
-	grace, ok := graces[r.PostFormValue("grace")]
-	if !ok {
-		grace = graces["24h"]
 	}
 	fresh, old, err := h.deps.Store.RotateKey(r.Context(), k.ID, grace.d)
 	if err != nil {

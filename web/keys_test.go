@@ -27,6 +27,25 @@ func TestKeyIsNoName(t *testing.T) {
 	}
 }
 
+// What the forms of keys do not offer is refused: a key must not live longer than was asked for.
+func TestKeysLiveNoLonger(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.signIn("ada@example.com")
+	rotate := "/dashboard/keys/" + h.keysOf("ada@example.com")[0].ID + "/rotate"
+	for _, expires := range []string{"7", "30d", "0", "never"} {
+		p.post("/dashboard/keys", "name", "report", "expires", expires).says(t, http.StatusUnprocessableEntity, "Choose when the key ends", `value="report"`)
+	}
+	for _, grace := range []string{"0h", "0s", "30m", "-1"} {
+		p.post(rotate, "grace", grace).says(t, http.StatusBadRequest, "Choose how long the old key goes on working")
+	}
+	if keys := h.keysOf("ada@example.com"); len(keys) != 1 || keys[0].GraceUntil != nil {
+		t.Errorf("%v", keys)
+	}
+	p.post(rotate).says(t, http.StatusOK, "for 24 hours")
+}
+
 // However often somebody rotates a key, the page of keys stays short; and not without end.
 func TestKeysRotatedWithoutEnd(t *testing.T) {
 	t.Parallel()
