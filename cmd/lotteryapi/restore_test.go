@@ -183,7 +183,7 @@ func restored(t *testing.T, address string, damage func(*testing.T), steps func(
 		t.Fatalf("the server ended with %d", code)
 	}
 	damage(t)
-	if out, code := admin(t, address, "draws", "export"); code == 0 {
+	if out, code := admin(t, address, "games", "list"); code == 0 {
 		t.Fatalf("nothing is damaged: %s", out[:min(len(out), 300)])
 	}
 	commands, env := steps(backup)
