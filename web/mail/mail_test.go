@@ -213,8 +213,9 @@ func TestRecipient(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"ada@example.com": "ada@example.com", "Ada@Example.COM": "Ada@Example.COM", "ada@bücher.example": "ada@xn--bcher-kva.example",
-		"ada@xn--bcher-kva.example": "ada@xn--bcher-kva.example",
-		"ada@xn--.com":              "", "ada@example.xn--": "", "ada@xn--99999999.com": "", "ada@xn--bücher.example": "",
+		"ada@xn--bcher-kva.example": "ada@xn--bcher-kva.example", "Ada@BÜCHER.example": "Ada@xn--bcher-kva.example",
+		"ada@bu\u0308cher.example": "ada@xn--bcher-kva.example", // u and its dots are two characters
+		"ada@xn--.com":             "", "ada@example.xn--": "", "ada@xn--99999999.com": "", "ada@xn--bücher.example": "",
 		"ada@": "", "ada@example..com": "",
 		"ada@" + strings.Repeat("a", 63) + ".example": "ada@" + strings.Repeat("a", 63) + ".example",
 		"ada@" + strings.Repeat("a", 64) + ".example": "",

@@ -73,10 +73,14 @@ func domainOf(from string) (string, error) {
 	return domain, err
 }
 
-// inASCII is an address and its domain as the DNS has it (RFC 5891): mail servers need not know other letters.
+// inASCII is an address and its domain as the DNS has it (RFC 5891): mail servers need not know other letters. Those are
+// brought into the form that is looked up, without which Ö would be another domain than ö.
 func inASCII(address string) (mailbox, domain string, err error) {
 	at := strings.LastIndexByte(address, '@') + 1
 	domain, err = idna.ToASCII(address[at:])
+	if domain != address[at:] {
+		domain, err = idna.Lookup.ToASCII(address[at:])
+	}
 	return address[:at] + domain, domain, err
 }
 
