@@ -1,7 +1,10 @@
 package billing_test
 
 import (
+	"io"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +58,63 @@ func TestFault33RenewalFailsThenPaid(t *testing.T) {
 		w.wantMails(models.MailWelcomePro, models.MailPaymentFailed)
 		if changes, err := w.store.AuditOf(w.t.Context(), w.account.ID, 10); err != nil || len(changes) != 1 {
 			w.t.Errorf("%v %+v", err, changes)
+		}
+	})
+}
+
+// A bank refuses a renewal days after its invoice: the grace begins then, and is whole.
+func TestFault33ABankRefusesARenewal(t *testing.T) {
+	each(t, func(w *world) {
+		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
+		sub := w.pro()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.BankFails))
+		w.must(w.stripe.Renew(sub))
+		w.stripe.Advance(3*day - time.Minute)
+		w.wantAfterSync(models.PlanPro) // the reconcile, which comes every hour
+		w.stripe.Advance(time.Minute)
+		w.settle()
+		if status := w.stripe.Subscriptions(w.customer())[0].Status; status != "past_due" {
+			w.t.Fatalf("the subscription is %s", status)
+		}
+		for range 2 { // the second time it is known to be past due
+			w.stripe.Advance(3 * day)
+			w.wantAfterSync(models.PlanPro)
+		}
+		w.wantMails(models.MailWelcomePro, models.MailPaymentFailed)
+		w.stripe.Advance(day)
+		w.wantAfterSync(models.PlanFree)
+	})
+}
+
+// An invoice on terms is past due from its due date on, however long ago it was made.
+func TestFault33AnInvoiceOnTerms(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+		w.must(w.stripe.Renew(sub))
+		due := w.stripe.Now().Add(10 * day)
+		terms := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil || r.URL.Path != "/v1/invoices" {
+				return res, err
+			}
+			text, err := io.ReadAll(res.Body)
+			_ = res.Body.Close()
+			told := strings.ReplaceAll(string(text), `"due_date": null`, `"due_date": `+strconv.FormatInt(due.Unix(), 10))
+			res.Body, res.ContentLength = io.NopCloser(strings.NewReader(told)), int64(len(told))
+			res.Header.Del("Content-Length")
+			return res, err
+		}))
+		w.kill()
+		for _, c := range []struct {
+			after time.Duration
+			want  models.Plan
+		}{{10 * day, models.PlanPro}, {6 * day, models.PlanPro}, {day + time.Hour, models.PlanFree}} {
+			w.stripe.Advance(c.after)
+			w.must(w.stripe.SetStatus(sub, "past_due"))
+			_, err := terms.Sync(w.t.Context(), w.account.ID, cause())
+			w.must(err)
+			w.wantPlan(c.want)
 		}
 	})
 }

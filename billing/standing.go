@@ -21,7 +21,7 @@ type subscription struct {
 	plan         models.Plan // that its price gives; "" = none
 	priceID      string
 	ours         bool      // to our product, whether or not the price is known
-	pastDueSince time.Time // of one that is past due: when its oldest unpaid invoice was made, or its period began
+	pastDueSince time.Time // of one that is past due: when its oldest unpaid invoice was due, or its period began
 	owes         bool      // its latest invoice is not paid, and would be charged by itself
 	neverPaid    bool      // it has invoices to pay, and none of them ever was
 }

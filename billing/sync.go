@@ -66,8 +66,8 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 		}
 	}
 	for i := range subs {
-		if sub := &subs[i]; sub.status == models.SubscriptionPastDue && sub.pastDueSince.IsZero() {
-			sub.pastDueSince = s.firstSeenPastDue(&before, sub.id)
+		if sub := &subs[i]; sub.status == models.SubscriptionPastDue {
+			sub.pastDueSince = s.becamePastDue(&before, sub)
 		}
 	}
 	st := judge(subs, s.cfg.Grace, s.stripeNow())
@@ -78,7 +78,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	cancelled := s.cancelSurplus(ctx, accountID, st.surplus)
 	now := s.now().Truncate(time.Microsecond)
 	b.SyncedAt = &now
-	describe(&b, &st)
+	describe(&b, &st, s.stripeNow())
 	change.Billing = b
 	if account.Status == models.AccountSuspended && b.GoesOn() && *b.Status != models.SubscriptionIncomplete { // that may come to nothing
 		change.Flags = append(change.Flags, suspendedFlag(accountID, *b.SubscriptionID))
@@ -118,8 +118,9 @@ func besides(accountID string, st *standing) (list []models.AccountFlag) {
 	return list
 }
 
-// describe puts the subscription that counts into b; one that was known before stays if there is none to tell of.
-func describe(b *models.BillingAccount, st *standing) {
+// describe puts the subscription that counts, as it is at now, into b; one that was known before stays if there is none to
+// tell of.
+func describe(b *models.BillingAccount, st *standing, now time.Time) {
 	b.PastDueSince, b.GraceEndsAt = nil, st.graceEndsAt
 	if len(st.unknown) > 0 && (st.chosen == nil || st.chosen.over()) {
 		st.chosen = &st.unknown[0] // it gives nothing, but it goes on
@@ -134,8 +135,12 @@ func describe(b *models.BillingAccount, st *standing) {
 	c := st.chosen
 	b.SubscriptionID, b.Status, b.PriceID = &c.id, &c.status, &c.priceID
 	b.PeriodEnd, b.CancelAtPeriodEnd = c.periodEnd, c.ending
-	if c.status == models.SubscriptionPastDue {
+	switch {
+	case c.status == models.SubscriptionPastDue:
 		b.PastDueSince = &c.pastDueSince
+	case c.status == models.SubscriptionActive && c.owes: // a bank decides on a renewal: it is not past due so far
+		now = now.Truncate(time.Second)
+		b.PastDueSince = &now
 	}
 }
 
@@ -271,8 +276,8 @@ func (s *Service) leftByTest(ctx context.Context, b *models.BillingAccount) (boo
 	return slices.ContainsFunc(tested, func(p models.KnownPrice) bool { return p.PriceID == *b.PriceID }), err
 }
 
-// unpaidSince is when the oldest invoice was made that is not paid and came after the last that is: it is the same
-// whenever one asks. One that was left open before a later one was paid does not count, as it does not at Stripe. Zero
+// unpaidSince is when the oldest invoice was made, or was due if it left time to pay, that is not paid and came after the
+// last that is: it is the same whenever one asks. One that was left open before a later one was paid does not count, as it does not at Stripe. Zero
 // if Stripe shows no such invoice. ever tells whether one was paid at all; nothing to pay, as in a trial, is paid.
 func (s *Service) unpaidSince(ctx context.Context, subscriptionID string) (oldest time.Time, ever bool, err error) {
 	p := &stripe.InvoiceListParams{ListParams: listParams(ctx), Subscription: new(subscriptionID)}
@@ -285,18 +290,24 @@ func (s *Service) unpaidSince(ctx context.Context, subscriptionID string) (oldes
 		case stripe.InvoiceStatusPaid:
 			return oldest, true, nil
 		case stripe.InvoiceStatusOpen, stripe.InvoiceStatusUncollectible:
-			oldest = time.Unix(inv.Created, 0).UTC()
+			oldest = time.Unix(max(inv.Created, inv.DueDate), 0).UTC()
 		}
 	}
 	return oldest, false, iter.Err()
 }
 
-// firstSeenPastDue is when a sync first saw what is past due now.
-func (s *Service) firstSeenPastDue(b *models.BillingAccount, subscriptionID string) time.Time {
-	if equal(b.SubscriptionID, subscriptionID) && b.PastDueSince != nil {
-		return *b.PastDueSince
+// becamePastDue is when a subscription became past due: when its oldest unpaid invoice was due, but not before the last
+// moment at which a sync saw that Stripe still called it active. A bank refuses a debit days after the invoice, and the
+// grace must not be over by then. Where no invoice says it, and no sync, it is now.
+func (s *Service) becamePastDue(b *models.BillingAccount, sub *subscription) time.Time {
+	since := sub.pastDueSince
+	if seen := b.PastDueSince; equal(b.SubscriptionID, sub.id) && seen != nil && seen.After(since) {
+		since = *seen
 	}
-	return s.stripeNow().Truncate(time.Second)
+	if since.IsZero() {
+		return s.stripeNow().Truncate(time.Second)
+	}
+	return since
 }
 
 // prices is the prices that give a plan, by id.

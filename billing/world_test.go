@@ -220,6 +220,14 @@ func (w *world) wantPlan(want models.Plan) {
 	}
 }
 
+// wantAfterSync is wantPlan after the account was looked at afresh.
+func (w *world) wantAfterSync(want models.Plan) {
+	w.t.Helper()
+	_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
+	w.must(err)
+	w.wantPlan(want)
+}
+
 func (w *world) flags() (kinds []models.FlagKind) {
 	w.t.Helper()
 	list, err := w.store.Flags(w.t.Context(), w.account.ID)

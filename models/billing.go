@@ -18,7 +18,7 @@ type BillingAccount struct {
 	PriceID           *string
 	PeriodEnd         *time.Time // when it renews, or ends
 	CancelAtPeriodEnd bool       // it ends then: with its period, or on a date that was set
-	PastDueSince      *time.Time
+	PastDueSince      *time.Time // of an active one whose renewal a bank decides on: the last moment at which it was seen not to be past due
 	GraceEndsAt       *time.Time // when a past-due subscription stops giving its plan; nil unless it is past due and gives it
 	SyncedAt          *time.Time
 }
