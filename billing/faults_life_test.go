@@ -345,6 +345,29 @@ func TestFault39PriceChangedInTheDashboard(t *testing.T) {
 	})
 }
 
+// What goes on at a price that gives nothing is told as it is, also while it is not paid: it may charge again.
+func TestFault39APriceThatGivesNothingIsNotPaid(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.SetPrice(sub, w.otherPrice("lottery_pro")))
+		for _, status := range []string{"past_due", "unpaid", "paused", "incomplete"} {
+			w.must(w.stripe.SetStatus(sub, status))
+			w.settle()
+			w.wantPlan(models.PlanFree)
+			b, err := w.store.BillingAccount(w.t.Context(), w.account.ID)
+			w.must(err)
+			if b.Status == nil || *b.Status != status || !b.GoesOn() {
+				w.t.Errorf("%s at Stripe: %+v", status, b)
+			}
+		}
+		_, err := w.store.SetAccountStatus(w.t.Context(), w.account.ID, models.AccountSuspended)
+		w.must(err)
+		if charging, err := billing.FlagSuspended(w.t.Context(), w.store, w.account.ID); err != nil || !charging {
+			w.t.Errorf("%v: suspended, and nobody is told that it may charge", err)
+		}
+	})
+}
+
 func TestFault42MoreSubscriptionsThanAPage(t *testing.T) {
 	each(t, func(w *world) {
 		live := w.pro()

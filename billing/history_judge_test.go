@@ -45,9 +45,10 @@ func (h *history) judge() {
 	a, err := h.store.BilledAccount(h.ctx, h.account.ID)
 	h.must(err)
 	cus := h.customer()
-	want, paid, mayBePro := models.PlanFree, 0, false
+	want, paid, mayBePro, goesOn := models.PlanFree, 0, false, false
 	if cus != "" {
 		for _, sub := range h.stripe.Subscriptions(cus) {
+			goesOn = goesOn || sub.Status != "canceled" && sub.Status != "incomplete_expired"
 			if len(sub.Prices) == 0 || sub.Prices[0] != h.price {
 				continue
 			}
@@ -94,6 +95,9 @@ func (h *history) judge() {
 	}
 	if got != want && (got != models.PlanPro || !mayBePro || closed) {
 		h.rt.Fatalf("billed %s, the sandbox says %s: %+v", got, want, h.stripe.Subscriptions(cus))
+	}
+	if b, err := h.store.BillingAccount(h.ctx, h.account.ID); err != nil || b.GoesOn() != goesOn {
+		h.rt.Fatalf("%v: it is written down that a subscription goes on: %t, the sandbox has %+v", err, b.GoesOn(), h.stripe.Subscriptions(cus))
 	}
 	if plan, _ := a.Plan(); h.granted && !closed && plan != models.PlanPro {
 		h.rt.Fatalf("granted Pro, is on %s", plan)

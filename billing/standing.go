@@ -108,6 +108,7 @@ type standing struct {
 	surplus     []subscription
 	several     []subscription // unfinished or set to end beside the chosen one, but not paid twice
 	unknown     []subscription // paid, to our product, at a price that gives no plan
+	idle        []subscription // to our product at such a price as well, neither paid nor over
 }
 
 // judge decides. All subscriptions of the customer come in, of every status; those to other products do not count.
@@ -125,6 +126,8 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 			candidates = append(candidates, s)
 		case s.ours && s.paid():
 			out.unknown = append(out.unknown, s)
+		case s.ours && !s.over():
+			out.idle = append(out.idle, s)
 		}
 	}
 	rank := func(s *subscription) int {

@@ -122,8 +122,8 @@ func besides(accountID string, st *standing) (list []models.AccountFlag) {
 // tell of.
 func describe(b *models.BillingAccount, st *standing, now time.Time) {
 	b.PastDueSince, b.GraceEndsAt = nil, st.graceEndsAt
-	if len(st.unknown) > 0 && (st.chosen == nil || st.chosen.over()) {
-		st.chosen = &st.unknown[0] // it gives nothing, but it goes on
+	if rest := slices.Concat(st.unknown, st.idle); len(rest) > 0 && (st.chosen == nil || st.chosen.over()) {
+		st.chosen = &rest[0] // it gives nothing, but it goes on
 	}
 	if st.chosen == nil {
 		if b.Status != nil { // it was there, and now its customer is gone
