@@ -17,6 +17,7 @@ type planView struct {
 	Billing   models.BillingAccount
 	PastDue   bool
 	UnderWay  bool       // the first payment: a bank has not decided yet
+	Idle      bool       // a subscription goes on and gives no plan, and no payment would change that
 	EndsAt    *time.Time // a cancelled subscription's end
 	RenewsAt  *time.Time
 	CanBuy    bool
@@ -62,10 +63,13 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 		}
 	}
 	p.UnderWay = status == models.SubscriptionIncomplete && p.Plan == models.PlanFree && !p.Granted && !p.Suspended
+	if p.Plan == models.PlanFree && p.Charging && !p.Granted && !p.Suspended && (p.Paid == "" || !p.PastDue && !p.UnderWay) {
+		p.Idle, p.PastDue, p.UnderWay = true, false, false
+	}
 	on := h.deps.Billing != nil
 	p.CanManage = on && b.CustomerID != nil
 	p.Refused = r.URL.Query().Get("from") == "checkout"
-	p.CanBuy = on && !p.Suspended && !p.Granted && p.Plan == models.PlanFree && !p.PastDue && !p.UnderWay
+	p.CanBuy = on && !p.Suspended && !p.Granted && p.Plan == models.PlanFree && !p.Charging
 	return p, nil
 }
 

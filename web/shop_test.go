@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -312,8 +314,8 @@ func (s *shop) reprice(cents, currency string) {
 	s.clock.move(2 * time.Second)
 }
 
-// ask calls Stripe as its dashboard does.
-func (s *shop) ask(path string, form url.Values) {
+// ask calls Stripe as its dashboard does, and gives the id of what it answers.
+func (s *shop) ask(path string, form url.Values) (id string) {
 	s.t.Helper()
 	r, err := http.NewRequest(http.MethodPost, s.api+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -325,10 +327,12 @@ func (s *shop) ask(path string, form url.Values) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		s.t.Fatalf("status %d", res.StatusCode)
+	defer res.Body.Close()
+	var made struct{ ID string }
+	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || res.StatusCode != http.StatusOK {
+		s.t.Fatalf("status %d, %v", res.StatusCode, err)
 	}
+	return made.ID
 }
 
 // While a bank decides on the first payment, the dashboard says that it is on its way, and sells nothing a second time.
@@ -360,6 +364,48 @@ func TestPaymentUnderWay(t *testing.T) {
 		if strings.Contains(got.text, "on its way") {
 			t.Errorf("%s: settled, and the page says that the payment is on its way", email)
 		}
+	}
+}
+
+// Beside a subscription that gives no plan and goes on nothing is offered, since nothing would be sold; the page says why.
+func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(s *shop, sub string) error{
+		"paused": func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "paused") },
+		"at a price of nobody's": func(s *shop, sub string) error {
+			return s.stripe.SetPrice(sub, s.ask("/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"500"}, "currency": {"usd"}, "recurring[interval]": {"month"}}))
+		},
+		"at a price of nobody's, and not paid": func(s *shop, sub string) error {
+			price := s.ask("/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"500"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
+			return errors.Join(s.stripe.SetPrice(sub, price), s.stripe.SetStatus(sub, "past_due"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			p.get(s.buy(p, sandbox.CardOK))
+			sub := s.stripe.Subscriptions("")[0].ID
+			if err := change(s, sub); err != nil {
+				t.Fatal(err)
+			}
+			s.sync("ada@example.com")
+			p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+			for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
+				got := p.get(path)
+				got.says(t, http.StatusOK, "Your subscription does not give you Pro", "Write to support")
+				for _, unwanted := range []string{"Upgrade to Pro", "may be under way", "Free until it is paid"} {
+					if strings.Contains(got.text, unwanted) {
+						t.Errorf("%s says %q", path, unwanted)
+					}
+				}
+			}
+			if err := s.stripe.Cancel(sub); err != nil {
+				t.Fatal(err)
+			}
+			p.get("/dashboard/plan?from=portal").says(t, http.StatusOK, "Upgrade to Pro")
+		})
 	}
 }
 
