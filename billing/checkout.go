@@ -310,6 +310,7 @@ const (
 	ArrivedPro     Arrival = "pro"     // paid: the plan is Pro
 	ArrivedPending Arrival = "pending" // the payment, or Stripe's word on it, is still under way
 	ArrivedOpen    Arrival = "open"    // nothing was paid yet
+	ArrivedLate    Arrival = "late"    // the payment failed, or what was bought or offered is over: the plan page tells it
 )
 
 // Return is called when somebody comes back from checkout: it does not wait for a webhook. A session that is not this
@@ -326,7 +327,9 @@ func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arri
 	if b.CustomerID == nil { // it never went to checkout: Stripe need not be asked
 		return "", Standing{}, unknown
 	}
-	c, err := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
+	p := &stripe.CheckoutSessionParams{Params: params(ctx, "")}
+	p.AddExpand("subscription")
+	c, err := s.api.CheckoutSessions.Get(sessionID, p)
 	if missing(err) {
 		return "", Standing{}, unknown
 	}
@@ -341,12 +344,32 @@ func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arri
 		return "", Standing{}, err
 	}
 	switch {
+	case isPast(c):
+		return ArrivedLate, now, nil
 	case now.Account.BilledPlan != nil && *now.Account.BilledPlan == models.PlanPro:
 		return ArrivedPro, now, nil
 	case c.Status == stripe.CheckoutSessionStatusComplete:
 		return ArrivedPending, now, nil
 	default:
 		return ArrivedOpen, now, nil
+	}
+}
+
+// isPast tells whether somebody who comes back from a checkout comes too late for news of it: nobody paid while it was open,
+// or the payment was refused, or what was bought has stopped since. One may look at that page again at any time.
+func isPast(c *stripe.CheckoutSession) bool {
+	if c.Status == stripe.CheckoutSessionStatusExpired {
+		return true
+	}
+	if c.Subscription == nil {
+		return false
+	}
+	switch c.Subscription.Status {
+	case stripe.SubscriptionStatusPastDue, stripe.SubscriptionStatusUnpaid, stripe.SubscriptionStatusPaused,
+		stripe.SubscriptionStatusCanceled, stripe.SubscriptionStatusIncompleteExpired:
+		return true
+	default:
+		return false
 	}
 }
 

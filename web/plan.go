@@ -164,6 +164,9 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 	default:
 		return err
 	}
+	if page.Arrival == billing.ArrivedLate {
+		return seeOther(w, r, "/dashboard/plan")
+	}
 	hasKeys, err := h.deps.Store.HasKeys(r.Context(), v.Account.ID)
 	if err != nil {
 		return err

@@ -367,6 +367,45 @@ func TestPaymentUnderWay(t *testing.T) {
 	}
 }
 
+// Whoever looks at the page after checkout again, when the payment failed or what was bought is over, is led to the plan
+// page, which says so: nothing is on its way any more.
+func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		card    sandbox.Card
+		happens func(s *shop, sub string) error
+		says    string
+	}{
+		"the bank refused":   {sandbox.BankFails, func(s *shop, sub string) error { return s.stripe.Settle(sub, false) }, "Your last payment failed"},
+		"not paid for long":  {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "unpaid") }, "Your last payment failed"},
+		"cancelled since":    {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.Cancel(sub) }, "Upgrade to Pro"},
+		"a renewal past due": {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "past_due") }, "Pro goes on until"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			returned := s.buy(p, c.card)
+			p.get(returned).says(t, http.StatusOK)
+			if err := c.happens(s, s.stripe.Subscriptions("")[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			p.get(returned).leads(t, "/dashboard/plan")
+			p.get("/dashboard/plan").says(t, http.StatusOK, c.says)
+		})
+	}
+	t.Run("the checkout has expired", func(t *testing.T) {
+		t.Parallel()
+		s := openShop(t)
+		p := s.person()
+		p.signIn("ada@example.com")
+		to := p.post("/dashboard/plan/upgrade").header.Get("Location")
+		s.stripe.Advance(25 * time.Hour)
+		p.get("/dashboard/billing/return?session_id="+to[strings.LastIndex(to, "/")+1:]).leads(t, "/dashboard/plan")
+	})
+}
+
 // Beside a subscription that gives no plan and goes on nothing is offered, since nothing would be sold; the page says why.
 func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 	t.Parallel()
