@@ -1,9 +1,11 @@
 package billing_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
@@ -213,5 +215,44 @@ func TestSuspendedAccountPays(t *testing.T) {
 		w.must(err)
 		w.settle()
 		w.wantFlags(models.FlagSuspended)
+	})
+}
+
+// A bank that is asked for money goes on deciding when the subscription is cancelled: what it pays then is told of.
+func TestMoneyThatComesAfterTheEnd(t *testing.T) {
+	each(t, func(w *world) {
+		for name, end := range map[string]func(sub string){
+			"the account is closed": func(string) {
+				_, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+				w.must(err)
+				_, err = w.store.DeleteAccount(w.t.Context(), w.account.ID)
+				w.must(err)
+			},
+			"cancelled at Stripe": func(sub string) { w.must(w.stripe.Cancel(sub)) },
+		} {
+			for _, paid := range []bool{true, false} {
+				w.account = w.newAccount()
+				w.buy(sandbox.BankPays)
+				w.settle()
+				sub := w.onlySubscription()
+				end(sub)
+				w.settle()
+				w.wantFlags()
+				w.stripe.Advance(time.Hour)
+				w.must(w.stripe.Settle(sub, paid))
+				w.settle()
+				want := []models.FlagKind{}
+				if paid {
+					want = append(want, models.FlagPaidLate)
+				}
+				if got := w.flags(); fmt.Sprint(got) != fmt.Sprint(want) {
+					w.t.Errorf("%s, paid %t: flags %v, want %v", name, paid, got, want)
+				}
+			}
+		}
+		w.account = w.newAccount()
+		w.must(w.stripe.Cancel(w.pro()))
+		w.settle()
+		w.wantFlags() // what was paid before the end is nobody's concern
 	})
 }

@@ -24,6 +24,7 @@ type subscription struct {
 	pastDueSince time.Time // of one that is past due: when its oldest unpaid invoice was due, or its period began
 	owes         bool      // its latest invoice is not paid, and would be charged by itself
 	neverPaid    bool      // it has invoices to pay, and none of them ever was
+	paidLate     string    // its latest invoice, if that was paid when the subscription had ended; "" if not
 }
 
 // read takes what counts out of sub. A period's end that Stripe left out is none, not 1970. One that is cancelled on a
@@ -32,6 +33,9 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 	out := subscription{
 		id: sub.ID, status: string(sub.Status), created: sub.Created, ending: sub.CancelAtPeriodEnd || sub.CancelAt > 0,
 		owes: sub.CollectionMethod != stripe.SubscriptionCollectionMethodSendInvoice && sub.LatestInvoice != nil && owed(sub.LatestInvoice.Status),
+	}
+	if paidLate(sub) {
+		out.paidLate = sub.LatestInvoice.ID
 	}
 	if at := cmp.Or(sub.CancelAt, sub.CurrentPeriodEnd); at > 0 {
 		end := time.Unix(at, 0).UTC()
@@ -63,6 +67,14 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 // owed tells whether an invoice in a state is not paid. One that is void is not to be paid.
 func owed(status stripe.InvoiceStatus) bool {
 	return status == stripe.InvoiceStatusDraft || status == stripe.InvoiceStatusOpen || status == stripe.InvoiceStatusUncollectible
+}
+
+// paidLate tells whether money for a period came when the subscription had ended: cancelling does not call a debit back
+// that a bank decides on. What Stripe bills because of the end is not meant.
+func paidLate(sub *stripe.Subscription) bool {
+	inv := sub.LatestInvoice
+	return sub.EndedAt > 0 && inv != nil && inv.AmountPaid > 0 && inv.StatusTransitions != nil && inv.StatusTransitions.PaidAt > sub.EndedAt &&
+		(inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionCreate || inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionCycle)
 }
 
 // unclear tells whether only the invoices say what the subscription gives: one that is past due may have been paid before,
@@ -108,6 +120,7 @@ type standing struct {
 	surplus     []subscription
 	several     []subscription // unfinished or set to end beside the chosen one, but not paid twice
 	unknown     []subscription // paid, to our product, at a price that gives no plan
+	late        []subscription // ended, and paid after that
 	idle        []subscription // to our product at such a price as well, neither paid nor over
 }
 
@@ -121,6 +134,9 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 	var out standing
 	var candidates []subscription
 	for _, s := range subs {
+		if s.ours && s.paidLate != "" {
+			out.late = append(out.late, s)
+		}
 		switch {
 		case s.plan != "":
 			candidates = append(candidates, s)

@@ -101,7 +101,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	return out, cancelled
 }
 
-// besides flags what stands beside the subscription that counts.
+// besides flags what stands beside the subscription that counts, or comes after its end.
 func besides(accountID string, st *standing) (list []models.AccountFlag) {
 	for _, sub := range st.several {
 		state := sub.status
@@ -114,6 +114,10 @@ func besides(accountID string, st *standing) (list []models.AccountFlag) {
 	for _, sub := range st.unknown {
 		list = append(list, flag(accountID, models.FlagUnknownPrice, sub.id,
 			fmt.Sprintf("subscription %s is to price %s, which gives no plan; `billing setup` makes the current price known", sub.id, sub.priceID)))
+	}
+	for _, sub := range st.late {
+		list = append(list, flag(accountID, models.FlagPaidLate, sub.paidLate,
+			fmt.Sprintf("invoice %s was paid when subscription %s had ended: see in Stripe's dashboard whether it is to be refunded", sub.paidLate, sub.id)))
 	}
 	return list
 }

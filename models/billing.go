@@ -110,6 +110,7 @@ const (
 	FlagWrongMode      FlagKind = "wrong_mode"              // a test event came to a live server, or the other way round
 	FlagSuspended      FlagKind = "suspended_subscription"  // suspended while a subscription goes on charging
 	FlagSubscriptions  FlagKind = "several_subscriptions"   // more than one subscription that is not over, but no double payment
+	FlagPaidLate       FlagKind = "paid_after_end"          // an invoice was paid when its subscription had ended
 	FlagClosed         FlagKind = "closed_but_subscription" // a closed account whose subscription could not be cancelled
 )
 
