@@ -13,6 +13,7 @@ type planView struct {
 	Plan      models.Plan
 	Source    models.PlanSource
 	Limit     int
+	OwnLimit  bool // the operator has set it, for every plan
 	Keys      int
 	Billing   models.BillingAccount
 	PastDue   bool
@@ -47,7 +48,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	if err != nil {
 		return planView{}, err
 	}
-	p := planView{Billing: b, Charging: b.GoesOn(), Limit: v.Account.DailyLimit(h.deps.Plans), Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), b.PriceID)}
+	p := planView{Billing: b, Charging: b.GoesOn(), Limit: v.Account.DailyLimit(h.deps.Plans), OwnLimit: v.Account.LimitOverride != nil, Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), b.PriceID)}
 	p.Plan, p.Source = v.Account.Plan()
 	p.Granted = p.Source == models.SourceOperator
 	p.Keys = h.deps.Plans[p.Plan].MaxKeys

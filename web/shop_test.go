@@ -603,6 +603,32 @@ func TestWhatIsSaidBesideAGrant(t *testing.T) {
 	}
 }
 
+// Pro is not offered with requests that an account whose limit the operator has set would not get for it.
+func TestOfferBesideAnOwnLimit(t *testing.T) {
+	t.Parallel()
+	const email = "ada@example.com"
+	s := openShop(t)
+	p := s.person()
+	p.signIn(email)
+	p.get("/dashboard/plan").says(t, http.StatusOK, "10,000 requests a day, at once")
+	p.get("/dashboard").says(t, http.StatusOK, "Calls are answered 429", "Upgrade to Pro and go on") // nothing counts here: nothing is left
+	if _, err := s.store.OverrideLimit(t.Context(), email, new(50)); err != nil {
+		t.Fatal(err)
+	}
+	plan := p.get("/dashboard/plan")
+	plan.says(t, http.StatusOK, "50 requests a day, as now", "Pro does not change it", "Upgrade to Pro")
+	if strings.Contains(plan.text, "10,000") {
+		t.Error("the plan page offers requests that Pro does not give")
+	}
+	usage := p.get("/dashboard")
+	usage.says(t, http.StatusOK, "Calls are answered 429")
+	if strings.Contains(usage.text, "Upgrade to Pro and go on") {
+		t.Error("the dashboard says that one could go on with Pro")
+	}
+	s.sync(email)
+	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "50 requests a day")
+}
+
 // Mails know the account's own limit, and that a suspended account has nothing of its plan.
 func TestMailsKnowTheAccount(t *testing.T) {
 	t.Parallel()
