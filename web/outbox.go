@@ -75,9 +75,14 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	if m.Email == "" { // closed: nobody is there to be told
 		return o.failed(ctx, m, "the account has no address any more", 0)
 	}
-	message, ok := o.letter(m)
-	err := errUnknownMail
-	if ok {
+	asked, cancel := o.Store.Bounded(ctx)
+	b, err := o.Store.BillingAccount(asked, m.AccountID)
+	cancel()
+	if err != nil { // it comes again when its claim has run out
+		return err
+	}
+	message, ok := o.letter(m, &b)
+	if err = errUnknownMail; ok {
 		err = o.Mail.Send(ctx, message)
 	}
 	if err != nil {
@@ -119,8 +124,8 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 	return out, true
 }
 
-// letter is what a mail says.
-func (o *Outbox) letter(m *store.DueMail) (mail.Message, bool) {
+// letter is what a mail says to an account whose billing is b.
+func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Message, bool) {
 	out := mail.Message{To: m.Email, ReplyTo: o.Support, Link: o.PublicURL + "/dashboard/plan", Action: "Your plan"}
 	_, source := m.Account.Plan()
 	switch {
@@ -146,11 +151,24 @@ func (o *Outbox) letter(m *store.DueMail) (mail.Message, bool) {
 	case models.MailProEnded:
 		out.Subject = "Pro has ended"
 		out.Lines = []string{"Hello,", "your Pro plan has ended, and your account goes on as Free, with " + free + " requests a day. Your keys still work."}
-		out.After = []string{"You can upgrade again at any time."}
+		out.After = []string{afterPro(b)}
 	default:
 		return out, false
 	}
 	return out, true
+}
+
+// afterPro is how somebody whose Pro has ended comes back to it: not by an upgrade while the subscription goes on.
+func afterPro(b *models.BillingAccount) string {
+	switch {
+	case !b.GoesOn():
+		return "You can upgrade again at any time."
+	case *b.Status == models.SubscriptionPastDue || *b.Status == models.SubscriptionUnpaid:
+		return "Your subscription goes on, and its payment is still missing: Pro comes back when it is paid. " +
+			"The card, the invoices and the button to cancel are behind this link."
+	default:
+		return "Your subscription goes on, and does not give you Pro as it is: what you can do stands behind this link."
+	}
 }
 
 // limit is the requests a day that the account has on a plan.

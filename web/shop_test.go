@@ -629,6 +629,31 @@ func TestOfferBesideAnOwnLimit(t *testing.T) {
 	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "50 requests a day")
 }
 
+// Whose Pro ends since it is not paid is not told to upgrade, which is refused while the subscription goes on.
+func TestMailOfTheEnd(t *testing.T) {
+	t.Parallel()
+	for status, says := range map[string]string{
+		"unpaid": "Pro comes back when it is paid", "paused": "does not give you Pro as it is", "canceled": "You can upgrade again at any time",
+	} {
+		t.Run(status, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			p.get(s.buy(p, sandbox.CardOK))
+			if err := s.stripe.SetStatus(s.stripe.Subscriptions("")[0].ID, status); err != nil {
+				t.Fatal(err)
+			}
+			s.sync("ada@example.com")
+			not := []string{"upgrade again"}
+			if status == "canceled" {
+				not = []string{"goes on, and"}
+			}
+			s.wantMail("Pro has ended", []string{says, "Your keys still work"}, not)
+		})
+	}
+}
+
 // Mails know the account's own limit, and that a suspended account has nothing of its plan.
 func TestMailsKnowTheAccount(t *testing.T) {
 	t.Parallel()
