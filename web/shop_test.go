@@ -345,7 +345,7 @@ func TestPaymentUnderWay(t *testing.T) {
 		p.get(s.buy(p, sandbox.BankPays)).says(t, http.StatusOK, "Your payment is on its way")
 		for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
 			got := p.get(path)
-			got.says(t, http.StatusOK, "Your payment is on its way", "will not be charged twice", `href="/dashboard/plan?from=portal"`)
+			got.says(t, http.StatusOK, "Your payment is on its way", "With a card that takes moments, with a bank some days", "will not be charged twice", `href="/dashboard/plan?from=portal"`)
 			if strings.Contains(got.text, "pgrade") || strings.Contains(got.text, "Nothing was charged") {
 				t.Errorf("%s: %s sells", email, path)
 			}
