@@ -195,6 +195,7 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.about = a.ID
 	var open error
 	if grant != nil { // paying would change nothing from now on
 		open = c.closeCheckout(ctx, a.ID, "accounts set-plan")
@@ -235,6 +236,7 @@ func accountsSuspend(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.about = a.ID
 	open := c.closeCheckout(ctx, a.ID, "accounts suspend")
 	charging, err := billing.FlagSuspended(ctx, c.store, a.ID)
 	if err != nil {

@@ -201,7 +201,8 @@ func TestOpenCheckoutIsClosed(t *testing.T) {
 		"suspended": {"accounts", "suspend", "ada@example.com", "--yes"}, "granted": {"accounts", "set-plan", "ada@example.com", "free"},
 	} {
 		s := newTill(t)
-		session := s.checkout(s.account("ada@example.com"))
+		ada := s.account("ada@example.com")
+		session := s.checkout(ada)
 
 		off := *s.desk
 		off.stripe = ""
@@ -212,6 +213,9 @@ func TestOpenCheckoutIsClosed(t *testing.T) {
 		out, messages := s.run(1, command...)
 		if !strings.Contains(out, "acc_") || !strings.Contains(messages, "can still be paid") {
 			t.Errorf("%s, Stripe is away: %q %q", name, out, messages)
+		}
+		if entry := s.list("audit", "list", "--limit", "1")[0]; entry["result"] != "failed: unavailable" || entry["account_id"] != ada {
+			t.Errorf("%s, Stripe is away: %v", name, entry)
 		}
 		s.stand.ClearFaults()
 		s.run(0, command...)
