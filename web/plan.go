@@ -17,6 +17,7 @@ type planView struct {
 	Keys      int
 	Billing   models.BillingAccount
 	PastDue   bool
+	GivenUp   bool       // past due, and Stripe does not try to collect it any more
 	UnderWay  bool       // the first payment: a bank has not decided yet
 	Idle      bool       // a subscription goes on and gives no plan, and no payment would change that
 	EndsAt    *time.Time // a cancelled subscription's end
@@ -56,7 +57,8 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	if b.Status != nil {
 		status = *b.Status
 	}
-	p.PastDue = status == models.SubscriptionPastDue || status == models.SubscriptionUnpaid
+	p.GivenUp = status == models.SubscriptionUnpaid
+	p.PastDue = p.GivenUp || status == models.SubscriptionPastDue
 	if status == models.SubscriptionActive || status == models.SubscriptionTrialing {
 		p.RenewsAt = b.PeriodEnd
 		if b.CancelAtPeriodEnd {

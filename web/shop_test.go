@@ -367,6 +367,31 @@ func TestPaymentUnderWay(t *testing.T) {
 	}
 }
 
+// Whose payment is tried no more is not told to wait for another try.
+func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	for _, c := range []struct{ status, says, not string }{
+		{"past_due", "Change the card, and it is tried again", "pay the open invoice"},
+		{"unpaid", "It is not tried again by itself: pay the open invoice", "and it is tried again"},
+	} {
+		if err := s.stripe.SetStatus(s.stripe.Subscriptions("")[0].ID, c.status); err != nil {
+			t.Fatal(err)
+		}
+		s.sync("ada@example.com")
+		for _, path := range []string{"/dashboard", "/dashboard/plan"} {
+			got := p.get(path)
+			got.says(t, http.StatusOK, "Your last payment failed", c.says)
+			if strings.Contains(got.text, c.not) {
+				t.Errorf("%s: %s says %q", c.status, path, c.not)
+			}
+		}
+	}
+}
+
 // Whoever looks at the page after checkout again, when the payment failed or what was bought is over, is led to the plan
 // page, which says so: nothing is on its way any more.
 func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
