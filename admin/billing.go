@@ -205,6 +205,9 @@ func (c *call) endBilling(ctx context.Context, a *models.Account) error {
 	for _, id := range ended.Cancelled {
 		c.say("Cancelled subscription %s.", id)
 	}
+	if ended.UnderWay {
+		c.say("A bank may be deciding on a payment for it, which cannot be called back: if it is paid, the account is flagged paid_after_end.")
+	}
 	return nil
 }
 

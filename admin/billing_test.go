@@ -225,6 +225,29 @@ func TestOpenCheckoutIsClosed(t *testing.T) {
 	}
 }
 
+// Deleting cannot call back what a bank decides on: it says so, and what comes after all is flagged.
+func TestDeletedWhileABankDecides(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	for name, card := range map[string]sandbox.Card{"card": sandbox.CardOK, "bank": sandbox.BankPays} {
+		id := s.account(name + "@example.com")
+		if _, _, err := s.stand.Pay(s.checkout(id), card); err != nil {
+			t.Fatal(err)
+		}
+		_, messages := s.run(0, "accounts", "delete", id, "--yes")
+		if strings.Contains(messages, "cannot be called back") != (card == sandbox.BankPays) {
+			t.Errorf("%s: %q", name, messages)
+		}
+		s.stand.Advance(96 * time.Hour)
+		s.run(0, "billing", "sync", id)
+		if card == sandbox.BankPays {
+			s.wantFlags(id, "paid_after_end")
+		} else {
+			s.wantFlags(id)
+		}
+	}
+}
+
 // A grant leaves a subscription, and says so.
 func TestGrantBesideASubscription(t *testing.T) {
 	t.Parallel()

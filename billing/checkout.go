@@ -376,6 +376,8 @@ func isPast(c *stripe.CheckoutSession) bool {
 // Ended is what became of an account's subscriptions.
 type Ended struct {
 	Cancelled []string // sub_…
+	// UnderWay tells that a bank may be deciding on a payment for one of them, which cancelling does not call back.
+	UnderWay bool
 }
 
 // End cancels everything that the account pays for, and closes its open checkout: for an account that is closed or
@@ -407,6 +409,7 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 				return err
 			}
 			out.Cancelled = append(out.Cancelled, sub.id)
+			out.UnderWay = out.UnderWay || sub.underWay()
 		}
 		_, err = s.sync(ctx, l, accountID, why)
 		return err

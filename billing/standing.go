@@ -90,6 +90,11 @@ func (s *subscription) waits() {
 	}
 }
 
+// underWay tells whether a bank may be deciding on a payment, the first or that of a renewal.
+func (s *subscription) underWay() bool {
+	return s.owes && (s.status == models.SubscriptionActive || s.status == models.SubscriptionIncomplete && s.neverPaid)
+}
+
 // over tells whether nothing can come of the subscription any more.
 func (s *subscription) over() bool {
 	return models.SubscriptionOver(s.status)

@@ -142,7 +142,7 @@ func describe(b *models.BillingAccount, st *standing, now time.Time) {
 	switch {
 	case c.status == models.SubscriptionPastDue:
 		b.PastDueSince = &c.pastDueSince
-	case c.status == models.SubscriptionActive && c.owes: // a bank decides on a renewal: it is not past due so far
+	case c.status == models.SubscriptionActive && c.underWay(): // it is not past due so far
 		now = now.Truncate(time.Second)
 		b.PastDueSince = &now
 	}

@@ -192,10 +192,16 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	if h.stuck(&b) {
 		return h.showClose(w, r, v, notEnded, http.StatusConflict)
 	}
+	bye := "Your keys do not work any more, nothing will be charged, and your address is deleted. Thank you for having been here."
 	if h.deps.Billing != nil {
-		if _, err := h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"}); err != nil {
+		ended, err := h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"})
+		if err != nil {
 			h.deps.Log.ErrorContext(r.Context(), "a subscription cannot be ended; its account stays open", "account", v.Account.ID, "error", err)
 			return h.showClose(w, r, v, "Your subscription could not be cancelled just now, so the account stays open. Try again in a minute.", http.StatusServiceUnavailable)
+		}
+		if ended.UnderWay {
+			bye = "Your keys do not work any more, and your address is deleted. A payment that your bank is deciding on cannot be called back: " +
+				"if it is charged, write to support" + supportHint(h.deps.Support) + " and name account " + v.Account.ID + ". Nothing else will be charged."
 		}
 	}
 	if _, err := h.deps.Store.DeleteAccount(r.Context(), v.Account.ID); err != nil {
@@ -203,9 +209,7 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	}
 	h.setCookie(w, "", -time.Second)
 	r = withoutVisitor(r)
-	h.show(w, r, view{Page: "message", Title: "Your account is closed", Private: true, Data: message{
-		"Your keys do not work any more, nothing will be charged, and your address is deleted. Thank you for having been here.", "/", "To the start page",
-	}})
+	h.show(w, r, view{Page: "message", Title: "Your account is closed", Private: true, Data: message{bye, "/", "To the start page"}})
 	return nil
 }
 

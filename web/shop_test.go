@@ -284,6 +284,37 @@ func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 	}
 }
 
+// Who closes while a bank decides on a payment is not told that nothing will be charged: nobody can call it back.
+func TestClosingWhileABankDecides(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(s *shop, p *person){
+		"on the first payment": func(s *shop, p *person) {
+			p.get(s.buy(p, sandbox.BankPays))
+			p.get("/dashboard/account/close").says(t, http.StatusOK, "your bank is deciding on cannot be called back")
+		},
+		"on a renewal": func(s *shop, p *person) {
+			p.get(s.buy(p, sandbox.CardOK))
+			if err := errors.Join(s.stripe.SetCard(s.stripe.Customers()[0].ID, sandbox.BankPays), s.stripe.Renew(s.stripe.Subscriptions("")[0].ID)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			begin(s, p)
+			id := s.account("ada@example.com").ID
+			closed := p.post("/dashboard/account/close", "confirm", "yes")
+			closed.says(t, http.StatusOK, "Your account is closed", "your bank is deciding on cannot be called back", "help@example.com", id)
+			if strings.Contains(closed.text, "nothing will be charged") {
+				t.Error("the page promises what nobody can keep")
+			}
+		})
+	}
+}
+
 // A subscription that has ended keeps nobody from closing.
 func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 	t.Parallel()
