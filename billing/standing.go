@@ -125,19 +125,12 @@ type standing struct {
 	surplus     []subscription
 	several     []subscription // unfinished or set to end beside the chosen one, but not paid twice
 	unknown     []subscription // paid, to our product, at a price that gives no plan
-	late        []subscription // ended, and paid after that
 	idle        []subscription // to our product at such a price as well, neither paid nor over
+	late        []subscription // ended, and paid after that
 }
 
-// judge decides. All subscriptions of the customer come in, of every status; those to other products do not count.
-//
-// Active and trialing give the plan; past due gives it for the time of grace, if it was ever paid; unpaid, canceled,
-// incomplete, incomplete_expired and paused give nothing. Of several paid ones that go on the oldest stays; one that is set
-// to end was replaced by them, or ends as it is.
-// https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
-func judge(subs []subscription, grace time.Duration, now time.Time) standing {
-	var out standing
-	var candidates []subscription
+// sorted puts aside what gives no plan and is told of all the same; candidates are those at a price that gives one.
+func sorted(subs []subscription) (out standing, candidates []subscription) {
 	for _, s := range subs {
 		if s.ours && s.paidLate != "" {
 			out.late = append(out.late, s)
@@ -151,6 +144,17 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 			out.idle = append(out.idle, s)
 		}
 	}
+	return out, candidates
+}
+
+// judge decides. All subscriptions of the customer come in, of every status; those to other products do not count.
+//
+// Active and trialing give the plan; past due gives it for the time of grace, if it was ever paid; unpaid, canceled,
+// incomplete, incomplete_expired and paused give nothing. Of several paid ones that go on the oldest stays; one that is set
+// to end was replaced by them, or ends as it is.
+// https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
+func judge(subs []subscription, grace time.Duration, now time.Time) standing {
+	out, candidates := sorted(subs)
 	rank := func(s *subscription) int {
 		switch {
 		case s.paid():

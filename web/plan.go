@@ -53,27 +53,40 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	p.Plan, p.Source = v.Account.Plan()
 	p.Granted = p.Source == models.SourceOperator
 	p.Keys = h.deps.Plans[p.Plan].MaxKeys
-	status := ""
-	if b.Status != nil {
-		status = *b.Status
-	}
-	p.GivenUp = status == models.SubscriptionUnpaid
-	p.PastDue = p.GivenUp || status == models.SubscriptionPastDue
-	if status == models.SubscriptionActive || status == models.SubscriptionTrialing {
-		p.RenewsAt = b.PeriodEnd
-		if b.CancelAtPeriodEnd {
-			p.EndsAt, p.RenewsAt = b.PeriodEnd, nil
-		}
-	}
-	p.UnderWay = status == models.SubscriptionIncomplete && p.Plan == models.PlanFree && !p.Granted && !p.Suspended
-	if p.Plan == models.PlanFree && p.Charging && !p.Granted && !p.Suspended && (p.Paid == "" || !p.PastDue && !p.UnderWay) {
-		p.Idle, p.PastDue, p.UnderWay = true, false, false
-	}
+	p.pays()
 	on := h.deps.Billing != nil
 	p.CanManage = on && b.CustomerID != nil
 	p.Refused = r.URL.Query().Get("from") == "checkout"
-	p.CanBuy = on && !p.Suspended && !p.Granted && p.Plan == models.PlanFree && !p.Charging
+	p.CanBuy = on && p.open() && !p.Charging
 	return p, nil
+}
+
+// pays reads how the subscription stands.
+func (p *planView) pays() {
+	b, status := &p.Billing, ""
+	if b.Status != nil {
+		status = *b.Status
+	}
+	switch status {
+	case models.SubscriptionActive, models.SubscriptionTrialing:
+		if p.RenewsAt = b.PeriodEnd; b.CancelAtPeriodEnd {
+			p.EndsAt, p.RenewsAt = b.PeriodEnd, nil
+		}
+	case models.SubscriptionPastDue:
+		p.PastDue = true
+	case models.SubscriptionUnpaid:
+		p.PastDue, p.GivenUp = true, true
+	case models.SubscriptionIncomplete:
+		p.UnderWay = p.open()
+	}
+	if p.open() && p.Charging && (p.Paid == "" || !p.PastDue && !p.UnderWay) {
+		p.Idle, p.PastDue, p.UnderWay = true, false, false
+	}
+}
+
+// open tells whether paying would change the plan.
+func (p *planView) open() bool {
+	return p.Plan == models.PlanFree && !p.Granted && !p.Suspended
 }
 
 func (h *Handler) plan(w http.ResponseWriter, r *http.Request, v *visitor) error {
