@@ -192,6 +192,9 @@ func (p *patient) unset(found string) finding {
 
 // broken is a database that cannot be used.
 func (p *patient) broken(err error) finding {
+	if models.ErrorCode(err) == models.CodeConflict { // it is another program's
+		return failing(err.Error(), "set database_url to a database of its own")
+	}
 	if store.DialectOf(p.cfg.DatabaseURL) == store.SQLite {
 		return failing(err.Error(), "see that database_url names the file of a SQLite database, and that the server's user may read and write it and its folder; if it is damaged, put a backup in its place")
 	}

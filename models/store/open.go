@@ -59,7 +59,7 @@ type Options struct {
 }
 
 // Open connects to databaseURL: sqlite:PATH (made if it does not exist) or postgres://….
-// The schema is looked at by Prepare, not here.
+// A database of another program is refused (CodeConflict). How far the schema is, Prepare looks at, not this.
 func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error) {
 	now := opts.Now
 	if now == nil {
@@ -74,9 +74,11 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	case opts.Existing && !Exists(databaseURL):
 		return nil, models.Errorf(models.CodeNotFound, "there is no database at %s: name the one that is meant (--config, or database_url), or run `lotteryadmin db migrate`, which makes it", databaseURL)
 	case strings.HasPrefix(databaseURL, "sqlite:"):
-		err = s.openSQLite(strings.TrimPrefix(databaseURL, "sqlite:"))
+		err = s.openSQLite(ctx, strings.TrimPrefix(databaseURL, "sqlite:"))
 	case strings.HasPrefix(databaseURL, "postgres://"), strings.HasPrefix(databaseURL, "postgresql://"):
-		err = s.openPostgres(ctx, databaseURL)
+		if err = s.openPostgres(ctx, databaseURL); err == nil {
+			err = s.notForeignSchema(ctx, databaseURL)
+		}
 	default:
 		err = models.Errorf(models.CodeInvalid, "the database URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
 	}
@@ -101,7 +103,7 @@ func gormConfig() *gorm.Config {
 	}
 }
 
-func (s *Store) openSQLite(path string) error {
+func (s *Store) openSQLite(ctx context.Context, path string) error {
 	s.dialect = SQLite
 	s.path = strings.TrimPrefix(path, "//")
 	if s.path == "" || strings.HasPrefix(s.path, ":memory:") || strings.ContainsAny(s.path, "?#") {
@@ -117,6 +119,9 @@ func (s *Store) openSQLite(path string) error {
 	}
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("open the database: %w", err)
+	}
+	if err := notForeign(ctx, s.path); err != nil {
+		return err
 	}
 	common := url.Values{"_pragma": {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
