@@ -224,6 +224,9 @@ func (p *patient) database(ctx context.Context) finding {
 	p.open = st
 	p.mu.Unlock()
 	found := st.Dialect() + " " + health.Version
+	if health.Damage != "" {
+		return failing(found+": the file is damaged: "+health.Damage, "stop the servers and put a backup in its place, as docs/operations.md says, under Restore SQLite")
+	}
 	if health.Writable != nil {
 		remedy := "give the user the right to write, and see that the server is the primary and its disk is not full"
 		if st.Dialect() == store.SQLite {
@@ -231,7 +234,11 @@ func (p *patient) database(ctx context.Context) finding {
 		}
 		return failing(found+" takes no changes: "+health.Writable.Error(), remedy)
 	}
-	return fine(found + ", writable")
+	found += ", writable"
+	if health.Unread {
+		found += "; its file is too large to be looked through for damage here"
+	}
+	return fine(found)
 }
 
 func (p *patient) migrations(ctx context.Context) finding {

@@ -110,14 +110,18 @@ func backupSQLite(ctx context.Context, path, target string) error {
 	options := url.Values{"_pragma": {"busy_timeout(5000)"}, "mode": {"rw"}} // rw: never makes a database
 	db, err := gorm.Open(sqlite.Open(sqliteURI(path, options)), gormConfig())
 	if err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
+		return unopened(path, err)
 	}
 	pool, err := db.DB()
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	err = db.WithContext(ctx).Exec("VACUUM INTO ?", target).Error
-	if err = errors.Join(err, pool.Close()); err != nil {
+	err = errors.Join(err, pool.Close())
+	switch {
+	case damaged(err): // no copy of a damaged database passes for a backup
+		return unavailable(fmt.Errorf("copy %s: %w", path, err))
+	case err != nil:
 		return fmt.Errorf("copy %s: %w", path, err)
 	}
 	return nil

@@ -27,7 +27,7 @@ func notForeign(ctx context.Context, path string) (err error) {
 	const query = "SELECT (SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = 'version_id'), " +
 		"(SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*')"
 	if err := db.QueryRowContext(ctx, query).Scan(&ours, &others); err != nil {
-		return fmt.Errorf("open %s: %w", path, err)
+		return unopened(path, err)
 	}
 	if ours == 0 && others > 0 {
 		return errForeign(path)

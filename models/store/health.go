@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,7 +15,12 @@ type Health struct {
 	Version  string
 	Now      *time.Time // its clock; nil on SQLite, which has none of its own
 	Writable error      // why it takes no changes; nil = it does
+	Damage   string     // what is wrong with SQLite's file; "" = nothing was found
+	Unread   bool       // the file is too large to be looked through while somebody waits
 }
+
+// checkTime bounds the look through SQLite's file.
+const checkTime = 10 * time.Second
 
 // Health looks at the database and changes nothing, not even in an empty one.
 func (s *Store) Health(ctx context.Context) (Health, error) {
@@ -32,9 +38,31 @@ func (s *Store) Health(ctx context.Context) (Health, error) {
 			return h, unavailable(err)
 		}
 		h.Now = &now
+	} else if err := s.damage(ctx, &h); err != nil {
+		return h, err
 	}
 	h.Writable = s.writable(ctx)
 	return h, nil
+}
+
+// damage looks through SQLite's whole file. What is asked of a damaged one may go well for long, and the rows that it can
+// no longer find are missing without an error.
+func (s *Store) damage(ctx context.Context, h *Health) error {
+	bounded, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	var found string
+	err := s.reader(bounded).Raw("PRAGMA quick_check(1)").Scan(&found).Error
+	switch {
+	case err != nil && bounded.Err() != nil && ctx.Err() == nil:
+		h.Unread = true
+	case damaged(err):
+		h.Damage = err.Error()
+	case err != nil:
+		return unavailable(err)
+	case found != "ok":
+		h.Damage = strings.Join(strings.Fields(found), " ")
+	}
+	return nil
 }
 
 // writable tries a change of no row, which needs the right, the lock and a server that is no replica.

@@ -66,5 +66,5 @@ func eachDraw(rows *sql.Rows, take DrawFunc) error {
 			return err
 		}
 	}
-	return rows.Err()
+	return translate(rows.Err())
 }

@@ -129,10 +129,10 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	readers := url.Values{"_pragma": append([]string{"query_only(1)"}, common["_pragma"]...)}
 	writer := url.Values{"_pragma": common["_pragma"], "_txlock": {"immediate"}}
 	if s.write, err = gorm.Open(sqlite.Open(sqliteURI(s.path, writer)), gormConfig()); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
+		return unopened(s.path, err)
 	}
 	if s.read, err = gorm.Open(sqlite.Open(sqliteURI(s.path, readers)), gormConfig()); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
+		return unopened(s.path, err)
 	}
 	if err := limit(s.write, 1); err != nil {
 		return err
@@ -260,6 +260,22 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
+// unopened tells why a SQLite file cannot be opened, and what to do about it.
+func unopened(path string, err error) error {
+	const notADatabase, readOnly, kind = 26, 8, 0xFF
+	lite, _ := errors.AsType[*gosqlite.Error](err)
+	switch {
+	case lite == nil:
+		return fmt.Errorf("open %s: %w", path, err)
+	case lite.Code()&kind == notADatabase:
+		return &models.Error{Code: models.CodeUnavailable, Message: path + " is no database of SQLite: name another file (--database-url, or database_url), or put a backup in its place", Err: err}
+	case lite.Code()&kind == readOnly:
+		return &models.Error{Code: models.CodeUnavailable, Message: path + " cannot be written: this user needs the right to write the file and its folder, where SQLite keeps its log", Err: err}
+	default:
+		return unavailable(fmt.Errorf("open %s: %w", path, err))
+	}
+}
+
 // ErrDiskFull is that nothing can be written.
 var ErrDiskFull error = &models.Error{Code: models.CodeUnavailable, Message: "the disk of the database is full: make room"}
 
@@ -267,6 +283,9 @@ var ErrDiskFull error = &models.Error{Code: models.CodeUnavailable, Message: "th
 func unavailable(err error) error {
 	if diskFull(err) {
 		return ErrDiskFull
+	}
+	if damaged(err) {
+		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and put a backup in its place (docs/operations.md)", Err: err}
 	}
 	if locked(err) {
 		return &models.Error{Code: models.CodeUnavailable, Message: "another program is writing to the database, as an import does: try again in a moment", Err: err}
@@ -282,12 +301,22 @@ func locked(err error) bool {
 	return ok && lite.Code()&kind == sqliteBusy
 }
 
-// diskFull tells of SQLITE_FULL (https://sqlite.org/rescode.html) and of disk_full
-// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
-func diskFull(err error) bool {
-	const sqliteFull, postgresFull = 13, "53100"
+// damaged tells of SQLITE_CORRUPT, and of PostgreSQL's data_corrupted and index_corrupted.
+func damaged(err error) bool {
+	const sqliteCorrupt, kind = 11, 0xFF
 	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
-		return lite.Code() == sqliteFull
+		return lite.Code()&kind == sqliteCorrupt
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "XX001" || pg.Code == "XX002")
+}
+
+// diskFull tells of SQLITE_FULL and, of the file that SQLite makes beside the database to open it, SQLITE_IOERR_SHMSIZE
+// (https://sqlite.org/rescode.html), and of disk_full (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+func diskFull(err error) bool {
+	const sqliteFull, sqliteShmSize, postgresFull = 13, 4874, "53100"
+	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
+		return lite.Code() == sqliteFull || lite.Code() == sqliteShmSize
 	}
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == postgresFull

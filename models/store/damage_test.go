@@ -1,0 +1,92 @@
+package store
+
+import (
+	"bytes"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lottery/models"
+)
+
+// A file that is damaged is told as that, with what to do, whether it still opens or not, and passes for no backup.
+func TestDamagedFile(t *testing.T) {
+	t.Parallel()
+	ctx, path := t.Context(), filepath.Join(t.TempDir(), "lottery.db")
+	st, err := Open(ctx, "sqlite:"+path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Prepare(ctx, true); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if err := st.Note(ctx, &Operator{Who: "ada", Command: "test"}, "", strings.Repeat("x", 10_000), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if h, err := st.Health(ctx); err != nil || h.Damage != "" || h.Unread {
+		t.Errorf("whole: %+v, %v", h, err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := bytes.Clone(whole)
+	copy(torn[len(torn)-30_000:], bytes.Repeat([]byte{0xA5}, 20_000)) // what was written last: it opens as ever
+	write(t, path, torn)
+
+	if st, err = Open(ctx, "sqlite:"+path, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	h, err := st.Health(ctx)
+	if err != nil || h.Damage == "" {
+		t.Errorf("%+v, %v", h, err)
+	}
+	if err := st.Close(); err != nil {
+		t.Error(err)
+	}
+	const want = "the database is damaged: stop the servers and put a backup in its place"
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	if _, err := Backup(ctx, "sqlite:"+path, copied); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("a backup of it: %v", err)
+	}
+	write(t, path, whole[:len(whole)/2])
+	if _, err = Open(ctx, "sqlite:"+path, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("half of it: %v", err)
+	}
+}
+
+// What is no database, and what may not be written, is told as that.
+func TestFileThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lottery.db")
+	write(t, path, []byte(strings.Repeat("not a database ", 100)))
+	_, err := Open(t.Context(), "sqlite:"+path, Options{})
+	if models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), path+" is no database of SQLite: name another file") {
+		t.Errorf("%v", err)
+	}
+
+	write(t, path, nil)
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro") // root may write everywhere, and tests may run as root
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), "CREATE TABLE x (y)")
+	if err = unopened(path, err); models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), path+" cannot be written: this user needs") {
+		t.Errorf("%v", err)
+	}
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
