@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"lottery/admin"
@@ -26,7 +27,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A Redis that goes away, and a clock that is wrong, are each told, with the rest still looked at.
+// A Redis that takes no writes or goes away, and a clock that is wrong, are each told, with the rest still looked at.
 func TestDoctorOfRedisAndClock(t *testing.T) {
 	t.Parallel()
 	redis := storetest.NewRedis(t)
@@ -55,6 +56,31 @@ func TestDoctorOfRedisAndClock(t *testing.T) {
 	}
 	if found, code := examine(2 * time.Hour); code != 1 || found["clock"] != "failed" || found["database"] != "ok" {
 		t.Errorf("a clock two hours ahead: exit code %d, %v", code, found)
+	}
+	// Reads go well, and every request would be admitted from memory.
+	options, err := goredis.ParseURL(redis.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := goredis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	for _, c := range []struct{ takes, heals []any }{
+		{[]any{"REPLICAOF", "127.0.0.1", "1"}, []any{"REPLICAOF", "NO", "ONE"}},
+		{[]any{"CONFIG", "SET", "maxmemory", "1"}, []any{"CONFIG", "SET", "maxmemory", "0"}},
+		{[]any{"CONFIG", "SET", "min-replicas-to-write", "1"}, []any{"CONFIG", "SET", "min-replicas-to-write", "0"}},
+	} {
+		if err := client.Do(t.Context(), c.takes...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if found, code := examine(0); code != 1 || found["redis"] != "failed" {
+			t.Errorf("Redis after %v: exit code %d, %v", c.takes, code, found)
+		}
+		if err := client.Do(t.Context(), c.heals...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if keys, err := client.Keys(t.Context(), "*").Result(); err != nil || len(keys) > 0 {
+		t.Errorf("the doctor left %q, %v", keys, err)
 	}
 	redis.Stop()
 	if found, code := examine(0); code != 1 || found["redis"] != "failed" || found["database"] != "ok" || found["permissions"] == "" {

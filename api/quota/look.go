@@ -2,17 +2,25 @@ package quota
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // RedisHealth is what an operator's doctor asks of Redis.
 type RedisHealth struct {
-	Version string
-	Now     time.Time
-	Risks   []string // settings under which counters may be forgotten
+	Version  string
+	Now      time.Time
+	Writable error    // why it takes no counters; nil = it does
+	Risks    []string // settings under which counters may be forgotten
 }
+
+// redisTry writes what is not there: nothing is changed, and a Redis that takes no writes (a replica, one without
+// memory, disk or enough replicas) refuses it as it refuses to count. It is a script, as counting is.
+const redisTry = "return redis.call('SET', ARGV[1], '0', 'XX')"
 
 // Health looks at Redis and counts nothing. Settings that it may not read are no risks.
 func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
@@ -25,6 +33,9 @@ func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 	info, err := r.client.Info(ctx, "server").Result()
 	if err != nil {
 		return h, err
+	}
+	if err := r.client.Eval(ctx, redisTry, nil, RedisPrefix+"doctor").Err(); err != nil && !errors.Is(err, redis.Nil) {
+		h.Writable = err
 	}
 	_, rest, _ := strings.Cut(info, "redis_version:")
 	h.Version, _, _ = strings.Cut(rest, "\r\n")
