@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
 
@@ -106,8 +107,11 @@ func readFile(path string, options []Option) (flat map[string]string, problems [
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff")) // Windows' editors write it, and YAML allows it; the parser takes it for part of the first key
 	var raw map[string]any
-	if err := yaml.Unmarshal(b, &raw); err != nil {
-		return nil, []string{fmt.Sprintf("%s: %s", path, yaml.FormatError(err, false, false))}
+	var nodes map[string]ast.Node
+	for _, into := range []any{&raw, &nodes} {
+		if err := yaml.Unmarshal(b, into); err != nil {
+			return nil, []string{fmt.Sprintf("%s: %s", path, yaml.FormatError(err, false, false))}
+		}
 	}
 	if goesOn(b) {
 		problems = append(problems, path+": holds a second YAML document, which would not be read: take the line --- between them out")
@@ -124,15 +128,30 @@ func readFile(path string, options []Option) (flat map[string]string, problems [
 			problems = append(problems, fmt.Sprintf("%s: %s: must be one value, not a section", path, key))
 		case []any:
 			items := make([]string, len(v))
+			list, _ := nodes[key].(*ast.SequenceNode)
 			for i, item := range v {
 				items[i] = fmt.Sprint(item)
+				if list != nil && i < len(list.Values) {
+					items[i] = asWritten(item, list.Values[i])
+				}
 			}
 			flat[key] = strings.Join(items, ",")
 		default:
-			flat[key] = fmt.Sprint(v)
+			flat[key] = asWritten(v, nodes[key])
 		}
 	}
 	return flat, problems
+}
+
+// asWritten is a value's text as it stands in the file. YAML takes 0100 for the octal 64 and 1.10 for 1.1, which would be
+// another quota than in the environment, and another token.
+func asWritten(value any, node ast.Node) string {
+	switch node.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+		return node.GetToken().Value
+	default:
+		return fmt.Sprint(value)
+	}
 }
 
 // goesOn tells whether anything but comments follows the first document of a YAML file. The tokens are asked, since the

@@ -73,6 +73,25 @@ func TestFileOfAWindowsEditor(t *testing.T) {
 	}
 }
 
+// What stands in the file is what would stand in the environment: YAML reads a number with a zero before it as octal, and
+// shortens what looks like a fraction.
+func TestNumbersOfTheFileAreAsWritten(t *testing.T) {
+	t.Parallel()
+	cfg, err := configs.Load(configs.Source{File: write(t, "plan_free_requests_per_day: 0100\nplan_pro_requests_per_day: 20_000\n"+
+		"feeds_ny_open_data_token: 0123\ntrusted_proxies: [10.0.0.0/8]\nplan_free_max_keys: &n 010\nplan_pro_max_keys: *n\n")})
+	if err != nil || cfg.Plans[models.PlanFree] != (models.PlanTerms{RequestsPerDay: 100, MaxKeys: 10}) ||
+		cfg.Plans[models.PlanPro] != (models.PlanTerms{RequestsPerDay: 20_000, MaxKeys: 10}) || cfg.Feeds.NYToken != "0123" {
+		t.Errorf("%+v, %v", cfg, err)
+	}
+	if cfg, err = configs.Load(configs.Source{File: write(t, "feeds_ny_open_data_token: 1.10\n")}); err != nil || cfg.Feeds.NYToken != "1.10" {
+		t.Errorf("%q, %v", cfg.Feeds.NYToken, err)
+	}
+	_, err = configs.Load(configs.Source{File: write(t, "plan_free_requests_per_day: 0x10\ntrusted_proxies: [10.10]\n")})
+	if err == nil || !strings.Contains(err.Error(), `not "0x10"`) || !strings.Contains(err.Error(), `"10.10" is neither`) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestAllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	file := write(t, "lisen: x\nlisten: x\npublic_url: ftp://x\ndrain_delay: soon\n")

@@ -170,8 +170,9 @@ func planOption(key string, plan models.Plan, help string, field func(*models.Pl
 	}}
 }
 
+// count reads a number; 10_000 is how YAML lets one write ten thousand.
 func count(v string) (int, error) {
-	n, err := strconv.Atoi(v)
+	n, err := strconv.Atoi(strings.ReplaceAll(v, "_", ""))
 	if err != nil || n < 0 {
 		return 0, fmt.Errorf("must be a whole number, 0 or more, not %q", v)
 	}
