@@ -213,12 +213,10 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 	return open
 }
 
-const maxDailyLimit = 1_000_000_000 // what both databases store, and more than a node can serve
-
 func accountsSetLimit(ctx context.Context, c *call) error {
 	var limit *int
 	if text := c.arg(1); text != "default" {
-		n, err := wholeNumber("the limit (or default)", text, 0, maxDailyLimit)
+		n, err := wholeNumber("the limit (or default)", text, 0, models.MostRequestsPerDay)
 		if err != nil {
 			return err
 		}

@@ -92,6 +92,17 @@ func TestNumbersOfTheFileAreAsWritten(t *testing.T) {
 	}
 }
 
+// A plan cannot grant more than an account can be given by hand.
+func TestMostThatAPlanGrants(t *testing.T) {
+	t.Parallel()
+	for value, good := range map[string]bool{"1000000000": true, "1000000001": false, "9223372036854775807": false} {
+		_, err := configs.Load(configs.Source{Getenv: env("LOTTERY_PLAN_PRO_REQUESTS_PER_DAY", value)})
+		if good != (err == nil) || !good && !strings.Contains(err.Error(), "LOTTERY_PLAN_PRO_REQUESTS_PER_DAY: must be a whole number from 0 to 1000000000, not ") {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
 func TestAllProblemsAtOnce(t *testing.T) {
 	t.Parallel()
 	file := write(t, "lisen: x\nlisten: x\npublic_url: ftp://x\ndrain_delay: soon\n")

@@ -160,6 +160,9 @@ func planOption(key string, plan models.Plan, help string, field func(*models.Pl
 	terms := models.DefaultPlans()[plan]
 	return Option{Key: key, Default: strconv.Itoa(*field(&terms)), Help: help, set: func(c *Config, v string) error {
 		n, err := count(v)
+		if err == nil && n > models.MostRequestsPerDay {
+			err = fmt.Errorf("must be a whole number from 0 to %d, not %q", models.MostRequestsPerDay, v)
+		}
 		if err != nil {
 			return err
 		}

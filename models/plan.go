@@ -15,6 +15,10 @@ type PlanTerms struct {
 	MaxKeys        int // live keys
 }
 
+// MostRequestsPerDay is the largest daily limit, of a plan or of an account: what both databases and every client's JSON
+// hold, and more than a node can serve.
+const MostRequestsPerDay = 1_000_000_000
+
 // ProMonthlyCents is what Pro costs a month, in cents of USD, until the operator makes another price. The first price at
 // Stripe is made from it.
 const ProMonthlyCents = 999
