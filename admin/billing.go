@@ -307,7 +307,7 @@ func billingClearFlags(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	c.say("Cleared %d flags.", n)
+	c.say("Cleared %s.", models.Count(n, "flag"))
 	return c.billingResult(ctx, &a)
 }
 

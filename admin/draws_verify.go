@@ -114,7 +114,7 @@ func (v *verifier) take(d *store.StoredDraw) {
 		v.held = v.held.With(d.Tod)
 	}
 	if !models.ValidNumber(d.Number) || len(d.Number) != v.game.Digits {
-		v.problem(d, fmt.Sprintf("number %q does not have %d digits", d.Number, v.game.Digits))
+		v.problem(d, fmt.Sprintf("number %q does not have %s", d.Number, models.Count(v.game.Digits, "digit")))
 	}
 	if addons := (map[string]string)(nil); d.Addons != "" && json.Unmarshal([]byte(d.Addons), &addons) != nil {
 		v.problem(d, fmt.Sprintf("add-ons %q are not a JSON object of texts: UPDATE draws SET addons = '' WHERE game_id = '%s' AND date = '%s' AND tod = %d AND sequence = %d",

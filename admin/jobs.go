@@ -122,7 +122,7 @@ func (c *call) outbox(ctx context.Context) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	every, off, outcome := "every 5s, on every node", "smtp_url is not set here", fmt.Sprintf("%d mails wait, %d were given up", waiting, dead)
+	every, off, outcome := "every 5s, on every node", "smtp_url is not set here", fmt.Sprintf("%s waiting, %d given up", models.Count(waiting, "mail"), dead)
 	out := job{Name: "outbox", What: "send mails", State: "running", Outcome: &outcome, Schedule: &every}
 	if c.cfg.Web.SMTPURL == "" {
 		out.Schedule, out.Off, out.State = nil, &off, "never"

@@ -128,7 +128,7 @@ func (s *Service) checkInbox(ctx context.Context, add adder) {
 		add("inbox", false, err.Error(), "see that the database answers")
 		return
 	}
-	found := fmt.Sprintf("%d events wait, %d failed", waiting, len(failed))
+	found := fmt.Sprintf("%s waiting, %d failed", models.Count(waiting, "event"), len(failed))
 	late := waiting > 0 && s.now().Sub(oldest) > 10*time.Minute
 	add("inbox", len(failed) == 0 && !late, found, "`lotteryadmin billing events --failed` shows them, `billing events retry ID` tries one again; a server must run to work them off")
 }

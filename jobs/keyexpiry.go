@@ -2,8 +2,9 @@ package jobs
 
 import (
 	"context"
-	"fmt"
 	"time"
+
+	"lottery/models"
 )
 
 // KeyNotice is how long before its end a key's account is told.
@@ -15,7 +16,7 @@ func keyExpiryJob(d *Deps) Job {
 		Name: "key-expiry", What: "mail before API keys expire", When: "41 * * * *", Limit: 10 * time.Minute,
 		Run: func(ctx context.Context) (string, error) {
 			n, err := d.Store.MailExpiringKeys(ctx, KeyNotice)
-			return fmt.Sprintf("%d mails written", n), err
+			return models.Count(n, "mail") + " written", err
 		},
 	}
 	if !d.Mail {

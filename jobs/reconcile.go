@@ -15,7 +15,7 @@ func reconcileJob(d *Deps) Job {
 		Name: "reconcile", What: "compare all plans with Stripe", When: "7 * * * *", Limit: 3 * time.Hour,
 		Run: func(ctx context.Context) (string, error) {
 			done, err := d.Billing.Reconcile(ctx, nil)
-			outcome := fmt.Sprintf("%d accounts compared, %d repaired", done.Accounts, len(done.Drifts))
+			outcome := fmt.Sprintf("%s compared, %d repaired", models.Count(done.Accounts, "account"), len(done.Drifts))
 			if len(done.Failed) > 0 {
 				outcome += fmt.Sprintf(", %d could not be looked at", len(done.Failed))
 			}

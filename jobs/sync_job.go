@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lottery/jobs/feed"
+	"lottery/models"
 )
 
 // syncJob fetches the feeds when feeds_sync says so.
@@ -45,9 +46,9 @@ func told(list []FeedSynced) (outcome string, failed error) {
 			names = append(names, f.Feed)
 		}
 	}
-	outcome = fmt.Sprintf("%d new draws, %d corrected, %d newly rejected", inserted, corrected, news)
+	outcome = fmt.Sprintf("%s, %d corrected, %d newly rejected", models.Count(inserted, "new draw"), corrected, news)
 	if ignored > 0 {
-		outcome += fmt.Sprintf(", %d columns not read", ignored)
+		outcome += ", " + models.Count(ignored, "column") + " not read"
 	}
 	if len(names) > 0 {
 		failed = fmt.Errorf("not synced: %s; `lotteryadmin feeds status` says why", strings.Join(names, ", "))

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -21,4 +22,12 @@ func CheckText(what, s string, least, most int) error {
 		return Errorf(CodeInvalid, "%s must not have line breaks or other control characters", what)
 	}
 	return nil
+}
+
+// Count is n of something: 1 account, 2 accounts.
+func Count[N int | int64](n N, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + one + "s"
 }

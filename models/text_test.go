@@ -18,3 +18,12 @@ func TestCheckText(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int64]string{0: "0 accounts", 1: "1 account", 2: "2 accounts", 1000: "1000 accounts"} {
+		if got := models.Count(n, "account"); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}

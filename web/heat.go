@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lottery/models"
 	"lottery/models/catalog"
 )
 
@@ -61,7 +62,7 @@ func level(count, draws int) int {
 func (h *digitHeat) draw(g *catalog.Game) template.HTML {
 	const cell, tall, left, top = 60, 46, 64, 26
 	d := newDrawing("heat", left+10*cell, top+g.Digits*tall, "How often each digit came in each place of "+g.Name,
-		fmt.Sprintf("Ten digits in %d places over %s draws. Chance alone gives each about %s.", g.Digits, thousands(h.Draws), thousands(h.Draws/10)))
+		fmt.Sprintf("Ten digits in %s over %s draws. Chance alone gives each about %s.", models.Count(g.Digits, "place"), thousands(h.Draws), thousands(h.Draws/10)))
 	for digit := range h.Rows {
 		d.label(left+float64(digit)*cell+cell/2, 16, "middle", "tick-strong", h.Rows[digit].Digit)
 	}

@@ -313,7 +313,7 @@ func (s *Store) Close(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return models.Errorf(models.CodeUnavailable, "the counters of %d accounts could not be written: their store is away", left)
+			return models.Errorf(models.CodeUnavailable, "the counters of %s could not be written: their store is away", models.Count(left, "account"))
 		case <-time.After(retryAfter):
 		}
 	}

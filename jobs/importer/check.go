@@ -79,7 +79,7 @@ func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault)
 	}
 	number, ok := packNumber(digits, g.Digits)
 	if !ok {
-		return 0, 0, &fault{models.ReasonBadDigits, c.NumberCell, fmt.Sprintf("%s draws %d digits", g.Name, g.Digits)}
+		return 0, 0, &fault{models.ReasonBadDigits, c.NumberCell, g.Name + " draws " + models.Count(g.Digits, "digit")}
 	}
 	if !c.SumCell.Blank() && !sumIs(c.SumCell.Value, models.DigitsSum(digits)) {
 		return 0, 0, &fault{models.ReasonSumMismatch, c.SumCell, fmt.Sprintf("the digits %s add up to %d", digits, models.DigitsSum(digits))}

@@ -99,7 +99,7 @@ func (r *run) contradicting(f *file, c *conflict) string {
 		}
 	}
 	if more := size - 1 - len(places); more > 0 {
-		named = append(named, fmt.Sprintf("and %d lines more", more))
+		named = append(named, "and "+models.Count(more, "line")+" more")
 	}
 	return strings.Join(named, ", ") + " for " + r.slotName(k)
 }

@@ -165,7 +165,7 @@ func slotOf(tx *gorm.DB, slot models.Slot) *gorm.DB {
 
 func (s *Store) checkOperatorDraw(game *models.Game, in OperatorDraw) error {
 	if !models.ValidNumber(in.Number) || len(in.Number) != game.Digits {
-		return models.Errorf(models.CodeInvalid, "%q is not a number of %s: it draws %d digits, leading zeros included", in.Number, game.ID, game.Digits)
+		return models.Errorf(models.CodeInvalid, "%q is not a number of %s: it draws %s, leading zeros included", in.Number, game.ID, models.Count(game.Digits, "digit"))
 	}
 	if !game.Tods.Has(in.Tod) {
 		return models.Errorf(models.CodeInvalid, "%s does not draw at %s; its times of day are %s", game.ID, in.Tod, game.Tods)
