@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		OnUsageError:    onUsageError,
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usagef("there is no command %q; there are serve, demo and healthcheck", c.Args().First())
+				return noCommand(c.Args().First())
 			}
 			if err := cli.ShowAppHelp(c); err != nil {
 				return err
@@ -98,6 +98,29 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 					return demo(c.Context, c.String("listen"), c.String("data"), stdout, stderr)
 				},
 			},
+			{
+				Name: "help", Usage: "show help, of a command too", ArgsUsage: "[COMMAND]", OnUsageError: onUsageError,
+				Action: func(c *cli.Context) error {
+					switch name := c.Args().First(); {
+					case name == "":
+						return cli.ShowAppHelp(c)
+					case c.App.Command(name) == nil:
+						return noCommand(name)
+					default:
+						return cli.ShowCommandHelp(c.Lineage()[1], name) // the program's own commands, not those of help
+					}
+				},
+			},
+			{
+				Name: "version", Usage: "print the version", OnUsageError: onUsageError,
+				Action: func(c *cli.Context) error {
+					if c.Args().Present() {
+						return usagef("version takes no arguments")
+					}
+					cli.ShowVersion(c)
+					return nil
+				},
+			},
 		},
 	}
 	err := app.RunContext(ctx, args)
@@ -117,6 +140,10 @@ type badUsageError struct{ text string }
 func (e *badUsageError) Error() string { return e.text }
 
 func usagef(format string, args ...any) error { return &badUsageError{fmt.Sprintf(format, args...)} }
+
+func noCommand(name string) error {
+	return usagef("there is no command %q; there are serve, demo, healthcheck, help and version", name)
+}
 
 func onUsageError(_ *cli.Context, err error, _ bool) error {
 	return usagef("%v; see lotteryapi --help", err)
