@@ -149,7 +149,7 @@ func lateFeeds(ctx context.Context, st *store.Store, cfg *configs.Feeds, now tim
 		case s.LastSuccess == nil:
 			late = append(late, name+" was never fetched")
 		case !s.Fresh:
-			late = append(late, name+" is behind, last fetched "+*s.LastSuccess)
+			late = append(late, fmt.Sprintf("%s is behind (%s), last fetched %s", name, *s.Behind, *s.LastSuccess))
 		}
 	}
 	return late, nil

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,7 +16,8 @@ func (t *tool) feeds() *cli.Command {
 		{
 			Name: "status", Usage: "show when feeds were fetched, what went wrong, and how new their draws are",
 			Description: "newest_draw is the oldest of the newest draws of the feed's games at each time of day; expected_draw is the\n" +
-				"day that should be there by now. `draws verify` tells what is missing. Addresses that are not configured\n" +
+				"day that should be there by now; behind is the games that are not there, or the times of day of theirs. `draws\n" +
+				"verify` tells what is missing. Addresses that are not configured\n" +
 				"any more are left out.\n\nExample:\n  lotteryadmin feeds status",
 			Action: t.stored(feedsStatus),
 		},
@@ -28,6 +30,7 @@ type feedStatus struct {
 	Fresh        bool    `json:"fresh"`
 	NewestDraw   *string `json:"newest_draw"`
 	ExpectedDraw *string `json:"expected_draw"`
+	Behind       *string `json:"behind"` // which of its games are, or which times of day of theirs
 	LastChecked  *string `json:"last_checked"`
 	LastSuccess  *string `json:"last_success"` // of the address that succeeded longest ago
 	LastError    *string `json:"last_error"`   // with the address that failed, and how many others did
@@ -54,11 +57,14 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 	out := feedStatus{Feed: name, Fresh: true}
 	var newest *models.Date
 	empty := false
+	var behind []string
 	for _, f := range fresh {
 		if f.Feed != name {
 			continue
 		}
-		out.Fresh = out.Fresh && f.Fresh
+		if out.Fresh = out.Fresh && f.Fresh; !f.Fresh {
+			behind = append(behind, behindOf(&f))
+		}
 		if f.Newest == nil {
 			empty = true
 		} else if newest == nil || *f.Newest < *newest {
@@ -72,6 +78,10 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 	if newest != nil && !empty {
 		day := newest.String()
 		out.NewestDraw = &day
+	}
+	if len(behind) > 0 {
+		all := strings.Join(behind, ", ")
+		out.Behind = &all
 	}
 	var failed []*models.FeedSource
 	for i := range sources {
@@ -92,6 +102,15 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 	}
 	out.LastError = errorsOf(failed)
 	return out
+}
+
+// behindOf names a game whose draws are not all there, with the times of day of which they are not: a lottery may publish
+// each in a file of its own. Where it is all of them, the game's name says so.
+func behindOf(f *jobs.Freshness) string {
+	if f.Behind == f.Due {
+		return f.Game
+	}
+	return f.Game + " " + f.Behind.String()
 }
 
 // errorsOf is what the operator reads of the addresses that failed: the first of them, and how many others there are.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"lottery/models"
 )
@@ -84,6 +85,54 @@ func TestFeedsStatusNamesAddresses(t *testing.T) {
 			case feed.LastError == nil || *feed.LastError != step.want:
 				t.Errorf("after %s: %s", step.tod, out)
 			}
+		}
+	}
+}
+
+// Where one time of day of one game stops, feeds status and doctor name it: the others, and the feed's other games, are
+// well.
+func TestFeedsStatusNamesWhatIsBehind(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	var draws strings.Builder
+	draws.WriteString("game,date,tod,number\n")
+	for _, game := range []string{"tx-pick-3,123", "tx-daily-4,1234"} {
+		id, number, _ := strings.Cut(game, ",")
+		for _, tod := range []string{"Morning", "Day", "Evening", "Night"} {
+			for back := 1; back <= 20; back++ {
+				if id == "tx-pick-3" && tod == "Day" && back < 10 {
+					continue
+				}
+				draws.WriteString(id + "," + d.now.AddDate(0, 0, -back).Format(time.DateOnly) + "," + tod + "," + number + "\n")
+			}
+		}
+	}
+	d.stdin = draws.String()
+	d.run(0, "draws", "import", "--feed", "csv", "-")
+	const nowhere = "http://127.0.0.1:1"
+	src := models.FeedSource{Feed: models.FeedTexas, Address: nowhere + "/Games/Pick_3/Winning_Numbers/pick3day.csv", CheckedAt: &d.now, SucceededAt: &d.now}
+	if err := d.open().SaveFeedSource(t.Context(), src); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(d.dir, "lottery.yaml")
+	write(t, file, "feeds_sync: 15 * * * *\nfeeds_allow_private: true\nfeeds_va_lottery_url: "+nowhere+"\nfeeds_ny_open_data_url: "+nowhere+
+		"\nfeeds_tx_lottery_url: "+nowhere+"\nfeeds_nc_lottery_url: "+nowhere+"\n")
+	if out, _ := d.run(1, "doctor", "--config", file, "-o", "json"); !strings.Contains(out, "tx-lottery is behind (tx-pick-3 Day), last fetched 2026-03-04T") {
+		t.Error(out)
+	}
+	out, _ := d.run(0, "feeds", "status", "--config", file, "-o", "json")
+	var list []struct {
+		Feed   string
+		Fresh  bool
+		Behind *string
+	}
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, feed := range list {
+		want := map[string]string{models.FeedTexas: "tx-pick-3 Day", models.FeedVirginia: "va-pick-3, va-pick-4"}[feed.Feed]
+		if want != "" && (feed.Fresh || feed.Behind == nil || *feed.Behind != want) {
+			t.Errorf("%s: %s", feed.Feed, out)
 		}
 	}
 }

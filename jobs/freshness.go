@@ -17,6 +17,8 @@ type Freshness struct {
 	Newest   *models.Date // of that time of day; nil = it has no draws
 	Expected *models.Date // the newest day on which the game should have drawn and been published; nil = none yet
 	Fresh    bool
+	Behind   models.TodSet // the times of day that are
+	Due      models.TodSet // those at which it draws these days
 }
 
 // published is how long after the end of a day its draws should be there.
@@ -71,6 +73,10 @@ func freshnessOf(g *models.Game, now time.Time, newest map[models.Tod]models.Dat
 		last, held := newest[tod]
 		behind := !held || last < due
 		f.Fresh = f.Fresh && !behind
+		f.Due = f.Due.With(tod)
+		if behind {
+			f.Behind = f.Behind.With(tod)
+		}
 		switch {
 		case !held:
 			f.Newest = nil
