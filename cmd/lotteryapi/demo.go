@@ -88,7 +88,7 @@ func settled(ctx context.Context, listen string) (string, error) {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return "", models.Errorf(models.CodeUnavailable, "cannot listen on %s: %v", listen, rootError(err))
+		return "", cannotListen("listen", listen, err)
 	}
 	return listener.Addr().String(), listener.Close()
 }

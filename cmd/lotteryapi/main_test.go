@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io"
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -25,6 +28,28 @@ func TestHelpAndVersion(t *testing.T) {
 		code := run(t.Context(), strings.Fields("lotteryapi "+c.args), func(string) string { return "" }, &stdout, &stderr)
 		if code != c.code || !strings.Contains(stdout.String(), c.says) || !strings.Contains(stderr.String(), c.errors) || (code == 0) != (stderr.Len() == 0) {
 			t.Errorf("%s: exit code %d, %s%s", c.args, code, stdout.String(), stderr.String())
+		}
+	}
+}
+
+// Why an address cannot be listened on decides what helps.
+func TestCannotListen(t *testing.T) {
+	t.Parallel()
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address, database := taken.Addr().String(), "sqlite:"+filepath.Join(t.TempDir(), "lottery.db")
+	for _, c := range []struct{ args, want string }{
+		{"--listen " + address, "cannot listen on " + address + " (listen): address already in use: is another server running?"},
+		{"--listen 203.0.113.1:1", "cannot listen on 203.0.113.1:1 (listen): cannot assign requested address: this machine does not have that address"},
+		{"--listen 127.0.0.1:0 --ops-listen " + address, "cannot listen on " + address + " (ops_listen): address already in use: is another server running? Stop it, or set ops_listen"},
+	} {
+		var stderr strings.Builder
+		code := run(t.Context(), strings.Fields("lotteryapi serve --database-url "+database+" "+c.args), func(string) string { return "" }, io.Discard, &stderr)
+		if code != exitFailed || !strings.Contains(stderr.String(), c.want) {
+			t.Errorf("%s: exit code %d: %s", c.args, code, stderr.String())
 		}
 	}
 }

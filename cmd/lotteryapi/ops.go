@@ -63,7 +63,7 @@ func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server,
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.OpsListen)
 	if err != nil {
-		return nil, models.Errorf(models.CodeUnavailable, "cannot listen on ops_listen %s: %v", n.cfg.OpsListen, rootError(err))
+		return nil, cannotListen("ops_listen", n.cfg.OpsListen, err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeTimeout}))

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -124,7 +125,7 @@ func (n *node) closeQuota(ctx context.Context) error {
 func (n *node) run(ctx context.Context, started func(addr string)) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
 	if err != nil {
-		return models.Errorf(models.CodeUnavailable, "cannot listen on %s: %v (is another server running? --listen names another address)", n.cfg.Listen, rootError(err))
+		return cannotListen("listen", n.cfg.Listen, err)
 	}
 	server, err := n.server()
 	if err != nil {
@@ -212,6 +213,20 @@ func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 }
 
 // rootError is the innermost cause: "address already in use" rather than the whole chain.
+// cannotListen tells why an address of an option cannot be listened on, and what to do about it.
+func cannotListen(option, address string, err error) error {
+	advice := ""
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		advice = ": is another server running? Stop it, or set " + option + " to another address"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		advice = ": this machine does not have that address; 0.0.0.0 stands for all that it has"
+	case errors.Is(err, syscall.EACCES):
+		advice = ": this user may not; ports below 1024 want a privilege, so take a higher one and put a proxy in front"
+	}
+	return models.Errorf(models.CodeUnavailable, "cannot listen on %s (%s): %v%s", address, option, rootError(err), advice)
+}
+
 func rootError(err error) error {
 	for {
 		inner := errors.Unwrap(err)
