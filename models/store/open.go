@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -213,12 +214,25 @@ func redact(text, databaseURL string) string {
 	return passwordParameter.ReplaceAllString(text, "${1}xxxxx")
 }
 
+// rootCause is what the driver says of a connection that could not be made. Where TLS is not demanded it tries with and
+// without, and tells of both, a line each: that the server has no TLS matters only where that is all, and what was said
+// already is not said again.
 func rootCause(err error) string {
 	text := err.Error()
-	if i := strings.Index(text, ": "); i >= 0 && strings.HasPrefix(text, "failed to connect") {
-		text = text[i+2:]
+	if _, rest, ok := strings.Cut(text, "`:"); ok && strings.HasPrefix(text, "failed to connect") {
+		text = rest
 	}
-	return strings.Join(strings.Fields(text), " ")
+	var causes []string
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		if line != "" && !slices.Contains(causes, line) {
+			causes = append(causes, line)
+		}
+	}
+	if others := slices.DeleteFunc(slices.Clone(causes), func(cause string) bool { return strings.Contains(cause, "server refused TLS connection") }); len(others) > 0 {
+		causes = others
+	}
+	return strings.Join(causes, "; ")
 }
 
 // reader is a session for queries that change nothing.

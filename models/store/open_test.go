@@ -3,13 +3,17 @@ package store_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"lottery/models"
 	"lottery/models/store"
+	"lottery/models/store/storetest"
 )
 
 // Whichever way a password stands in the address of a database, it is not told.
@@ -87,4 +91,56 @@ func TestStopWhileConnecting(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Error("it goes on connecting")
 	}
+}
+
+// Why PostgreSQL refuses is told once, and not that it has no TLS, which the driver tries first, where none is demanded.
+func TestWhyPostgreSQLRefuses(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(storetest.NewPostgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := overTCP(t, filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"))
+	for address, want := range map[string]string{
+		"postgres://lottery@" + server + "/none":                 `server error: FATAL: database "none" does not exist (SQLSTATE 3D000)`,
+		"postgres://nobody@" + server + u.Path:                   `server error: FATAL: role "nobody" does not exist (SQLSTATE 28000)`,
+		"postgres://lottery@" + server + "/none?sslmode=require": "tls error: server refused TLS connection",
+		"postgres://lottery@127.0.0.1:1/none":                    "dial error: dial tcp 127.0.0.1:1: connect: connection refused",
+		"postgres://lottery@127.0.0.1:1,127.0.0.1:2/none":        "connection refused; 127.0.0.1:2",
+	} {
+		_, err := store.Open(t.Context(), address, store.Options{})
+		if err == nil || strings.Count(err.Error(), want) != 1 || strings.Contains(err.Error(), "TLS") != strings.Contains(want, "TLS") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// overTCP is the address at which a server that listens on a Unix socket is reached, too: nobody asks for TLS on those.
+func overTCP(t *testing.T, socket string) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("unix", socket)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			for from, to := range map[net.Conn]net.Conn{client: server, server: client} {
+				go func() {
+					_, _ = io.Copy(to, from)
+					_ = to.Close()
+				}()
+			}
+		}
+	}()
+	return listener.Addr().String()
 }
