@@ -9,18 +9,16 @@ import (
 	"maps"
 	"math/rand/v2"
 	"mime"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
+	"golang.org/x/net/http/httpproxy"
 
 	"lottery/models"
 )
@@ -51,6 +49,8 @@ type FetchOptions struct {
 	Contact string
 	// AllowPrivate lets addresses of this machine and of private networks be fetched.
 	AllowPrivate bool
+	// Proxy is what to go through; nil = what the environment says (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
+	Proxy *httpproxy.Config
 	// FirstWait is the pause before the first retry; 0 = a second.
 	FirstWait time.Duration
 	// Stall is how long a server may take to connect, to the headers, and between two pieces of the body; 0 = 30 s.
@@ -62,10 +62,7 @@ type FetchOptions struct {
 // NewFetcher makes a Fetcher.
 func NewFetcher(o FetchOptions) *Fetcher {
 	stall := cmp.Or(o.Stall, longestStall)
-	dialer := &net.Dialer{Timeout: stall}
-	if !o.AllowPrivate {
-		dialer.Control = publicOnly
-	}
+	route := newRoute(o.Proxy, o.AllowPrivate, stall)
 	client := retryablehttp.NewClient()
 	client.Logger = nil
 	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = mostRetries, cmp.Or(o.FirstWait, firstWait), longestWait
@@ -73,7 +70,7 @@ func NewFetcher(o FetchOptions) *Fetcher {
 	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	client.HTTPClient = &http.Client{
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: stall, ResponseHeaderTimeout: stall, ForceAttemptHTTP2: true,
+			Proxy: route.proxy, DialContext: route.dial, TLSHandshakeTimeout: stall, ResponseHeaderTimeout: stall, ForceAttemptHTTP2: true,
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > mostRedirect {
@@ -94,23 +91,6 @@ func NewFetcher(o FetchOptions) *Fetcher {
 // forAll is the headers that may go to another server than the one that was asked, or there in the clear. What the
 // caller adds is for that server alone: an app token is a secret, and net/http holds back only those that it knows.
 var forAll = []string{"User-Agent", "If-None-Match", "If-Modified-Since", "Referer"}
-
-// publicOnly refuses to connect to what is not on the public internet. It sees the address that a name resolved to, so
-// neither a name nor a redirect gets around it.
-func publicOnly(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
-	}
-	ip := at.Addr().Unmap()
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedSpace.Contains(ip) {
-		return fmt.Errorf("it leads to %s, which is not on the public internet; feeds_allow_private allows that", ip)
-	}
-	return nil
-}
-
-// sharedSpace is carriers' private addresses (RFC 6598).
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
 
 // backoff doubles, with jitter; a Retry-After is obeyed.
 func backoff(least, most time.Duration, attempt int, res *http.Response) time.Duration {

@@ -3,27 +3,32 @@ package feed
 import (
 	"context"
 	"errors"
-	"net"
+	"fmt"
+	"net/http"
 	"net/url"
 )
 
-// Reach connects to an address's host, under the same rules as a fetch, and asks for nothing.
+// Reach connects to an address's host, or to the proxy before it, under the same rules as a fetch, and asks for nothing.
 func Reach(ctx context.Context, address string, allowPrivate bool) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
 		return errors.New("it is no address that can be fetched")
 	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	dialer := &net.Dialer{}
-	if !allowPrivate {
-		dialer.Control = publicOnly
-	}
-	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	r := newRoute(nil, allowPrivate, 0)
+	proxy, err := r.proxy((&http.Request{URL: u}).WithContext(ctx))
 	if err != nil {
 		return err
 	}
-	return conn.Close()
+	if proxy == nil {
+		proxy = u
+	}
+	conn, err := r.dial(ctx, "tcp", hostPort(proxy))
+	switch {
+	case err == nil:
+		return conn.Close()
+	case proxy != u:
+		return fmt.Errorf("the proxy %s (HTTPS_PROXY or HTTP_PROXY): %w", proxy.Host, err)
+	default:
+		return err
+	}
 }

@@ -1,0 +1,102 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+)
+
+// route is how an address is reached: straight, or through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, as
+// everything else that the programs ask for.
+type route struct {
+	proxyOf      func(*url.URL) (*url.URL, error)
+	proxies      map[string]bool // host:port; the operator named them, so they may lie in a private network
+	allowPrivate bool
+	timeout      time.Duration // of a connection; 0 = none
+}
+
+// newRoute reads the proxies of env; nil = the environment's.
+func newRoute(env *httpproxy.Config, allowPrivate bool, timeout time.Duration) *route {
+	if env == nil {
+		env = httpproxy.FromEnvironment()
+	}
+	r := &route{proxyOf: env.ProxyFunc(), proxies: map[string]bool{}, allowPrivate: allowPrivate, timeout: timeout}
+	always := httpproxy.Config{HTTPProxy: env.HTTPProxy, HTTPSProxy: env.HTTPSProxy}
+	for _, scheme := range []string{"http", "https"} {
+		if proxy, err := always.ProxyFunc()(&url.URL{Scheme: scheme, Host: "example.com"}); err == nil && proxy != nil {
+			r.proxies[hostPort(proxy)] = true
+		}
+	}
+	return r
+}
+
+// lookUp bounds the question where a name leads: who is behind a proxy may have nobody who knows.
+const lookUp = 2 * time.Second
+
+// proxy is what a request goes through; nil = nothing. Of what lies behind a proxy dial sees the proxy alone, so what is
+// asked for is looked at here, as is a request for the proxy itself. A name that nobody knows here is left to the proxy.
+func (r *route) proxy(q *http.Request) (*url.URL, error) {
+	proxy, err := r.proxyOf(q.URL)
+	if err != nil || r.allowPrivate || (proxy == nil && !r.proxies[hostPort(q.URL)]) {
+		return proxy, err
+	}
+	ctx, cancel := context.WithTimeout(q.Context(), lookUp)
+	defer cancel()
+	var found []netip.Addr
+	if ip, err := netip.ParseAddr(q.URL.Hostname()); err == nil {
+		found = append(found, ip)
+	} else if found, err = net.DefaultResolver.LookupNetIP(ctx, "ip", q.URL.Hostname()); err != nil {
+		return proxy, nil // the proxy may know it
+	}
+	for _, ip := range found {
+		if err := public(ip); err != nil {
+			return nil, err
+		}
+	}
+	return proxy, nil
+}
+
+// dial connects to a server, or to a proxy.
+func (r *route) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := &net.Dialer{Timeout: r.timeout}
+	if !r.allowPrivate && !r.proxies[address] {
+		dialer.Control = publicOnly
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
+// hostPort is the address of a URL's server.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// publicOnly refuses to connect to what is not on the public internet. It sees the address that a name resolved to, so
+// neither a name nor a redirect gets around it.
+func publicOnly(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	return public(at.Addr())
+}
+
+func public(ip netip.Addr) error {
+	if ip = ip.Unmap(); !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedSpace.Contains(ip) {
+		return fmt.Errorf("it leads to %s, which is not on the public internet; feeds_allow_private allows that", ip)
+	}
+	return nil
+}
+
+// sharedSpace is carriers' private addresses (RFC 6598).
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
