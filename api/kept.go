@@ -92,6 +92,13 @@ func (x *call) keepMade(a *made) {
 
 // give writes an answer.
 func (x *call) give(a *made) {
+	x.head(a)
+	// An error here is a client that has gone away: there is nobody left to tell.
+	_, _ = x.c.Writer.Write(a.body)
+}
+
+// head sets status and headers of an answer.
+func (x *call) head(a *made) {
 	h := x.c.Writer.Header()
 	h["Content-Type"] = contentTypes[x.form]
 	h["Content-Length"] = a.length
@@ -105,6 +112,4 @@ func (x *call) give(a *made) {
 		h["X-Total-Count"] = a.total
 	}
 	x.c.Status(http.StatusOK)
-	// An error here is a client that has gone away: there is nobody left to tell.
-	_, _ = x.c.Writer.Write(a.body)
 }

@@ -20,7 +20,7 @@ type layout struct {
 
 // layouts is by form. JSON is RFC 8259, CSV is RFC 4180.
 var layouts = [forms]layout{
-	formJSON: jsonLayout(","),
+	formJSON: jsonLayout(`{"draws":[`, ","),
 	formCSV: {
 		header:       "date,tod,numbers,number_str,normalized,digits_sum,game,game_name,game_type,pairs_2dp\r\n",
 		searchHeader: "date,tod,numbers,number_str,normalized,digits_sum,game,game_name,game_type,pairs_2dp,match\r\n",
@@ -28,11 +28,12 @@ var layouts = [forms]layout{
 		separator: " ", appendName: appendCSVField,
 		box: ",box", exact: ",exact", terminator: "\r\n",
 	},
-	formNDJSON: jsonLayout("\n"),
+	formNDJSON: jsonLayout("", "\n"),
 }
 
-func jsonLayout(terminator string) layout {
+func jsonLayout(header, terminator string) layout {
 	return layout{
+		header: header, searchHeader: header,
 		date: `{"date":"`, tod: `","tod":"`, numbers: `","numbers":[`, drawn: `],"number_str":"`, normalized: `","normalized":"`,
 		sum: `","digits_sum":`, game: `,"game":"`, name: `","game_name":`, gameType: `,"game_type":"`, pairs: `","pairs_2dp":[`,
 		quote: `"`, separator: ",", appendName: appendJSONString,

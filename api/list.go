@@ -12,6 +12,7 @@ type list struct {
 	page   catalog.Page
 	game   string // for the envelope
 	search *searchTotals
+	cursor string // of the next page; "" = there is none
 }
 
 // searchTotals is what search says beside its draws.
@@ -20,41 +21,80 @@ type searchTotals struct {
 	exact, box         int
 }
 
+const (
+	// longList is from how many records on a list of JSON, of which each has 200 bytes and more, is written in pieces.
+	longList = 500
+	// pieceSize is about how many bytes a piece has: few enough to be in the processor's cache still when they are sent.
+	pieceSize = 56 << 10
+)
+
 // write answers with l: an envelope in JSON, or records alone with the rest in headers.
 func (x *call) write(l list) error {
 	x.refs = l.page.Refs
-	cursor := ""
 	h := x.c.Writer.Header()
 	if l.page.More && len(l.page.Refs) > 0 {
-		cursor = encodeCursor(x.bind.identity(x.c.Request.URL.Path), l.page.Refs[len(l.page.Refs)-1].Position())
-		h["Link"] = []string{x.nextPage(cursor)}
+		l.cursor = encodeCursor(x.bind.identity(x.c.Request.URL.Path), l.page.Refs[len(l.page.Refs)-1].Position())
+		h["Link"] = []string{x.nextPage(l.cursor)}
 	}
-	b := x.body[:0]
-	x.records.begin(x.form, l.search != nil)
-	if x.form == formJSON {
-		b = appendEnvelope(b, &x.records, &l, cursor)
-	} else {
-		b = x.records.append(x.records.appendHeader(b), l.page.Refs)
+	if x.form != formJSON {
 		h["X-Total-Count"] = []string{strconv.Itoa(l.page.Total)}
 	}
-	x.body = b
+	x.records.begin(x.form, l.search != nil)
+	x.records.readAhead(l.page.Refs)
+	if x.coding == nil && x.form != formCSV && len(l.page.Refs) >= longList {
+		x.writePieces(&l)
+		return nil
+	}
+	b := x.records.appendHeader(x.body[:0])
+	b = x.records.append(b, l.page.Refs)
+	x.body = x.appendEnd(b, &l)
 	return x.send()
+}
+
+// writePieces answers with a long list piece by piece: each is on its way while the next one is made (decision 0028).
+func (x *call) writePieces(l *list) {
+	r, refs := &x.records, l.page.Refs
+	size := len(r.appendHeader(x.body[:0])) + r.size(refs)
+	if x.form == formJSON {
+		size += len(l.appendEnvelope(x.body[:0])) - len(comma)
+	}
+	x.head(&made{length: []string{strconv.Itoa(size)}})
+	b := r.appendHeader(x.body[:0])
+	pieces := (size + pieceSize - 1) / pieceSize
+	for each := (len(refs) + pieces - 1) / pieces; len(refs) > 0; b = b[:0] {
+		n := min(each, len(refs))
+		b = r.append(b, refs[:n])
+		if refs = refs[n:]; len(refs) == 0 {
+			b = x.appendEnd(b, l)
+		}
+		x.body = b
+		if _, err := x.c.Writer.Write(b); err != nil {
+			return // a client that has gone away: there is nobody left to tell
+		}
+	}
+}
+
+// appendEnd appends what comes after the last record.
+func (x *call) appendEnd(b []byte, l *list) []byte {
+	if x.form != formJSON {
+		return b
+	}
+	return l.appendEnvelope(bytes.TrimSuffix(b, comma))
 }
 
 // comma is what JSON has after each record, and must not have after the last.
 var comma = []byte(",")
 
-func appendEnvelope(b []byte, r *records, l *list, cursor string) []byte {
-	b = append(b, `{"draws":[`...)
-	b = bytes.TrimSuffix(r.append(b, l.page.Refs), comma)
+// appendEnvelope appends what JSON has after the draws.
+func (l *list) appendEnvelope(b []byte) []byte {
 	b = append(b, `],"total":`...)
 	b = strconv.AppendInt(b, int64(l.page.Total), 10)
 	b = append(b, `,"game":"`...)
 	b = append(b, l.game...)
 	b = append(b, '"')
-	if cursor != "" {
+	if l.cursor != "" {
 		b = append(b, `,"next_cursor":"`...)
-		b = append(b, cursor...)
+		b = append(b, l.cursor...)
 		b = append(b, '"')
 	}
 	if s := l.search; s != nil {

@@ -9,6 +9,7 @@ type numberTexts struct {
 	drawn []drawnText // by number; of zeroes alone, where digits are put into them
 	boxes []boxText
 	boxOf []uint16                                  // by number; nil where drawn tells
+	sizes []uint8                                   // by number: of its texts and its box's
 	put   struct{ digits, first, step, second int } // where digits go: in a list, and all together
 }
 
@@ -51,6 +52,7 @@ func (t *numberTexts) make(l *layout, n int) {
 	} else {
 		t.drawn, t.boxOf = make([]drawnText, 1), make([]uint16, count)
 	}
+	t.sizes = make([]uint8, count)
 	var d digits
 	known := map[[len(d.sorted)]byte]uint16{} // boxes by their digits
 	for number := range count {
@@ -67,6 +69,7 @@ func (t *numberTexts) make(l *layout, n int) {
 		if t.boxOf != nil {
 			t.boxOf[number] = box
 		}
+		t.sizes[number] = t.drawn[min(number, uint64(len(t.drawn)-1))].text.len + t.boxes[box].fields.len + t.boxes[box].pairs.len
 	}
 	t.put.digits, t.put.first, t.put.second = n, len(l.numbers)+len(l.quote), int(t.drawn[0].text.len)-n
 	t.put.step = len(l.quote) + 1 + len(l.quote) + len(l.separator)

@@ -81,7 +81,6 @@ func (r *records) appendHeader(b []byte) []byte {
 
 // append appends the records of refs, each with the terminator of its form.
 func (r *records) append(b []byte, refs []catalog.Ref) []byte {
-	r.readAhead(refs[:min(len(refs), aheadBy)])
 	l, texts := &layouts[r.form], &formTexts[r.form]
 	b = append(b, l.date...)
 	at, all := len(b), b[:cap(b)]
@@ -119,12 +118,36 @@ func (r *records) append(b []byte, refs []catalog.Ref) []byte {
 	return all[:at-len(l.date)]
 }
 
+// size is how many bytes append appends.
+func (r *records) size(refs []catalog.Ref) int {
+	texts := &formTexts[r.form] // the ends of which hold what comes before the next date
+	size := len(refs) * dateLen
+	var g *gameTexts
+	var made []byte
+	for i := range refs {
+		ref := &refs[i]
+		if g == nil || ref.Game() != g.game {
+			g = r.enter(ref.Game())
+		}
+		size += int(texts.tods[ref.Tod()&7].len) + int(texts.ends[r.match(ref)&3].len)
+		if t := g.known; t != nil {
+			size += int(t.sizes[ref.Number()]) + int(g.middle.len)
+			continue
+		}
+		made = r.appendMade(made[:0], ref, g)
+		size += len(made)
+	}
+	return size
+}
+
 // aheadBy is how many records' texts are read ahead: those of most lists.
 const aheadBy = 64
 
-// readAhead reads from the texts that records are about to be written from. Those of numbers that nobody asked for lately
-// are not in the processor's cache: reading one right after the other, it waits for all of them at once.
+// readAhead reads from the texts that the first of a list's records are about to be written from. Those of numbers that
+// nobody asked for lately are not in the processor's cache: reading one right after the other, it waits for all of them
+// at once.
 func (r *records) readAhead(refs []catalog.Ref) {
+	refs = refs[:min(len(refs), aheadBy)]
 	var known *numberTexts
 	of, read := 0, uint16(0)
 	for i := range refs {

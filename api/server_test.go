@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 	"time"
 
@@ -127,5 +128,8 @@ func (s *server) do(t testing.TB, method, path string, headers map[string]string
 	}
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, r)
+	if length := w.Header().Get("Content-Length"); length != "" && method == http.MethodGet && length != strconv.Itoa(w.Body.Len()) {
+		t.Fatalf("%s: Content-Length %s, %d bytes", path, length, w.Body.Len())
+	}
 	return w
 }
