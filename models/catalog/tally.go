@@ -76,8 +76,9 @@ func (t *tally) addTable(counts []uint32) {
 
 // addSums adds what the boxes tell.
 func (t *tally) addSums(table *boxesOf) {
+	sums := table.sums
 	for box, n := range t.boxes {
-		t.sums[table.sums[box]] += int(n)
+		t.sums[sums[box]] += int(n)
 	}
 }
 

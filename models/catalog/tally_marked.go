@@ -30,11 +30,11 @@ func (t *tally) addMarked(s *selection) bool {
 		t.numbers = top{}
 		return false
 	}
-	before, upTo := known.sumsBefore(first), known.sumsBefore(last)
-	for box := range t.boxes {
-		t.boxes[box] += upTo[box] - before[box]
+	boxes, before, upTo := t.boxes, known.sumsBefore(first), known.sumsBefore(last)
+	for box, count := range upTo[:len(boxes)] {
+		boxes[box] += count - before[box]
 	}
-	before, upTo = before[len(t.boxes):], upTo[len(t.boxes):]
+	before, upTo = before[len(boxes):], upTo[len(boxes):]
 	for i, count := range upTo {
 		t.places[i/10][i%10] += int(count - before[i])
 	}
@@ -98,15 +98,13 @@ func (m *mender) mend(low, high int) []draw {
 // offer offers those numbers of mended draws that may be among the most frequent if they were drawn most times before
 // they were mended, and ends the mending of all.
 func (m *mender) offer(draws []draw, most int) {
-	t := m.tally
+	t, mends := m.tally, m.tally.mends
+	need := max(int32(t.numbers.least()-most), 1) // with fewer it is not among them
 	for _, d := range draws {
 		number := d.number()
-		more := t.mends[number]
-		if more == 0 {
-			continue
-		}
-		t.mends[number] = 0
-		if more > 0 && newTopEntry(number, most+int(more)) > t.numbers[topCount-1] {
+		more := mends[number]
+		mends[number] = 0
+		if more >= need && newTopEntry(number, most+int(more)) > t.numbers[topCount-1] {
 			t.numbers.offer(number, m.of.drawn(number))
 		}
 	}
