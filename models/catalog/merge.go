@@ -102,16 +102,34 @@ func (m *merge) page(q *Query, dst []Ref) Page {
 		count = min(count, q.Limit)
 	}
 	dst = slices.Grow(dst, count)
-	if len(m.runs) == 1 {
+	switch {
+	case len(m.runs) > 1:
+		dst = m.merged(q.Ascending, count, dst)
+	case len(m.runs) == 1 && m.runs[0].adjacent():
+		dst = m.neighbours(q.Ascending, count, dst)
+	case len(m.runs) == 1:
 		r := &m.runs[0]
 		for range count {
 			r.take(q.Ascending)
-			dst = append(dst, m.ref(r))
+			dst = append(dst, m.ref(r.game, r.draw))
 		}
-	} else if count > 0 {
-		dst = m.merged(q.Ascending, count, dst)
 	}
 	return Page{Refs: dst, Total: m.total, More: m.left > count}
+}
+
+// neighbours lists draws of the only run, which stand side by side.
+func (m *merge) neighbours(ascending bool, count int, dst []Ref) []Ref {
+	r := &m.runs[0]
+	if ascending {
+		for _, d := range r.draws[r.low : r.low+count] {
+			dst = append(dst, m.ref(r.game, d))
+		}
+		return dst
+	}
+	for _, d := range slices.Backward(r.draws[r.high-count : r.high]) {
+		dst = append(dst, m.ref(r.game, d))
+	}
+	return dst
 }
 
 func (m *merge) merged(ascending bool, count int, dst []Ref) []Ref {
@@ -125,7 +143,7 @@ func (m *merge) merged(ascending bool, count int, dst []Ref) []Ref {
 	}
 	for range count {
 		r := &m.runs[m.heap[0].run]
-		dst = append(dst, m.ref(r))
+		dst = append(dst, m.ref(r.game, r.draw))
 		if r.left > 0 {
 			r.take(ascending)
 			m.heap[0].key = r.key(ascending)
@@ -158,9 +176,9 @@ func (m *merge) sink(i int) {
 	}
 }
 
-func (m *merge) ref(r *run) Ref {
-	if r.draw.number() == m.number {
-		return Ref{r.game, r.draw | exactFlag}
+func (m *merge) ref(g *Game, d draw) Ref {
+	if d.number() == m.number {
+		d |= exactFlag
 	}
-	return Ref{r.game, r.draw}
+	return Ref{g, d}
 }

@@ -12,6 +12,9 @@ type run struct {
 	draw      draw // at the head
 }
 
+// adjacent tells whether the run's draws stand side by side.
+func (r *run) adjacent() bool { return r.list == nil && r.set == nil }
+
 // take moves the head to the next draw in list order. There must be one.
 func (r *run) take(ascending bool) {
 	var index int
