@@ -55,11 +55,18 @@ func feedsStatus(ctx context.Context, c *call) error {
 
 func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) feedStatus {
 	out := feedStatus{Feed: name, Fresh: true}
+	out.drawn(fresh)
+	out.fetched(sources)
+	return out
+}
+
+// drawn tells how new the draws of the feed's games are.
+func (out *feedStatus) drawn(fresh []jobs.Freshness) {
 	var newest *models.Date
 	empty := false
 	var behind []string
 	for _, f := range fresh {
-		if f.Feed != name {
+		if f.Feed != out.Feed {
 			continue
 		}
 		if out.Fresh = out.Fresh && f.Fresh; !f.Fresh {
@@ -83,10 +90,14 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 		all := strings.Join(behind, ", ")
 		out.Behind = &all
 	}
+}
+
+// fetched tells when the feed's addresses were fetched, and what went wrong.
+func (out *feedStatus) fetched(sources []models.FeedSource) {
 	var failed []*models.FeedSource
 	for i := range sources {
 		src := &sources[i]
-		if src.Feed != name {
+		if src.Feed != out.Feed {
 			continue
 		}
 		out.Rejected += len(src.Rejected)
@@ -101,7 +112,6 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 		}
 	}
 	out.LastError = errorsOf(failed)
-	return out
 }
 
 // behindOf names a game whose draws are not all there, with the times of day of which they are not: a lottery may publish
