@@ -207,11 +207,16 @@ func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc
 	}
 }
 
-// stored gives run the settings and an open database whose schema is up to date. It tells of one that it makes.
+// stored gives run the settings and an open database whose schema is up to date.
 func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
-	return t.configured(func(ctx context.Context, c *call) (err error) {
+	return t.configured(opened(run))
+}
+
+// opened gives run, which has the settings, an open database whose schema is up to date. It tells of one that it makes.
+func opened(run func(context.Context, *call) error) func(context.Context, *call) error {
+	return func(ctx context.Context, c *call) (err error) {
 		migrate, there := !c.Bool("no-migrate"), store.Exists(c.cfg.DatabaseURL)
-		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: t.env.Now, Existing: !migrate})
+		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now, Existing: !migrate})
 		if err != nil {
 			return err
 		}
@@ -223,7 +228,7 @@ func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
 			c.sayNew()
 		}
 		return run(ctx, c)
-	})
+	}
 }
 
 // sayNew tells of a database that was made: it may not be the one that was meant.

@@ -33,6 +33,15 @@ func (t *tool) db() *cli.Command {
 				"Example:\n  lotteryadmin db backup /var/lib/lottery/backups/lottery-$(date +%F)",
 			Action: t.configured(dbBackup),
 		},
+		{
+			Name: "copy", Usage: "fill a new database with all that another one holds",
+			Flags: []cli.Flag{&cli.StringFlag{Name: "from", Required: true, Usage: "the database that is copied: its `URL`, sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"}},
+			Description: "The configured database (--database-url, or database_url) is filled, and must be a new one; the other\n" +
+				"is only read. All is there in the end, or nothing. Stop the servers of both first: what happens\n" +
+				"meanwhile is not copied. Exit code 5 if there is something in the database already.\n\n" +
+				"Example:\n  lotteryadmin db copy --from sqlite:data/lottery.db --database-url postgres://lottery@db.example.com/lottery",
+			Action: t.configured(dbCopy),
+		},
 	}}
 }
 

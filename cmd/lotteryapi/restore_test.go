@@ -28,7 +28,7 @@ func restoreSteps(t *testing.T, heading, names string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "\n### "+heading+"\n")
+	_, rest, found := strings.Cut(string(text), "# "+heading+"\n")
 	_, rest, fenced := strings.Cut(rest, "```sh\n")
 	steps, _, closed := strings.Cut(rest, "\n```")
 	if !found || !fenced || !closed || !strings.Contains(steps, names) {
@@ -81,6 +81,35 @@ func TestRestoreAsDocumented(t *testing.T) {
 			return steps, env
 		})
 	})
+}
+
+// A customer of a server on SQLite is one of a server on PostgreSQL after the documented steps: with the same key, and
+// with as much of the day used.
+func TestMovedAsDocumented(t *testing.T) {
+	t.Parallel()
+	file, address := filepath.Join(t.TempDir(), "lottery.db"), storetest.NewPostgres(t)
+	const query = "/v1/draws/recent?game=ny-numbers"
+	const from, to = "/var/lib/lottery/lottery.db", "postgres://lottery:PASSWORD@db.example.com/lottery"
+	p := start(t, t.TempDir(), serveArgs("sqlite:"+file)...)
+	key := newKey(t, "sqlite:"+file, "dev@example.com")
+	importHundred(t, "sqlite:"+file, 0)
+	waitUntil(t, "the import to show", func() bool { return total(t, p, key, query) == 100 })
+	if status, body := p.get(t, query, key); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	before := countedToday(t, p, key)
+	if code := p.stop(t); code != 0 {
+		t.Fatalf("the server ended with %d", code)
+	}
+	shell(t, strings.NewReplacer(from, file, to, "'"+address+"'").Replace(restoreSteps(t, "From SQLite to PostgreSQL", from)), nil)
+
+	p = start(t, t.TempDir(), serveArgs(address)...)
+	if got := total(t, p, key, query); got != 100 {
+		t.Errorf("%d draws", got)
+	}
+	if used := countedToday(t, p, key); used != before+1 {
+		t.Errorf("%d requests used, want %d", used, before+1)
+	}
 }
 
 // What was ended since the backup was made is ended again by the documented steps, also what its owners did themselves.

@@ -23,6 +23,11 @@ func notForeign(ctx context.Context, path string) (err error) {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	return notForeignTables(ctx, path, db)
+}
+
+// notForeignTables is notForeign of a file that is open.
+func notForeignTables(ctx context.Context, path string, db *sql.DB) error {
 	var ours, others int
 	const query = "SELECT (SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = 'version_id'), " +
 		"(SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*')"

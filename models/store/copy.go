@@ -1,0 +1,368 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"lottery/models"
+)
+
+// copyRule is how a table is copied where that is not: all rows, into an empty table.
+type copyRule struct {
+	left  bool   // it is not copied
+	from  string // what SQLite's rows are read from instead
+	where string // which rows are copied
+	fresh string // the rows that a target may hold in which nobody has worked; copied ones take their place
+}
+
+var copyRules = map[string]copyRule{
+	// Who is at work on what, for a moment: nobody is, for the servers are stopped.
+	"leases": {left: true, fresh: "TRUE"},
+	// SQLite's alone: what it says is copied as quota_counters.
+	"quota_log":      {left: true},
+	"quota_counters": {from: foldedCounters},
+	// Which programs may open a database: its own migrations say that.
+	"meta":            {where: "name <> '" + metaOldestSchema + "'"},
+	"games":           {fresh: "builtin"},
+	"data_version":    {fresh: "TRUE"},
+	"account_version": {fresh: "TRUE"},
+	// A server was started in the target, and found nothing to do.
+	"job_runs": {fresh: "TRUE"},
+	// What was done in the target stays, behind what was done in the source.
+	"audit_entries": {fresh: "TRUE"},
+}
+
+// foldedCounters is SQLite's counters: each is what the newest row of the log says that names it, else what the table
+// says. The columns that are not grouped are those of the row that has the maximum (https://sqlite.org/lang_select.html#bareagg).
+const foldedCounters = `(SELECT account_id, period_start, used FROM (
+	SELECT account_id, period_start, used, max(id) FROM (
+		SELECT account_id, period_start, used, 0 AS id FROM quota_counters
+		UNION ALL SELECT value->>'a', value->>'s', value->>'u', quota_log.id FROM quota_log, json_each(quota_log.counters))
+	GROUP BY account_id, period_start))`
+
+// Copied is what CopyFrom did.
+type Copied struct {
+	From   string // the source's URL without its passwords
+	Tables []CopiedTable
+	Rows   int64
+}
+
+// CopiedTable is how many rows of a table were copied.
+type CopiedTable struct {
+	Table string
+	Rows  int64
+}
+
+// CopyProgress takes how many of a table's rows are copied, a few times a second, and always 0 where a table begins.
+type CopyProgress func(table string, done, total int64)
+
+// filling writes rows into a table, within the target's transaction; next gives nil behind the last.
+type filling func(table schemaTable, next func() ([]any, error)) (int64, error)
+
+// CopyFrom fills this database, whose schema is up to date and which must hold nothing yet, with all that the source
+// holds at one moment: in one transaction, so that a copy that fails leaves nothing. CodeConflict: this database holds
+// something, or is the source itself.
+func (s *Store) CopyFrom(ctx context.Context, from *Source, progress CopyProgress) (Copied, error) {
+	done := Copied{From: from.name}
+	if err := s.NotDemo(ctx); err != nil {
+		return done, err
+	}
+	made, err := readSchema(ctx)
+	if err != nil {
+		return done, err
+	}
+	read := from.store.snapshot(ctx)
+	if read.Error != nil {
+		return done, unavailable(read.Error)
+	}
+	defer read.Rollback()
+	c := copying{from: from.store, read: read, to: s, schema: made, tell: progress}
+	if progress == nil {
+		c.tell = func(string, int64, int64) {}
+	}
+	err = s.inFilling(ctx, func(tx *gorm.DB, fill filling) error {
+		c.tx, c.fill = tx, fill
+		if err := c.refuse(); err != nil {
+			return err
+		}
+		var err error
+		if done.Tables, err = c.copyTables(); err != nil {
+			return err
+		}
+		for _, t := range done.Tables {
+			done.Rows += t.Rows
+		}
+		return s.did(tx, models.AuditEntry{Object: from.name, Became: models.Count(done.Rows, "row")})
+	})
+	if diskFull(err) {
+		err = ErrDiskFull
+	}
+	return done, err
+}
+
+// copying is one CopyFrom.
+type copying struct {
+	from   *Store
+	read   *gorm.DB // the source's snapshot
+	to     *Store
+	tx     *gorm.DB
+	fill   filling
+	schema schema
+	tell   CopyProgress
+}
+
+// refuse looks whether the target may be filled. On PostgreSQL nobody writes to it from here on.
+func (c *copying) refuse() error {
+	if same, err := c.same(); err != nil || same {
+		if err == nil {
+			err = models.Errorf(models.CodeConflict, "source and target are the same database: name another to copy from (--from) or another to fill (--database-url, or database_url)")
+		}
+		return err
+	}
+	if err := c.lock(); err != nil {
+		return err
+	}
+	current, err := schemaVersion(c.tx)
+	if err != nil {
+		return err
+	}
+	if current != c.schema.version {
+		return models.Errorf(models.CodeConflict, "the target's schema is at %d and this program knows %d: copy with the newer release", current, c.schema.version)
+	}
+	var held []string
+	for _, t := range c.schema.tables {
+		condition := "TRUE"
+		if rule := copyRules[t.name]; rule.fresh != "" {
+			condition = "NOT (" + rule.fresh + ")"
+		} else if rule.where != "" {
+			condition = rule.where
+		}
+		if t.name == "quota_log" && c.to.dialect != SQLite {
+			continue // it has none
+		}
+		var holds bool
+		if err := c.tx.Raw("SELECT EXISTS (SELECT 1 FROM " + t.name + " WHERE " + condition + ")").Scan(&holds).Error; err != nil {
+			return unavailable(err)
+		}
+		if holds {
+			held = append(held, t.name)
+		}
+	}
+	if len(held) > 0 {
+		return models.Errorf(models.CodeConflict, "the target is in use and was left as it is (there are rows in %s): copy into a new database", strings.Join(held, ", "))
+	}
+	return nil
+}
+
+// same tells whether source and target are one database. Addresses do not say that of PostgreSQL, a lock does.
+func (c *copying) same() (bool, error) {
+	switch {
+	case c.from.dialect != c.to.dialect:
+		return false, nil
+	case c.from.dialect == SQLite:
+		return sameFile(c.from.path, c.to.path), nil
+	}
+	const query = "SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), ?::int)"
+	number := rand.Int32()
+	var held, free bool
+	if err := c.read.Raw(query, number).Scan(&held).Error; err != nil {
+		return false, unavailable(err)
+	}
+	if err := c.tx.Raw(query, number).Scan(&free).Error; err != nil {
+		return false, unavailable(err)
+	}
+	return held && !free, nil
+}
+
+// lock keeps others from writing to the target; SQLite's transaction did that when it began.
+func (c *copying) lock() error {
+	if c.to.dialect == SQLite {
+		return nil
+	}
+	if err := c.tx.Exec("SET LOCAL lock_timeout = '10s'").Error; err != nil {
+		return unavailable(err)
+	}
+	var names []string
+	for _, t := range c.schema.tables {
+		if t.name != "quota_log" {
+			names = append(names, t.name)
+		}
+	}
+	if err := c.tx.Exec("LOCK TABLE " + strings.Join(names, ", ") + " IN EXCLUSIVE MODE").Error; err != nil {
+		return &models.Error{Code: models.CodeUnavailable, Message: "another program is at work in the target: stop the servers that use it, then copy again", Err: err}
+	}
+	return nil
+}
+
+// copyTables copies every table, and counts the rows of both sides.
+func (c *copying) copyTables() ([]CopiedTable, error) {
+	var own []models.AuditEntry // the target's
+	if err := c.tx.Order("id").Find(&own).Error; err != nil {
+		return nil, unavailable(err)
+	}
+	var list []CopiedTable
+	for _, t := range c.schema.tables {
+		if copyRules[t.name].left {
+			continue
+		}
+		rows, err := c.copyTable(t)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, CopiedTable{t.name, rows})
+	}
+	for i := range own {
+		own[i].ID = 0 // its place is behind the source's
+	}
+	if len(own) > 0 {
+		if err := c.tx.CreateInBatches(&own, 100).Error; err != nil {
+			return nil, fmt.Errorf("keep the target's audit log: %w", err)
+		}
+	}
+	return list, nil
+}
+
+func (c *copying) copyTable(t schemaTable) (int64, error) {
+	rule := copyRules[t.name]
+	source, where := t.name, ""
+	if rule.from != "" && c.from.dialect == SQLite {
+		source = rule.from
+	}
+	if rule.where != "" {
+		where = " WHERE " + rule.where
+	}
+	var total, copied, stored int64
+	if err := c.read.Raw("SELECT count(*) FROM " + source + " AS t" + where).Scan(&total).Error; err != nil {
+		return 0, fmt.Errorf("count the table %s of the source: %w", t.name, err)
+	}
+	if rule.fresh != "" {
+		if err := c.tx.Exec("DELETE FROM " + t.name).Error; err != nil {
+			return 0, fmt.Errorf("make room in the table %s: %w", t.name, err)
+		}
+	}
+	if _, err := c.from.columnTypes(c.read, t); err != nil {
+		return 0, err
+	}
+	types, err := c.to.columnTypes(c.tx, t)
+	if err != nil {
+		return 0, err
+	}
+	c.tell(t.name, 0, total)
+	if total > 0 {
+		rows, err := c.read.Raw("SELECT " + selected(t.columns) + " FROM " + source + " AS t" + where).Rows()
+		if err != nil {
+			return 0, fmt.Errorf("read the table %s of the source: %w", t.name, err)
+		}
+		copied, err = c.fill(t, c.rows(rows, t, types, total))
+		if closed := rows.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return 0, fmt.Errorf("copy the table %s: %w", t.name, err)
+		}
+	}
+	if err := c.tx.Raw("SELECT count(*) FROM " + t.name + where).Scan(&stored).Error; err != nil {
+		return 0, fmt.Errorf("count the table %s: %w", t.name, err)
+	}
+	if copied != total || stored != total {
+		return 0, fmt.Errorf("the table %s has %d rows in the source and %d in the target after %d were copied: nothing was kept", t.name, total, stored, copied)
+	}
+	return total, c.goOn(t, types)
+}
+
+// selected is columns by names that SQLite cannot take for texts.
+func selected(columns []string) string { return `t."` + strings.Join(columns, `", t."`) + `"` }
+
+// rows gives the source's rows as the target takes them.
+func (c *copying) rows(rows *sql.Rows, t schemaTable, types []columnType, total int64) func() ([]any, error) {
+	row, into := make([]any, len(types)), make([]any, len(types))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	var done int64
+	last := time.Now()
+	return func() ([]any, error) {
+		if !rows.Next() {
+			return nil, rows.Err()
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		for i := range row {
+			var err error
+			if row[i], err = converted(row[i], types[i].Type); err != nil {
+				return nil, fmt.Errorf("%s.%s of %s: %w", t.name, types[i].Name, firstOf(t, row), err)
+			}
+		}
+		if done++; done%1024 == 0 && time.Since(last) > time.Second/4 {
+			last = time.Now()
+			c.tell(t.name, done, total)
+		}
+		return row, nil
+	}
+}
+
+// firstOf names a row by its first column, which is an id or the beginning of one.
+func firstOf(t schemaTable, row []any) string { return fmt.Sprintf("%s %v", t.columns[0], row[0]) }
+
+// converted is a value of one database as a column of the other takes it: SQLite has dates as texts, and truth values as
+// numbers.
+func converted(v any, to string) (any, error) {
+	switch v := v.(type) {
+	case time.Time:
+		if to == "text" {
+			return v.Format(time.DateOnly), nil
+		}
+		return v.UTC(), nil
+	case int64:
+		if to == "boolean" {
+			return v != 0, nil
+		}
+	case string:
+		switch to {
+		case "date":
+			day, err := time.Parse(time.DateOnly, v)
+			if err != nil {
+				return nil, fmt.Errorf("%q is no date", v)
+			}
+			return day, nil
+		case "timestamp with time zone":
+			return nil, fmt.Errorf("%q is no time", v)
+		}
+	}
+	return v, nil
+}
+
+// goOn lets PostgreSQL number the next row behind those that were copied, and know how the table looks.
+func (c *copying) goOn(t schemaTable, types []columnType) error {
+	if c.to.dialect != Postgres {
+		return nil
+	}
+	for _, column := range types {
+		if !column.Identity {
+			continue
+		}
+		var newest int64
+		if err := c.tx.Raw("SELECT coalesce(max(" + column.Name + "), 0) FROM " + t.name).Scan(&newest).Error; err != nil {
+			return fmt.Errorf("number the rows of %s: %w", t.name, err)
+		}
+		var sequence string
+		if err := c.tx.Raw("SELECT pg_get_serial_sequence(?, ?)", t.name, column.Name).Scan(&sequence).Error; err != nil {
+			return fmt.Errorf("number the rows of %s: %w", t.name, err)
+		}
+		// Unlike setval, this is undone with the transaction.
+		if err := c.tx.Exec(fmt.Sprintf("ALTER SEQUENCE %s RESTART WITH %d", sequence, max(newest, 0)+1)).Error; err != nil {
+			return fmt.Errorf("number the rows of %s: %w", t.name, err)
+		}
+	}
+	if err := c.tx.Exec("ANALYZE " + t.name).Error; err != nil {
+		return fmt.Errorf("look at the table %s: %w", t.name, err)
+	}
+	return nil
+}

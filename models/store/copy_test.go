@@ -1,0 +1,581 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// notCopied is the tables that a copy has of its own.
+var notCopied = []string{"leases", "meta", "quota_counters", "quota_log", "schema_migrations"}
+
+// eachPair runs test with the addresses of two fresh databases, of each kind and each kind.
+func eachPair(t *testing.T, test func(t *testing.T, from, to string)) {
+	t.Helper()
+	kinds := map[string]func(testing.TB) string{"sqlite": storetest.URL, "postgres": storetest.NewPostgres}
+	for one, fresh := range kinds {
+		for other, empty := range kinds {
+			t.Run(one+" to "+other, func(t *testing.T) {
+				t.Parallel()
+				test(t, fresh(t), empty(t))
+			})
+		}
+	}
+}
+
+// copyInto copies from one database to the other, which is prepared first.
+func copyInto(t *testing.T, from, to string) (store.Copied, error) {
+	t.Helper()
+	source, err := store.OpenSource(t.Context(), from)
+	if err != nil {
+		return store.Copied{}, err
+	}
+	defer source.Close()
+	st := storetest.OpenURL(t, to, store.Options{})
+	return st.CopyFrom(store.WithOperator(t.Context(), &store.Operator{Who: "grace", Command: "db copy"}), source, nil)
+}
+
+// fillAll puts something into every table, by the store's own functions where it has them.
+func fillAll(t *testing.T, url string) {
+	t.Helper()
+	ctx := t.Context()
+	st, db := storetest.OpenURL(t, url, store.Options{}), raw(t, url)
+	ok := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	fillPerson(t, st, db)
+	plans := models.DefaultPlans()
+
+	suspended, err := st.CreateAccount(ctx, store.NewAccount{Email: "bob@example.com", Name: `Bøb 🎲 "quoted", \N \\ 'and'`})
+	ok(err)
+	limit := 7
+	_, err = st.OverrideLimit(ctx, suspended.ID, &limit)
+	ok(err)
+	_, err = st.SetAccountStatus(ctx, suspended.ID, models.AccountSuspended)
+	ok(err)
+	closed, err := st.CreateAccount(ctx, store.NewAccount{Email: "eve@example.com"})
+	ok(err)
+	_, err = st.CreateKey(ctx, plans, store.NewKey{Account: closed.ID, Name: "gone"})
+	ok(err)
+	_, _, err = st.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaTake, Key: closed.ID, Period: aDay, Need: 1, Limit: 9}})
+	ok(err)
+	_, err = st.DeleteAccount(ctx, closed.ID)
+	ok(err)
+	ada, err := st.Account(ctx, "ada@example.com")
+	ok(err)
+	revoked, err := st.CreateKey(ctx, plans, store.NewKey{Account: ada.ID, Name: "revoked"})
+	ok(err)
+	_, err = st.RevokeKey(ctx, revoked.ID)
+	ok(err)
+	rotated, err := st.CreateKey(ctx, plans, store.NewKey{Account: ada.ID, Name: "rotated"})
+	ok(err)
+	_, _, err = st.RotateKey(ctx, rotated.ID, time.Hour)
+	ok(err)
+	ok(st.TouchKeys(ctx, []string{rotated.ID}, time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.FixedZone("", -5*3600))))
+
+	_, err = st.AddGame(ctx, models.Game{ID: "xx-pick-3", Name: "Täglich 3", Digits: 3, Tods: models.NewTodSet(models.Night), Jurisdiction: "XX", Timezone: "America/Chicago"})
+	ok(err)
+	version, err := st.DataVersion(ctx)
+	ok(err)
+	var changes []store.DrawChange
+	first := models.NewDate(1980, time.January, 1)
+	for i := range 2500 {
+		slot := models.Slot{GameID: "xx-pick-3", Date: first + models.Date(i/2), Tod: models.Night, Sequence: 1 + i%2}
+		addons := ""
+		if i%3 == 0 {
+			addons = `{"fireball":"7","multiplier":"10"}`
+		}
+		changes = append(changes, store.DrawChange{Slot: slot, Number: fmt.Sprintf("%03d", i%1000), Addons: addons})
+	}
+	run := models.ImportRun{Feed: models.FeedCSV, Source: "draws.csv", FinishedAt: time.Now(), Summary: models.ImportSummary{Inserted: 2500}}
+	_, err = st.MergeDraws(ctx, version.Number, []store.Merge{{Run: run, Changes: slices.Values(changes)}}, time.Now())
+	ok(err)
+	_, err = st.SetDraw(ctx, store.OperatorDraw{Slot: changes[3].Slot, Number: "999", Reason: "on paper"})
+	ok(err)
+	_, err = st.UnsetDraw(ctx, changes[4].Slot, "never drawn")
+	ok(err)
+
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	ok(st.SaveFeedSource(ctx, models.FeedSource{Feed: models.FeedCSV, Address: "https://example.com/a?b=c", ETag: `W/"1"`, Size: 1 << 40, Rejected: models.Texts{"line 1", "2"}, CheckedAt: &at, WholeAt: &at}))
+	l, _, err := st.TryLease(ctx, "job:sync", time.Hour)
+	ok(err)
+	ok(st.SaveJobRun(ctx, l, models.JobRun{Job: "sync", StartedAt: at, FinishedAt: &at, Node: "a", Failed: true, Failures: 3}))
+	ok(st.SetPrice(ctx, models.KnownPrice{PriceID: "price_1", ProductID: "prod_1", Plan: models.PlanPro, UnitAmount: 1900, Currency: "usd", Livemode: true}))
+	ok(st.SetBillingSetting(ctx, "webhook", "we_1"))
+}
+
+// content is a table's rows, the same of both databases where they say the same, sorted.
+func content(t *testing.T, db *sql.DB, table, columns string) []string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT "+columns+" FROM "+table)
+	if err != nil {
+		t.Fatalf("%s: %v", table, err)
+	}
+	defer rows.Close()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for rows.Next() {
+		cells, into := make([]any, len(types)), make([]any, len(types))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		var line strings.Builder
+		for i, cell := range cells {
+			switch v := cell.(type) {
+			case time.Time:
+				if cell = v.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano); types[i].DatabaseTypeName() == "DATE" {
+					cell = v.Format(time.DateOnly)
+				}
+			case bool:
+				if cell = 0; v {
+					cell = 1
+				}
+			case []byte:
+				cell = fmt.Sprintf("%x", v)
+			}
+			fmt.Fprintf(&line, "%s=%v|", types[i].Name(), cell)
+		}
+		list = append(list, line.String())
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// columnsOf is the columns of a table, by name: databases do not have them in the same order.
+func columnsOf(t *testing.T, db *sql.DB, table string) string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+table+" LIMIT 0") //nolint:unqueryvet // the columns are what is asked for
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil || rows.Err() != nil {
+		t.Fatal(err, rows.Err())
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// A copy has every row of every table with every column, and counts on.
+func TestCopyIsWhole(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, from, to string) {
+		fillAll(t, from)
+		done, err := copyInto(t, from, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, target := raw(t, from), raw(t, to)
+		var rows int64
+		for _, table := range tables(t, source, from) {
+			if slices.Contains(notCopied, table) {
+				continue
+			}
+			columns := columnsOf(t, source, table)
+			if other := columnsOf(t, target, table); other != columns {
+				t.Errorf("%s has the columns %s and %s", table, columns, other)
+			}
+			want, got := content(t, source, table, columns), content(t, target, table, columns)
+			if len(want) == 0 {
+				t.Errorf("%s is not filled by this test", table)
+			}
+			if table == "audit_entries" { // and this copy's own
+				got = slices.DeleteFunc(got, func(line string) bool { return strings.Contains(line, "action=db copy|") })
+			}
+			if !slices.Equal(want, got) {
+				t.Errorf("%s: %d rows, want %d:\n%.600s\n%.600s", table, len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			at := slices.IndexFunc(done.Tables, func(c store.CopiedTable) bool { return c.Table == table })
+			if at < 0 || done.Tables[at].Rows != int64(len(want)) {
+				t.Errorf("%s is told as %v", table, done.Tables)
+			}
+		}
+		for _, c := range done.Tables {
+			rows += c.Rows
+		}
+		if rows != done.Rows || done.Rows < 2500 {
+			t.Errorf("%d rows are told, %d in all", done.Rows, rows)
+		}
+		if got := query(t, target, "SELECT value FROM meta WHERE name = 'oldest_schema'"); strings.HasPrefix(to, "sqlite:") != (got[0][0] == "8") {
+			t.Errorf("the copy may be opened by programs that know %v", got)
+		}
+	})
+}
+
+// What the store says of a copy is what it says of the source, and it goes on from there.
+func TestCopyGoesOn(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, from, to string) {
+		fillAll(t, from)
+		if _, err := copyInto(t, from, to); err != nil {
+			t.Fatal(err)
+		}
+		a, b := storetest.OpenURL(t, from, store.Options{}), storetest.OpenURL(t, to, store.Options{})
+		one, other := said(t, a), said(t, b)
+		for i := range one {
+			if len(other) != len(one) || one[i] != other[i] {
+				t.Fatalf("the source says %.300s (line %d of %d), the copy %.300s", one[i], i, len(one), other[min(i, len(other)-1)])
+			}
+		}
+		copied, err := b.Audit(t.Context(), store.AuditFilter{Limit: 1})
+		if err != nil || copied[0].Action != "db copy" || copied[0].Who != "grace" || copied[0].Object == "" || copied[0].Result != "done" {
+			t.Errorf("the audit log ends with %+v, %v", copied, err)
+		}
+		// Rows that are numbered, of every table that numbers them.
+		if err := b.RaiseFlag(t.Context(), models.AccountFlag{AccountID: "acc_1", Kind: models.FlagDispute}); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.CreateLink(t.Context(), store.NewLink{Hash: secret.Hash("new"), Purpose: models.LinkSignIn, Email: "new@example.com", PerHour: 9}); err != nil {
+			t.Error(err)
+		}
+		slot := models.Slot{GameID: "xx-pick-3", Date: models.NewDate(1980, time.January, 1), Tod: models.Night, Sequence: 1}
+		if _, err := b.UnsetDraw(t.Context(), slot, "a revision"); err != nil {
+			t.Error(err)
+		}
+		version, err := b.DataVersion(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := models.ImportRun{Feed: models.FeedCSV, Source: "more", FinishedAt: time.Now()}
+		if _, err := b.MergeDraws(t.Context(), version.Number, []store.Merge{{Run: run}}, time.Now()); err != nil {
+			t.Error(err)
+		}
+		if _, err := b.CreateAccount(t.Context(), store.NewAccount{Email: "new@example.com"}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// said is what the store says of its accounts, games, draws and counters, as lines of JSON.
+func said(t *testing.T, st *store.Store) []string {
+	t.Helper()
+	ctx := t.Context()
+	var all []any
+	ok := func(v any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	accounts, err := st.Accounts(ctx, store.AccountFilter{})
+	ok(accounts, err)
+	for _, a := range accounts {
+		if a.Status != models.AccountClosed {
+			r, err := st.Record(ctx, a.ID)
+			ok(r, err)
+		}
+		keys, err := st.Keys(ctx, a.ID)
+		ok(keys, err)
+		ok(applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: a.ID, Period: aDay})[0].Used, nil)
+	}
+	games, err := st.Games(ctx)
+	ok(games, err)
+	version, err := st.DataVersion(ctx)
+	ok(version, err)
+	sources, err := st.FeedSources(ctx)
+	ok(sources, err)
+	runs, err := st.JobRuns(ctx)
+	ok(runs, err)
+	imports, err := st.NewestImports(ctx)
+	ok(imports, err)
+	prices, err := st.KnownPrices(ctx, true)
+	ok(prices, err)
+	addons, draws := exportedLines(t, st, store.DrawFilter{}, nil)
+	ok([]any{addons, draws}, nil)
+	text, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// To the microsecond, which is what both databases promise.
+	return strings.Split(longTime.ReplaceAllStringFunc(string(text), func(text string) string {
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			t.Error(err)
+		}
+		return at.Truncate(time.Microsecond).Format(time.RFC3339Nano)
+	}), "\n")
+}
+
+var longTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,}Z`)
+
+// Counters of today are in the copy what they are in the source, wherever SQLite has them by then: in its table, in its
+// log, or in both.
+func TestCopyOfCounters(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, from, to string) {
+		st := storetest.OpenURL(t, from, store.Options{})
+		take := func(key string, n int64) {
+			applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: n, Limit: 100})
+		}
+		take("acc-table", 5)
+		take("acc-both", 30)
+		if _, err := st.Cleanup(t.Context()); err != nil { // brings the log to the table
+			t.Fatal(err)
+		}
+		take("acc-both", 40)
+		take("acc-both", 20)
+		take("acc-log", 100)
+		applyQuota(t, st, store.QuotaOp{Kind: store.QuotaReset, Key: "acc-table", Period: aDay})
+		if _, err := copyInto(t, from, to); err != nil {
+			t.Fatal(err)
+		}
+		copied := storetest.OpenURL(t, to, store.Options{})
+		for key, want := range map[string]int64{"acc-table": 100, "acc-both": 10, "acc-log": 0} {
+			r := applyQuota(t, copied, store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: 1000, Limit: 100})[0]
+			if r.Granted != want || r.Used != 100 {
+				t.Errorf("%s is granted %d more, want %d", key, r.Granted, want)
+			}
+		}
+	})
+}
+
+// A source is left as it is to the byte, also one that keeps no write-ahead log, as a backup does not.
+func TestCopyChangesNoSource(t *testing.T) {
+	t.Parallel()
+	from := storetest.URL(t)
+	fillPerson(t, storetest.OpenURL(t, from, store.Options{}), raw(t, from))
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if _, err := store.Backup(t.Context(), from, backup); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := copyInto(t, "sqlite:"+backup, storetest.URL(t)); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(backup); err != nil || string(after) != string(before) {
+		t.Errorf("the source was changed: %v", err)
+	}
+	if files, err := os.ReadDir(filepath.Dir(backup)); err != nil || len(files) != 1 {
+		t.Errorf("beside the source: %v, %v", files, err)
+	}
+}
+
+// What cannot be copied from is told apart, and nothing is made or changed.
+func TestCopyRefusesSources(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "no", "lottery.db")
+	demo := storetest.URL(t)
+	if err := storetest.OpenURL(t, demo, store.Options{}).MarkDemo(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(t.TempDir(), "other.db")
+	change(t, "sqlite", foreign, "CREATE TABLE dashboards (id INTEGER PRIMARY KEY)")
+	cases := map[string]struct {
+		url  string
+		code models.Code
+		says string
+	}{
+		"missing":         {"sqlite:" + missing, models.CodeNotFound, "there is no database at sqlite:" + missing + " to copy from"},
+		"the demo's":      {demo, models.CodeConflict, "belongs to the demo"},
+		"another program": {"sqlite:" + foreign, models.CodeConflict, "is a database of another program"},
+		"no address":      {"lottery.db", models.CodeInvalid, "the database URL must be"},
+		"no file":         {"sqlite:", models.CodeInvalid, "does not name a file"},
+	}
+	for name, c := range cases {
+		if _, err := copyInto(t, c.url, storetest.URL(t)); models.ErrorCode(err) != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Dir(missing)); err == nil {
+		t.Error("a missing source was made")
+	}
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		st := storetest.OpenURL(t, url, store.Options{})
+		db := raw(t, url)
+		for version, says := range map[string]string{"7": "is at 7 and this program needs", "9000": "copy with the newer release"} {
+			if _, err := db.ExecContext(t.Context(), "DELETE FROM schema_migrations WHERE version_id > 7"); err != nil {
+				t.Fatal(err)
+			}
+			if version != "7" {
+				if _, err := db.ExecContext(t.Context(), "INSERT INTO schema_migrations (version_id, is_applied) VALUES ("+version+", TRUE)"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := copyInto(t, url, storetest.URL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), says) {
+				t.Errorf("schema %s of %s: %v", version, st.Dialect(), err)
+			}
+		}
+		empty := storetest.URL(t)
+		if strings.HasPrefix(url, "postgres") {
+			empty = storetest.NewPostgres(t)
+		} else if err := os.WriteFile(addressOf(empty), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := copyInto(t, empty, storetest.URL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "is at 0 and") {
+			t.Errorf("no schema: %v", err)
+		}
+		if found := tables(t, raw(t, empty), empty); len(found) != 0 {
+			t.Errorf("the source got %v", found)
+		}
+	})
+}
+
+// A target in which somebody has worked is refused and left as it is; one that was only made is not.
+func TestCopyRefusesTargets(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, to string) {
+		from := storetest.URL(t)
+		fillPerson(t, storetest.OpenURL(t, from, store.Options{}), raw(t, from))
+		st, db := storetest.OpenURL(t, to, store.Options{}), raw(t, to)
+		everything := func() string {
+			var all []string
+			for _, table := range tables(t, db, to) {
+				all = append(all, content(t, db, table, columnsOf(t, db, table))...)
+			}
+			return strings.Join(all, "\n")
+		}
+		for table, row := range map[string][2]string{
+			"accounts":         {"INSERT INTO accounts (id, status, created_at) VALUES ('acc_1', 'active', '2026-01-01 00:00:00+00:00')", "DELETE FROM accounts"},
+			"games":            {"INSERT INTO games (id, name, digits, tods, jurisdiction, timezone, created_at) VALUES ('xx', 'X', 3, 'Day', 'XX', 'UTC', '2026-01-01 00:00:00+00:00')", "DELETE FROM games WHERE id = 'xx'"},
+			"quota_counters":   {"INSERT INTO quota_counters (account_id, period_start, used) VALUES ('acc_1', 0, 1)", "DELETE FROM quota_counters"},
+			"billing_settings": {"INSERT INTO billing_settings (name, value) VALUES ('webhook', 'we_1')", "DELETE FROM billing_settings"},
+		} {
+			change(t, driverOf(to), addressOf(to), row[0])
+			before := everything()
+			if _, err := copyInto(t, from, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "(there are rows in "+table+")") {
+				t.Errorf("%s: %v", table, err)
+			}
+			if everything() != before {
+				t.Errorf("%s: the target was changed", table)
+			}
+			change(t, driverOf(to), addressOf(to), row[1])
+		}
+		if _, err := copyInto(t, to, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "are the same database") {
+			t.Errorf("itself: %v", err)
+		}
+		// It was migrated, a server was started, and nothing came of it.
+		if err := st.Note(t.Context(), &store.Operator{Who: "grace", Command: "db migrate"}, "", "0009", ""); err != nil {
+			t.Fatal(err)
+		}
+		l, _, err := st.TryLease(t.Context(), "job:cleanup", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.SaveJobRun(t.Context(), l, models.JobRun{Job: "cleanup", StartedAt: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := copyInto(t, from, to); err != nil {
+			t.Fatal(err)
+		}
+		log, err := st.Audit(t.Context(), store.AuditFilter{})
+		if err != nil || len(log) < 4 || log[0].Action != "db copy" || log[1].Action != "db migrate" || log[2].Action == "db migrate" {
+			t.Errorf("the audit log is %+v, %v", log, err)
+		}
+	})
+}
+
+// A copy that fails or is broken off leaves the target as it was, and can be done again.
+func TestCopyThatFails(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, to string) {
+		from := storetest.URL(t)
+		fillAll(t, from)
+		st, db := storetest.OpenURL(t, to, store.Options{}), raw(t, to)
+		// leftBehind is what a copy should not have left.
+		leftBehind := func() {
+			t.Helper()
+			for _, table := range tables(t, db, to) {
+				if n := query(t, db, "SELECT count(*) FROM "+table)[0][0]; n != "0" && !slices.Contains([]string{"account_version", "data_version", "games", "meta", "schema_migrations"}, table) {
+					t.Errorf("%s has %s rows", table, n)
+				}
+			}
+		}
+		source, err := store.OpenSource(t.Context(), from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer source.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = st.CopyFrom(ctx, source, func(table string, _, _ int64) {
+			if table == "usage_days" { // one of the last
+				cancel()
+			}
+		})
+		if err == nil {
+			t.Error("it was not broken off")
+		}
+		leftBehind()
+
+		// A row that no program of ours writes, and that breaks what the target demands of its rows.
+		change(t, "sqlite", addressOf(from), "PRAGMA ignore_check_constraints = 1; INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('xx-pick-3', '1979-02-03', 77, 1, '123', 'csv', '2026-01-01 00:00:00+00:00')")
+		if _, err := copyInto(t, from, to); err == nil || !strings.Contains(err.Error(), "copy the table draws: ") {
+			t.Errorf("an impossible row: %v", err)
+		}
+		leftBehind()
+		change(t, "sqlite", addressOf(from), "DELETE FROM draws WHERE tod = 77")
+		if _, err := copyInto(t, from, to); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// SQLite takes any text for a date; PostgreSQL does not, and the row is named.
+func TestCopyOfNoDate(t *testing.T) {
+	t.Parallel()
+	from, to := storetest.URL(t), storetest.NewPostgres(t)
+	storetest.OpenURL(t, from, store.Options{})
+	change(t, "sqlite", addressOf(from), "INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('va-pick-3', '2020-02-31', 1, 1, '123', 'csv', '2026-01-01 00:00:00+00:00')")
+	if _, err := copyInto(t, from, to); err == nil || !strings.Contains(err.Error(), `draws.date of game_id va-pick-3: "2020-02-31" is no date`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Both databases have the same tables, but for SQLite's log of counters: the copy reads them off SQLite's migrations.
+func TestSchemasHaveTheSameTables(t *testing.T) {
+	t.Parallel()
+	sqlite, postgres := storetest.URL(t), storetest.NewPostgres(t)
+	storetest.OpenURL(t, sqlite, store.Options{})
+	storetest.OpenURL(t, postgres, store.Options{})
+	a, b := raw(t, sqlite), raw(t, postgres)
+	one := slices.DeleteFunc(tables(t, a, sqlite), func(table string) bool { return table == "quota_log" })
+	if other := tables(t, b, postgres); !slices.Equal(one, other) {
+		t.Fatalf("SQLite has %v and PostgreSQL %v", one, other)
+	}
+	for _, table := range one {
+		if table == "schema_migrations" {
+			continue // goose's
+		}
+		if c, d := columnsOf(t, a, table), columnsOf(t, b, table); c != d {
+			t.Errorf("%s has the columns %s and %s", table, c, d)
+		}
+	}
+}
+
+func driverOf(url string) string {
+	if strings.HasPrefix(url, "sqlite:") {
+		return "sqlite"
+	}
+	return "pgx"
+}
+
+func addressOf(url string) string { return strings.TrimPrefix(url, "sqlite:") }
