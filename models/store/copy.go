@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -255,15 +256,7 @@ func (c *copying) copyTable(t schemaTable) (int64, error) {
 	}
 	c.tell(t.name, 0, total)
 	if total > 0 {
-		rows, err := c.read.Raw("SELECT " + selected(t.columns) + " FROM " + source + " AS t" + where).Rows()
-		if err != nil {
-			return 0, fmt.Errorf("read the table %s of the source: %w", t.name, err)
-		}
-		copied, err = c.fill(t, c.rows(rows, t, types, total))
-		if closed := rows.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
+		if copied, err = c.copyRows("SELECT "+selected(t.columns)+" FROM "+source+" AS t"+where, t, types, total); err != nil {
 			return 0, fmt.Errorf("copy the table %s: %w", t.name, err)
 		}
 	}
@@ -274,6 +267,16 @@ func (c *copying) copyTable(t schemaTable) (int64, error) {
 		return 0, fmt.Errorf("the table %s has %d rows in the source and %d in the target after %d were copied: nothing was kept", t.name, total, stored, copied)
 	}
 	return total, c.goOn(t, types)
+}
+
+// copyRows fills a table with what a query of the source finds.
+func (c *copying) copyRows(query string, t schemaTable, types []columnType, total int64) (copied int64, err error) {
+	rows, err := c.read.Raw(query).Rows()
+	if err != nil {
+		return 0, fmt.Errorf("read the source: %w", err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	return c.fill(t, c.rows(rows, t, types, total))
 }
 
 // selected is columns by names that SQLite cannot take for texts.
