@@ -345,6 +345,12 @@ func (s *shop) reprice(cents, currency string) {
 	s.clock.move(2 * time.Second)
 }
 
+// unknownPrice is a price of our product that somebody made in Stripe's dashboard, and that gives no plan.
+func (s *shop) unknownPrice() string {
+	s.t.Helper()
+	return s.ask("/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"500"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
+}
+
 // ask calls Stripe as its dashboard does, and gives the id of what it answers.
 func (s *shop) ask(path string, form url.Values) (id string) {
 	s.t.Helper()
@@ -466,13 +472,10 @@ func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
 func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *shop, sub string) error{
-		"paused": func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "paused") },
-		"at a price of nobody's": func(s *shop, sub string) error {
-			return s.stripe.SetPrice(sub, s.ask("/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"500"}, "currency": {"usd"}, "recurring[interval]": {"month"}}))
-		},
-		"at a price of nobody's, and not paid": func(s *shop, sub string) error {
-			price := s.ask("/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"500"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
-			return errors.Join(s.stripe.SetPrice(sub, price), s.stripe.SetStatus(sub, "past_due"))
+		"paused":              func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "paused") },
+		"at an unknown price": func(s *shop, sub string) error { return s.stripe.SetPrice(sub, s.unknownPrice()) },
+		"at an unknown price, and not paid": func(s *shop, sub string) error {
+			return errors.Join(s.stripe.SetPrice(sub, s.unknownPrice()), s.stripe.SetStatus(sub, "past_due"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
