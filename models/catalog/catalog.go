@@ -8,6 +8,7 @@ type Catalog struct {
 	games    []*Game // by id ascending; Game.rank is the place here
 	byID     map[string]*Game
 	byDigits [models.MaxDigits + 1][]*Game
+	turns    [models.MaxDigits + 1]searchTurns
 	types    []string // fewest digits first
 	draws    int
 	first    models.Date
@@ -23,7 +24,7 @@ func newCatalog(version models.DataVersion, games []*Game) *Catalog {
 		types:   []string{},
 	}
 	for rank, g := range games {
-		g.rank = uint32(rank)
+		g.rank, g.place = uint32(rank), uint32(len(c.byDigits[g.Digits]))
 		c.byID[g.ID] = g
 		c.byDigits[g.Digits] = append(c.byDigits[g.Digits], g)
 		c.draws += g.Len()
@@ -34,8 +35,9 @@ func newCatalog(version models.DataVersion, games []*Game) *Catalog {
 			c.last = g.Last()
 		}
 	}
-	for _, same := range c.byDigits {
+	for digits, same := range c.byDigits {
 		if len(same) > 0 {
+			c.turns[digits] = newSearchTurns(same)
 			c.types = append(c.types, same[0].Type)
 		}
 	}

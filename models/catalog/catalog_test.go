@@ -234,3 +234,26 @@ func TestConcurrentReaders(t *testing.T) {
 	}
 	readers.Wait()
 }
+
+// So many games of as many digits that a place among them takes a byte, and one more.
+func TestSearchInManyGames(t *testing.T) {
+	for _, count := range []int{255, 256, 257} {
+		var games []models.Game
+		var rows []row
+		for i := range count {
+			g := game(fmt.Sprintf("many-%03d", i), 3)
+			games = append(games, g)
+			for seq, number := range []string{"123", "321", "124"} {
+				rows = append(rows, row{g.ID, date(t, "2024-01-01") + models.Date(i%3), models.Evening, 1 + seq, number})
+			}
+		}
+		c := build(t, games, rows)
+		for _, exactOnly := range []bool{false, true} {
+			q := everything()
+			q.kind, q.number, q.exactOnly = "search", "213", exactOnly
+			compare(t, c, rows, q, func() int { return 100 }, nil)
+			q.number, q.ascending = "321", true
+			compare(t, c, rows, q, func() int { return 100 }, []catalog.Position{rows[0].position(), rows[len(rows)-1].position()})
+		}
+	}
+}

@@ -14,7 +14,8 @@
 //   - a sum, a pair of digits anywhere: sets of positions, of all and of each tod (drawSet)
 //
 // A query is then one run a game, or as many as the game has tods where lists are apart by tod: their matches are
-// counted by searching for the bounds, and listed by merging the runs from the wanted end. No query looks at draws that
+// counted by searching for the bounds, and listed by merging the runs from the wanted end; a search of all games that
+// have as many digits is told whose draw comes next (turns). No query looks at draws that
 // it neither lists nor needs for locating, whatever the dates, the tod or the cursor; only statistics of a range of dates
 // count: from what was counted between the marks nearest to its ends (storedCounts, leaders), mended by the draws between.
 //
@@ -23,6 +24,6 @@
 //
 // # What it costs
 //
-// A draw of three to five digits takes about 68 bytes in all, one of ten digits about as much; queries allocate
+// A draw of three to five digits takes about 75 bytes in all, one of ten digits about as much; queries allocate
 // nothing when the slice they append to has room.
 package catalog

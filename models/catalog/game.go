@@ -15,6 +15,7 @@ type Game struct {
 	Digits       int // of a number, 1…models.MaxDigits
 
 	rank      uint32 // place among the catalog's games by id
+	place     uint32 // the same, among those of as many digits
 	draws     []draw // ascending; a draw's index here is its position
 	times     timeline
 	sections  []section                  // of those tods that have draws
@@ -35,7 +36,7 @@ type Game struct {
 // newGame indexes draws given by tod, each tod's ascending and one a slot.
 func newGame(of *models.Game, byTod *[models.TodCount + 1][]draw, s *scratch) *Game {
 	g := &Game{ID: of.ID, Name: of.Name, Type: of.Type(), Jurisdiction: of.Jurisdiction, Digits: of.Digits}
-	g.place(byTod)
+	g.putTogether(byTod)
 	g.missing = missingDays(g, of.DrawDays, of.Tods|g.Tods(), s)
 	g.exact = newKeyIndex(g, s, powerOf10(g.Digits), func(number uint64) uint64 { return number })
 	g.box = newKeyIndex(g, s, uint64(boxCount(g.Digits)), boxKey(g.Digits))
@@ -53,8 +54,8 @@ func newGame(of *models.Game, byTod *[models.TodCount + 1][]draw, s *scratch) *G
 // Rank is the game's place among its catalog's games, from 0.
 func (g *Game) Rank() int { return int(g.rank) }
 
-// place puts the draws of all tods into one order and empties byTod.
-func (g *Game) place(byTod *[models.TodCount + 1][]draw) {
+// putTogether puts the draws of all tods into one order and empties byTod.
+func (g *Game) putTogether(byTod *[models.TodCount + 1][]draw) {
 	rest := *byTod
 	count := 0
 	for tod, list := range byTod {

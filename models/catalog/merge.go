@@ -13,6 +13,10 @@ type merge struct {
 	left   int    // draws after the cursor
 	runs   []run
 	heap   []head
+	queues []queue
+	turns  turns // whose draw is next, in all draws of the key; nil: the heads are compared
+	low    int   // where in turns the draws after the cursor are: low…high-1
+	high   int
 }
 
 const notSearched = math.MaxUint64 // no number has so many digits
@@ -31,7 +35,8 @@ func newMerge(number uint64) *merge {
 // release gives m back, without references that would keep an old catalog in memory.
 func (m *merge) release() {
 	clear(m.runs)
-	*m = merge{runs: m.runs[:0], heap: m.heap[:0]}
+	clear(m.queues)
+	*m = merge{runs: m.runs[:0], heap: m.heap[:0], queues: m.queues[:0]}
 	merges.Put(m)
 }
 
@@ -63,6 +68,8 @@ func (m *merge) addPostings(g *Game, q *Query, postings *postings, key int) {
 func (m *merge) addKey(g *Game, q *Query, x *keyIndex, key uint64) {
 	w := g.window(q)
 	p, list := x.within(g, &w, key, q.Tod)
+	m.low += p.restLow
+	m.high += p.restHigh
 	m.push(p, run{game: g, draws: x.list, list: list})
 }
 
@@ -103,6 +110,8 @@ func (m *merge) page(q *Query, dst []Ref) Page {
 	}
 	dst = slices.Grow(dst, count)
 	switch {
+	case len(m.runs) > 1 && m.turns != nil:
+		dst = m.inTurn(q.Ascending, count, dst)
 	case len(m.runs) > 1:
 		dst = m.merged(q.Ascending, count, dst)
 	case len(m.runs) == 1 && m.runs[0].adjacent():

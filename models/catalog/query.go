@@ -81,15 +81,17 @@ func (c *Catalog) Search(q Query, number string, exactOnly bool, dst []Ref) Sear
 	}
 	m := newMerge(value)
 	defer m.release()
+	same := c.byDigits[len(number)]
 	games := q.Games
 	if games == nil {
-		games = c.byDigits[len(number)]
+		games = same
 	}
-	unlisted := 0
+	unlisted, searched := 0, 0
 	for _, g := range games {
 		if g.Digits != len(number) {
 			continue
 		}
+		searched++
 		box := g.box.key(value)
 		if exactOnly {
 			m.addKey(g, &q, &g.exact, value)
@@ -98,6 +100,9 @@ func (c *Catalog) Search(q Query, number string, exactOnly bool, dst []Ref) Sear
 			m.addKey(g, &q, &g.box, box)
 			unlisted += countKey(g, &q, &g.exact, value)
 		}
+	}
+	if q.Tod == 0 && searched == len(same) {
+		m.turns = c.turns[len(number)].of(exactOnly)
 	}
 	page := m.page(&q, dst)
 	if exactOnly {
