@@ -101,10 +101,10 @@ func (r *records) append(b []byte, refs []catalog.Ref) []byte {
 		if t := g.known; t != nil {
 			number := ref.Number()
 			box := &t.boxes[t.box(number)]
-			if t.boxOf == nil {
+			if t.five == nil {
 				n = t.drawn[number].text.put(room, n)
 			} else {
-				n = t.putDrawn(room, n, number) & recordMask
+				n = t.five.put(room, n, number)
 			}
 			n = box.fields.put(room, n)
 			n = g.middle.put(room, n)
