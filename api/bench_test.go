@@ -3,6 +3,8 @@ package api_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -55,21 +57,32 @@ func TestAllocations(t *testing.T) {
 	if raceDetector {
 		t.Skip("under the race detector, pools forget things on purpose")
 	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))  // each processor has its own pools,
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // and a collection would empty them
 	for _, c := range []struct {
 		path, coding string
-		ceiling      float64
+		allocs       float64
+		bytes        uint64
 	}{
-		{tenDraws, "", 13},
-		{tenDraws + "&count=1000", "", 13},
-		{tenDraws, "gzip", 14},
-		{tenDraws + "&count=1000", "gzip", 7}, // kept
-		{"/v1/draws/search?number=1001&limit=1000", "", 12},
-		{"/v1/stats?game=many-0&from=2010-01-02", "", 11}, // made anew each time, in the place of the last
+		{tenDraws, "", 13, 640},
+		{tenDraws + "&count=1000", "", 13, 640},
+		{tenDraws, "gzip", 13, 640},
+		{tenDraws, "zstd", 13, 640},
+		{tenDraws + "&count=1000", "gzip", 7, 320}, // kept
+		{"/v1/draws/search?number=1001&limit=1000", "", 12, 400},
+		{"/v1/stats?game=many-0&from=2010-01-02", "", 11, 480}, // made anew each time, in the place of the last
+		{"/v1/stats?game=many-0&from=2010-01-02", "gzip", 11, 480},
 	} {
 		ask := asking(t, c.path, c.coding)
 		ask()
-		if n := testing.AllocsPerRun(1000, ask); n > c.ceiling {
-			t.Errorf("%s %s: %v allocations, at most %v are allowed", c.path, c.coding, n, c.ceiling)
+		const runs = 1000
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		n := testing.AllocsPerRun(runs, ask)
+		runtime.ReadMemStats(&after)
+		bytes := (after.TotalAlloc - before.TotalAlloc) / (runs + 1)
+		if n > c.allocs || bytes > c.bytes {
+			t.Errorf("%s %s: %v allocations of %d bytes, at most %v of %d are allowed", c.path, c.coding, n, bytes, c.allocs, c.bytes)
 		}
 	}
 }

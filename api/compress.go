@@ -51,6 +51,7 @@ func appendShortZstd(dst, text []byte) []byte {
 // compress appends body's coded form to dst.
 func (e *encoder) compress(dst *bytes.Buffer, body []byte) error {
 	if len(body) <= shortText {
+		dst.Grow(shortRoom(len(body))) // so that short need not, whose room would be lost
 		dst.Write(e.short(dst.AvailableBuffer(), body))
 		return nil
 	}

@@ -151,10 +151,12 @@ func (p *places) forget(length int) {
 	p.end = p.base + length
 }
 
+// shortRoom is how much room the coded form of a short text may take while it is made.
+func shortRoom(length int) int { return length + length/8 + 48 }
+
 // appendShortGzip appends a text of at most shortText bytes, compressed by gzip (RFC 1952).
 func appendShortGzip(dst, text []byte) []byte {
-	from := len(dst)
-	room := len(text) + len(text)/8 + 48
+	from, room := len(dst), shortRoom(len(text))
 	dst = slices.Grow(dst, room)
 	w := bitWriter{out: dst[from : from+room]}
 	w.at = copy(w.out, "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")
