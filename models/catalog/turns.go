@@ -14,7 +14,8 @@ type turns []uint8
 type searchTurns struct{ exact, box turns }
 
 const (
-	// mostTurnKeys bounds what is needed to make turns: numbers of more than five digits are listed without.
+	// mostTurnKeys bounds the memory that is needed to make turns: there are none for numbers of more than five digits,
+	// but for their boxes.
 	mostTurnKeys = 100_000
 	mostPlaces   = math.MaxUint8 + 1
 )
