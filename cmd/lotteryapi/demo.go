@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"lottery/configs"
 	"lottery/jobs"
 	"lottery/models"
@@ -30,23 +32,40 @@ var demoAccounts = []struct {
 	{models.PlanPro, "pro@demo.example"},
 }
 
+// demoOptions is where the demo's options come from: its own values, and LOTTERY_LISTEN, since another program may have
+// the usual port. Nothing else of the environment is read, which may be a real server's.
+func demoOptions(c *cli.Context, getenv func(string) string) configs.Source {
+	src := configs.Source{
+		Flags: map[string]string{
+			"database_url": "sqlite:" + filepath.Join(c.String("data"), "demo.db"), "log_level": "warn", "support_email": "support@demo.example",
+		},
+		Getenv: func(name string) string {
+			if name == "LOTTERY_LISTEN" {
+				return getenv(name)
+			}
+			return ""
+		},
+	}
+	if c.IsSet("listen") {
+		src.Flags["listen"] = strings.TrimSpace(c.String("listen"))
+	}
+	return src
+}
+
 // demo serves made-up draws from a database of its own in folder, and prints how to call it.
-func demo(ctx context.Context, listen, folder string, stdout, stderr io.Writer) error {
-	listen, err := settled(ctx, listen)
+func demo(ctx context.Context, options configs.Source, folder string, stdout, stderr io.Writer) error {
+	cfg, err := configs.Load(options)
 	if err != nil {
 		return err
 	}
-	cfg, err := configs.Load(configs.Source{Flags: map[string]string{
-		"listen": listen, "database_url": "sqlite:" + filepath.Join(folder, "demo.db"), "log_level": "warn", "support_email": "support@demo.example",
-	}})
-	if err != nil {
+	if cfg.Listen, err = settled(ctx, cfg.Listen); err != nil {
 		return err
 	}
 	keys, err := prepareDemo(ctx, cfg, folder)
 	if err != nil {
 		return err
 	}
-	if cfg.PublicURL, err = demoURL(listen); err != nil {
+	if cfg.PublicURL, err = demoURL(cfg.Listen); err != nil {
 		return err
 	}
 	stripe, err := startDemoStripe(ctx, &cfg, folder)
@@ -97,7 +116,7 @@ func settled(ctx context.Context, listen string) (string, error) {
 func demoURL(listen string) (*url.URL, error) {
 	_, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return nil, models.Errorf(models.CodeInvalid, "--listen: %v", err)
+		return nil, models.Errorf(models.CodeInvalid, "listen: %v", err)
 	}
 	return url.Parse("http://localhost:" + port)
 }

@@ -58,7 +58,12 @@ func TestDemo(t *testing.T) {
 
 func startDemo(t *testing.T, dir string) *process {
 	t.Helper()
-	p := launch(t, dir, "demo", "--listen", "127.0.0.1:0")
+	return demoReady(t, launch(t, dir, "demo", "--listen", "127.0.0.1:0"))
+}
+
+// demoReady waits until p has printed how to call it.
+func demoReady(t *testing.T, p *process) *process {
+	t.Helper()
 	waitUntil(t, "the demo to be ready", func() bool {
 		select {
 		case <-p.exited:
@@ -69,6 +74,40 @@ func startDemo(t *testing.T, dir string) *process {
 	})
 	p.base = regexp.MustCompile(`http://localhost:\d+`).FindString(p.stdout.String())
 	return p
+}
+
+// Where another program has the usual port, LOTTERY_LISTEN names another for `make run` too; nothing else that the
+// environment may hold for a real server reaches the demo.
+func TestDemoListensWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	env := []string{"LOTTERY_LISTEN=127.0.0.1:0", "LOTTERY_DATABASE_URL=sqlite:real.db", "LOTTERY_PUBLIC_URL=https://real.example"}
+	p := demoReady(t, launchWith(t, dir, env, "demo"))
+	if p.base == "http://localhost:8080" {
+		t.Fatalf("LOTTERY_LISTEN is not heeded:\n%s", p.stdout)
+	}
+	paste(t, curlLine.FindStringSubmatch(p.stdout.String())[1])
+	if _, err := os.Stat(filepath.Join(dir, "real.db")); err == nil {
+		t.Error("the demo opened the database of the environment")
+	}
+	taken := strings.TrimPrefix(p.base, "http://localhost:")
+	for _, c := range []struct {
+		listen, flag, want string
+	}{
+		{"127.0.0.1:" + taken, "", "is another server running? Stop it, or set listen (LOTTERY_LISTEN) to another address"},
+		{"127.0.0.1:0", "127.0.0.1:" + taken, "is another server running?"},
+		{"8090", "", `LOTTERY_LISTEN: must be host:port, such as 127.0.0.1:8080, not "8090"`},
+	} {
+		args := []string{"demo", "--data", t.TempDir()}
+		if c.flag != "" {
+			args = append(args, "--listen", c.flag)
+		}
+		refused := launchWith(t, dir, []string{"LOTTERY_LISTEN=" + c.listen}, args...)
+		<-refused.exited
+		if !strings.Contains(refused.stderr.String(), c.want) {
+			t.Errorf("%+v: %s%s", c, refused.stdout, refused.stderr)
+		}
+	}
 }
 
 func paste(t *testing.T, line string) {

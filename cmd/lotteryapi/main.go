@@ -88,14 +88,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			{
 				Name: "demo", Usage: "serve made-up draws, to try the API: no network, no configuration", OnUsageError: onUsageError,
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8080", Usage: "address to serve on, host:port"},
+					&cli.StringFlag{Name: "listen", Usage: "address to serve on, host:port [$LOTTERY_LISTEN]", DefaultText: "127.0.0.1:8080"},
 					&cli.StringFlag{Name: "data", Value: "data", Usage: "folder of the demo's database and keys"},
 				},
 				Action: func(c *cli.Context) error {
 					if c.Args().Present() {
 						return usagef("demo takes no arguments")
 					}
-					return demo(c.Context, c.String("listen"), c.String("data"), stdout, stderr)
+					return demo(c.Context, demoOptions(c, getenv), c.String("data"), stdout, stderr)
 				},
 			},
 			{

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -218,7 +219,7 @@ func cannotListen(option, address string, err error) error {
 	advice := ""
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		advice = ": is another server running? Stop it, or set " + option + " to another address"
+		advice = ": is another server running? Stop it, or set " + option + " (LOTTERY_" + strings.ToUpper(option) + ") to another address"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		advice = ": this machine does not have that address; 0.0.0.0 stands for all that it has"
 	case errors.Is(err, syscall.EACCES):
