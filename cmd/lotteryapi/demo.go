@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -209,7 +210,14 @@ func newDemoKey(ctx context.Context, st *store.Store, plans models.Plans, plan m
 	if plan != models.PlanFree {
 		grant = &plan
 	}
-	key, err := st.CreateKey(ctx, plans, store.NewKey{Account: email, Name: demoKeyName, Create: true, Grant: grant})
+	// Whoever tried the dashboard may have made all keys that the plan has, in place of the demo's: it must start all
+	// the same, since there is no page to revoke one on while it does not run.
+	roomy := models.Plans{}
+	for name, terms := range plans {
+		terms.MaxKeys = math.MaxInt
+		roomy[name] = terms
+	}
+	key, err := st.CreateKey(ctx, roomy, store.NewKey{Account: email, Name: demoKeyName, Create: true, Grant: grant})
 	if err != nil {
 		return "", fmt.Errorf("make the demo's %s key: %w", plan, err)
 	}

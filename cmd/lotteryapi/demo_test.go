@@ -110,6 +110,27 @@ func TestDemoListensWhereItIsTold(t *testing.T) {
 	}
 }
 
+// Who made all keys that Free has and revoked the demo's could not start it any more, and without it not revoke one.
+func TestDemoStartsWithoutAPlaceForItsKey(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := startDemo(t, dir)
+	demo := regexp.MustCompile(`ldk_[0-9A-Za-z]{38}`).FindString(p.stdout.String())
+	p.stop(t)
+	url := "sqlite:" + filepath.Join(dir, "data", "demo.db")
+	if out, code := admin(t, url, "keys", "revoke", demo[:12], "--yes"); code != 0 {
+		t.Fatalf("%d %s", code, out)
+	}
+	own := []string{newKey(t, url, "free@demo.example"), newKey(t, url, "free@demo.example")}
+	p = startDemo(t, dir)
+	paste(t, curlLine.FindStringSubmatch(p.stdout.String())[1])
+	for _, key := range own {
+		if status, body := p.get(t, "/v1/games", key); status != http.StatusOK {
+			t.Errorf("a key that the account made itself: %d %s", status, body)
+		}
+	}
+}
+
 func paste(t *testing.T, line string) {
 	t.Helper()
 	out, err := exec.Command("sh", "-c", line+" -sS --fail").Output()
