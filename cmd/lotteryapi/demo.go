@@ -62,7 +62,7 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout, st
 	if cfg.Listen, err = settled(ctx, cfg.Listen); err != nil {
 		return err
 	}
-	keys, err := prepareDemo(ctx, cfg, folder)
+	ready, err := prepareDemo(ctx, cfg, folder)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout, st
   Free key (100 requests a day):     %s
   Pro key (10,000 requests a day):   %s
 
-  Try it, in another terminal:
+  Try it, in another terminal%s:
 
     curl -H 'X-API-Key: %s' '%s/v1/draws/recent?game=sample-pick-3&count=2'
 
@@ -97,7 +97,7 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout, st
   Payments:       %s/_sandbox stands in for Stripe; no real money
   Stop with Ctrl-C. The keys stay the same; they are kept in %s.
 
-`, base, keys[models.PlanFree], keys[models.PlanPro], keys[models.PlanFree], base, base, base, stripe.url, filepath.Join(folder, "demo-keys"))
+`, base, ready.keys[models.PlanFree], ready.keys[models.PlanPro], ready.why, ready.keys[ready.try], base, base, base, stripe.url, filepath.Join(folder, "demo-keys"))
 	}})
 }
 
@@ -122,23 +122,42 @@ func demoURL(listen string) (*url.URL, error) {
 	return url.Parse("http://localhost:" + port)
 }
 
+// readyDemo is what a demo that is ready prints.
+type readyDemo struct {
+	keys map[models.Plan]string
+	try  models.Plan // whose key the line to paste has
+	why  string      // why it is not Free's
+}
+
 // prepareDemo makes the demo's database and accounts, or brings those of an earlier start up to date.
-func prepareDemo(ctx context.Context, cfg configs.Config, folder string) (map[models.Plan]string, error) {
+func prepareDemo(ctx context.Context, cfg configs.Config, folder string) (readyDemo, error) {
+	d := readyDemo{try: models.PlanFree}
 	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{})
 	if err != nil {
-		return nil, err
+		return d, err
 	}
 	defer st.Close() //nolint:errcheck // everything is committed; there is nobody to tell
 	if err := claimDemo(ctx, st, folder); err != nil {
-		return nil, err
+		return d, err
 	}
 	if err := st.Prepare(ctx, true); err != nil {
-		return nil, err
+		return d, err
 	}
 	if err := jobs.FillSamples(ctx, st, time.Now()); err != nil {
-		return nil, fmt.Errorf("fill the demo: %w", err)
+		return d, fmt.Errorf("fill the demo: %w", err)
 	}
-	return demoKeys(ctx, st, cfg.Plans, filepath.Join(folder, "demo-keys"))
+	if d.keys, err = demoKeys(ctx, st, cfg.Plans, filepath.Join(folder, "demo-keys")); err != nil {
+		return d, err
+	}
+	free, err := st.Account(ctx, demoAccounts[0].email)
+	if err != nil {
+		return d, err
+	}
+	used, _, err := st.CountedToday(ctx, free.ID)
+	if err == nil && used >= int64(free.DailyLimit(cfg.Plans)) {
+		d.try, d.why = models.PlanPro, " (with the Pro key: the Free one has used its day)"
+	}
+	return d, err
 }
 
 // claimDemo marks an empty database as the demo's, and refuses one that somebody else made.

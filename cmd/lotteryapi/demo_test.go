@@ -131,6 +131,22 @@ func TestDemoStartsWithoutAPlaceForItsKey(t *testing.T) {
 	}
 }
 
+// The line to paste works at a start too that follows a day of trying the limit.
+func TestDemoCurlLineWhenFreeHasUsedItsDay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := startDemo(t, dir)
+	free := regexp.MustCompile(`ldk_[0-9A-Za-z]{38}`).FindString(p.stdout.String())
+	for range 100 {
+		if status, body := p.get(t, "/v1/games", free); status != http.StatusOK {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	p.stop(t)
+	p = startDemo(t, dir)
+	paste(t, curlLine.FindStringSubmatch(p.stdout.String())[1])
+}
+
 func paste(t *testing.T, line string) {
 	t.Helper()
 	out, err := exec.Command("sh", "-c", line+" -sS --fail").Output()
