@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +118,25 @@ func TestUsage(t *testing.T) {
 	a := m.used(t) // although the quota is exhausted
 	if a.Used != 5 || a.Remaining != 0 || a.Days[1].Requests != 9 || a.Days[2].Requests != 0 || a.Days[29].Requests != 1 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// What a refused request is told fits the limit: where it is 0, the next day brings nothing.
+func TestSpentQuotaSaysWhatHelps(t *testing.T) {
+	t.Parallel()
+	awayFromMidnight(t)
+	for limit, says := range []string{"limit of this account is 0", "the one request of the day is used", "all 2 requests of the day are used"} {
+		m := newMetered(t, limit)
+		for range limit {
+			if res := m.get(t, "/v1/overview", nil); res.Code != http.StatusOK {
+				t.Fatalf("a request of %d: %d", limit, res.Code)
+			}
+		}
+		res := m.get(t, "/v1/overview", nil)
+		if body := res.Body.String(); res.Code != http.StatusTooManyRequests || !strings.Contains(body, says) ||
+			strings.Contains(body, "next day") != (limit > 0) || strings.Contains(body, "support address") != (limit == 0) {
+			t.Errorf("limit %d: %d %s", limit, res.Code, body)
+		}
 	}
 }
 

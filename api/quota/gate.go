@@ -37,7 +37,7 @@ func (g *Gate) Handle(c *gin.Context, id string, limit int64) {
 	if state.Reached {
 		g.Fail(c, &problem.Problem{
 			Code:       problem.QuotaExceeded,
-			Detail:     "all " + strconv.FormatInt(limit, 10) + " requests of the day are used; the next day begins at 00:00 UTC",
+			Detail:     spent(limit),
 			RetryAfter: g.untilReset(state.Reset),
 		})
 		c.Abort()
@@ -55,6 +55,18 @@ func (g *Gate) Handle(c *gin.Context, id string, limit int64) {
 	}()
 	c.Next()
 	status = c.Writer.Status()
+}
+
+// spent tells why no request of the day is left. Where the operator allows none at all, waiting for tomorrow is no help.
+func spent(limit int64) string {
+	switch limit {
+	case 0:
+		return "the daily limit of this account is 0, so that no request of it is served, tomorrow neither; write to the support address to have it looked at"
+	case 1:
+		return "the one request of the day is used; the next day begins at 00:00 UTC"
+	default:
+		return "all " + strconv.FormatInt(limit, 10) + " requests of the day are used; the next day begins at 00:00 UTC"
+	}
 }
 
 func (g *Gate) untilReset(reset int64) time.Duration {
