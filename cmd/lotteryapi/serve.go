@@ -213,7 +213,6 @@ func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 	return errors.Join(errs...)
 }
 
-// rootError is the innermost cause: "address already in use" rather than the whole chain.
 // cannotListen tells why an address of an option cannot be listened on, and what to do about it.
 func cannotListen(option, address string, err error) error {
 	advice := ""
@@ -228,6 +227,7 @@ func cannotListen(option, address string, err error) error {
 	return models.Errorf(models.CodeUnavailable, "cannot listen on %s (%s): %v%s", address, option, rootError(err), advice)
 }
 
+// rootError is the innermost cause: "address already in use" rather than the whole chain.
 func rootError(err error) error {
 	for {
 		inner := errors.Unwrap(err)
