@@ -88,7 +88,7 @@ func (h *Handler) openEmailLink(w http.ResponseWriter, r *http.Request) error {
 	token := r.URL.Query().Get("token")
 	l, err := h.deps.Store.Link(r.Context(), secret.Hash(token), models.LinkChangeEmail)
 	if models.ErrorCode(err) == models.CodeNotFound {
-		return h.linkGone(w, r)
+		return h.linkGone(w, r, "")
 	}
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (h *Handler) openEmailLink(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 	before, after, err := h.deps.Store.ChangeEmail(r.Context(), secret.Hash(r.PostFormValue("token")))
 	if models.ErrorCode(err) == models.CodeNotFound {
-		return h.linkGone(w, r)
+		return h.linkGone(w, r, "")
 	}
 	if err != nil {
 		return err

@@ -105,7 +105,7 @@ func (h *Handler) upgrade(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if v == nil {
-		return seeOther(w, r, "/sign-up?next="+intentUpgrade)
+		return seeOther(w, r, askAgain(intentUpgrade))
 	}
 	return h.toCheckout(w, r, v.Account.ID)
 }

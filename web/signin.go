@@ -50,7 +50,11 @@ func (h *Handler) signInPage(isNew bool) handler {
 
 func (h *Handler) showSignIn(w http.ResponseWriter, r *http.Request, f signInForm, status int) {
 	v := view{Page: "sign-in", Title: "Sign in", Description: "Sign in with a link that we send to your e-mail address. There is no password.", Status: status, Data: f}
-	if f.New {
+	switch {
+	case f.Intent == intentUpgrade:
+		v.Title = "Upgrade to Pro"
+		v.Description = "Become Pro: your e-mail address first, then checkout."
+	case f.New:
 		v.Title = "Get a free key"
 		v.Description = "Sign up with your e-mail address: 100 requests a day, free, no card."
 	}
@@ -90,8 +94,19 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		h.unsent(r.Context(), hash)
 		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
 	}
-	h.show(w, r, view{Page: "sent", Title: "Check your mail", Private: true, Data: email})
+	h.show(w, r, view{Page: "sent", Title: "Check your mail", Private: true, Data: sentPage{email, askAgain(f.Intent)}})
 	return nil
+}
+
+// sentPage says where a link was sent.
+type sentPage struct{ Email, Again string }
+
+// askAgain is the page that asks for an address, of somebody who has said already what comes after signing in.
+func askAgain(next string) string {
+	if next == intentUpgrade {
+		return "/sign-up?next=" + intentUpgrade
+	}
+	return "/sign-in"
 }
 
 // parseEmail is models.ParseEmail of an address that mail can go to: trying to send to another would never succeed. It
@@ -151,7 +166,7 @@ func (h *Handler) openLink(w http.ResponseWriter, r *http.Request) error {
 	token := r.URL.Query().Get("token")
 	l, err := h.deps.Store.Link(r.Context(), secret.Hash(token), models.LinkSignIn)
 	if models.ErrorCode(err) == models.CodeNotFound {
-		return h.linkGone(w, r)
+		return h.linkGone(w, r, l.Intent)
 	}
 	if err != nil {
 		return err
@@ -162,9 +177,10 @@ func (h *Handler) openLink(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// linkGone says that a link does not work. Whoever is signed in goes on.
-func (h *Handler) linkGone(w http.ResponseWriter, r *http.Request) error {
-	h.show(w, r, view{Page: "link-gone", Title: "This link does not work any more", Status: http.StatusGone, Private: true})
+// linkGone says that a link does not work. Whoever is signed in goes on; others ask for another one, which leads where this
+// one would have.
+func (h *Handler) linkGone(w http.ResponseWriter, r *http.Request, next string) error {
+	h.show(w, r, view{Page: "link-gone", Title: "This link does not work any more", Status: http.StatusGone, Private: true, Data: askAgain(next)})
 	return nil
 }
 
@@ -176,7 +192,7 @@ func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 		if visitorOf(r) != nil { // a second click, or the back button
 			return seeOther(w, r, "/dashboard")
 		}
-		return h.linkGone(w, r)
+		return h.linkGone(w, r, l.Intent)
 	}
 	if err != nil {
 		return err
@@ -188,7 +204,7 @@ func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	done, err := h.signIn(r.Context(), l.EmailKey, in)
 	if models.ErrorCode(err) == models.CodeNotFound {
-		return h.linkGone(w, r)
+		return h.linkGone(w, r, l.Intent)
 	}
 	if err != nil {
 		return err

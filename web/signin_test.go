@@ -86,6 +86,35 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// Who came to upgrade still does after a mail that did not arrive, a link that was too old, and with an account.
+func TestUpgradeIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	const again = `href="/sign-up?next=upgrade">`
+	for email, known := range map[string]bool{"new@example.com": false, "known@example.com": true} {
+		if known {
+			h.person().signIn(email)
+		}
+		p := h.person()
+		p.post("/dashboard/plan/upgrade").leads(t, "/sign-up?next=upgrade")
+		got := p.get("/sign-up?next=upgrade")
+		got.says(t, http.StatusOK, "<h1>Upgrade to Pro</h1>", "whether or not you have an account", `name="next" value="upgrade"`)
+		if strings.Contains(got.text, "You have an account?") {
+			t.Error("who has an account is led to a page that forgets the upgrade")
+		}
+		p.post("/sign-in", "email", "ada", "next", "upgrade", "new", "1").says(t, http.StatusUnprocessableEntity, "<h1>Upgrade to Pro</h1>", `name="next" value="upgrade"`)
+		p.post("/sign-in", "email", email, "next", "upgrade", "new", "1").says(t, http.StatusOK, again+"ask for another link")
+		token := h.tokenOf(email)
+		h.clock.move(models.LinkLives + time.Second)
+		p.get("/sign-in/link?token="+token).says(t, http.StatusGone, again+"Ask for another link")
+		p.post("/sign-in/link", "token", token).says(t, http.StatusGone, again+"Ask for another link")
+	}
+	p := h.person()
+	p.get("/sign-up").says(t, http.StatusOK, "<h1>Get a free key</h1>", `href="/sign-in">Sign in</a>; it is the same link`)
+	p.post("/sign-in", "email", "other@example.com").says(t, http.StatusOK, `href="/sign-in">ask for another link`)
+	p.get("/sign-in/link?token=lnk_x").says(t, http.StatusGone, `href="/sign-in">Ask for another link`)
+}
+
 // One of many who spend a link at once succeeds.
 func TestLinkSpentOnce(t *testing.T) {
 	t.Parallel()

@@ -128,7 +128,7 @@ func errLinkGone() error {
 	return models.Errorf(models.CodeNotFound, "this link was used already, or it has expired")
 }
 
-// Link is a link that works; CodeNotFound if it does not. Looking does not spend it.
+// Link is a link that works; CodeNotFound if it does not, beside what it was, if there was one. Looking does not spend it.
 func (s *Store) Link(ctx context.Context, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
 	l, err := s.workingLink(s.reader(ctx), hash, purpose)
 	return l, translate(err)
