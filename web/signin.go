@@ -56,7 +56,7 @@ func (h *Handler) showSignIn(w http.ResponseWriter, r *http.Request, f signInFor
 		v.Description = "Become Pro: your e-mail address first, then checkout."
 	case f.New:
 		v.Title = "Get a free key"
-		v.Description = "Sign up with your e-mail address: 100 requests a day, free, no card."
+		v.Description = "Sign up with your e-mail address: " + thousands(h.deps.Plans[models.PlanFree].RequestsPerDay) + " requests a day, free, no card."
 	}
 	v.Private = f.Error != "" || f.Email != ""
 	h.show(w, r, v)

@@ -86,6 +86,18 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// The limit that search engines read is the one that the plan has.
+func TestSignUpTellsTheLimit(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) {
+		d.Plans = models.DefaultPlans()
+		free := d.Plans[models.PlanFree]
+		free.RequestsPerDay = 2500
+		d.Plans[models.PlanFree] = free
+	})
+	h.person().get("/sign-up").says(t, http.StatusOK, "2,500 requests a day, free, no card")
+}
+
 // Who came to upgrade still does after a mail that did not arrive, a link that was too old, and with an account.
 func TestUpgradeIsNotForgotten(t *testing.T) {
 	t.Parallel()
