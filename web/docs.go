@@ -221,7 +221,7 @@ func (h *Handler) coverageTable() string {
 		return "No draws are held yet."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s draws** of %s, from %s to %s.\n\n", thousands(m.totals.Draws), models.Count(m.totals.Games, "game"), humanDay(m.totals.First), humanDay(m.totals.Last))
+	fmt.Fprintf(&b, "**%s** of %s, from %s to %s.\n\n", counted(m.totals.Draws, "draw"), models.Count(m.totals.Games, "game"), humanDay(m.totals.First), humanDay(m.totals.Last))
 	b.WriteString("| game | name | drawn | draws | from | to | missing days |\n|---|---|---|---:|---|---|---:|\n")
 	for _, g := range m.games {
 		fmt.Fprintf(&b, "| [`%s`](/explore/%s) | %s | %s | %s | %s | %s | %s |\n", g.ID, g.ID, html.EscapeString(strings.ReplaceAll(g.Name, "|", " ")),

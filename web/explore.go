@@ -66,7 +66,7 @@ func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
 			facts := h.factsOf(r, m.cat, g)
 			h.show(w, r, view{
 				Page: "game", Title: g.Name, Section: "explore", Data: exploreGameView{g, facts, g.Latest()},
-				Description: g.Name + ": " + thousands(g.Len()) + " draws since " + humanDay(g.First()) + ", with digit frequencies, sums, gaps and the newest draws.",
+				Description: g.Name + ": " + counted(g.Len(), "draw") + " since " + humanDay(g.First()) + ", with digit frequencies, sums, gaps and the newest draws.",
 			})
 			return nil
 		}

@@ -54,7 +54,7 @@ func gapsOf(all []catalog.Ref, g *catalog.Game, of *models.Game) gapCalendar {
 func (c *gapCalendar) draw(g *catalog.Game) template.HTML {
 	const cell, tall, left, top = 52, 22, 56, 24
 	d := newDrawing("gaps", left+12*cell, top+len(c.Years)*tall, "Months of "+g.Name+" by missing days",
-		fmt.Sprintf("%s, a row each, a field a month. %s draw days are missing in all.", models.Count(len(c.Years), "year"), thousands(c.Missing)))
+		fmt.Sprintf("%s, a row each, a field a month. Missing draw days: %s.", models.Count(len(c.Years), "year"), thousands(c.Missing)))
 	for m := range 12 {
 		d.label(left+float64(m)*cell+cell/2, 15, "middle", "tick", time.Month(m + 1).String()[:3])
 	}
@@ -67,11 +67,11 @@ func (c *gapCalendar) draw(g *catalog.Game) template.HTML {
 			switch {
 			case month.Due == 0:
 			case month.Missing == 0:
-				class, tip = "gap-none", fmt.Sprintf("%s: all %d draw days are held", name, month.Due)
+				class, tip = "gap-none", fmt.Sprintf("%s: none of %d draw days missing", name, month.Due)
 			case month.Missing < 4:
-				class, tip = "gap-few", fmt.Sprintf("%s: %d of %d draw days are missing", name, month.Missing, month.Due)
+				class, tip = "gap-few", fmt.Sprintf("%s: %d of %d draw days missing", name, month.Missing, month.Due)
 			default:
-				class, tip = "gap-many", fmt.Sprintf("%s: %d of %d draw days are missing", name, month.Missing, month.Due)
+				class, tip = "gap-many", fmt.Sprintf("%s: %d of %d draw days missing", name, month.Missing, month.Due)
 			}
 			x := left + float64(m)*cell
 			d.rect(x+1, top+1, cell-2, tall-2, class, tip)

@@ -9,6 +9,8 @@ import (
 	"golang.org/x/net/html"
 
 	"lottery/api/problem"
+	"lottery/models"
+	"lottery/models/catalog"
 	"lottery/web"
 )
 
@@ -312,4 +314,41 @@ func TestMethods(t *testing.T) {
 			}
 		}
 	}
+}
+
+// One of something is not called by its plural.
+func TestOneOfSomething(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) {
+		b := catalog.NewBuilder(models.DataVersion{Number: 2, Token: "v2"})
+		game := b.Game(models.Game{ID: "one", Name: "One", Digits: 1, Tods: models.NewTodSet(models.Midday), Jurisdiction: "NY"})
+		if err := game.Add(models.NewDate(2024, 7, 1), models.Midday, 1, "7"); err != nil {
+			t.Fatal(err)
+		}
+		c, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Catalog = &catalog.Live{}
+		d.Catalog.Swap(c)
+		d.Plans = models.Plans{models.PlanFree: {RequestsPerDay: 100, MaxKeys: 1}, models.PlanPro: {RequestsPerDay: 10_000, MaxKeys: 20}}
+	})
+	p := h.person()
+	p.signIn("ada@example.com")
+	yesterday := models.UsageDay{AccountID: h.account("ada@example.com").ID, Day: models.DateOf(h.clock.now().UTC()) - 1, Endpoint: "games", Class: 2, Requests: 1}
+	if err := h.store.AddUsage(t.Context(), []models.UsageDay{yesterday}); err != nil {
+		t.Fatal(err)
+	}
+	for path, says := range map[string]string{
+		"/": "<strong>1</strong> game</li>", "/pricing": "<li>1 API key</li>", "/docs/coverage": "1 draw</strong> of 1 game", "/llms.txt": "One, 1 draw,",
+		"/explore": "1 draw of 1 game, from", "/explore/one": "1 draw of 1 digit", "/dashboard": `<span class="small soft">1 request</span>`,
+		"/dashboard/keys": "Your plan allows 1 live key, and you have it.", "/dashboard/plan": "1 API key.",
+	} {
+		got := p.get(path)
+		got.says(t, http.StatusOK, says)
+		if wrong := regexp.MustCompile(`\b1 (draws|games|digits|requests|API keys|live keys|times|places|years)\b`).FindString(got.text); wrong != "" {
+			t.Errorf("%s says %q", path, wrong)
+		}
+	}
+	p.get("/pricing").says(t, http.StatusOK, "<li>20 API keys</li>")
 }

@@ -141,7 +141,7 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 	case models.MailWelcomePro:
 		out.Subject = "You are on Pro"
 		out.Lines = []string{"Hello,", "your payment arrived. You have " + pro + " requests a day from now on, " +
-			thousands(o.Plans[models.PlanPro].MaxKeys) + " API keys, and your questions are answered first."}
+			counted(o.Plans[models.PlanPro].MaxKeys, "API key") + ", and your questions are answered first."}
 		out.After = []string{"Invoices and the card are behind this link; so is the button to cancel."}
 	case models.MailPaymentFailed:
 		out.Subject = "Your payment failed"

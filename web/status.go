@@ -65,7 +65,7 @@ func (h *Handler) llms(w http.ResponseWriter, r *http.Request) error {
 	if m := h.remember(); m != nil && len(m.games) > 0 {
 		b.WriteString("\n## Games\n\n")
 		for _, g := range m.games {
-			fmt.Fprintf(&b, "- `%s`: %s, %s draws, %s to %s\n", g.ID, g.Name, thousands(g.Len()), g.First(), g.Last())
+			fmt.Fprintf(&b, "- `%s`: %s, %s, %s to %s\n", g.ID, g.Name, counted(g.Len(), "draw"), g.First(), g.Last())
 		}
 	}
 	return h.text(w, r, "text/plain; charset=utf-8", b.String())

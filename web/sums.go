@@ -63,7 +63,7 @@ func drawSums(g *catalog.Game, sums []sumCount) template.HTML {
 	for i, s := range sums {
 		x := left + float64(i)*step
 		if s.Count > 0 {
-			d.rect(x+1, y(s.Share), step-2, y(0)-y(s.Share), "bar", fmt.Sprintf("Sum %d: %s draws, %.2f %%; expected %.2f %%", s.Sum, thousands(s.Count), s.Share, s.Expected))
+			d.rect(x+1, y(s.Share), step-2, y(0)-y(s.Share), "bar", fmt.Sprintf("Sum %d: %s, %.2f %%; expected %.2f %%", s.Sum, counted(s.Count, "draw"), s.Share, s.Expected))
 		}
 		fmt.Fprintf(&line, "%.1f,%.1f ", x+step/2, y(s.Expected))
 		if s.Sum%5 == 0 {

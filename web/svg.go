@@ -75,7 +75,7 @@ func usageChart(days []dayCount, limit int64) template.HTML {
 	plot := float64(height - bottom - top)
 	y := func(n int64) float64 { return top + plot*(1-float64(n)/float64(scale)) }
 	d := newDrawing("usage", width, height, "Requests a day",
-		fmt.Sprintf("%s requests in the last %d days; the busiest day had %s.", thousands(total), len(days), thousands(most*min(total, 1))))
+		fmt.Sprintf("%s in the last %d days; the busiest day had %s.", counted(total, "request"), len(days), thousands(most*min(total, 1))))
 	for _, part := range []int64{0, 1, 2} {
 		n := scale * part / 2
 		d.line(left, y(n), width, y(n), "grid")
@@ -85,7 +85,7 @@ func usageChart(days []dayCount, limit int64) template.HTML {
 	for i := range days {
 		day := days[len(days)-1-i]
 		x := left + float64(i)*step
-		tip := fmt.Sprintf("%s: %s requests", humanDay(day.Day), thousands(day.Requests))
+		tip := humanDay(day.Day) + ": " + counted(day.Requests, "request")
 		if day.Requests == 0 {
 			d.rect(x+2, y(0)-1, step-4, 1, "bar-none", tip)
 		} else {

@@ -32,6 +32,17 @@ func thousands(v any) string {
 	return sign + text
 }
 
+// counted is n of something as people read it: 1 request, 12,345 requests.
+func counted(n any, one string) string { return thousands(n) + " " + noun(n, one) }
+
+// noun is what n of something are called.
+func noun(n any, one string) string {
+	if fmt.Sprint(n) == "1" {
+		return one
+	}
+	return one + "s"
+}
+
 // humanDay writes a date as people read it: 29 September 2025.
 func humanDay(d models.Date) string { return d.Time().Format("2 January 2006") }
 

@@ -66,7 +66,7 @@ for (const form of document.querySelectorAll("form.try-form")) {
       const answer = await fetch(address, { headers: key ? { "X-API-Key": key } : {}, cache: "no-store", signal });
       const text = await answer.text();
       const left = answer.headers.get("X-RateLimit-Remaining");
-      head.textContent = `GET ${address} → ${answer.status}${left ? `, ${left} requests left today` : ""}`;
+      head.textContent = `GET ${address} → ${answer.status}${left ? `, ${left} ${left === "1" ? "request" : "requests"} left today` : ""}`;
       body.textContent = pretty(text);
     } catch {
       if (signal.aborted) return;
