@@ -43,13 +43,17 @@ type totals struct {
 // plansView is the plans side by side.
 type plansView struct {
 	Free, Pro models.PlanTerms
-	Price     string
+	Nothing   string // what Free costs, in the currency of Price
+	Price     string // of Pro
 	OnPro     bool
 	Sold      bool // somebody can upgrade here
 }
 
 func (h *Handler) plansView(r *http.Request) plansView {
-	p := plansView{Free: h.deps.Plans[models.PlanFree], Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Sold: h.deps.Billing != nil}
+	price := h.soldPrice(r.Context())
+	p := plansView{
+		Free: h.deps.Plans[models.PlanFree], Pro: h.deps.Plans[models.PlanPro], Nothing: nothing(&price), Price: priceText(&price), Sold: h.deps.Billing != nil,
+	}
 	if v := visitorOf(r); v != nil {
 		plan, _ := v.Account.Plan()
 		p.OnPro = plan == models.PlanPro

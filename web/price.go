@@ -54,15 +54,29 @@ func (h *Handler) knownPrices(ctx context.Context) []models.KnownPrice {
 	return read.list
 }
 
-// proPrice is what Pro costs a month, in words: the price that checkout sells, or the one that set-up would make.
-// Without a key the mode is not known: then what live mode sold last stands, before what test mode did.
+// proPrice is what Pro costs a month, in words.
 func (h *Handler) proPrice(ctx context.Context) string {
+	p := h.soldPrice(ctx)
+	return priceText(&p)
+}
+
+// soldPrice is the price that checkout sells, or the one that set-up would make. Without a key the mode is not known: then
+// what live mode sold last stands, before what test mode did.
+func (h *Handler) soldPrice(ctx context.Context) models.KnownPrice {
 	for _, p := range h.knownPrices(ctx) {
 		if p.Current && p.Plan == models.PlanPro && (h.deps.Billing == nil || p.Livemode == (h.deps.Billing.Mode() == "live")) {
-			return priceText(&p)
+			return p
 		}
 	}
-	return priceText(&models.KnownPrice{UnitAmount: models.ProMonthlyCents, Currency: "usd"})
+	return models.KnownPrice{UnitAmount: models.ProMonthlyCents, Currency: "usd"}
+}
+
+// nothing is what Free costs, beside a price: $0, or 0 EUR.
+func nothing(beside *models.KnownPrice) string {
+	if currency := strings.ToUpper(beside.Currency); currency != "USD" {
+		return "0 " + currency
+	}
+	return "$0"
 }
 
 // proOffer is what becoming Pro takes here, in words.

@@ -543,11 +543,17 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 		}
 	}
 	shows("$9.99", append(public, "/dashboard/plan")...)
+	fresh.get("/pricing").says(t, http.StatusOK, ">$0 <small>")
 	s.reprice("1299", "usd")
 	shows("$12.99", append(public, "/dashboard/plan")...)
 	old.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month; renews on")
 	s.reprice("1450", "eur")
 	shows("14.50 EUR", append(public, "/dashboard/plan")...)
+	for _, page := range []string{"/", "/pricing"} { // Free is no price in another currency
+		if got := fresh.get(page); !strings.Contains(got.text, ">0 EUR <small>") || strings.Contains(got.text, "$") {
+			t.Errorf("%s: a price in dollars stands beside one in euros", page)
+		}
+	}
 
 	b, err := s.store.BillingAccount(t.Context(), s.account("old@example.com").ID)
 	if err != nil {
