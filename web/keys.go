@@ -164,12 +164,16 @@ func (h *Handler) ownKey(r *http.Request, v *visitor) (keyRow, error) {
 
 func rowOf(k models.APIKey, now time.Time) keyRow { return keyRow{k, k.StatusAt(now), k.EndsAt(), now} }
 
-// keyQuestion asks before a key is revoked or rotated.
+// keyQuestion asks before a key is revoked or rotated. Of one for which that was done in another tab, or whose time is up,
+// there is nothing to ask: the page of keys tells what became of it.
 func (h *Handler) keyQuestion(page, title string) signedIn {
 	return func(w http.ResponseWriter, r *http.Request, v *visitor) error {
 		k, err := h.ownKey(r, v)
 		if err != nil {
 			return err
+		}
+		if k.Status != models.KeyActive && (page == "rotate" || k.Status != models.KeyGrace) {
+			return seeOther(w, r, "/dashboard/keys")
 		}
 		h.show(w, r, view{Page: page, Title: title, Section: "dashboard", Sub: "keys", Private: true, Data: k})
 		return nil

@@ -101,3 +101,26 @@ func TestRotatingKeepsTheDate(t *testing.T) {
 	p.get("/docs/errors/expired_api_key").says(t, http.StatusOK, "a rotated key keeps the date")
 	p.get("/docs/authentication").says(t, http.StatusOK, "The new one ends when the old one would have")
 }
+
+// What was done to a key in one tab is not offered in another, with a promise that is not kept.
+func TestKeysInTwoTabs(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.signIn("ada@example.com")
+	rotated := "/dashboard/keys/" + h.keysOf("ada@example.com")[0].ID
+	p.post(rotated+"/rotate", "grace", "24h").says(t, http.StatusOK)
+	p.get(rotated+"/rotate").leads(t, "/dashboard/keys")
+	p.get(rotated+"/revoke").says(t, http.StatusOK, "stops working at once")
+	p.post(rotated+"/revoke").leads(t, "/dashboard/keys")
+	p.post("/dashboard/keys", "name", "report", "expires", "30").says(t, http.StatusOK)
+	keys := h.keysOf("ada@example.com")
+	h.clock.move(31 * 24 * time.Hour)
+	p.signIn("ada@example.com")
+	for _, dead := range []string{rotated, "/dashboard/keys/" + keys[len(keys)-1].ID} {
+		p.get(dead+"/rotate").leads(t, "/dashboard/keys")
+		p.get(dead+"/revoke").leads(t, "/dashboard/keys")
+		p.post(dead+"/rotate", "grace", "24h").says(t, http.StatusConflict)
+	}
+	p.get("/dashboard/keys/key_nothing/rotate").says(t, http.StatusNotFound)
+}
