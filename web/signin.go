@@ -87,6 +87,11 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	if errors.Is(err, store.ErrTooManyLinks) {
 		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again later.")
 	}
+	if models.ErrorCode(err) == models.CodeUnavailable { // the form keeps what was typed
+		h.deps.Log.ErrorContext(r.Context(), "a sign-in link cannot be made", "error", err)
+		w.Header().Set("Retry-After", "5")
+		return again(http.StatusServiceUnavailable, "A link cannot be made just now. Try again in a minute.")
+	}
 	if err != nil {
 		return err
 	}

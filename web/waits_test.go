@@ -33,6 +33,23 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	p.get("/dashboard").says(t, http.StatusOK)
 }
 
+// The form for signing in keeps what was typed while the database says nothing.
+func TestSignInWhileTheDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	h := open(t, func(d *web.Deps) {
+		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), time.Second
+	})
+	answer := storetest.Lock(t, url, "links")
+	got := h.person().post("/sign-in", "email", "ada@example.com", "next", "upgrade")
+	got.says(t, http.StatusServiceUnavailable, `value="ada@example.com"`, `name="next" value="upgrade"`, "Try again in a minute")
+	if got.header.Get("Retry-After") == "" {
+		t.Error("it does not say when to try again")
+	}
+	answer()
+	h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusOK, "Check your mail")
+}
+
 // A key that somebody put into the address of a page comes into no log.
 func TestKeyInAPathIsNotLogged(t *testing.T) {
 	t.Parallel()
