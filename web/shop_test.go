@@ -743,3 +743,18 @@ func TestMailsKnowTheAccount(t *testing.T) {
 	s.sync(email)
 	s.wantMail("Pro has ended", []string{"is suspended", "help@example.com"}, []string{"Your keys still work", "upgrade"})
 }
+
+// What Stripe is told of somebody, and keeps, is told to them.
+func TestWhatStripeKeepsIsTold(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	const keeps = "Stripe keeps its own record of you and of what you paid"
+	p := s.person()
+	p.get("/privacy").says(t, http.StatusOK, "Stripe gets your e-mail address", keeps)
+	p.signIn("ada@example.com")
+	if got := p.get("/dashboard/account/close"); strings.Contains(got.text, keeps) {
+		t.Error("who never went to checkout is told that Stripe has a record")
+	}
+	p.get(s.buy(p, sandbox.CardOK))
+	p.get("/dashboard/account/close").says(t, http.StatusOK, keeps)
+}
