@@ -212,7 +212,7 @@ func TestDurations(t *testing.T) {
 // A webhook secret with nothing behind its prefix is none: whatever it was cut from, events would be refused.
 func TestWebhookSecrets(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"": 0, "whsec_a": 1, " whsec_a, whsec_b ,": 2, "whsec_": -1, "whsec_a,whsec_": -1, "a": -1, "sk_test_a": -1} {
+	for text, want := range map[string]int{"": 0, "whsec_a": 1, " whsec_a, whsec_b ,": 2, "whsec_": -1, "whsec_a,whsec_": -1, "whsec_a\nwhsec_b\r\n": 2, "whsec_a whsec_b": 2, "whsec_a;whsec_b": -1, "whsec_test_a-+/=": 1, "a": -1, "sk_test_a": -1} {
 		cfg, err := configs.Load(configs.Source{Getenv: env("LOTTERY_STRIPE_WEBHOOK_SECRET", text)})
 		if (err != nil) != (want < 0) || err == nil && len(cfg.Stripe.WebhookSecrets) != want {
 			t.Errorf("%q: %v", text, err)

@@ -4,9 +4,13 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"unicode"
 )
 
 var stripeKey = regexp.MustCompile(`^[sr]k_(test|live)_[0-9A-Za-z_]+$`)
+
+// webhookSecret is how one looks. Two with a semicolon between them are none: no event would fit.
+var webhookSecret = regexp.MustCompile(`^whsec_[^;[:cntrl:]]+$`)
 
 // stripeOptions is what sells the Pro plan.
 func stripeOptions() []Option {
@@ -19,11 +23,8 @@ func stripeOptions() []Option {
 			return nil
 		}},
 		{Key: "stripe_webhook_secret", Default: "", Secret: true, Help: "whsec_…: what Stripe signs events with; several, comma-separated, while one is being changed", set: func(c *Config, v string) error {
-			for secret := range strings.SplitSeq(v, ",") {
-				if secret = strings.TrimSpace(secret); secret == "" {
-					continue
-				}
-				if rest, ok := strings.CutPrefix(secret, "whsec_"); !ok || rest == "" {
+			for secret := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) { // a file has a line for each
+				if !webhookSecret.MatchString(secret) {
 					return errors.New("must be whsec_…, as `lotteryadmin billing setup` prints it, or several, separated by commas")
 				}
 				c.Stripe.WebhookSecrets = append(c.Stripe.WebhookSecrets, secret)
