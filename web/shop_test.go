@@ -577,6 +577,26 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 	open(t, nil).person().get("/pricing").says(t, http.StatusOK, "$9.99")
 }
 
+// Where checkout cannot be opened nothing is under way, and nobody is told to wait for it.
+func TestUpgradeBeforeSetup(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	fresh := open(t, func(d *web.Deps) {
+		d.Billing = billing.New(billing.Options{Store: d.Store, PublicURL: d.PublicURL, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: s.api}})
+	})
+	p := fresh.person()
+	p.signIn("ada@example.com")
+	p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+	got := p.get("/dashboard/plan?from=checkout")
+	got.says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged", "Upgrade to Pro")
+	if strings.Contains(got.text, "under way") {
+		t.Error("a payment is said to be under way, and there is none")
+	}
+	if strings.Contains(p.get("/dashboard/plan").text, "could not be opened") {
+		t.Error("it is told to who did not ask")
+	}
+}
+
 // The price stays on the pages while the database is away.
 func TestPriceWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func TestUpgradeWhileStripeIsAway(t *testing.T) {
 	b.open(p.base + "/sign-up?next=upgrade")
 	b.askLink("joan@example.com")
 	b.followMail(p.base)
-	b.says("You cannot upgrade at this moment")
+	b.says("Checkout could not be opened, and nothing was charged")
 	req, err := http.NewRequest(http.MethodDelete, stripe+"/_sandbox/faults", nil)
 	if err != nil {
 		t.Fatal(err)
