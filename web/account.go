@@ -192,6 +192,7 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	if h.stuck(&b) {
 		return h.showClose(w, r, v, notEnded, http.StatusConflict)
 	}
+	cancelled := false
 	bye := "Your keys do not work any more, nothing will be charged, and your address is deleted. Thank you for having been here."
 	if h.deps.Billing != nil {
 		ended, err := h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"})
@@ -199,13 +200,23 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 			h.deps.Log.ErrorContext(r.Context(), "a subscription cannot be ended; its account stays open", "account", v.Account.ID, "error", err)
 			return h.showClose(w, r, v, "Your subscription could not be cancelled just now, so the account stays open. Try again in a minute.", http.StatusServiceUnavailable)
 		}
+		cancelled = len(ended.Cancelled) > 0
 		if ended.UnderWay {
 			bye = "Your keys do not work any more, and your address is deleted. A payment that your bank is deciding on cannot be called back: " +
 				"if it is charged, write to support" + supportHint(h.deps.Support) + " and name account " + v.Account.ID + ". Nothing else will be charged."
 		}
 	}
 	if _, err := h.deps.Store.DeleteAccount(r.Context(), v.Account.ID); err != nil {
-		return err
+		if !cancelled {
+			return err
+		}
+		h.deps.Log.ErrorContext(r.Context(), "a subscription was ended, and its account cannot be closed", "account", v.Account.ID, "error", err)
+		w.Header().Set("Retry-After", "5")
+		h.failPage(w, r, failure{
+			http.StatusServiceUnavailable, "Your account is still open",
+			"Your subscription is cancelled, but the account could not be closed just now. Close it once more in a minute, or go on with Free.",
+		})
+		return nil
 	}
 	h.setCookie(w, "", -time.Second)
 	r = withoutVisitor(r)

@@ -17,6 +17,8 @@ import (
 	"lottery/billing/sandbox"
 	"lottery/configs"
 	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
 	"lottery/web"
 )
 
@@ -29,7 +31,8 @@ type shop struct {
 	api     string // Stripe's address
 }
 
-func openShop(t *testing.T) *shop {
+// openShop opens a shop; change may change what its pages stand on.
+func openShop(t *testing.T, change ...func(*web.Deps)) *shop {
 	t.Helper()
 	s := &shop{}
 	var err error
@@ -43,6 +46,9 @@ func openShop(t *testing.T) *shop {
 		_ = s.stripe.Close(context.Background())
 	})
 	s.house = open(t, func(d *web.Deps) {
+		for _, c := range change {
+			c(d)
+		}
 		s.billing = billing.New(billing.Options{
 			Store: d.Store, PublicURL: d.PublicURL, StripeNow: s.stripe.Now, Pace: time.Nanosecond,
 			Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: server.URL, Grace: 7 * 24 * time.Hour},
@@ -313,6 +319,26 @@ func TestClosingWhileABankDecides(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whose subscription was cancelled before the database stopped answering is not told that nothing was changed.
+func TestClosingIsCutShort(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	s := openShop(t, func(d *web.Deps) {
+		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), 2*time.Second
+	})
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
+	answer := storetest.Lock(t, url, "departures")
+	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusServiceUnavailable, "Your account is still open", "Your subscription is cancelled")
+	if got := s.stripe.Subscriptions("")[0].Status; got != "canceled" {
+		t.Errorf("the subscription is %s", got)
+	}
+	answer()
+	p.get("/dashboard/plan").says(t, http.StatusOK, "Upgrade to Pro")
+	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
 }
 
 // A subscription that has ended keeps nobody from closing.
