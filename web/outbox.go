@@ -81,6 +81,12 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	if err != nil { // it comes again when its claim has run out
 		return err
 	}
+	if why := overtaken(m, &b); why != "" {
+		o.Log.InfoContext(ctx, "a mail is not sent: it would not be true any more", "mail", m.ID, "kind", m.Kind, "reason", why)
+		after, cancel := o.Store.Lasting(ctx)
+		defer cancel()
+		return o.Store.DropMail(after, m.ID)
+	}
 	message, ok := o.letter(m, &b)
 	if err = errUnknownMail; ok {
 		err = o.Mail.Send(ctx, message)
@@ -96,6 +102,22 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	after, cancel := o.Store.Lasting(ctx)
 	defer cancel()
 	return o.Store.MailSent(after, m.ID)
+}
+
+// overtaken says why a mail about money is not true any more: while it waited for the mail server, things went on, and another
+// mail may have told so before it. "" = it is true.
+func overtaken(m *store.DueMail, b *models.BillingAccount) string {
+	paid := m.Account.BilledPlan != nil
+	switch {
+	case m.Kind == models.MailProEnded && paid:
+		return "Pro has begun again since"
+	case (m.Kind == models.MailWelcomePro || m.Kind == models.MailPaymentFailed) && !paid:
+		return "Pro has ended since"
+	case m.Kind == models.MailPaymentFailed && (b.Status == nil || *b.Status != models.SubscriptionPastDue):
+		return "the payment has arrived since"
+	default:
+		return ""
+	}
 }
 
 func (o *Outbox) failed(ctx context.Context, m *store.DueMail, reason string, wait time.Duration) error {

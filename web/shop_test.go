@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -637,12 +638,18 @@ func TestPriceWhileTheDatabaseIsAway(t *testing.T) {
 	p.get("/pricing").says(t, http.StatusOK, "$12.99")
 }
 
-// sync reads what Stripe says of an account, as after a webhook, and sends the mails that follow.
-func (s *shop) sync(email string) {
+// read reads what Stripe says of an account, as after a webhook. The mails that follow wait.
+func (s *shop) read(email string) {
 	s.t.Helper()
 	if _, err := s.billing.Sync(s.t.Context(), s.account(email).ID, billing.Cause{Actor: "stripe", Reason: "test"}); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// sync is read, and sends the mails.
+func (s *shop) sync(email string) {
+	s.t.Helper()
+	s.read(email)
 	outbox := web.Outbox{Store: s.store, Mail: s.box, Plans: models.DefaultPlans(), PublicURL: s.base, Support: "help@example.com", Log: slog.New(slog.DiscardHandler)}
 	if err := outbox.Send(s.t.Context()); err != nil {
 		s.t.Fatal(err)
@@ -803,4 +810,73 @@ func TestWhatStripeKeepsIsTold(t *testing.T) {
 	}
 	p.get(s.buy(p, sandbox.CardOK))
 	p.get("/dashboard/account/close").says(t, http.StatusOK, keeps)
+}
+
+// Mails that waited for the mail server until they were not true any more are not sent.
+func TestMailsThatAreOvertaken(t *testing.T) {
+	t.Parallel()
+	const email = "ada@example.com"
+	s := openShop(t)
+	p := s.person()
+	p.signIn(email)
+	s.buy(p, sandbox.CardOK)
+	s.sync(email)
+	s.wantMail("You are on Pro", nil, nil)
+
+	sub, customer := s.stripe.Subscriptions("")[0].ID, s.stripe.Customers()[0].ID
+	sent := func(wait ...func() error) (subjects []string) {
+		t.Helper()
+		before := len(s.box.All())
+		for _, do := range wait {
+			if err := do(); err != nil {
+				t.Fatal(err)
+			}
+			s.read(email)
+		}
+		s.sync(email)
+		for _, m := range s.box.All()[:len(s.box.All())-before] {
+			subjects = append(subjects, m.Subject)
+		}
+		return subjects
+	}
+	fails := func() error {
+		return errors.Join(s.stripe.SetCard(customer, sandbox.CardDeclined), s.stripe.Renew(sub))
+	}
+	pays := func() error {
+		return errors.Join(s.stripe.SetCard(customer, sandbox.CardOK), s.stripe.RetryPayment(sub))
+	}
+	ends := func() error { return s.stripe.Cancel(sub) }
+	again := func() error {
+		s.buy(p, sandbox.CardOK)
+		return nil
+	}
+	for _, c := range []struct {
+		wait []func() error
+		want string
+	}{
+		{[]func() error{fails, pays}, "[]"},
+		{[]func() error{fails}, "[Your payment failed]"},
+		{[]func() error{pays, ends, again}, "[You are on Pro]"},
+		{[]func() error{func() error { sub = s.live(); return ends() }}, "[Pro has ended]"},
+		{[]func() error{again, func() error { sub = s.live(); return ends() }}, "[Pro has ended]"},
+	} {
+		if got := fmt.Sprint(sent(c.wait...)); got != c.want {
+			t.Errorf("mails %s, want %s", got, c.want)
+		}
+	}
+	if waiting, dead, err := s.store.MailsLeft(t.Context()); err != nil || waiting+dead != 0 {
+		t.Errorf("%d mails wait and %d were given up: %v", waiting, dead, err)
+	}
+}
+
+// live is the subscription that is paid.
+func (s *shop) live() string {
+	s.t.Helper()
+	for _, sub := range s.stripe.Subscriptions("") {
+		if sub.Status == models.SubscriptionActive {
+			return sub.ID
+		}
+	}
+	s.t.Fatal("no subscription is paid")
+	return ""
 }

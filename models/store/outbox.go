@@ -76,6 +76,14 @@ func (s *Store) MailFailed(ctx context.Context, id int64, reason string, wait ti
 	return s.settleMail(ctx, id, columns)
 }
 
+// DropMail takes a mail away that is not to be sent any more.
+func (s *Store) DropMail(ctx context.Context, id int64) error {
+	if err := s.writer(ctx).Where("id = ?", id).Delete(&models.Mail{}).Error; err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
 func (s *Store) settleMail(ctx context.Context, id int64, columns map[string]any) error {
 	if err := s.writer(ctx).Model(&models.Mail{}).Where("id = ?", id).Updates(columns).Error; err != nil {
 		return unavailable(err)
