@@ -26,6 +26,9 @@ import (
 // Limits of one fetch.
 const (
 	longestStall = 30 * time.Second
+	// longestBody is enough for what lotteries publish, a few MB an address. All addresses of all feeds can take it and
+	// the job sync, which has half an hour, still comes to the last.
+	longestBody  = 2 * time.Minute
 	mostRetries  = 3
 	firstWait    = time.Second
 	longestWait  = time.Minute // a server that wants more is left until the next sync
@@ -147,8 +150,8 @@ func (f *Fetched) Open() io.ReadCloser { return OpenTempFile(f.file) }
 // Close removes the file.
 func (f *Fetched) Close() error { return CloseTempFile(f.file) }
 
-// Fetch gets an address whole. A web page, an error and a body that breaks off are errors. header goes to the server of
-// the address only, not to where it redirects.
+// Fetch gets an address whole. A web page, an error, and a body that breaks off or does not come to its end in time are
+// errors. header goes to the server of the address only, not to where it redirects.
 func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header http.Header) (*Fetched, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -185,6 +188,8 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header
 	}
 	watchdog := time.AfterFunc(f.stall, func() { cancel(fmt.Errorf("the server sent nothing for %s", f.stall)) })
 	defer watchdog.Stop()
+	deadline := time.AfterFunc(longestBody, func() { cancel(fmt.Errorf("the server had not sent all of it after %s", longestBody)) })
+	defer deadline.Stop()
 	return out, out.save(ctx, &watched{res.Body, watchdog, f.stall})
 }
 
