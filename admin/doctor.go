@@ -228,7 +228,7 @@ func (p *patient) database(ctx context.Context) finding {
 		return failing(found+": the file is damaged: "+health.Damage, "stop the servers and put a backup in its place, as docs/operations.md says, under Restore SQLite")
 	}
 	if health.Writable != nil {
-		remedy := "give the user the right to write, and see that the server is the primary and its disk is not full"
+		remedy := "make the user of database_url the owner of the database and of its tables, and see that the server is the primary and its disk is not full"
 		if st.Dialect() == store.SQLite {
 			remedy = "give the server's user the right to write the file and its folder, and see that the disk is not full"
 		}

@@ -114,8 +114,12 @@ func (from *Source) check(ctx context.Context) error {
 
 // schemaVersion is the number of the newest migration applied; 0 = none. Unlike Status it makes no table.
 func schemaVersion(tx *gorm.DB) (current int64, err error) {
-	if !tx.Migrator().HasTable("schema_migrations") {
-		return 0, wrapUnavailable(tx.Exec("SELECT 1").Error) // HasTable gives no errors: was that a "no"?
+	there, err := hasTable(tx, "schema_migrations")
+	if err != nil {
+		return 0, wrapUnavailable(err)
+	}
+	if !there {
+		return 0, wrapUnavailable(tx.Exec("SELECT 1").Error) // was that a "no"?
 	}
 	err = tx.Raw("SELECT coalesce(max(version_id), 0) FROM schema_migrations WHERE is_applied").Scan(&current).Error
 	return current, wrapUnavailable(err)

@@ -77,11 +77,37 @@ func (s *Store) writable(ctx context.Context) error {
 				return models.Errorf(models.CodeUnavailable, "it is a replica, or read-only")
 			}
 		}
-		if !tx.Migrator().HasTable("accounts") {
+		there, err := hasTable(tx, "accounts")
+		switch {
+		case err != nil:
+			return err
+		case there:
+			return tx.Exec("UPDATE accounts SET email = email WHERE 1 = 0").Error
+		case s.dialect == SQLite:
 			return nil
 		}
-		return tx.Exec("UPDATE accounts SET email = email WHERE 1 = 0").Error
+		if may, err := mayMakeTables(tx); err != nil || may {
+			return err
+		}
+		return models.Errorf(models.CodeUnavailable, "its user may not make tables in it")
 	})
+}
+
+// hasTable tells whether there is a table, whatever rights the user has on it: GORM's own HasTable asks PostgreSQL's
+// information_schema, which has no table that the user may not use.
+// On SQLite an error is a "no".
+func hasTable(tx *gorm.DB, name string) (there bool, err error) {
+	if tx.Name() != Postgres {
+		return tx.Migrator().HasTable(name), nil
+	}
+	err = tx.Raw("SELECT to_regclass(?) IS NOT NULL", name).Scan(&there).Error
+	return there, err
+}
+
+// mayMakeTables tells whether PostgreSQL lets its user make tables where they would be made.
+func mayMakeTables(tx *gorm.DB) (may bool, err error) {
+	err = tx.Raw("SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false)").Scan(&may).Error
+	return may, err
 }
 
 // SQLiteFile is the file of a sqlite: address; ok is false for other databases.

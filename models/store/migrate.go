@@ -71,6 +71,9 @@ func (s *Store) provider(migrate bool) (*goose.Provider, error) {
 // Status tells how far the schema is.
 func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 	st := SchemaStatus{Dialect: s.dialect}
+	if err := s.mayBegin(ctx); err != nil {
+		return st, err
+	}
 	p, err := s.provider(false)
 	if err != nil {
 		return st, err
@@ -96,6 +99,29 @@ func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 		return st, unavailable(err)
 	}
 	return st, nil
+}
+
+// mayBegin is an error where PostgreSQL would not let its user make the table of the migrations, which goose would try
+// again and again for seconds.
+func (s *Store) mayBegin(ctx context.Context) error {
+	if s.dialect != Postgres {
+		return nil
+	}
+	tx := s.writer(ctx)
+	if there, err := hasTable(tx, "schema_migrations"); err != nil || there {
+		return wrapUnavailable(err)
+	}
+	var readOnly bool
+	if err := tx.Raw("SELECT current_setting('transaction_read_only')::bool").Scan(&readOnly).Error; err != nil {
+		return unavailable(err)
+	}
+	if readOnly {
+		return models.Errorf(models.CodeUnavailable, takesNoChanges)
+	}
+	if may, err := mayMakeTables(tx); err != nil || may {
+		return wrapUnavailable(err)
+	}
+	return models.Errorf(models.CodeUnavailable, notOwner)
 }
 
 // Prepare brings the schema up to date (or, with migrate false, refuses one that is not), refuses one that
@@ -131,6 +157,9 @@ func (s *Store) up(ctx context.Context) error {
 		_, err = p.Up(ctx)
 		if err == nil {
 			return nil
+		}
+		if denied(err) != "" {
+			return unavailable(err)
 		}
 		if s.dialect == Postgres || attempt == 10 || ctx.Err() != nil {
 			return fmt.Errorf("migrate the database: %w", err)

@@ -304,7 +304,35 @@ func unavailable(err error) error {
 	if locked(err) {
 		return &models.Error{Code: models.CodeUnavailable, Message: "another program is writing to the database, as an import does: try again in a moment", Err: err}
 	}
+	if advice := denied(err); advice != "" {
+		return &models.Error{Code: models.CodeUnavailable, Message: advice, Err: err}
+	}
 	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not answer", Err: err}
+}
+
+// What helps where PostgreSQL does not let its user do something. From release 15 on, a user who was only made, and owns
+// nothing, may make no tables.
+const (
+	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables"
+	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
+)
+
+// denied tells what helps where PostgreSQL answers that it does not let its user do something, with insufficient_privilege
+// or read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html); "" = it is something else.
+// From release 15 on, a user who was only made, and owns nothing, may make no tables.
+func denied(err error) string {
+	const noRight, readOnly = "42501", "25006"
+	pg, _ := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case pg == nil:
+		return ""
+	case pg.Code == noRight:
+		return notOwner
+	case pg.Code == readOnly:
+		return takesNoChanges
+	default:
+		return ""
+	}
 }
 
 // locked tells of SQLITE_BUSY and its kinds (https://sqlite.org/rescode.html): whoever writes has not ended while this

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"net"
@@ -113,6 +114,64 @@ func TestWhyPostgreSQLRefuses(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
+}
+
+// A PostgreSQL that answers that its user may not is not said to be silent, and what helps is told: a user who was only
+// made may make no tables since PostgreSQL 15.
+func TestUserWithoutRights(t *testing.T) {
+	t.Parallel()
+	const wantOwner, wantPrimary = "make the user of database_url the owner", "the database takes no changes"
+	owner := storetest.NewPostgres(t)
+	u, err := url.Parse(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := "guest_of_" + strings.TrimPrefix(u.Path, "/")
+	u.User = url.User(role)
+	open := func(address string) *store.Store {
+		t.Helper()
+		st, err := store.Open(t.Context(), address, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = st.Close() })
+		return st
+	}
+	refused := func(what string, err error, want string) {
+		t.Helper()
+		if err == nil || models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "the database ") ||
+			!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "does not answer") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	unwritable := func(what string, st *store.Store) {
+		t.Helper()
+		if h, err := st.Health(t.Context()); err != nil || h.Writable == nil {
+			t.Errorf("%s: writable, %v", what, err)
+		}
+	}
+	db, err := sql.Open("pgx", owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE ROLE "+role+" LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC"); err != nil {
+		t.Fatal(err)
+	}
+
+	guest := open(u.String())
+	unwritable("an empty database", guest)
+	refused("an empty database", guest.Prepare(t.Context(), true), wantOwner)
+	refused("a read-only database", open(owner+"&default_transaction_read_only=on").Prepare(t.Context(), true), wantPrimary)
+
+	storetest.OpenURL(t, owner, store.Options{})
+	unwritable("tables of others", guest)
+	_, err = guest.Overview(t.Context())
+	refused("tables of others", err, wantOwner)
+	if _, err := db.ExecContext(t.Context(), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+role+"; DELETE FROM schema_migrations WHERE version_id = 9"); err != nil {
+		t.Fatal(err)
+	}
+	refused("an older schema", guest.Prepare(t.Context(), true), wantOwner)
 }
 
 // overTCP is the address at which a server that listens on a Unix socket is reached, too: nobody asks for TLS on those.

@@ -19,9 +19,12 @@ type Overview struct {
 // Overview looks at the database and changes nothing, not even in an empty one.
 func (s *Store) Overview(ctx context.Context) (Overview, error) {
 	var o Overview
-	var err error
-	if !s.reader(ctx).Migrator().HasTable("schema_migrations") {
-		if err := s.Ping(ctx); err != nil { // HasTable gives no errors: was that a "no"?
+	there, err := hasTable(s.reader(ctx), "schema_migrations")
+	if err != nil {
+		return o, unavailable(err)
+	}
+	if !there {
+		if err := s.Ping(ctx); err != nil { // was that a "no"?
 			return o, err
 		}
 		o.SchemaStatus, err = s.emptyStatus()
