@@ -7,17 +7,22 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 	_ "time/tzdata" // the games' time zones, where the machine has none
 
 	"lottery/admin"
 )
+
+// saidTwice is how long a signal after the first is taken for the same one: timeout(1), and whoever passes on what the
+// whole process group got, too, say it twice within moments.
+const saidTwice = time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that closes may say so twice: it is never undone
 	}
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
+	context.AfterFunc(ctx, func() { time.AfterFunc(saidTwice, stop) }) // a later Ctrl-C ends the program at once
 	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -47,7 +47,38 @@ func TestServerWhoseTerminalCloses(t *testing.T) {
 	}
 }
 
-// So does a command of lotteryadmin, which takes nothing of its import.
+// A server that is told to stop twice within moments, as timeout(1) does, ends as if it were told once. Told again later,
+// it ends at once, whatever is in flight.
+func TestStopIsSaidTwice(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	stopping := func(delay string) *process {
+		p := ready(t, launch(t, t.TempDir(), serveArgs(url, "--drain-delay", delay)...))
+		p.signal(t, syscall.SIGTERM)
+		waitUntil(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // which a slow machine may find ended
+		return p
+	}
+	p := stopping("500ms")
+	if code := p.wait(t); code != 0 || !strings.Contains(p.stderr.String(), `"stopped"`) {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+	p = stopping("10m")
+	waitUntil(t, "the end", func() bool {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-p.exited:
+			return true
+		default:
+			return false
+		}
+	})
+	if code := p.wait(t); code == 0 || strings.Contains(p.stderr.String(), `"stopped"`) {
+		t.Errorf("told again: exit code %d\n%s", code, p.stderr)
+	}
+}
+
+// So does a command of lotteryadmin whose terminal closes, which takes nothing of its import.
 func TestCommandWhoseTerminalCloses(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 	_ "time/tzdata" // the games' time zones, where the machine has none
 
 	"github.com/urfave/cli/v2"
@@ -18,12 +19,16 @@ import (
 	"lottery/models"
 )
 
+// saidTwice is how long a signal after the first is taken for the same one: timeout(1), and whoever passes on what the
+// whole process group got, too, say it twice within moments.
+const saidTwice = time.Second
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that closes may say so twice: it is never undone
 	}
-	context.AfterFunc(ctx, stop) // a second SIGTERM or Ctrl-C ends the program at once, whatever is in flight
+	context.AfterFunc(ctx, func() { time.AfterFunc(saidTwice, stop) }) // a later SIGTERM or Ctrl-C ends the program at once, whatever is in flight
 	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr))
 }
 
