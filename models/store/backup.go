@@ -49,8 +49,11 @@ func DialectOf(databaseURL string) string {
 
 // Backup writes the database as of one moment to a new file (mode 0600), while servers go on using it, and
 // gives the file's size. On SQLite the file is a database, on PostgreSQL an archive for pg_restore. The file is
-// there whole or not at all. CodeConflict: file exists already; CodeNotFound: there is no database.
+// there whole or not at all. CodeConflict: file exists already; CodeNotFound: there is no database; CodeInvalid: file is "".
 func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err error) {
+	if file == "" { // as of a script's variable that is not set
+		return 0, models.Errorf(models.CodeInvalid, "the backup's file has no name: name a new file")
+	}
 	if !Exists(databaseURL) {
 		return 0, models.Errorf(models.CodeNotFound, "there is no database at %s", databaseURL)
 	}
@@ -119,6 +122,8 @@ func backupSQLite(ctx context.Context, path, target string) error {
 	err = db.WithContext(ctx).Exec("VACUUM INTO ?", target).Error
 	err = errors.Join(err, pool.Close())
 	switch {
+	case diskFull(err): // it only reads the database
+		return models.Errorf(models.CodeUnavailable, "there is no room for the backup in %s: make room, or name a file on another disk", filepath.Dir(target))
 	case damaged(err): // no copy of a damaged database passes for a backup
 		return unavailable(fmt.Errorf("copy %s: %w", path, err))
 	case err != nil:

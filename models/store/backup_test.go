@@ -89,6 +89,9 @@ func TestBackupRefuses(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || string(text) != "precious" {
 		t.Errorf("the existing file is now %q, %v", text, err)
 	}
+	if _, err := store.Backup(ctx, url, ""); models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), "name a new file") {
+		t.Errorf("no name: %v", err)
+	}
 	garbage := filepath.Join(dir, "garbage.db")
 	if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
 		t.Fatal(err)

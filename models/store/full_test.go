@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -45,6 +46,28 @@ func TestDiskFull(t *testing.T) {
 	}
 	if err := unavailable(&pgconn.PgError{Code: "57P01", Message: "shutting down"}); !strings.HasPrefix(err.Error(), "the database does not answer: ") {
 		t.Errorf("another fault: %v", err)
+	}
+}
+
+// A backup for which there is no room says so, and not that the database's disk is full: it only reads that.
+func TestNoRoomForABackup(t *testing.T) {
+	t.Parallel()
+	const full = "/dev/full"
+	if _, err := os.Stat(full); err != nil {
+		t.Skipf("this system has no %s", full)
+	}
+	path := filepath.Join(t.TempDir(), "lottery.db")
+	st, err := Open(t.Context(), "sqlite:"+path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if err := st.Prepare(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	const want = "there is no room for the backup in /dev: make room, or name a file on another disk"
+	if err := backupSQLite(t.Context(), path, full); err == nil || err.Error() != want {
+		t.Errorf("%v", err)
 	}
 }
 
