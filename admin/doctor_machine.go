@@ -138,7 +138,7 @@ func readable(path string) bool {
 	info, err := os.Stat(path)
 	folder, folderErr := os.Stat(filepath.Dir(path))
 	const read, enter fs.FileMode = 0o004, 0o001
-	return err == nil && folderErr == nil && info.Mode().Perm()&read != 0 && folder.Mode().Perm()&enter != 0
+	return err == nil && folderErr == nil && !info.IsDir() && info.Mode().Perm()&read != 0 && folder.Mode().Perm()&enter != 0
 }
 
 // tryFolder makes a file and takes it away: SQLite makes its log beside the database, and what is fetched is kept in a

@@ -20,7 +20,7 @@ import (
 
 // Exists tells whether databaseURL names a database that can be there without being made: a SQLite file that
 // exists, or any PostgreSQL (which only a connection can tell). One in a folder that may not be looked into can be
-// there: opening it says what is wrong.
+// there, and a folder stands where none can be made: opening it says what is wrong.
 func Exists(databaseURL string) bool {
 	path, ok := sqlitePath(databaseURL)
 	if !ok {
@@ -30,7 +30,7 @@ func Exists(databaseURL string) bool {
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return info.Mode().IsRegular()
+	return info.Mode().IsRegular() || info.IsDir()
 }
 
 // sqlitePath is the file of a sqlite: address.

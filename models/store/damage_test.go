@@ -72,6 +72,15 @@ func TestFileThatCannotBeOpened(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 
+	folder := t.TempDir()
+	const isFolder = " is a folder, not the file of a database: name a file"
+	if _, err := Open(t.Context(), "sqlite:"+folder, Options{Existing: true}); err == nil || !strings.HasPrefix(err.Error(), folder+isFolder) {
+		t.Errorf("a folder: %v", err)
+	}
+	if _, err := Backup(t.Context(), "sqlite:"+folder, filepath.Join(t.TempDir(), "copy.db")); err == nil || !strings.HasPrefix(err.Error(), folder+isFolder) {
+		t.Errorf("a backup of a folder: %v", err)
+	}
+
 	write(t, path, nil)
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro") // root may write everywhere, and tests may run as root
 	if err != nil {

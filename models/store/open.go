@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	gosqlite "github.com/glebarez/go-sqlite"
@@ -115,6 +116,9 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	}
 	// Made here so that it is never readable by others, not even for a moment.
 	file, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
+	if errors.Is(err, syscall.EISDIR) {
+		return unopened(s.path, err)
+	}
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
@@ -277,6 +281,9 @@ func (s *Store) Close() error {
 // unopened tells why a SQLite file cannot be opened, and what to do about it.
 func unopened(path string, err error) error {
 	const notADatabase, readOnly, kind = 26, 8, 0xFF
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return models.Errorf(models.CodeUnavailable, "%s is a folder, not the file of a database: name a file (--database-url, or database_url)", path)
+	}
 	lite, _ := errors.AsType[*gosqlite.Error](err)
 	switch {
 	case lite == nil:
