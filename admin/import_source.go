@@ -36,7 +36,7 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 		case arg == "-":
 			stdin = true
 			list = append(list, importer.Source{Name: "-", Size: -1, Open: func(context.Context) (io.ReadCloser, error) {
-				return io.NopCloser(c.stdin), nil
+				return io.NopCloser(&untilEnd{Reader: c.stdin}), nil
 			}})
 		case addressForm.MatchString(arg):
 			u, err := url.Parse(arg)
@@ -51,6 +51,19 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 		}
 	}
 	return list, nil
+}
+
+// untilEnd ends for good. A terminal says that it ended (Ctrl-D), and waits for more when it is asked again, as bufio does.
+type untilEnd struct {
+	io.Reader
+	err error
+}
+
+func (u *untilEnd) Read(p []byte) (n int, err error) {
+	if u.err == nil {
+		n, u.err = u.Reader.Read(p)
+	}
+	return n, u.err
 }
 
 func fileSource(path string) importer.Source {

@@ -219,6 +219,38 @@ func TestProgressBarOnlyOnATerminal(t *testing.T) {
 	}
 }
 
+// typed is what a person types at a terminal, a line a read, and ends with Ctrl-D: whoever reads on waits for more.
+type typed struct {
+	lines []string
+	ended bool
+	t     *testing.T
+}
+
+func (k *typed) Read(p []byte) (int, error) {
+	if len(k.lines) == 0 {
+		if k.ended {
+			k.t.Error("the end must be typed twice")
+		}
+		k.ended = true
+		return 0, io.EOF
+	}
+	n := copy(p, k.lines[0])
+	k.lines = k.lines[1:]
+	return n, nil
+}
+
+// Draws that are typed end with the first Ctrl-D.
+func TestImportOfWhatIsTyped(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	var stdout, stderr strings.Builder
+	keys := &typed{lines: []string{"game,date,tod,number\n", "ny-numbers,2025-09-29,Evening,123\n"}, t: t}
+	code := admin.Run(t.Context(), []string{"draws", "import", "--feed", "csv", "-", "-o", "json"}, d.env(keys, &stdout, &stderr))
+	if code != 0 || !strings.Contains(stdout.String(), `"inserted": 1`) {
+		t.Errorf("exit code %d: %s%s", code, stdout.String(), stderr.String())
+	}
+}
+
 func write(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
