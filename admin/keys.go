@@ -103,11 +103,19 @@ type replacedKey struct {
 	ExpiresAt *string `json:"expires_at"`
 }
 
-// keyResult prints a new key. In a table the key stands alone on its line, where it is easily copied.
-func (c *call) keyResult(secret string, object any) error {
+// keyResult prints a new key, which is there by now: where it cannot be printed, nobody will ever know it.
+func (c *call) keyResult(token string, object any) error {
 	c.say("This is the only time that the key is shown: keep it now.")
+	if err := c.printKey(token, object); err != nil {
+		return fmt.Errorf("the new key is there and could not be shown: `lotteryadmin keys rotate %s --grace 0s` gives another for it: %w", token[:secret.PrefixLength], err)
+	}
+	return nil
+}
+
+// printKey puts the key, in a table, alone on its line, where it is easily copied.
+func (c *call) printKey(token string, object any) error {
 	if c.form == formTable {
-		if _, err := fmt.Fprintf(c.env.Stdout, "\n    %s\n\n", secret); err != nil {
+		if _, err := fmt.Fprintf(c.env.Stdout, "\n    %s\n\n", token); err != nil {
 			return fmt.Errorf("print the key: %w", err)
 		}
 	}

@@ -10,7 +10,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -216,6 +218,32 @@ func TestProgressBarOnlyOnATerminal(t *testing.T) {
 	}
 	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file, "-q"); messages != "" {
 		t.Errorf("on a terminal with --quiet: %q", messages)
+	}
+}
+
+// full is a file on a disk that is full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// A key that is made and cannot be printed is not lost without a word: another is given for it.
+func TestKeyThatCannotBePrinted(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"table", "json"} {
+		d := newDesk(t)
+		d.run(0, "accounts", "create", "--email", "ada@example.com")
+		var stderr strings.Builder
+		code := admin.Run(t.Context(), []string{"keys", "create", "--account", "ada@example.com", "-o", form}, d.env(strings.NewReader(""), full{}, &stderr))
+		said := regexp.MustCompile("`lotteryadmin (keys rotate (ldk_[0-9A-Za-z]{8}) --grace 0s)` gives another for it: .*no space left").FindStringSubmatch(stderr.String())
+		if code != 1 || said == nil {
+			t.Fatalf("%s: exit code %d: %s", form, code, stderr.String())
+		}
+		if out, _ := d.run(0, append(strings.Fields(said[1]), "-o", "json")...); !strings.Contains(out, `"key": "ldk_`) {
+			t.Errorf("%s: %s", form, out)
+		}
+		if out, _ := d.run(0, "keys", "list", "-o", "csv"); strings.Contains(out, said[2]) || strings.Count(out, "ldk_") != 1 {
+			t.Errorf("%s: %s", form, out)
+		}
 	}
 }
 
