@@ -1,0 +1,145 @@
+package web_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing/sandbox"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+	"lottery/web"
+)
+
+// unplugged serves the pages of a shop as they are once stripe_secret_key is taken out.
+func (s *shop) unplugged(t *testing.T) *house {
+	t.Helper()
+	h := open(t, func(d *web.Deps) { d.Store, d.Mail, d.Mailbox, d.Now = s.store, s.box, s.box, s.clock.now })
+	h.store, h.box, h.clock = s.store, s.box, s.clock
+	return h
+}
+
+// An account that still pays, or may, stays open while nobody can cancel at Stripe.
+func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(s *shop, p *person){
+		"a subscription": func(s *shop, p *person) { p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro") },
+		"one that is unpaid, and Pro over": func(s *shop, p *person) {
+			p.get(s.buy(p, sandbox.CardOK))
+			if err := s.stripe.SetStatus(s.stripe.Subscriptions("")[0].ID, "unpaid"); err != nil {
+				t.Fatal(err)
+			}
+			p.get("/dashboard/plan?from=portal")
+		},
+		"an open checkout": func(_ *shop, p *person) { p.post("/dashboard/plan/upgrade") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			begin(s, p)
+			off := s.unplugged(t).person()
+			off.signIn("ada@example.com")
+			page := off.get("/dashboard/account/close")
+			page.says(t, http.StatusOK, "cannot be cancelled from here", "Write to support")
+			if strings.Contains(page.text, "cancelled at once") || strings.Contains(page.text, "Close my account</button>") {
+				t.Error("the page promises what nobody can do")
+			}
+			off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "cannot be cancelled from here")
+			s.account("ada@example.com")
+
+			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "nothing will be charged")
+			for _, sub := range s.stripe.Subscriptions("") {
+				if sub.Status != "canceled" {
+					t.Errorf("%+v", sub)
+				}
+			}
+		})
+	}
+}
+
+// Who closes while a bank decides on a payment is not told that nothing will be charged: nobody can call it back.
+func TestClosingWhileABankDecides(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(s *shop, p *person){
+		"on the first payment": func(s *shop, p *person) {
+			p.get(s.buy(p, sandbox.BankPays))
+			p.get("/dashboard/account/close").says(t, http.StatusOK, "your bank is deciding on cannot be called back")
+		},
+		"on a renewal": func(s *shop, p *person) {
+			p.get(s.buy(p, sandbox.CardOK))
+			if err := errors.Join(s.stripe.SetCard(s.stripe.Customers()[0].ID, sandbox.BankPays), s.stripe.Renew(s.stripe.Subscriptions("")[0].ID)); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			begin(s, p)
+			id := s.account("ada@example.com").ID
+			closed := p.post("/dashboard/account/close", "confirm", "yes")
+			closed.says(t, http.StatusOK, "Your account is closed", "your bank is deciding on cannot be called back", "help@example.com", id)
+			if strings.Contains(closed.text, "nothing will be charged") {
+				t.Error("the page promises what nobody can keep")
+			}
+		})
+	}
+}
+
+// Whose subscription was cancelled before the database stopped answering is not told that nothing was changed.
+func TestClosingIsCutShort(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	s := openShop(t, func(d *web.Deps) {
+		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), 2*time.Second
+	})
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
+	answer := storetest.Lock(t, url, "departures")
+	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusServiceUnavailable, "Your account is still open", "Your subscription is cancelled")
+	if got := s.stripe.Subscriptions("")[0].Status; got != "canceled" {
+		t.Errorf("the subscription is %s", got)
+	}
+	answer()
+	p.get("/dashboard/plan").says(t, http.StatusOK, "Upgrade to Pro")
+	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
+}
+
+// A subscription that has ended keeps nobody from closing.
+func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	if err := s.stripe.Cancel(s.stripe.Subscriptions("")[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	p.get("/dashboard/plan?from=portal").says(t, http.StatusOK, "Upgrade to Pro")
+	s.clock.move(25 * time.Hour) // the checkout that was paid is past
+	off := s.unplugged(t).person()
+	off.signIn("ada@example.com")
+	off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
+}
+
+// What Stripe is told of somebody, and keeps, is told to them.
+func TestWhatStripeKeepsIsTold(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	const keeps = "Stripe keeps its own record of you and of what you paid"
+	p := s.person()
+	p.get("/privacy").says(t, http.StatusOK, "Stripe gets your e-mail address", keeps)
+	p.signIn("ada@example.com")
+	if got := p.get("/dashboard/account/close"); strings.Contains(got.text, keeps) {
+		t.Error("who never went to checkout is told that Stripe has a record")
+	}
+	p.get(s.buy(p, sandbox.CardOK))
+	p.get("/dashboard/account/close").says(t, http.StatusOK, keeps)
+}

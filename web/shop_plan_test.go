@@ -1,0 +1,187 @@
+package web_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing/sandbox"
+)
+
+// ask calls Stripe as its dashboard does, and gives the id of what it answers.
+func (s *shop) ask(path string, form url.Values) (id string) {
+	s.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, s.api+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.SetBasicAuth(sandbox.DefaultKey, "")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var made struct{ ID string }
+	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || res.StatusCode != http.StatusOK {
+		s.t.Fatalf("status %d, %v", res.StatusCode, err)
+	}
+	return made.ID
+}
+
+// While a bank decides on the first payment, the dashboard says that it is on its way, and sells nothing a second time.
+func TestPaymentUnderWay(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	for email, paid := range map[string]bool{"paid@example.com": true, "refused@example.com": false} {
+		p := s.person()
+		p.signIn(email)
+		p.get(s.buy(p, sandbox.BankPays)).says(t, http.StatusOK, "Your payment is on its way")
+		for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
+			got := p.get(path)
+			got.says(t, http.StatusOK, "Your payment is on its way", "With a card that takes moments, with a bank some days", "will not be charged twice", `href="/dashboard/plan?from=portal"`)
+			if strings.Contains(got.text, "pgrade") || strings.Contains(got.text, "Nothing was charged") {
+				t.Errorf("%s: %s sells", email, path)
+			}
+		}
+		p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+
+		b, err := s.store.BillingAccount(t.Context(), s.account(email).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.stripe.Settle(*b.SubscriptionID, paid); err != nil {
+			t.Fatal(err)
+		}
+		got := p.get("/dashboard/plan?from=portal") // "Look again"
+		got.says(t, http.StatusOK, map[bool]string{true: "renews on", false: "Your last payment failed"}[paid])
+		if strings.Contains(got.text, "on its way") {
+			t.Errorf("%s: settled, and the page says that the payment is on its way", email)
+		}
+	}
+}
+
+// Whose payment is tried no more is not told to wait for another try.
+func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	for _, c := range []struct{ status, says, not string }{
+		{"past_due", "Change the card, and it is tried again", "pay the open invoice"},
+		{"unpaid", "It is not tried again by itself: pay the open invoice", "and it is tried again"},
+	} {
+		if err := s.stripe.SetStatus(s.stripe.Subscriptions("")[0].ID, c.status); err != nil {
+			t.Fatal(err)
+		}
+		s.sync("ada@example.com")
+		for _, path := range []string{"/dashboard", "/dashboard/plan"} {
+			got := p.get(path)
+			got.says(t, http.StatusOK, "Your last payment failed", c.says)
+			if strings.Contains(got.text, c.not) {
+				t.Errorf("%s: %s says %q", c.status, path, c.not)
+			}
+		}
+	}
+}
+
+// Whoever looks at the page after checkout again, when the payment failed or what was bought is over, is led to the plan
+// page, which says so: nothing is on its way any more.
+func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		card    sandbox.Card
+		happens func(s *shop, sub string) error
+		says    string
+	}{
+		"the bank refused":   {sandbox.BankFails, func(s *shop, sub string) error { return s.stripe.Settle(sub, false) }, "Your last payment failed"},
+		"not paid for long":  {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "unpaid") }, "Your last payment failed"},
+		"cancelled since":    {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.Cancel(sub) }, "Upgrade to Pro"},
+		"a renewal past due": {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "past_due") }, "Pro goes on until"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			returned := s.buy(p, c.card)
+			p.get(returned).says(t, http.StatusOK)
+			if err := c.happens(s, s.stripe.Subscriptions("")[0].ID); err != nil {
+				t.Fatal(err)
+			}
+			p.get(returned).leads(t, "/dashboard/plan")
+			p.get("/dashboard/plan").says(t, http.StatusOK, c.says)
+		})
+	}
+	t.Run("the checkout has expired", func(t *testing.T) {
+		t.Parallel()
+		s := openShop(t)
+		p := s.person()
+		p.signIn("ada@example.com")
+		to := p.post("/dashboard/plan/upgrade").header.Get("Location")
+		s.stripe.Advance(25 * time.Hour)
+		p.get("/dashboard/billing/return?session_id="+to[strings.LastIndex(to, "/")+1:]).leads(t, "/dashboard/plan")
+	})
+}
+
+// Beside a subscription that gives no plan and goes on nothing is offered, since nothing would be sold; the page says why.
+func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(s *shop, sub string) error{
+		"paused":              func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "paused") },
+		"at an unknown price": func(s *shop, sub string) error { return s.stripe.SetPrice(sub, s.unknownPrice()) },
+		"at an unknown price, and not paid": func(s *shop, sub string) error {
+			return errors.Join(s.stripe.SetPrice(sub, s.unknownPrice()), s.stripe.SetStatus(sub, "past_due"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			p.get(s.buy(p, sandbox.CardOK))
+			sub := s.stripe.Subscriptions("")[0].ID
+			if err := change(s, sub); err != nil {
+				t.Fatal(err)
+			}
+			s.sync("ada@example.com")
+			p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+			for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
+				got := p.get(path)
+				got.says(t, http.StatusOK, "Your subscription does not give you Pro", "Write to support")
+				for _, unwanted := range []string{"Upgrade to Pro", "may be under way", "Free until it is paid"} {
+					if strings.Contains(got.text, unwanted) {
+						t.Errorf("%s says %q", path, unwanted)
+					}
+				}
+			}
+			if err := s.stripe.Cancel(sub); err != nil {
+				t.Fatal(err)
+			}
+			p.get("/dashboard/plan?from=portal").says(t, http.StatusOK, "Upgrade to Pro")
+		})
+	}
+}
+
+// A subscription that is cancelled on a date does not renew, whenever its period ends.
+func TestPlanPageOfACancellationOnADate(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	end := s.stripe.Now().Add(48 * time.Hour).UTC()
+	s.ask("/v1/subscriptions/"+s.stripe.Subscriptions("")[0].ID, url.Values{"cancel_at": {strconv.FormatInt(end.Unix(), 10)}})
+	s.sync("ada@example.com")
+	plan := p.get("/dashboard/plan")
+	plan.says(t, http.StatusOK, "Pro ends on "+end.Format("2 January 2006, 15:04 UTC"), "take back the cancellation")
+	if strings.Contains(plan.text, "renews") {
+		t.Error("the page says that it renews")
+	}
+}

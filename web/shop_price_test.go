@@ -1,0 +1,120 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/configs"
+	"lottery/web"
+)
+
+// reprice makes another price the one that is sold, as an operator does: in Stripe's dashboard, then by `billing setup`.
+func (s *shop) reprice(cents, currency string) {
+	s.t.Helper()
+	s.ask("/v1/prices", url.Values{
+		"product": {"lottery_pro"}, "unit_amount": {cents}, "currency": {currency}, "recurring[interval]": {"month"},
+		"lookup_key": {billing.LookupKey}, "transfer_lookup_key": {"true"},
+	})
+	if _, err := s.billing.Setup(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	s.clock.move(2 * time.Second)
+}
+
+// unknownPrice is a price of our product that somebody made in Stripe's dashboard, and that gives no plan.
+func (s *shop) unknownPrice() string {
+	s.t.Helper()
+	return s.ask("/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"500"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
+}
+
+// Pages show what is sold; who pays an older price reads that one.
+func TestPricesAreThoseThatAreSold(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	old, fresh := s.person(), s.person()
+	old.signIn("old@example.com")
+	old.get(s.buy(old, sandbox.CardOK))
+	fresh.signIn("fresh@example.com")
+	public := []string{"/", "/pricing", "/docs/limits", "/llms.txt"}
+	shows := func(price string, pages ...string) {
+		t.Helper()
+		for _, page := range pages {
+			got := fresh.get(page)
+			if got.says(t, http.StatusOK, price); price != "$9.99" && strings.Contains(got.text, "$9.99") {
+				t.Errorf("%s shows the old price", page)
+			}
+		}
+	}
+	shows("$9.99", append(public, "/dashboard/plan")...)
+	fresh.get("/pricing").says(t, http.StatusOK, ">$0 <small>")
+	s.reprice("1299", "usd")
+	shows("$12.99", append(public, "/dashboard/plan")...)
+	old.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month; renews on")
+	s.reprice("1450", "eur")
+	shows("14.50 EUR", append(public, "/dashboard/plan")...)
+	for _, page := range []string{"/", "/pricing"} { // Free is no price in another currency
+		if got := fresh.get(page); !strings.Contains(got.text, ">0 EUR <small>") || strings.Contains(got.text, "$") {
+			t.Errorf("%s: a price in dollars stands beside one in euros", page)
+		}
+	}
+
+	b, err := s.store.BillingAccount(t.Context(), s.account("old@example.com").ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, ok, err := s.store.TryLease(t.Context(), "test", time.Minute)
+	if err != nil || !ok {
+		t.Fatal(err)
+	}
+	unknown := "price_of_a_friend"
+	b.PriceID = &unknown
+	if err := s.store.SaveBilling(t.Context(), l, b); err != nil {
+		t.Fatal(err)
+	}
+	if got := old.get("/dashboard/plan"); !strings.Contains(got.text, "Renews on") || strings.Contains(got.text, " a month") {
+		t.Errorf("an amount that nobody knows: %.1500s", got.text)
+	}
+
+	off := s.unplugged(t)
+	off.person().get("/pricing").says(t, http.StatusOK, "14.50 EUR", "Nothing is sold here")
+	open(t, nil).person().get("/pricing").says(t, http.StatusOK, "$9.99")
+}
+
+// Where checkout cannot be opened nothing is under way, and nobody is told to wait for it.
+func TestUpgradeBeforeSetup(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	fresh := open(t, func(d *web.Deps) {
+		d.Billing = billing.New(billing.Options{Store: d.Store, PublicURL: d.PublicURL, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: s.api}})
+	})
+	p := fresh.person()
+	p.signIn("ada@example.com")
+	p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+	got := p.get("/dashboard/plan?from=checkout")
+	got.says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged", "Upgrade to Pro")
+	if strings.Contains(got.text, "under way") {
+		t.Error("a payment is said to be under way, and there is none")
+	}
+	if strings.Contains(p.get("/dashboard/plan").text, "could not be opened") {
+		t.Error("it is told to who did not ask")
+	}
+}
+
+// The price stays on the pages while the database is away.
+func TestPriceWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	s.reprice("1299", "usd")
+	p := s.person()
+	p.get("/pricing").says(t, http.StatusOK, "$12.99")
+	if err := s.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s.clock.move(time.Hour)
+	p.get("/pricing").says(t, http.StatusOK, "$12.99")
+}
