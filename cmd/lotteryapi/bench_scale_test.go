@@ -15,6 +15,8 @@ const (
 	manyDraws   = 1_000_000
 	fewDraws    = manyDraws / 10
 	allAccounts = 100_000
+	// someAccounts is how many of them are busy in one row: several times a second each.
+	someAccounts = 5_000
 
 	repeatedRequests = 20
 )
@@ -134,7 +136,7 @@ func anyDate(rng *rand.Rand, first models.Date) models.Date {
 	return first + models.Date(rng.IntN(int(benchLastDay-first)+1))
 }
 
-// manyKeys is the table of one account beside many that take turns. All of them come last, since what they leave to be
+// manyKeys is the table of one account beside some, and many, that take turns. All of them come last, since what they leave to be
 // written would weigh on the others.
 func manyKeys(b *testing.B, s server, keys []string) {
 	t := newTable(fmt.Sprintf("%d accounts with keys, counted in SQLite: ten-draw recent, medians (lowest…highest); latencies p50/p99 in ms", allAccounts),
@@ -145,10 +147,14 @@ func manyKeys(b *testing.B, s server, keys []string) {
 	never := measure(b, 1, first)[0]
 	first.seconds = 7
 	wrk(b, first) // the server knows every key now
-	one := measure(b, benchRounds, traffic{name: "one", base: s.p.base, mix: turnsOf(scalePath, s.key)})[0]
+	got := measure(b, benchRounds,
+		traffic{name: "one", base: s.p.base, mix: turnsOf(scalePath, s.key)},
+		traffic{name: "some", base: s.p.base, mix: turnsOf(scalePath, keys[:someAccounts]...), warm: 2})
+	one, some := got[0], got[1]
 	_, peak := s.p.resident(b)
 	t.add("1", rate(one), tails(one), "", fmt.Sprint(peak))
 	t.add(fmt.Sprint(allAccounts, ", each for the first time"), rate(never), tails(never), spread("%.2f", []float64{never.rates()[0] / median(one.rates())}), "")
+	t.add(fmt.Sprint(someAccounts), rate(some), tails(some), spread("%.2f", ratios(some, one)), "")
 	last := measure(b, benchRounds, all)[0]
 	_, peak = s.p.resident(b)
 	t.add(fmt.Sprint(allAccounts), rate(last), tails(last), spread("%.2f", ratios(last, one)), fmt.Sprint(peak))
