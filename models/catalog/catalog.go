@@ -8,7 +8,7 @@ type Catalog struct {
 	games    []*Game // by id ascending; Game.rank is the place here
 	byID     map[string]*Game
 	byDigits [models.MaxDigits + 1][]*Game
-	turns    [models.MaxDigits + 1]searchTurns
+	orders   [models.MaxDigits + 1]mergeOrders
 	types    []string // fewest digits first
 	draws    int
 	first    models.Date
@@ -37,7 +37,7 @@ func newCatalog(version models.DataVersion, games []*Game) *Catalog {
 	}
 	for digits, same := range c.byDigits {
 		if len(same) > 0 {
-			c.turns[digits] = newSearchTurns(same)
+			c.orders[digits] = newMergeOrders(same)
 			c.types = append(c.types, same[0].Type)
 		}
 	}

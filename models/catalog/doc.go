@@ -15,7 +15,7 @@
 //
 // A query is then one run a game, or as many as the game has tods where lists are apart by tod: their matches are
 // counted by searching for the bounds, and listed by merging the runs from the wanted end; a search of all games that
-// have as many digits is told whose draw comes next (turns). No query looks at draws that it neither lists nor needs for
+// have as many digits is told whose draw comes next (mergeOrder). No query looks at draws that it neither lists nor needs for
 // locating, whatever the dates, the tod or the cursor; only statistics of a range of dates count: from what was counted
 // between the marks nearest to its ends (storedCounts, leaders), mended by the draws between.
 //

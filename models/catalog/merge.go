@@ -14,8 +14,8 @@ type merge struct {
 	runs   []run
 	heap   []head
 	queues []queue
-	turns  turns // whose draw is next, in all draws of the key; nil: the heads are compared
-	low    int   // where in turns the draws after the cursor are: low…high-1
+	order  mergeOrder // whose draw is next, in all draws of the key; nil: the heads are compared
+	low    int        // where in order the draws after the cursor are: low…high-1
 	high   int
 }
 
@@ -110,8 +110,8 @@ func (m *merge) page(q *Query, dst []Ref) Page {
 	}
 	dst = slices.Grow(dst, count)
 	switch {
-	case len(m.runs) > 1 && m.turns != nil:
-		dst = m.inTurn(q.Ascending, count, dst)
+	case len(m.runs) > 1 && m.order != nil:
+		dst = m.inMergeOrder(q.Ascending, count, dst)
 	case len(m.runs) > 1:
 		dst = m.merged(q.Ascending, count, dst)
 	case len(m.runs) == 1 && m.runs[0].adjacent():

@@ -102,7 +102,7 @@ func (c *Catalog) Search(q Query, number string, exactOnly bool, dst []Ref) Sear
 		}
 	}
 	if q.Tod == 0 && searched == len(same) {
-		m.turns = c.turns[len(number)].of(exactOnly)
+		m.order = c.orders[len(number)].of(exactOnly)
 	}
 	page := m.page(&q, dst)
 	if exactOnly {

@@ -5,41 +5,41 @@ import (
 	"slices"
 )
 
-// turns tells whose draw comes next where those of one key are listed for all games of so many digits: for each key,
+// mergeOrder tells whose draw comes next where those of one key are listed for all games of so many digits: for each key,
 // and each of its draws in ascending list order, the game's place among those games. A byte a draw saves comparing the
 // heads of the games' lists for each draw that is listed. nil: there are too many games or keys, or but one game.
-type turns []uint8
+type mergeOrder []uint8
 
-// searchTurns is the turns of one number of digits.
-type searchTurns struct{ exact, box turns }
+// mergeOrders is the merge orders of one number of digits.
+type mergeOrders struct{ exact, box mergeOrder }
 
 const (
-	// mostTurnKeys bounds the memory that is needed to make turns: there are none for numbers of more than five digits,
-	// but for their boxes.
-	mostTurnKeys = 100_000
-	mostPlaces   = math.MaxUint8 + 1
+	// mostOrderedKeys bounds the memory that is needed to make merge orders: there are none for numbers of more than five
+	// digits, but for their boxes.
+	mostOrderedKeys = 100_000
+	mostPlaces      = math.MaxUint8 + 1
 )
 
-// newSearchTurns takes all games of as many digits, by id ascending.
-func newSearchTurns(games []*Game) (t searchTurns) {
+// newMergeOrders takes all games of as many digits, by id ascending.
+func newMergeOrders(games []*Game) (t mergeOrders) {
 	if len(games) < 2 || len(games) > mostPlaces {
 		return t
 	}
 	digits := games[0].Digits
-	t.exact = newTurns(games, powerOf10(digits), games[0].exact.key)
-	t.box = newTurns(games, uint64(boxCount(digits)), games[0].box.key)
+	t.exact = newMergeOrder(games, powerOf10(digits), games[0].exact.key)
+	t.box = newMergeOrder(games, uint64(boxCount(digits)), games[0].box.key)
 	return t
 }
 
-func (t *searchTurns) of(exactOnly bool) turns {
+func (t *mergeOrders) of(exactOnly bool) mergeOrder {
 	if exactOnly {
 		return t.exact
 	}
 	return t.box
 }
 
-func newTurns(games []*Game, keys uint64, key keyFunc) turns {
-	if keys > mostTurnKeys {
+func newMergeOrder(games []*Game, keys uint64, key keyFunc) mergeOrder {
+	if keys > mostOrderedKeys {
 		return nil
 	}
 	next := make([]uint32, keys+1) // where the next draw of a key goes
@@ -53,7 +53,7 @@ func newTurns(games []*Game, keys uint64, key keyFunc) turns {
 	for i := range next[1:] {
 		next[i+1] += next[i]
 	}
-	t := make(turns, count)
+	t := make(mergeOrder, count)
 	eachInOrder(games, func(place int, d draw) {
 		at := &next[key(d.number())]
 		t[*at] = uint8(place)
@@ -94,9 +94,9 @@ type queue struct {
 	draws []draw
 }
 
-// inTurn lists draws of all runs as their turns say. What all games have of the key comes one after the other in turns,
-// so that the draws before the cursor, of all games, are as many as the turns before it.
-func (m *merge) inTurn(ascending bool, count int, dst []Ref) []Ref {
+// inMergeOrder lists draws of all runs in their merge order. What all games have of the key comes one after the other in
+// it, so that as many of its entries lie before the cursor as draws of all games do.
+func (m *merge) inMergeOrder(ascending bool, count int, dst []Ref) []Ref {
 	for i := range m.runs {
 		r := &m.runs[i]
 		for len(m.queues) <= int(r.game.place) {
@@ -105,14 +105,14 @@ func (m *merge) inTurn(ascending bool, count int, dst []Ref) []Ref {
 		m.queues[r.game.place] = queue{r.game, r.draws[r.low:r.high]}
 	}
 	if ascending {
-		for _, place := range m.turns[m.low : m.low+count] {
+		for _, place := range m.order[m.low : m.low+count] {
 			of := &m.queues[place]
 			dst = append(dst, m.ref(of.game, of.draws[0]))
 			of.draws = of.draws[1:]
 		}
 		return dst
 	}
-	for _, place := range slices.Backward(m.turns[m.high-count : m.high]) {
+	for _, place := range slices.Backward(m.order[m.high-count : m.high]) {
 		of := &m.queues[place]
 		last := len(of.draws) - 1
 		dst = append(dst, m.ref(of.game, of.draws[last]))
