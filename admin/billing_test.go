@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 )
 
 // till is an operator's desk where Pro is sold. No webhook comes: what is known is what commands read.
@@ -132,19 +133,8 @@ func TestFlagsOfAClosedAccount(t *testing.T) {
 // ask calls Stripe as its dashboard does.
 func (s *till) ask(path string, form url.Values) (made struct{ ID string }) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.stripe+path, strings.NewReader(form.Encode()))
-	if err != nil {
+	if err := sandboxtest.Ask(s.t.Context(), http.DefaultTransport, http.MethodPost, s.stripe+path, form, &made); err != nil {
 		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(sandbox.DefaultKey, "")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || made.ID == "" {
-		s.t.Fatalf("%s: %d %v", path, res.StatusCode, err)
 	}
 	return made
 }

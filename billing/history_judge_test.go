@@ -166,7 +166,7 @@ func (h *history) becamePastDue(sub string) time.Time {
 			}
 		}
 	}
-	h.read(http.MethodGet, "/v1/events?limit=100&type=customer.subscription.updated", "", &list)
+	h.read(http.MethodGet, "/v1/events?limit=100&type=customer.subscription.updated", nil, &list)
 	for _, e := range list.Data { // the newest first
 		if e.Data.Object.ID == sub && e.Data.Object.Status == "past_due" && e.Data.Before.Status != "" {
 			return time.Unix(e.Created, 0)
@@ -184,7 +184,7 @@ func (h *history) unpaidSince(sub string) (since time.Time, ever bool) {
 			Status  string
 		}
 	}
-	h.read(http.MethodGet, "/v1/invoices?limit=100&subscription="+sub, "", &list)
+	h.read(http.MethodGet, "/v1/invoices?limit=100&subscription="+sub, nil, &list)
 	for _, invoice := range list.Data {
 		if invoice.Status == "paid" {
 			ever = true
@@ -198,7 +198,7 @@ func (h *history) unpaidSince(sub string) (since time.Time, ever bool) {
 		var begun struct {
 			At int64 `json:"current_period_start"`
 		}
-		h.read(http.MethodGet, "/v1/subscriptions/"+sub, "", &begun)
+		h.read(http.MethodGet, "/v1/subscriptions/"+sub, nil, &begun)
 		since, ever = time.Unix(begun.At, 0), true
 	}
 	return since, ever

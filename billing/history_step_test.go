@@ -3,6 +3,7 @@ package billing_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"runtime"
 	"sync"
 	"time"
@@ -84,7 +85,7 @@ func (h *history) step() {
 	case "stray":
 		h.stripe.ClearFaults() // the dashboard is not what is tried
 		var made struct{ ID string }
-		h.read(http.MethodPost, "/v1/customers", "metadata[lottery_account]="+h.account.ID+"&metadata[stray]=1", &made)
+		h.read(http.MethodPost, "/v1/customers", url.Values{"metadata[lottery_account]": {h.account.ID}, "metadata[stray]": {"1"}}, &made)
 		_, _ = h.stripe.NewSubscription(made.ID, h.price, "active", nil)
 	case "close":
 		if rapid.IntRange(0, 3).Draw(h.rt, "really") == 0 {

@@ -3,10 +3,10 @@ package billing_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -20,6 +20,7 @@ import (
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 	"lottery/configs"
 	"lottery/models"
 	"lottery/models/store"
@@ -140,7 +141,7 @@ func newHistory(t *testing.T, rt *rapid.T, st *store.Store, offset *atomic.Int64
 	h.cfg.WebhookSecrets, h.price = []string{setup.WebhookSecret}, setup.Steps[1].ID
 	h.serve()
 	var made struct{ ID string }
-	h.read(http.MethodPost, "/v1/prices", "product=lottery_pro&unit_amount=100&currency=usd&recurring[interval]=month", &made)
+	h.read(http.MethodPost, "/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"100"}, "currency": {"usd"}, "recurring[interval]": {"month"}}, &made)
 	h.other = made.ID
 	h.account, err = st.CreateAccount(h.ctx, store.NewAccount{Email: fmt.Sprintf("h%d-%d@example.com", n, base.UnixNano())})
 	h.must(err)
@@ -164,19 +165,8 @@ func (h *history) must(err error) {
 }
 
 // read asks the sandbox as the dashboard does.
-func (h *history) read(method, path, form string, into any) {
-	r, err := http.NewRequestWithContext(h.ctx, method, "http://stripe.test"+path, strings.NewReader(form))
-	h.must(err)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Stripe-Version", billing.APIVersion)
-	r.SetBasicAuth(sandbox.DefaultKey, "")
-	res, err := h.stripe.Transport().RoundTrip(r)
-	h.must(err)
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		h.rt.Fatalf("%s %s: %d", method, path, res.StatusCode)
-	}
-	h.must(json.NewDecoder(res.Body).Decode(into))
+func (h *history) read(method, path string, form url.Values, into any) {
+	h.must(sandboxtest.Ask(h.ctx, h.stripe.Transport(), method, "http://stripe.test"+path, form, into))
 }
 
 // customer is the account's customer, or "".

@@ -2,7 +2,6 @@ package billing_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 	"lottery/configs"
 	"lottery/models"
 	"lottery/models/store"
@@ -293,20 +293,7 @@ func (w *world) otherPrice(product string) string {
 // ask calls Stripe as its dashboard does.
 func (w *world) ask(method, path string, form url.Values, into any) {
 	w.t.Helper()
-	r, err := http.NewRequestWithContext(w.t.Context(), method, w.api.URL+path, strings.NewReader(form.Encode()))
-	w.must(err)
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Stripe-Version", billing.APIVersion)
-	r.SetBasicAuth(sandbox.DefaultKey, "")
-	res, err := http.DefaultClient.Do(r)
-	w.must(err)
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	w.must(err)
-	if res.StatusCode != http.StatusOK {
-		w.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
-	}
-	w.must(json.Unmarshal(text, into))
+	w.must(sandboxtest.Ask(w.t.Context(), http.DefaultTransport, method, w.api.URL+path, form, into))
 }
 
 // event is the newest event of a type that Stripe made.

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -11,25 +10,15 @@ import (
 	"time"
 
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 )
 
 // ask calls Stripe as its dashboard does, and gives the id of what it answers.
 func (s *shop) ask(path string, form url.Values) (id string) {
 	s.t.Helper()
-	r, err := http.NewRequest(http.MethodPost, s.api+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth(sandbox.DefaultKey, "")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer res.Body.Close()
 	var made struct{ ID string }
-	if err := json.NewDecoder(res.Body).Decode(&made); err != nil || res.StatusCode != http.StatusOK {
-		s.t.Fatalf("status %d, %v", res.StatusCode, err)
+	if err := sandboxtest.Ask(s.t.Context(), http.DefaultTransport, http.MethodPost, s.api+path, form, &made); err != nil {
+		s.t.Fatal(err)
 	}
 	return made.ID
 }
