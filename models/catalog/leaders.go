@@ -21,7 +21,7 @@ type leaders struct {
 }
 
 // lead is the numbers that were drawn at least floor times between two marks, of which there are ten or more unless
-// floor is 1: where they end in the list. Where floor is 0 there would be too many.
+// floor is 1: where they end in the list. Where floor is 0 there would be too many, or too few.
 type lead struct {
 	end   uint32
 	floor uint32
@@ -39,26 +39,37 @@ func (l leader) number() uint64 { return uint64(l >> leaderBits) }
 func (l leader) above() int     { return int(l & mostAbove) }
 
 const (
-	// drawsPerBox is the fewest draws from mark to mark, for each box of the game: what a range is mended by takes longer
-	// with more, and what is known of the marks more memory with fewer.
-	drawsPerBox = 2
-	// maxMarks bounds how many pairs of marks there are.
-	maxMarks = 64
-	// leadersPart of all numbers, at most, are leaders. Where nearly all numbers were drawn once or twice, half of
-	// them may have come as often as the tenth.
+	// leadersPart of all numbers, and mostLeaders, are leaders at most. Where nearly all numbers were drawn once or
+	// twice, half of them may have come as often as the tenth.
 	leadersPart = 1. / 16
+	mostLeaders = 1_000
+	// fewDraws between two marks are sooner looked at one by one.
+	fewDraws = 2_500
+	// fewLeaders are too few if the tenth number has no more than floor: were some of them mended away, another number
+	// might be among the first ten, and too many would have to be looked at.
+	fewLeaders = 40
 )
 
 // marked tells whether a game of so many digits is worth it: of three digits all numbers are quickly looked through.
 func marked(digits int) bool { return digits > 3 && digits <= tableDigits }
 
+// spacing is how many draws there are from mark to mark, at least, and how many marks, at most. What a range is mended by
+// takes longer with more draws, and what is known of the marks more memory with more of them: of five digits, three times
+// as much as of four.
+func spacing(digits int) (draws, marks int) {
+	if digits == tableDigits {
+		return boxCount(digits) / 2, 32
+	}
+	return 2 * boxCount(digits), 64
+}
+
 func newLeaders(g *Game, tod models.Tod) leaders {
 	l := leaders{tod: tod}
-	step := drawsPerBox * boxCount(g.Digits)
+	step, marks := spacing(g.Digits)
 	if tod != 0 {
 		step *= len(g.sections)
 	}
-	step = max(step, g.Len()/maxMarks)
+	step = max(step, g.Len()/marks)
 	if !marked(g.Digits) || g.Len() < 4*step {
 		return l
 	}
@@ -125,29 +136,36 @@ func (l *leaders) addUp(g *Game) {
 // again.
 func (l *leaders) rank(g *Game) {
 	counts := make([]uint32, powerOf10(g.Digits))
-	most := int(leadersPart * float64(len(counts)))
+	most := min(int(leadersPart*float64(len(counts))), mostLeaders)
 	var near []uint32 // the numbers that were drawn floor times or more
 	var ranks frequencies
 	for first := range l.marks - 1 {
 		clear(counts)
 		near = near[:0]
-		floor := uint32(1)
+		floor, draws := uint32(1), 0
 		for last := first + 1; last < l.marks; last++ {
 			for _, d := range g.draws[l.at(last-1):l.at(last)] {
 				if l.tod != 0 && d.slot().tod() != l.tod {
 					continue
 				}
+				draws++
 				count := &counts[d.number()]
 				if *count++; *count == floor {
 					near = append(near, uint32(d.number()))
 				}
 			}
 			ranks.set(near, counts)
-			floor = less(ranks.of(topCount), 1)
+			tenth := ranks.of(topCount)
+			floor = less(tenth, 1)
 			near = slices.DeleteFunc(near, func(number uint32) bool { return counts[number] < floor })
-			if len(near) <= most {
+			switch {
+			case draws < fewDraws:
+				l.add(nil, counts, 0)
+			case len(near) <= most:
 				l.add(near, counts, floor)
-			} else {
+			case tenth > floor && ranks.from(tenth) >= fewLeaders && ranks.from(tenth) <= most:
+				l.add(near, counts, tenth)
+			default:
 				l.add(nil, counts, 0)
 			}
 		}
@@ -158,11 +176,12 @@ func (l *leaders) rank(g *Game) {
 // less is count less by, but not less than 1.
 func less(count, by uint32) uint32 { return max(count, by+1) - by }
 
-// add adds what is between the next two marks: those of near that have at least floor, unless that is 0.
+// add adds what is between the next two marks: those of near that have at least floor, unless that is 0. Those that have
+// more come first, so that few take the place of others.
 func (l *leaders) add(near, counts []uint32, floor uint32) {
 	start := len(l.list)
 	for _, number := range near {
-		if counts[number] < floor || floor == 0 {
+		if counts[number] <= floor || floor == 0 {
 			continue
 		}
 		above := counts[number] - floor
@@ -171,6 +190,11 @@ func (l *leaders) add(near, counts []uint32, floor uint32) {
 			continue
 		}
 		l.list = append(l.list, leader(number<<leaderBits|above))
+	}
+	for _, number := range near {
+		if counts[number] == floor && floor > 0 {
+			l.list = append(l.list, leader(number<<leaderBits))
+		}
 	}
 	l.leads = append(l.leads, lead{uint32(len(l.list)), floor})
 }
@@ -187,6 +211,14 @@ func (f *frequencies) set(numbers, counts []uint32) {
 		}
 		(*f)[count]++
 	}
+}
+
+// from is how many numbers were drawn so often, or more often.
+func (f frequencies) from(count uint32) (numbers int) {
+	for _, n := range f[min(int(count), len(f)):] {
+		numbers += int(n)
+	}
+	return numbers
 }
 
 // of is how often the number of that rank was drawn; 0 if there are fewer.

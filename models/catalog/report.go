@@ -66,7 +66,7 @@ func (r *Stats) addNumbers(t *tally, s *selection) {
 }
 
 func (r *Stats) addBoxes(t *tally, s *selection) {
-	boxes := t.topBoxes()
+	boxes := &t.topBoxes
 	r.HotBoxes = r.HotBoxes[:0]
 	var texts padding
 	for i, e := range boxes.list() {

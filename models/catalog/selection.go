@@ -1,6 +1,11 @@
 package catalog
 
-import "lottery/models"
+import (
+	"math/bits"
+	"slices"
+
+	"lottery/models"
+)
 
 // selection is the draws of one game that statistics are about: a range of dates, and one tod or all.
 type selection struct {
@@ -66,6 +71,34 @@ func (s *selection) collect(dst []uint64) {
 			next++
 		}
 	}
+}
+
+// appendNumbers appends the numbers of the draws from low to high that are of the selection's tod.
+func (s *selection) appendNumbers(list []uint32, low, high int) []uint32 {
+	draws := s.game.draws[low:high]
+	at := len(list)
+	list = slices.Grow(list, len(draws))[:at+len(draws)]
+	if s.set == nil {
+		for i, d := range draws {
+			list[at+i] = uint32(d.number())
+		}
+		return list
+	}
+	for word := low >> wordShift; word<<wordShift < high; word++ {
+		first := word << wordShift
+		members := s.set.word(word)
+		if first < low {
+			members &= ^uint64(0) << (low - first)
+		}
+		if first+wordMask >= high {
+			members &= ^uint64(0) >> (first + wordMask + 1 - high)
+		}
+		for ; members != 0; members &= members - 1 {
+			list[at] = uint32(s.game.draws[first+bits.TrailingZeros64(members)].number())
+			at++
+		}
+	}
+	return list[:at]
 }
 
 // count adds to counts, which is by number, how often each number was drawn.

@@ -10,16 +10,18 @@ import (
 
 // tally is what a selection of draws adds up to.
 type tally struct {
-	digits  int
-	sums    [9*models.MaxDigits + 1]int
-	places  [models.MaxDigits][10]int // by place from the left and digit
-	boxes   []uint32                  // by box
-	numbers top
-	scratch [2][]uint64
-	counts  []uint32
-	mends   []int32     // by number; all 0 between two tallies
-	front   [1000]int32 // for mender
-	back    [backs]int32
+	digits   int
+	sums     [9*models.MaxDigits + 1]int
+	places   [models.MaxDigits][10]int // by place from the left and digit
+	boxes    []uint32                  // by box
+	numbers  top
+	topBoxes top
+	scratch  [2][]uint64
+	counts   []uint32
+	mends    []int32     // by number; all 0 between two tallies
+	mended   []uint32    // the numbers of the draws that were mended
+	front    [1000]int32 // for mender
+	back     [backs]int32
 }
 
 var tallies sync.Pool // of *tally
@@ -30,7 +32,8 @@ func newTally(s *selection) *tally {
 	if !ok { // the pool is empty
 		t = new(tally)
 	}
-	t.digits, t.boxes, t.numbers = s.game.Digits, zeroed(t.boxes, boxCount(s.game.Digits)), top{}
+	t.digits, t.boxes = s.game.Digits, zeroed(t.boxes, boxCount(s.game.Digits))
+	t.numbers, t.topBoxes = top{}, top{}
 	clear(t.sums[:])
 	clear(t.places[:])
 	switch width := int(powerOf10(t.digits)); {
@@ -71,14 +74,18 @@ func (t *tally) addTable(counts []uint32) {
 		t.addPlaces(uint64(first/width), 0, t.digits-low, total)
 	}
 	t.addColumns(columns, t.digits-low)
-	t.addSums(table)
+	t.addBoxes(table.sums)
 }
 
-// addSums adds what the boxes tell.
-func (t *tally) addSums(table *boxesOf) {
-	sums := table.sums
-	for box, n := range t.boxes {
-		t.sums[sums[box]] += int(n)
+// addBoxes adds what the boxes tell, the sums of which are given by box: the sums, and which boxes are the most frequent.
+func (t *tally) addBoxes(sums []uint8) {
+	beaten := uint32(0)
+	for box, count := range t.boxes {
+		t.sums[sums[box]] += int(count)
+		if count > beaten { // those that come later are greater: equal is not enough
+			t.topBoxes.offer(uint64(box), int(count))
+			beaten = uint32(t.topBoxes.least())
+		}
 	}
 }
 
@@ -110,14 +117,11 @@ const fewPart = 4
 // addFew adds a selection that is small beside all the numbers that there are.
 func (t *tally) addFew(s *selection) {
 	m := newMender(t, s)
-	for _, d := range m.mend(s.low, s.high) {
-		if s.tod != 0 && d.slot().tod() != s.tod {
-			continue
-		}
-		number := d.number()
+	m.mend(s.low, s.high)
+	for _, number := range t.mended {
 		if count := t.mends[number]; count > 0 {
 			t.mends[number] = 0
-			t.numbers.offer(number, int(count))
+			t.numbers.offer(uint64(number), int(count))
 		}
 	}
 	m.addUp()
@@ -142,6 +146,9 @@ func (t *tally) addSorted(s *selection) {
 		t.addPlaces(number, 0, t.digits, count)
 		t.numbers.offer(number, count)
 	}
+	for box, count := range t.boxes {
+		t.topBoxes.offer(uint64(box), int(count))
+	}
 }
 
 // digit is how often a digit was drawn in all places.
@@ -160,19 +167,6 @@ func (t *tally) topSums() top {
 		sums.offer(uint64(sum), count)
 	}
 	return sums
-}
-
-// topBoxes is the most frequent boxes.
-func (t *tally) topBoxes() top {
-	var boxes top
-	beaten := uint32(0)
-	for box, count := range t.boxes {
-		if count > beaten { // those that come later are greater: equal is not enough
-			boxes.offer(uint64(box), int(count))
-			beaten = uint32(boxes.least())
-		}
-	}
-	return boxes
 }
 
 // top is the keys with the highest counts, highest first, ties by the smaller key. What is left of the ten is 0.

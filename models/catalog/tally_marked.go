@@ -17,14 +17,14 @@ func (t *tally) addMarked(s *selection) bool {
 		return false
 	}
 	m := newMender(t, s)
-	start, end := m.mend(s.low, known.at(first)), m.mend(known.at(last), s.high)
+	m.mend(s.low, known.at(first))
+	m.mend(known.at(last), s.high)
 	for _, leading := range list {
 		number := leading.number()
 		t.numbers.offer(number, floor+leading.above()+int(t.mends[number]))
 		t.mends[number] = 0
 	}
-	m.offer(start, floor-1)
-	m.offer(end, floor-1)
+	m.offer(floor - 1)
 	if t.numbers.least() < floor && floor > 1 { // a number that is no leader may have been drawn as often
 		clear(t.boxes)
 		t.numbers = top{}
@@ -63,6 +63,7 @@ func newMender(t *tally, s *selection) mender {
 	front := t.front[:powerOf10(t.digits-backPlaces)]
 	clear(front)
 	clear(t.back[:])
+	t.mended = t.mended[:0]
 	return mender{tally: t, of: s, table: boxTable(t.digits), front: front, back: &t.back}
 }
 
@@ -71,41 +72,36 @@ func (m *mender) addUp() {
 	t := m.tally
 	t.addColumns(m.front, 0)
 	t.addColumns(m.back[:], t.digits-backPlaces)
-	t.addSums(m.table)
+	t.addBoxes(m.table.sums)
 }
 
-// mend adds the draws from low to high, or takes away those from high to low. It gives which they are.
-func (m *mender) mend(low, high int) []draw {
+// mend adds the draws from low to high, or takes away those from high to low.
+func (m *mender) mend(low, high int) {
 	by := int32(1)
 	if low > high {
 		low, high, by = high, low, -1
 	}
-	draws, tod := m.of.game.draws[low:high], m.of.tod
-	mends, boxes, boxOf, front, back := m.tally.mends, m.tally.boxes, m.table.boxes, m.front, m.back
-	for _, d := range draws {
-		if tod != 0 && d.slot().tod() != tod {
-			continue
-		}
-		number := uint32(d.number())
+	t, before := m.tally, len(m.tally.mended)
+	t.mended = m.of.appendNumbers(t.mended, low, high)
+	mends, boxes, boxOf, front, back := t.mends, t.boxes, m.table.boxes, m.front, m.back
+	for _, number := range t.mended[before:] {
 		mends[number] += by
 		boxes[boxOf[number]] += uint32(by)
 		front[number/backs] += by
 		back[number%backs] += by
 	}
-	return draws
 }
 
 // offer offers those numbers of mended draws that may be among the most frequent if they were drawn most times before
 // they were mended, and ends the mending of all.
-func (m *mender) offer(draws []draw, most int) {
+func (m *mender) offer(most int) {
 	t, mends := m.tally, m.tally.mends
 	need := max(int32(t.numbers.least()-most), 1) // with fewer it is not among them
-	for _, d := range draws {
-		number := d.number()
+	for _, number := range t.mended {
 		more := mends[number]
 		mends[number] = 0
-		if more >= need && newTopEntry(number, most+int(more)) > t.numbers[topCount-1] {
-			t.numbers.offer(number, m.of.drawn(number))
+		if more >= need && newTopEntry(uint64(number), most+int(more)) > t.numbers[topCount-1] {
+			t.numbers.offer(uint64(number), m.of.drawn(uint64(number)))
 		}
 	}
 }
