@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -95,10 +94,6 @@ var ErrQuotaUnclear = errors.New("the counters may have been changed")
 type counterKey struct {
 	key   string
 	start int64
-}
-
-func byCounter(a, b counterKey) int {
-	return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.start, b.start))
 }
 
 // ApplyQuota does the operations in their order, in one transaction, and tells the time of the counters' clock:

@@ -1,13 +1,15 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"slices"
 )
 
-// The log of the counters is compacted: what its rows name is brought to the table quota_counters, some with each
-// contact, in the order of that table, and then the rows go.
+// The log of the counters is compacted: what its rows name is brought to the table quota_counters, in the order of that
+// table, and then the rows go. Each contact does a step of that, of a millisecond or two, since requests wait for it.
 
 const (
 	// compactKeys and compactRows are how many counters and how many rows the log may name and have before it is
@@ -18,20 +20,43 @@ const (
 	compactRows = 1_000
 	compactUses = 4
 	mostRows    = 50_000
-	// compactPortion is how many counters a contact brings to quota_counters while it compacts: a millisecond's work.
-	compactPortion = 200
+
+	// How many counters a step looks at, how many it brings to quota_counters, and how many rows it takes away.
+	compactLook  = 10_000
+	compactStore = 200
+	compactTake  = 1_000
 )
+
+// compaction gathers what the rows name, stores it, and takes the rows away.
+type compaction struct {
+	to     int64            // the rows up to this one are compacted; 0 = none is under way
+	known  int              // how many counters were known when it began: these rows name no others
+	looked int              // how many of them were looked at
+	named  [64][]counterKey // what the rows name and is not stored yet, by where the ids lie in the alphabet
+	sorted int              // how many parts of named are in order
+	past   bool             // some of it is of past days
+	stored bool             // all of it is
+	taken  int64            // the rows before this one are gone
+	ended  int              // how many compactions have
+}
 
 // compact brings all of the log to quota_counters.
 func (l *quotaLog) compact(ctx context.Context) error {
-	for begun, done := false, false; !done; {
-		err := l.contact(ctx, func(*sql.Tx) (map[counterKey]int64, error) {
-			if l.compactTo == 0 {
-				l.beginCompaction()
-				begun = true
+	wanted := -1
+	for done := false; !done; {
+		err := l.contact(ctx, func(*sql.Tx) error {
+			c := &l.compaction
+			if wanted < 0 {
+				wanted = c.ended + 1
+				if c.to != 0 {
+					wanted++ // the log has got longer since that one began
+				}
 			}
-			done = begun && len(l.portion()) == len(l.compacting)-l.done
-			return map[counterKey]int64{}, nil
+			done = c.ended >= wanted || l.newest == 0
+			if !done && c.to == 0 {
+				l.beginCompaction()
+			}
+			return nil
 		})
 		if err != nil {
 			return err
@@ -41,61 +66,106 @@ func (l *quotaLog) compact(ctx context.Context) error {
 }
 
 // logged tells whether quota_counters may not have the counter yet.
-func (l *quotaLog) logged(c counter) bool { return c.row > 0 && c.row >= l.oldest }
+func (l *quotaLog) logged(c *counter) bool { return c.row > 0 && c.row >= l.oldest }
 
-// beginCompaction notes what is to be brought to quota_counters.
-func (l *quotaLog) beginCompaction() {
-	l.compactTo, l.names = l.newest, 0
-	for k, c := range l.known {
-		if l.logged(c) {
-			l.compacting = append(l.compacting, k)
-		}
-	}
-	slices.SortFunc(l.compacting, byCounter)
-}
-
-// compactSome writes some of what is being compacted, and takes the rows away after the last. Newer values than theirs
-// may be written: their rows are in the log still. The newest row stays, so that others see that they missed none.
-func (l *quotaLog) compactSome(ctx context.Context, tx *sql.Tx) error {
-	if l.compactTo == 0 {
-		return nil
-	}
-	portion := l.portion()
-	list := make([][3]any, len(portion))
-	for i, k := range portion {
-		list[i] = [3]any{k.key, k.start, l.known[k].used}
-	}
-	err := execJSON(ctx, tx, `INSERT INTO quota_counters (account_id, period_start, used)
-		SELECT value->>0, value->>1, value->>2 FROM json_each(?) WHERE true
-		ON CONFLICT (account_id, period_start) DO UPDATE SET used = excluded.used`, list)
-	if err != nil || l.done+len(portion) < len(l.compacting) {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "DELETE FROM quota_log WHERE id <= ? AND id < (SELECT max(id) FROM quota_log)", l.compactTo)
-	return err
-}
-
-// portion is what the next contact compacts.
-func (l *quotaLog) portion() []counterKey {
-	return l.compacting[l.done:min(l.done+compactPortion, len(l.compacting))]
-}
-
-// compacted is that the transaction of a compactSome has been committed. It begins the next compaction when that is due.
-func (l *quotaLog) compacted() {
-	if l.compactTo != 0 {
-		if l.done += len(l.portion()); l.done < len(l.compacting) {
-			return
-		}
-		l.oldest = l.compactTo + 1
-		for _, k := range l.compacting {
-			if k.start < l.today && !l.logged(l.known[k]) {
-				delete(l.known, k)
-			}
-		}
-		l.compactTo, l.compacting, l.done = 0, nil, 0
-	}
+// compactIfDue begins a compaction when there is need.
+func (l *quotaLog) compactIfDue() {
 	rows := l.newest - l.oldest
-	if (l.names >= compactKeys || rows >= compactRows) && l.names >= compactUses*len(l.known) || rows >= mostRows {
+	if l.compaction.to == 0 && ((l.names >= compactKeys || rows >= compactRows) && l.names >= compactUses*len(l.known.at) || rows >= mostRows) {
 		l.beginCompaction()
 	}
+}
+
+func (l *quotaLog) beginCompaction() {
+	l.compaction = compaction{to: l.newest, known: len(l.known.list), taken: l.oldest, ended: l.compaction.ended}
+	l.names = 0
+}
+
+// compactSome does the next step. What it gives is to be called when the transaction has been committed.
+func (l *quotaLog) compactSome(ctx context.Context, tx *sql.Tx) (committed func(), err error) {
+	c := &l.compaction
+	switch {
+	case c.to == 0:
+		return func() {}, nil
+	case c.looked < c.known:
+		return l.gatherSome(), nil
+	case !c.stored:
+		return l.storeSome(ctx, tx)
+	default:
+		return l.takeSome(ctx, tx)
+	}
+}
+
+// gatherSome notes which of some known counters the rows name. Those that became known since are not waited for: where
+// every contact is about a new account, there would be no end.
+func (l *quotaLog) gatherSome() (committed func()) {
+	c := &l.compaction
+	some := l.known.list[c.looked:min(c.looked+compactLook, c.known)]
+	c.looked += len(some)
+	for i := range some {
+		if key := some[i].key; l.logged(&some[i]) {
+			part := alphabetic(key.key)
+			c.named[part] = append(c.named[part], key)
+			c.past = c.past || key.start < l.today
+		}
+	}
+	return func() {}
+}
+
+// alphabetic is in which of 64 parts of the alphabet an id lies. All ids begin with the same four characters.
+func alphabetic(id string) int {
+	if len(id) <= len("acc_") {
+		return 0
+	}
+	return min(int(id[len("acc_")])/2, 63)
+}
+
+// storeSome brings some of what the rows name to quota_counters, all of one period. Newer values than theirs may be
+// stored: their rows are in the log still.
+func (l *quotaLog) storeSome(ctx context.Context, tx *sql.Tx) (committed func(), err error) {
+	c := &l.compaction
+	part := slices.IndexFunc(c.named[:], func(keys []counterKey) bool { return len(keys) > 0 })
+	if part < 0 {
+		c.stored, l.oldest = true, c.to+1
+		return func() {}, nil
+	}
+	keys := c.named[part]
+	if part >= c.sorted {
+		slices.SortFunc(keys, func(a, b counterKey) int {
+			return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.key, b.key))
+		})
+		c.sorted = part + 1
+	}
+	used := make(map[string]int64, compactStore)
+	n := 0
+	for ; n < min(compactStore, len(keys)) && keys[n].start == keys[0].start; n++ {
+		if place, ok := l.known.at[keys[n]]; ok {
+			used[keys[n].key] = l.known.list[place].used
+		}
+	}
+	text, err := json.Marshal(used)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO quota_counters (account_id, period_start, used)
+		SELECT key, ?, value FROM json_each(?) WHERE true
+		ON CONFLICT (account_id, period_start) DO UPDATE SET used = excluded.used`, keys[0].start, string(text))
+	return func() { c.named[part] = keys[n:] }, err
+}
+
+// takeSome takes some of the rows away, from the oldest on. The newest row stays, so that others see that they missed none.
+func (l *quotaLog) takeSome(ctx context.Context, tx *sql.Tx) (committed func(), err error) {
+	c := &l.compaction
+	last := min(c.taken+compactTake-1, c.to)
+	_, err = tx.ExecContext(ctx, "DELETE FROM quota_log WHERE id <= ? AND id < (SELECT max(id) FROM quota_log)", last)
+	return func() {
+		c.taken = last + 1
+		if last < c.to {
+			return
+		}
+		if c.past {
+			l.known.keep(l.today, l.logged)
+		}
+		*c = compaction{ended: c.ended + 1}
+	}, err
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"sync"
 	"time"
@@ -28,19 +27,16 @@ type quotaLog struct {
 	mu     sync.Mutex
 	newest int64 // id of the newest row seen; 0 = none
 	oldest int64 // id of the oldest row that quota_counters does not have yet
-	known  map[counterKey]counter
+	known  knownCounters
 	today  int64 // when the UTC day began, of which more is known than the log names (Unix seconds)
 
-	names      int          // how many counters the rows name that are not being compacted
-	compactTo  int64        // the rows up to this one are being compacted; 0 = none
-	compacting []counterKey // what those rows name
-	done       int          // how many of compacting are in quota_counters
-}
+	places  []int32         // of the counters that a contact is about, one for each operation
+	changed []int32         // places of those that it changes
+	keys    []counterKey    // of its operations
+	row     []loggedCounter // what it writes
 
-// counter is what is known of one.
-type counter struct {
-	used int64
-	row  int64 // id of the newest row that names it; 0 = it was read from quota_counters
+	names      int // how many counters the rows name that are not being compacted
+	compaction compaction
 }
 
 // loggedCounter is a counter in a row of quota_log.
@@ -49,9 +45,6 @@ type loggedCounter struct {
 	Start   int64  `json:"s"`
 	Used    int64  `json:"u"`
 }
-
-// mostKnown is how many counters are kept in memory.
-const mostKnown = 200_000
 
 // openQuotaLog gives the counters their own way in: while an import holds SQLite's write lock, requests are counted in
 // memory rather than held up.
@@ -63,16 +56,15 @@ func openQuotaLog(path string, read *sql.DB, now func() time.Time) (*quotaLog, e
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	write.SetMaxOpenConns(1)
-	return &quotaLog{write: write, read: read, now: now, known: map[counterKey]counter{}}, nil
+	return &quotaLog{write: write, read: read, now: now}, nil
 }
 
 // apply does the operations in their order, in one transaction, and tells its time.
 func (l *quotaLog) apply(ctx context.Context, ops []QuotaOp) (results []QuotaResult, now time.Time, err error) {
-	err = l.contact(ctx, func(tx *sql.Tx) (changed map[counterKey]int64, err error) {
+	err = l.contact(ctx, func(tx *sql.Tx) (err error) {
 		now = l.now() // nobody else counts from here on: a wait for the write lock may have lasted beyond midnight
-		l.turn(models.PeriodStart(now, 24*time.Hour))
-		results, changed, err = l.decide(ctx, tx, ops, now)
-		return changed, err
+		results, err = l.decide(ctx, tx, ops, now)
+		return err
 	})
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("count requests: %w", err)
@@ -92,19 +84,22 @@ func (l *quotaLog) look(ctx context.Context, key counterKey) (int64, error) {
 	if err := l.catchUp(ctx, tx); err != nil {
 		return 0, err
 	}
-	used, err := l.values(ctx, tx, []counterKey{key})
-	return used[key], err
+	l.keys = append(l.keys[:0], key)
+	if err := l.find(ctx, tx); err != nil {
+		return 0, err
+	}
+	return l.known.list[l.places[0]].used, nil
 }
 
 // contact is one transaction: it makes the change, by what all others did, and compacts some if that is due.
-func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) (map[counterKey]int64, error)) error {
+func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) error) error {
 	tx, err := l.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	changed, err := l.changeIn(ctx, tx, change)
+	appended, compacted, err := l.changeIn(ctx, tx, change)
 	if err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
@@ -112,117 +107,163 @@ func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) (map[cou
 		l.forget()
 		return fmt.Errorf("%w: %w", ErrQuotaUnclear, err)
 	}
-	if len(changed) > 0 {
+	if appended {
 		l.newest++
-		for k, used := range changed {
-			l.note(k, used)
-		}
+		l.settle()
 	}
-	l.compacted()
+	compacted()
+	l.compactIfDue()
 	return nil
 }
 
 // changeIn makes the change by what is known, if that is all there is, which appending its row tells: that saves a
-// question. Else it learns what others did, and makes the change anew.
-func (l *quotaLog) changeIn(ctx context.Context, tx *sql.Tx, change func(tx *sql.Tx) (map[counterKey]int64, error)) (map[counterKey]int64, error) {
+// question. Else it learns what others did, and makes the change anew. compacted is to be called when the transaction has
+// been committed.
+func (l *quotaLog) changeIn(ctx context.Context, tx *sql.Tx, change func(tx *sql.Tx) error) (appended bool, compacted func(), err error) {
 	for known := l.newest > 0; ; known = false {
 		if !known {
 			if err := l.catchUp(ctx, tx); err != nil {
-				return nil, err
+				return false, nil, err
 			}
 		}
-		changed, err := change(tx)
-		if err != nil {
-			return nil, err
+		l.changed = l.changed[:0]
+		if err := change(tx); err != nil {
+			return false, nil, err
 		}
-		appended, err := l.append(ctx, tx, changed)
+		appended, err := l.append(ctx, tx)
 		switch {
 		case err != nil:
-			return nil, err
-		case appended, !known && len(changed) == 0:
-			return changed, l.compactSome(ctx, tx)
+			return false, nil, err
+		case appended, !known && len(l.changed) == 0:
+			compacted, err := l.compactSome(ctx, tx)
+			return appended, compacted, err
 		case !known:
-			return nil, fmt.Errorf("quota_log has rows after %d, which was its newest just now", l.newest)
+			return false, nil, fmt.Errorf("quota_log has rows after %d, which was its newest just now", l.newest)
 		}
 	}
 }
 
-// decide does the operations on what is known, or else stored, and gives the counters that they change.
-func (l *quotaLog) decide(ctx context.Context, tx *sql.Tx, ops []QuotaOp, now time.Time) ([]QuotaResult, map[counterKey]int64, error) {
-	keys := make([]counterKey, len(ops))
+// decide does the operations on what is known, or else stored. What they make of the counters is kept beside what these
+// were, until settle.
+func (l *quotaLog) decide(ctx context.Context, tx *sql.Tx, ops []QuotaOp, now time.Time) ([]QuotaResult, error) {
+	l.turn(models.PeriodStart(now, 24*time.Hour))
+	l.keys = l.keys[:0]
 	for i := range ops {
-		keys[i] = counterKey{ops[i].Key, ops[i].Start}
+		key := counterKey{ops[i].Key, ops[i].Start}
 		if !ops[i].Dated() {
-			keys[i].start = models.PeriodStart(now, ops[i].Period)
+			key.start = models.PeriodStart(now, ops[i].Period)
 		}
+		l.keys = append(l.keys, key)
 	}
-	used, err := l.values(ctx, tx, keys)
-	if err != nil {
-		return nil, nil, err
+	if err := l.find(ctx, tx); err != nil {
+		return nil, err
+	}
+	for _, place := range l.places {
+		c := &l.known.list[place]
+		c.next, c.changes = c.used, false
 	}
 	results := make([]QuotaResult, len(ops))
-	changed := make(map[counterKey]int64, len(ops))
-	for i := range ops {
-		before := used[keys[i]]
-		after, r := ops[i].apply(before)
-		r.Start = keys[i].start
-		results[i] = r
-		if after != before {
-			used[keys[i]], changed[keys[i]] = after, after
+	l.changed, l.row = l.changed[:0], l.row[:0]
+	for i, place := range l.places {
+		c := &l.known.list[place]
+		before := c.next
+		c.next, results[i] = ops[i].apply(before)
+		results[i].Start = l.keys[i].start
+		if c.next != before && !c.changes {
+			c.changes = true
+			l.changed = append(l.changed, place)
+			l.row = append(l.row, loggedCounter{Account: l.keys[i].key, Start: l.keys[i].start})
 		}
 	}
-	return results, changed, nil
+	for i, place := range l.changed {
+		l.row[i].Used = l.known.list[place].next
+	}
+	return results, nil
 }
 
-// values is what counters say. Those of today are remembered.
-func (l *quotaLog) values(ctx context.Context, tx *sql.Tx, keys []counterKey) (map[counterKey]int64, error) {
-	used := make(map[counterKey]int64, len(keys))
-	var unknown [][2]any
-	for _, k := range keys {
-		c, ok := l.known[k]
-		if !ok {
-			unknown = append(unknown, [2]any{k.key, k.start})
+// settle is that the newest row names what the last decide changed.
+func (l *quotaLog) settle() {
+	for _, place := range l.changed {
+		c := &l.known.list[place]
+		c.used, c.row = c.next, l.newest
+	}
+	l.names += len(l.changed)
+}
+
+// find sees to it that the counters of l.keys are known, and where. When many had to be asked for, all that there are of
+// the day are read instead: from then on, one that is not among them is known to be zero.
+func (l *quotaLog) find(ctx context.Context, tx *sql.Tx) error {
+	unknown := l.findKnown()
+	if len(unknown) > 0 && l.today > 0 && l.known.wantAll(len(unknown)) { // before anything was counted, the day is not known
+		if err := l.readAll(ctx, tx); err != nil {
+			return err
 		}
-		used[k] = c.used
+		unknown = l.findKnown()
 	}
 	if len(unknown) == 0 {
-		return used, nil
+		return nil
 	}
 	found, err := queryJSON(ctx, tx, `SELECT q.account_id, q.period_start, q.used FROM json_each(?) AS k
 		JOIN quota_counters AS q ON q.account_id = k.value->>0 AND q.period_start = k.value->>1`, unknown)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	if _, err := l.learn(found); err != nil {
+		return err
+	}
+	for i, k := range l.keys {
+		l.places[i] = l.known.place(k)
+	}
+	return nil
+}
+
+// findKnown notes where the counters of l.keys are that are known, and gives the others.
+func (l *quotaLog) findKnown() (unknown [][2]any) {
+	l.places = l.places[:0]
+	for _, k := range l.keys {
+		place, ok := l.known.find(k)
+		if !ok {
+			unknown = append(unknown, [2]any{k.key, k.start})
+		}
+		l.places = append(l.places, place)
+	}
+	return unknown
+}
+
+// readAll reads the counters of today and later, once.
+func (l *quotaLog) readAll(ctx context.Context, tx *sql.Tx) error {
+	l.known.asked = allAsked
+	found, err := tx.QueryContext(ctx, "SELECT account_id, period_start, used FROM quota_counters WHERE period_start >= ? LIMIT ?", l.today, mostRead)
+	if err != nil {
+		return err
+	}
+	read, err := l.learn(found)
+	l.known.whole, l.known.since = err == nil && read < mostRead, l.today
+	return err
+}
+
+// learn takes over counters of the database that are not known, and tells how many it was given.
+func (l *quotaLog) learn(found *sql.Rows) (read int, err error) {
 	defer found.Close()
-	for found.Next() {
+	for ; found.Next(); read++ {
 		var k counterKey
-		var n int64
-		if err := found.Scan(&k.key, &k.start, &n); err != nil {
-			return nil, err
+		var used int64
+		if err := found.Scan(&k.key, &k.start, &used); err != nil {
+			return read, err
 		}
-		used[k] = n
-	}
-	if err := found.Err(); err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		if _, ok := l.known[k]; !ok && k.start >= l.today {
-			l.known[k] = counter{used: used[k]}
+		if _, ok := l.known.at[k]; !ok { // else the log knows better
+			l.known.counter(k).used = used
 		}
 	}
-	return used, nil
+	return read, found.Err()
 }
 
 // append writes the row of a contact, if the newest row seen is the newest there is.
-func (l *quotaLog) append(ctx context.Context, tx *sql.Tx, changed map[counterKey]int64) (appended bool, err error) {
-	if len(changed) == 0 {
+func (l *quotaLog) append(ctx context.Context, tx *sql.Tx) (appended bool, err error) {
+	if len(l.changed) == 0 {
 		return false, nil
 	}
-	row := make([]loggedCounter, 0, len(changed))
-	for k, used := range changed {
-		row = append(row, loggedCounter{k.key, k.start, used})
-	}
-	text, err := json.Marshal(row)
+	text, err := json.Marshal(l.row)
 	if err != nil {
 		return false, err
 	}
@@ -236,12 +277,6 @@ func (l *quotaLog) append(ctx context.Context, tx *sql.Tx, changed map[counterKe
 	}
 	_, err = tx.ExecContext(ctx, "DELETE FROM quota_log WHERE id = ?", id)
 	return false, err
-}
-
-// note is that the newest row names a counter.
-func (l *quotaLog) note(k counterKey, used int64) {
-	l.known[k] = counter{used, l.newest}
-	l.names++
 }
 
 // catchUp reads the rows that are new.
@@ -284,7 +319,9 @@ func (l *quotaLog) readRows(ctx context.Context, tx *sql.Tx) (continues bool, er
 		}
 		l.newest = id
 		for _, c := range counters {
-			l.note(counterKey{c.Account, c.Start}, c.Used)
+			known := l.known.counter(counterKey{c.Account, c.Start})
+			known.used, known.row = c.Used, id
+			l.names++
 		}
 	}
 	return continues || seen == 0, rows.Err()
@@ -292,20 +329,25 @@ func (l *quotaLog) readRows(ctx context.Context, tx *sql.Tx) (continues bool, er
 
 // forget begins anew with what the database says.
 func (l *quotaLog) forget() {
-	l.newest, l.oldest, l.known = 0, 0, map[counterKey]counter{}
-	l.names, l.compactTo, l.compacting, l.done = 0, 0, nil, 0
+	l.newest, l.oldest, l.known = 0, 0, knownCounters{}
+	l.names, l.compaction = 0, compaction{ended: l.compaction.ended}
 }
 
 // turn drops what was known of past days, and all that can be read again when that is too much.
 func (l *quotaLog) turn(today int64) {
-	tooMany := len(l.known) > mostKnown
+	tooMany := l.known.tooMany()
 	if l.today == today && !tooMany {
 		return
 	}
+	if tooMany {
+		l.known.shrink(l.logged)
+	} else {
+		l.known.keep(today, l.logged)
+	}
 	l.today = today
-	maps.DeleteFunc(l.known, func(k counterKey, c counter) bool {
-		return !l.logged(c) && (tooMany || k.start < today)
-	})
+	if l.compaction.to != 0 && !l.compaction.stored {
+		l.beginCompaction() // it was looking through the list of what is known
+	}
 }
 
 // queryJSON and execJSON run a statement whose one parameter is rows, for SQLite's json_each: its driver parses a

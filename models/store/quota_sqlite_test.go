@@ -155,11 +155,60 @@ func TestQuotaLogOfManyAccounts(t *testing.T) {
 	}
 }
 
+// A contact compacts a little of the log: requests wait for it.
+func TestQuotaLogIsCompactedInSteps(t *testing.T) {
+	t.Parallel()
+	const accounts, batch, mostTaken = 20_000, 20, 1_000
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	db := raw(t, url)
+	before, taken, shrank := 0, 0, 0
+	for at := 0; shrank < 4; at += batch {
+		ops := make([]store.QuotaOp, batch)
+		for i := range ops {
+			ops[i] = store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc_%d", (at+i)%accounts), Period: day, Need: 1, Limit: 1000}
+		}
+		applyQuota(t, st, ops...)
+		var rows int
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		if rows < before {
+			taken, shrank = max(taken, before-rows), shrank+1
+		}
+		if before = rows; rows > 8*accounts/batch {
+			t.Fatalf("the log has %d rows", rows)
+		}
+	}
+	if taken > mostTaken {
+		t.Errorf("one contact took %d rows away", taken)
+	}
+}
+
+// The log is compacted also while each contact is about an account that was not known before.
+func TestQuotaLogIsCompactedAmongNewAccounts(t *testing.T) {
+	t.Parallel()
+	const contacts, fresh = 1_050, 100 // a compaction is due after 1,000
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	for i := range contacts {
+		account := max(0, i-(contacts-fresh))
+		applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc_%d", account), Period: day, Need: 1, Limit: contacts})
+	}
+	var rows int
+	if err := raw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
+		t.Fatal(err)
+	}
+	if rows > fresh {
+		t.Errorf("the log has %d rows", rows)
+	}
+}
+
 // A batch counts in the day at which it holds the write lock, not in that at which it began to wait for it.
 func TestQuotaTimeIsOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	other := rawDB(t, url) // gives up on the write lock at once
+	other := rawDB(t, url+"?_pragma=busy_timeout(0)") // gives up on the write lock at once
 	asked, locked := false, false
 	var c quotaClock
 	c.at.Store(time.Now().Unix())
