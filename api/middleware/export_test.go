@@ -14,3 +14,9 @@ func (k *Keys) Refresh(ctx context.Context) (seen int64, err error) {
 	err = k.refresh(ctx)
 	return k.seen.Load(), err
 }
+
+// ReadAhead reads the first portion of keys ahead.
+func (k *Keys) ReadAhead(ctx context.Context) error {
+	_, err := k.ahead.portion(ctx, "")
+	return err
+}

@@ -32,6 +32,7 @@ type Keys struct {
 	looks     atomic.Int64         // how often Run has seen which known keys are to be read anew; written under mu
 
 	lookUps lookUps
+	ahead   readAhead
 	uses    uses
 	away    atomic.Bool // changes could not be read at Run's last look
 }
@@ -43,6 +44,7 @@ const PollInterval = 500 * time.Millisecond
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
 	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string]*knownKey{}}
 	k.lookUps.store = st
+	k.ahead = readAhead{keys: k, wanted: make(chan struct{})}
 	k.uses = uses{keys: k}
 	newest, err := st.NewestAccountChange(ctx)
 	if err != nil {
@@ -76,8 +78,7 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error)
 
 // lookUp reads a key from the database and remembers it.
 func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
-	for {
-		before := k.looks.Load()
+	entry, err := k.learn(func() ([]store.Key, error) {
 		stored, err := k.lookUps.key(ctx, hash)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
@@ -88,28 +89,50 @@ func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 				RetryAfter: 5 * time.Second, Cause: err, Logged: errors.Is(err, errStillAway),
 			}
 		}
-		entry := k.remember(hash, &stored)
-		// A change that was made while we were reading may be newer than what we read. Either Run finds our key, or it
-		// has looked before the key was there.
-		if k.looks.Load() == before {
-			return entry, nil
+		return []store.Key{stored}, nil
+	})
+	if err == nil {
+		k.ahead.lookedUp()
+	}
+	return entry, err
+}
+
+// learn reads keys and remembers them, and gives the last. If Run has looked meanwhile which known keys are to be read
+// anew, what was read may be older than the change, and Run will not look for it again: so nothing of it is remembered,
+// and it is read again, which may fail or not give all keys that it gave before.
+func (k *Keys) learn(read func() ([]store.Key, error)) (*knownKey, error) {
+	for {
+		before := k.looks.Load()
+		keys, err := read()
+		if err != nil {
+			return nil, err
+		}
+		if last, ok := k.remember(keys, before); ok {
+			return last, nil
 		}
 	}
 }
 
-func (k *Keys) remember(hash [32]byte, stored *store.Key) *knownKey {
+// remember makes keys known, or what is known of them what the database says, unless Run has looked more often than
+// looks. It gives the last of them.
+func (k *Keys) remember(keys []store.Key, looks int64) (last *knownKey, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	entry := k.known.get(hash)
-	if entry != nil {
-		entry.set(stored, k.plans)
-		return entry
+	if k.looks.Load() != looks {
+		return nil, false
 	}
-	entry = &knownKey{hash: hash}
-	p := entry.set(stored, k.plans)
-	k.known.put(entry)
-	entry.next, k.byAccount[p.AccountID] = k.byAccount[p.AccountID], entry
-	return entry
+	for i := range keys {
+		hash := [32]byte(keys[i].Hash)
+		if last = k.known.get(hash); last != nil {
+			last.set(&keys[i], k.plans)
+			continue
+		}
+		last = &knownKey{hash: hash}
+		p := last.set(&keys[i], k.plans)
+		k.known.put(last)
+		last.next, k.byAccount[p.AccountID] = k.byAccount[p.AccountID], last
+	}
+	return last, true
 }
 
 // Run works off account changes and writes down last uses until ctx ends.
@@ -117,10 +140,11 @@ func (k *Keys) Run(ctx context.Context) {
 	poll := time.NewTicker(PollInterval)
 	defer poll.Stop()
 	// Nothing may keep changes of accounts from being seen: neither a row that somebody has locked nor a connection
-	// that was lost without a word. So last uses are written beside it.
-	var writing sync.WaitGroup
-	defer writing.Wait()
-	writing.Go(func() { k.uses.run(ctx) })
+	// that was lost without a word. So last uses are written beside it, and keys read ahead.
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { k.uses.run(ctx) })
+	beside.Go(func() { k.ahead.run(ctx) })
 	for {
 		select {
 		case <-ctx.Done():

@@ -296,27 +296,42 @@ func (s *Store) KeysByHash(ctx context.Context, hashes [][32]byte) (map[[32]byte
 	for i := range hashes {
 		values[i] = hashes[i][:]
 	}
-	// Read without the models' help, which takes as long as the reading itself: a key that is used for the first time is
-	// waited for, and after a start that is each of them.
+	keys := make(map[[32]byte]Key, len(hashes))
+	err := s.judgedBy(ctx, func(k *Key) { keys[[32]byte(k.Hash)] = *k }, "WHERE k.hash IN ?", values)
+	return keys, err
+}
+
+// KeysAfter is the same of the next n keys in the order of their ids, but of those alone that work: the others pile up where
+// keys are rotated. What it asks of the times has no index, so that PostgreSQL goes along the ids rather than sort them.
+func (s *Store) KeysAfter(ctx context.Context, id string, n int) ([]Key, error) {
+	now := s.now()
+	keys := make([]Key, 0, n)
+	err := s.judgedBy(ctx, func(k *Key) { keys = append(keys, *k) }, `WHERE k.id > ? AND k.revoked_at IS NULL
+		AND COALESCE(k.grace_until > ?, TRUE) AND COALESCE(k.expires_at > ?, TRUE) ORDER BY k.id LIMIT ?`, id, now, now, n)
+	return keys, err
+}
+
+// judgedBy reads what requests are judged by, without the models' help, which takes as long as the reading itself: a key
+// that is used for the first time is waited for, and after a start that is each of them.
+func (s *Store) judgedBy(ctx context.Context, found func(k *Key), which string, args ...any) error {
 	rows, err := s.reader(ctx).Raw(`SELECT k.id, k.account_id, k.prefix, k.hash, k.expires_at, k.grace_until, k.last_used_at, k.revoked_at,
 		a.status, a.granted_plan, a.billed_plan, a.limit_override
-		FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.hash IN ?`, values).Rows()
+		FROM api_keys k JOIN accounts a ON a.id = k.account_id `+which, args...).Rows()
 	if err != nil {
-		return nil, translate(err)
+		return translate(err)
 	}
 	defer rows.Close()
-	keys := make(map[[32]byte]Key, len(hashes))
 	for rows.Next() {
 		var k Key
 		a := &k.Account
 		if err := rows.Scan(&k.ID, &k.AccountID, &k.Prefix, &k.Hash, &k.ExpiresAt, &k.GraceUntil, &k.LastUsedAt, &k.RevokedAt,
 			&a.Status, &a.GrantedPlan, &a.BilledPlan, &a.LimitOverride); err != nil {
-			return nil, translate(err)
+			return translate(err)
 		}
 		a.ID = k.AccountID
-		keys[[32]byte(k.Hash)] = k
+		found(&k)
 	}
-	return keys, translate(rows.Err())
+	return translate(rows.Err())
 }
 
 // TouchKeys notes that keys were last used at a time, to the minute; an older time never replaces a newer one. Keep to a

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,57 @@ func TestRecentKeys(t *testing.T) {
 			if _, err := st.KeyOf(ctx, account, key); models.ErrorCode(err) != models.CodeNotFound {
 				t.Errorf("%s of %s: %v", key, account, err)
 			}
+		}
+	})
+}
+
+// Keys that work are gone through, each once, whatever lies between them.
+func TestKeysAfter(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		ctx, plans := t.Context(), models.DefaultPlans()
+		var want []string
+		for i := range 4 {
+			account := fmt.Sprintf("a%d@example.com", i)
+			pro := models.PlanPro
+			add := func(expires *time.Time) string {
+				k, err := st.CreateKey(ctx, plans, store.NewKey{Account: account, Create: true, Grant: &pro, ExpiresAt: expires})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return k.ID
+			}
+			rotate := func(id string, grace time.Duration) string {
+				fresh, _, err := st.RotateKey(ctx, id, grace)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return fresh.ID
+			}
+			add(new(time.Now().Add(36 * time.Hour)))
+			if _, err := st.RevokeKey(ctx, add(nil)); err != nil {
+				t.Fatal(err)
+			}
+			rotated := rotate(rotate(add(nil), 0), time.Hour)
+			want = append(want, add(nil), add(new(time.Now().Add(1000*time.Hour))), rotated, rotate(rotated, 1000*time.Hour))
+		}
+		move(72 * time.Hour)
+		var got []string
+		for last := ""; ; last = got[len(got)-1] {
+			keys, err := st.KeysAfter(ctx, last, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(keys) == 0 {
+				break
+			}
+			for _, k := range keys {
+				got = append(got, k.ID)
+			}
+		}
+		slices.Sort(got) // the database's order may be another
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%q\nwant\n%q", got, want)
 		}
 	})
 }
