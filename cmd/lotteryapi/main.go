@@ -122,8 +122,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 					if c.Args().Present() {
 						return usagef("version takes no arguments")
 					}
-					cli.ShowVersion(c)
-					return nil
+					_, err := fmt.Fprintf(c.App.Writer, "%s version %s\n", c.App.Name, c.App.Version)
+					return err
 				},
 			},
 		},

@@ -32,6 +32,18 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
+// A version that cannot be printed is told so.
+func TestVersionThatCannotBePrinted(t *testing.T) {
+	t.Parallel()
+	read, closed := io.Pipe()
+	read.Close()
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"lotteryapi", "version"}, func(string) string { return "" }, closed, &stderr)
+	if code != exitFailed || !strings.Contains(stderr.String(), "closed pipe") {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+}
+
 // Why an address cannot be listened on decides what helps.
 func TestCannotListen(t *testing.T) {
 	t.Parallel()
