@@ -143,7 +143,7 @@ func manyKeys(b *testing.B, s server, keys []string) {
 		"accounts that take turns", "req/s", "ms", "of one", "resident MiB, highest")
 	all := traffic{name: "all", base: s.p.base, mix: turnsOf(scalePath, keys...), seconds: 2}
 	first := all
-	first.seconds = 4 // not long enough for a second turn
+	first.seconds = 3 // not long enough for a second turn
 	never := measure(b, 1, first)[0]
 	first.seconds = 7
 	wrk(b, first) // the server knows every key now

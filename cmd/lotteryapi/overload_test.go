@@ -131,7 +131,7 @@ func TestSlowHeaders(t *testing.T) {
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	p := start(t, t.TempDir(), serveArgs(url, "--max-in-flight", "32", "--ops-listen", "127.0.0.1:0")...)
+	p := start(t, t.TempDir(), serveArgs(url, "--max-in-flight", "16", "--ops-listen", "127.0.0.1:0")...)
 	if out, code := admin(t, url, "draws", "import", "--feed", "csv", writeFile(t, thousandDraws())); code != 0 {
 		t.Fatalf("import: %d %s", code, out)
 	}
@@ -141,7 +141,7 @@ func TestSlowReaders(t *testing.T) {
 	stop := healthy(t, p)
 	// They ask until the buffers are full. Who is refused a place asks again: in the end none is free.
 	asks := strings.Repeat("GET "+long+" HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+key+"\r\n\r\n", 10)
-	strangers(t, p, 64, func(c *net.TCPConn) {
+	strangers(t, p, 32, func(c *net.TCPConn) {
 		_ = c.SetReadBuffer(4 << 10)
 		go func() {
 			for {
