@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net"
 	"strings"
 	"testing"
@@ -10,12 +9,10 @@ import (
 // healthcheck says what a container's supervisor has to know, by its exit code.
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
-	none := func(string) string { return "" }
 	ask := func(address string, more ...string) (code int, said string) {
-		var stdout, stderr strings.Builder
-		args := append([]string{"lotteryapi", "healthcheck", "--listen", address}, more...)
-		code = run(context.Background(), args, none, &stdout, &stderr)
-		return code, stdout.String() + stderr.String()
+		var stdout strings.Builder
+		code, stderr := runHere(t.Context(), &stdout, append([]string{"healthcheck", "--listen", address}, more...)...)
+		return code, stdout.String() + stderr
 	}
 	p := start(t, t.TempDir(), serveArgs("sqlite:lottery.db")...)
 	address := strings.TrimPrefix(p.base, "http://")

@@ -24,10 +24,10 @@ func TestHelpAndVersion(t *testing.T) {
 		{"--version", 0, "lotteryapi version ", ""},
 		{"version 2", 2, "", "version takes no arguments"},
 	} {
-		var stdout, stderr strings.Builder
-		code := run(t.Context(), strings.Fields("lotteryapi "+c.args), func(string) string { return "" }, &stdout, &stderr)
-		if code != c.code || !strings.Contains(stdout.String(), c.says) || !strings.Contains(stderr.String(), c.errors) || (code == 0) != (stderr.Len() == 0) {
-			t.Errorf("%s: exit code %d, %s%s", c.args, code, stdout.String(), stderr.String())
+		var stdout strings.Builder
+		code, stderr := runHere(t.Context(), &stdout, strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(stdout.String(), c.says) || !strings.Contains(stderr, c.errors) || (code == 0) != (stderr == "") {
+			t.Errorf("%s: exit code %d, %s%s", c.args, code, stdout.String(), stderr)
 		}
 	}
 }
@@ -37,10 +37,9 @@ func TestVersionThatCannotBePrinted(t *testing.T) {
 	t.Parallel()
 	read, closed := io.Pipe()
 	read.Close()
-	var stderr strings.Builder
-	code := run(t.Context(), []string{"lotteryapi", "version"}, func(string) string { return "" }, closed, &stderr)
-	if code != exitFailed || !strings.Contains(stderr.String(), "closed pipe") {
-		t.Errorf("exit code %d: %s", code, stderr.String())
+	code, stderr := runHere(t.Context(), closed, "version")
+	if code != exitFailed || !strings.Contains(stderr, "closed pipe") {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
@@ -58,10 +57,9 @@ func TestCannotListen(t *testing.T) {
 		{"--listen 203.0.113.1:1", "cannot listen on 203.0.113.1:1 (listen): cannot assign requested address: this machine does not have that address"},
 		{"--listen 127.0.0.1:0 --ops-listen " + address, "cannot listen on " + address + " (ops_listen): address already in use: is another server running? Stop it, or set ops_listen"},
 	} {
-		var stderr strings.Builder
-		code := run(t.Context(), strings.Fields("lotteryapi serve --database-url "+database+" "+c.args), func(string) string { return "" }, io.Discard, &stderr)
-		if code != exitFailed || !strings.Contains(stderr.String(), c.want) {
-			t.Errorf("%s: exit code %d: %s", c.args, code, stderr.String())
+		code, stderr := runHere(t.Context(), io.Discard, strings.Fields("serve --database-url "+database+" "+c.args)...)
+		if code != exitFailed || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit code %d: %s", c.args, code, stderr)
 		}
 	}
 }

@@ -123,11 +123,9 @@ func TestStoppedWhileStarting(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	var stderr strings.Builder
-	code := run(ctx, []string{"lotteryapi", "serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:" + filepath.Join(t.TempDir(), "lottery.db")},
-		func(string) string { return "" }, io.Discard, &stderr)
+	code, stderr := runHere(ctx, io.Discard, "serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"))
 	if code != 0 {
-		t.Errorf("exit code %d: %s", code, stderr.String())
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
 
@@ -137,14 +135,11 @@ func TestLocalPublicURLIsWarnedOf(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	for _, publicURL := range []string{"http://localhost:8080", "https://draws.example.com"} {
-		var stderr strings.Builder
-		code := run(ctx, []string{
-			"lotteryapi", "serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:" + filepath.Join(t.TempDir(), "lottery.db"),
-			"--smtp-url", "smtp://127.0.0.1:1", "--mail-from", "a@example.com", "--public-url", publicURL,
-		}, func(string) string { return "" }, io.Discard, &stderr)
-		warned := strings.Contains(stderr.String(), `"level":"WARN","msg":"public_url names this machine alone`)
+		code, stderr := runHere(ctx, io.Discard, "serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"),
+			"--smtp-url", "smtp://127.0.0.1:1", "--mail-from", "a@example.com", "--public-url", publicURL)
+		warned := strings.Contains(stderr, `"level":"WARN","msg":"public_url names this machine alone`)
 		if code != 0 || warned != strings.Contains(publicURL, "localhost") {
-			t.Errorf("%s: exit code %d: %s", publicURL, code, stderr.String())
+			t.Errorf("%s: exit code %d: %s", publicURL, code, stderr)
 		}
 	}
 }
@@ -154,11 +149,9 @@ func TestNoMigrateMakesNoDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, path := range []string{"typo.db", "no/such/folder.db"} {
-		var stderr strings.Builder
-		code := run(context.Background(), []string{"lotteryapi", "serve", "--no-migrate", "--listen", "127.0.0.1:0", "--database-url", "sqlite:" + filepath.Join(dir, path)},
-			func(string) string { return "" }, io.Discard, &stderr)
-		if code != 1 || !strings.Contains(stderr.String(), "there is no database at sqlite:") {
-			t.Errorf("%s: exit code %d: %s", path, code, stderr.String())
+		code, stderr := runHere(t.Context(), io.Discard, "serve", "--no-migrate", "--listen", "127.0.0.1:0", "--database-url", "sqlite:"+filepath.Join(dir, path))
+		if code != 1 || !strings.Contains(stderr, "there is no database at sqlite:") {
+			t.Errorf("%s: exit code %d: %s", path, code, stderr)
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
