@@ -46,11 +46,12 @@ func TestDue(t *testing.T) {
 		"it failed twice, twenty minutes ago":   {hourly, failed("12:15:00", "12:16:00", 2), "12:36:00", true},
 		"it fails and fails, and its hour came": {hourly, failed("12:15:00", "12:16:00", 99), "13:15:00", true},
 		"it was cut off":                        {hourly, &models.JobRun{StartedAt: at("12:15:00")}, "12:15:01", true},
-		"it was cut off again and again":        {hourly, &models.JobRun{StartedAt: at("12:15:00"), Failures: 3}, "12:16:00", false},
-		"again and again, and its hour came":    {hourly, &models.JobRun{StartedAt: at("12:15:00"), Failures: 3}, "13:15:00", true},
+		"it was cut off again and again":        {hourly, &models.JobRun{StartedAt: at("12:15:00"), Failures: 3, CutOffs: 3}, "12:16:00", false},
+		"it failed often and was cut off":       {hourly, &models.JobRun{StartedAt: at("12:15:00"), Failures: 9}, "12:16:00", true},
+		"again and again, and its hour came":    {hourly, &models.JobRun{StartedAt: at("12:15:00"), Failures: 3, CutOffs: 3}, "13:15:00", true},
 		"the other node's clock is far ahead":   {hourly, done("13:15:50", "13:15:51"), "12:20:00", false},
 		"noted after the next hour":             {hourly, done("13:16:10", "13:16:11"), "12:20:00", true},
-		"cut off and noted for later":           {hourly, &models.JobRun{StartedAt: at("23:00:00"), Failures: 3}, "12:20:00", true},
+		"cut off and noted for later":           {hourly, &models.JobRun{StartedAt: at("23:00:00"), Failures: 3, CutOffs: 3}, "12:20:00", true},
 		"it failed and is noted for later":      {hourly, failed("23:00:00", "23:00:01", 1), "12:20:00", true},
 	} {
 		if got := c.job.due(c.last, at(c.now)); got != c.want {

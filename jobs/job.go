@@ -99,7 +99,7 @@ func (j *Job) due(last *models.JobRun, now time.Time) bool {
 	if j.When == "" {
 		return false
 	}
-	if last == nil || j.ahead(last, now) || (last.FinishedAt == nil && last.Failures < cutOffTries) {
+	if last == nil || j.ahead(last, now) || (last.FinishedAt == nil && last.CutOffs < cutOffTries) {
 		return true
 	}
 	if last.Failed && last.FinishedAt != nil {

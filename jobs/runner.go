@@ -128,9 +128,10 @@ func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRu
 		if j.ahead(last, now) {
 			r.Log.WarnContext(ctx, "a job's last run is noted for a time that has not come; it is run again", "job", j.Name, "node", last.Node, "started", last.StartedAt)
 		}
-		run.Failures, run.SucceededAt = last.Failures, last.SucceededAt
+		run.Failures, run.CutOffs, run.SucceededAt = last.Failures, last.CutOffs, last.SucceededAt
 		if last.FinishedAt == nil && last.Outcome == "" { // its node was killed: one that is stopped says so
 			run.Failures++
+			run.CutOffs++
 			r.Log.WarnContext(ctx, "a job was cut off; it is begun again", "job", j.Name, "node", last.Node, "started", last.StartedAt)
 			r.Metrics.cutOff(j.Name)
 		}
@@ -165,7 +166,7 @@ func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, taken time
 		r.Metrics.cutOff(j.Name)
 	} else {
 		finished := run.StartedAt.Add(took).Truncate(time.Microsecond)
-		run.FinishedAt, run.Outcome, run.Failed = &finished, outcome, err != nil
+		run.FinishedAt, run.Outcome, run.Failed, run.CutOffs = &finished, outcome, err != nil, 0
 		if err == nil {
 			run.SucceededAt, run.Failures = &finished, 0
 		} else {

@@ -161,10 +161,21 @@ func TestKilledRun(t *testing.T) {
 		if got := lastRun(t, a, "victim"); got.Node != "b" || got.FinishedAt == nil || got.Failures != 0 {
 			t.Errorf("%+v", got)
 		}
-		die(models.JobRun{Failures: 3})
+		die(models.JobRun{Failures: 3, CutOffs: 3})
 		_ = runDue(t, b, &j, false) // three died of it: it waits for its hour
 		if _, err := b.RunByHand(t.Context(), &j); err != nil || runs != 2 {
 			t.Fatal(runs, err)
+		}
+		if got := lastRun(t, a, "victim"); got.Failures != 0 || got.CutOffs != 0 {
+			t.Errorf("%+v", got)
+		}
+		die(models.JobRun{Failures: 5, CutOffs: 1}) // most of them failed, which says nothing of what kills nodes
+		j.Run = func(context.Context) (string, error) { return "", errors.New("no bread") }
+		if err := runDue(t, b, &j, true); err == nil {
+			t.Error("no error")
+		}
+		if got := lastRun(t, a, "victim"); got.Failures != 7 || got.CutOffs != 0 {
+			t.Errorf("%+v", got)
 		}
 	})
 }

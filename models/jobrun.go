@@ -11,5 +11,6 @@ type JobRun struct {
 	Outcome     string     // what was done, or why not
 	Failed      bool
 	Failures    int        // in a row, runs that were cut off included
+	CutOffs     int        // in a row, runs whose node was killed
 	SucceededAt *time.Time // the last time that it did not fail
 }
