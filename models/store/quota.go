@@ -69,7 +69,7 @@ func QuotaAdvance(left, recent int64) int64 {
 	return min(left/quotaFraction, recent)
 }
 
-// apply changes a counter at used. On PostgreSQL the function quota_apply of migration 6 does the same.
+// apply changes a counter at used. On PostgreSQL the function quota_apply of migration 11 does the same.
 func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 	switch op.Kind {
 	case QuotaTake:

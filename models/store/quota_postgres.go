@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// quotaPostgres does the operations in one round trip: the function of migration 6 locks, decides and counts.
+// quotaPostgres does the operations in one round trip: the function of migration 11 locks, decides and counts.
 func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
 	// Rows are locked in the order of the keys, so that two nodes never wait for each other; what is done to one
 	// counter keeps its order.

@@ -1,0 +1,3 @@
+-- PostgreSQL's: SQLite counts in a log.
+-- +goose Up
+SELECT 1;
