@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -156,6 +158,27 @@ func TestCleanupOfMany(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// On SQLite the counters are brought to their table first, whose way in gives up soon when another writes: here it waits.
+func TestCleanupWhileAnotherWrites(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lottery.db")
+	st := storetest.OpenURL(t, "sqlite:"+path, store.Options{})
+	applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: 1, Limit: 1})
+	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(500*time.Millisecond, func() { _ = tx.Rollback() })
+	if _, err := st.Cleanup(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 // A node of several whose own clock is far ahead takes nothing away that is not old by PostgreSQL's: today's counters

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // The log of the counters is compacted: what its rows name is brought to the table quota_counters, in the order of that
@@ -40,9 +41,12 @@ type compaction struct {
 	ended  int              // how many compactions have
 }
 
+// compactPatience is how long compact waits for whoever else writes: unlike a request, it can.
+const compactPatience = 5 * time.Second
+
 // compact brings all of the log to quota_counters.
 func (l *quotaLog) compact(ctx context.Context) error {
-	wanted := -1
+	wanted, progress := -1, time.Now()
 	for done := false; !done; {
 		err := l.contact(ctx, func(*sql.Tx) error {
 			c := &l.compaction
@@ -58,7 +62,10 @@ func (l *quotaLog) compact(ctx context.Context) error {
 			}
 			return nil
 		})
-		if err != nil {
+		switch {
+		case err == nil:
+			progress = time.Now()
+		case !locked(err) || ctx.Err() != nil || time.Since(progress) > compactPatience:
 			return err
 		}
 	}
