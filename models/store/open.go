@@ -102,6 +102,7 @@ func gormConfig() *gorm.Config {
 		TranslateError:         true,
 		SkipDefaultTransaction: true,
 		PrepareStmt:            false,
+		QueryFields:            true, // a column that a later release adds does not change what a prepared statement gives
 	}
 }
 
