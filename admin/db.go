@@ -83,18 +83,16 @@ func dbMigrate(ctx context.Context, c *call) (err error) {
 	if !there {
 		c.sayNew()
 	}
-	before, err := st.Overview(ctx)
+	applied, err := st.Migrate(ctx)
 	if err != nil {
 		return err
 	}
-	if err := st.Prepare(ctx, true); err != nil {
-		return err
-	}
-	if len(before.Pending) == 0 {
+	if len(applied) == 0 {
 		c.say("The database was up to date.")
 	} else {
-		c.say("Applied %s.", strings.Join(before.Pending, ", "))
-		c.store, c.object = st, strings.Join(before.Pending, ", ")
+		c.object = strings.Join(applied, ", ")
+		c.say("Applied %s.", c.object)
+		c.store = st
 		if err := c.note(ctx, o, ""); err != nil {
 			return err
 		}

@@ -258,5 +258,8 @@ func (p *patient) migrations(ctx context.Context) finding {
 	if err := st.NotTooNew(ctx, o.Newest); err != nil {
 		return failing(err.Error(), "install the release that upgraded the database")
 	}
+	if o.Current > o.Newest {
+		return fine(fmt.Sprintf("all applied, and later ones of a newer release: schema %d, of which this program knows %d", o.Current, o.Newest))
+	}
 	return fine("all applied")
 }

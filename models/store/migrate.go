@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -91,8 +91,7 @@ func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 	for _, m := range all {
 		st.Newest = max(st.Newest, m.Source.Version)
 		if m.State == goose.StatePending {
-			name := m.Source.Path
-			st.Pending = append(st.Pending, name[strings.LastIndexByte(name, '/')+1:])
+			st.Pending = append(st.Pending, path.Base(m.Source.Path))
 		}
 	}
 	if st.Current, err = p.GetDBVersion(ctx); err != nil {
@@ -127,42 +126,58 @@ func (s *Store) mayBegin(ctx context.Context) error {
 // Prepare brings the schema up to date (or, with migrate false, refuses one that is not), refuses one that
 // is newer than this program in a way that breaks it, and adds the games that ship with the product.
 func (s *Store) Prepare(ctx context.Context, migrate bool) error {
+	_, err := s.prepare(ctx, migrate)
+	return err
+}
+
+// Migrate is Prepare, and tells the migrations that it applied: none that another program applied meanwhile.
+func (s *Store) Migrate(ctx context.Context) (applied []string, err error) {
+	return s.prepare(ctx, true)
+}
+
+func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, err error) {
 	st, err := s.Status(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(st.Pending) > 0 {
 		if !migrate {
-			return models.Errorf(models.CodeConflict, "the database schema is at %d and this program needs %d: run `lotteryadmin db migrate`, or leave --no-migrate out",
+			return nil, models.Errorf(models.CodeConflict, "the database schema is at %d and this program needs %d: run `lotteryadmin db migrate`, or leave --no-migrate out",
 				st.Current, st.Newest)
 		}
-		if err := s.up(ctx); err != nil {
-			return err
+		if applied, err = s.up(ctx); err != nil {
+			return applied, err
 		}
 	}
 	if err := s.NotTooNew(ctx, st.Newest); err != nil {
-		return err
+		return applied, err
 	}
-	return s.seedGames(ctx)
+	return applied, s.seedGames(ctx)
 }
 
-// up applies what is pending. PostgreSQL has a session lock against two programs doing so at once; on SQLite
+// up applies what is pending, and tells what that was. PostgreSQL has a session lock against two programs doing so at once; on SQLite
 // the loser of that race fails on a table that is already there, and finds nothing to do when it tries again.
-func (s *Store) up(ctx context.Context) error {
+func (s *Store) up(ctx context.Context) (applied []string, err error) {
 	p, err := s.provider(true)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for attempt := 1; ; attempt++ {
-		_, err = p.Up(ctx)
+		done, err := p.Up(ctx)
+		if failed, ok := errors.AsType[*goose.PartialError](err); ok {
+			done = failed.Applied
+		}
+		for _, m := range done {
+			applied = append(applied, path.Base(m.Source.Path))
+		}
 		if err == nil {
-			return nil
+			return applied, nil
 		}
 		if denied(err) != "" {
-			return unavailable(err)
+			return applied, unavailable(err)
 		}
 		if s.dialect == Postgres || attempt == 10 || ctx.Err() != nil {
-			return fmt.Errorf("migrate the database: %w", err)
+			return applied, fmt.Errorf("migrate the database: %w", err)
 		}
 		select {
 		case <-ctx.Done():
