@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -15,6 +16,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -148,4 +150,23 @@ func selfSigned(ts *testscript.TestScript) (tls.Certificate, []byte) {
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	ts.Check(err)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// A release that works on the schema of a later one says so: it is not what its own migrations made.
+func TestDoctorOfALaterSchema(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.now = time.Now() // else the clock is complained of
+	d.run(0, "db", "migrate")
+	db, err := sql.Open("sqlite", filepath.Join(d.dir, "lottery.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "INSERT INTO schema_migrations (version_id, is_applied) VALUES (4242, true)"); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "later ones of a newer release: schema 4242, of which this program knows") {
+		t.Error(out)
+	}
 }
