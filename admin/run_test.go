@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite", to write what no program of ours would
+	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite" for desk.exec
 
 	"lottery/admin"
 	"lottery/billing/sandbox"
@@ -55,6 +55,19 @@ func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
 	}
 }
 
+// exec writes to the database what no program of ours would.
+func (d *desk) exec(statements string) {
+	d.t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(d.dir, "lottery.db"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(d.t.Context(), statements); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // run carries out one command line and wants its exit code.
 func (d *desk) run(code int, args ...string) (stdout, stderr string) {
 	d.t.Helper()
@@ -82,14 +95,7 @@ func TestStatusOfNewerDatabase(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.run(0, "db", "migrate")
-	db, err := sql.Open("sqlite", filepath.Join(d.dir, "lottery.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), "UPDATE meta SET value = '9000' WHERE name = 'oldest_schema'"); err != nil {
-		t.Fatal(err)
-	}
+	d.exec("UPDATE meta SET value = '9000' WHERE name = 'oldest_schema'")
 	_, refused := d.run(5, "accounts", "list")
 	stdout, stderr := d.run(5, "db", "status", "-o", "json")
 	if !strings.Contains(stdout, `"dialect": "sqlite"`) || stderr != refused || !strings.Contains(stderr, "needs a program that knows schema 9000") {
@@ -332,12 +338,7 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.run(0, "db", "migrate")
-	db, err := sql.Open("sqlite", filepath.Join(d.dir, "lottery.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	_, err = db.Exec(`INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES
+	d.exec(`INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES
 		('va-pick-3', '2020-05-04', 3, 1, '007', 'csv', '2020-05-05'),
 		('va-pick-3', '2020-05-04', 6, 1, '07', 'csv', '2020-05-05'),
 		('va-pick-3', '2020-05-05', 1, 1, '00a', 'csv', '2020-05-05'),
@@ -345,9 +346,6 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 		('va-pick-3', '2026-03-05', 3, 1, '007', 'csv', '2020-05-05'),
 		('va-pick-3', '2026-03-06', 3, 1, '007', 'csv', '2020-05-05');
 		INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at, addons) VALUES ('va-pick-3', '2020-05-06', 3, 1, '123', 'csv', '2020-05-05', '{bad')`)
-	if err != nil {
-		t.Fatal(err)
-	}
 	out, messages := d.run(1, "draws", "verify", "--game", "va-pick-3", "-o", "json")
 	var list []struct {
 		Draws    int    `json:"draws"`

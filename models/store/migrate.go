@@ -155,8 +155,9 @@ func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, er
 	return applied, s.seedGames(ctx)
 }
 
-// up applies what is pending, and tells what that was. PostgreSQL has a session lock against two programs doing so at once; on SQLite
-// the loser of that race fails on a table that is already there, and finds nothing to do when it tries again.
+// up applies what is pending, and tells what that was. PostgreSQL has a session lock against two programs doing so at
+// once; on SQLite the loser of that race fails on a table that is already there, and finds nothing to do when it tries
+// again.
 func (s *Store) up(ctx context.Context) (applied []string, err error) {
 	p, err := s.provider(true)
 	if err != nil {
