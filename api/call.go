@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"lottery/api/deflate"
 	"lottery/api/problem"
 	"lottery/models/catalog"
 )
@@ -170,7 +171,7 @@ func (x *call) send() error {
 		a.body, a.coding = x.code.Bytes(), x.coding.name
 	}
 	a.length = []string{strconv.Itoa(len(a.body))}
-	if x.cat != nil && a.coding != nil && (x.few || len(x.body) > shortText) {
+	if x.cat != nil && a.coding != nil && (x.few || len(x.body) > deflate.MaxShort) {
 		x.keepMade(&a)
 	}
 	x.give(&a)

@@ -9,6 +9,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"lottery/api/accept"
+	"lottery/api/deflate"
 )
 
 // minCompressed is the size from which an answer is worth compressing: below, it fits a packet anyway.
@@ -18,7 +19,7 @@ const minCompressed = 1 << 10
 type encoder struct {
 	name  []string // the Content-Encoding value
 	pool  sync.Pool
-	short func(dst, text []byte) []byte // appends the coded form of a text of at most shortText bytes, quickly
+	short func(dst, text []byte) []byte // appends the coded form of a text of at most deflate.MaxShort bytes, quickly
 }
 
 type resetWriter interface {
@@ -27,7 +28,7 @@ type resetWriter interface {
 }
 
 var (
-	gzipEncoder = &encoder{name: []string{"gzip"}, pool: sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}, short: appendShortGzip}
+	gzipEncoder = &encoder{name: []string{"gzip"}, pool: sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}, short: deflate.AppendShort}
 	zstdEncoder = &encoder{name: []string{"zstd"}, pool: sync.Pool{New: func() any { return newZstd() }}, short: appendShortZstd}
 	shortZstd   = sync.Pool{New: func() any { return newZstd(zstd.WithNoEntropyCompression(true)) }}
 )
@@ -41,7 +42,7 @@ func newZstd(options ...zstd.EOption) *zstd.Encoder {
 	return w
 }
 
-// appendShortZstd leaves out the codes that zstd makes for each text: see shortgzip.go.
+// appendShortZstd leaves out the codes that zstd makes for each text: see deflate.AppendShort.
 func appendShortZstd(dst, text []byte) []byte {
 	w := shortZstd.Get().(*zstd.Encoder) //nolint:forcetypeassert // the pool makes nothing else
 	defer shortZstd.Put(w)
@@ -50,8 +51,8 @@ func appendShortZstd(dst, text []byte) []byte {
 
 // compress appends body's coded form to dst.
 func (e *encoder) compress(dst *bytes.Buffer, body []byte) error {
-	if len(body) <= shortText {
-		dst.Grow(shortRoom(len(body))) // so that short need not, whose room would be lost
+	if len(body) <= deflate.MaxShort {
+		dst.Grow(deflate.ShortRoom(len(body))) // so that short need not, whose room would be lost
 		dst.Write(e.short(dst.AvailableBuffer(), body))
 		return nil
 	}

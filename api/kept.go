@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// kept is compressed answers of more than shortText bytes, which cost far more to make than to send, and those of which
+// kept is compressed answers of more than deflate.MaxShort bytes, which cost far more to make than to send, and those of which
 // there are few. All are of one data version. The young ones become the old ones when they have grown to half of what may be kept, and the old ones are
 // forgotten then, unless they were asked for again.
 type kept struct {
