@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"net/http"
 	"strconv"
 	"strings"
@@ -27,9 +26,9 @@ type call struct {
 	games   [1]*catalog.Game // for queries of one game
 	body    []byte
 	records records
-	few     bool         // one of few answers of a catalog: worth keeping, however short
-	coding  *encoder     // that the client wants; nil = none
-	code    bytes.Buffer // the compressed body
+	few     bool     // one of few answers of a catalog: worth keeping, however short
+	coding  *encoder // that the client wants; nil = none
+	code    []byte   // the compressed body
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
@@ -38,15 +37,14 @@ var calls = sync.Pool{New: func() any { return new(call) }}
 const keep = 1 << 20
 
 func (x *call) release() {
-	if cap(x.body) > keep || x.code.Cap() > keep || cap(x.refs) > keep/16 {
+	if cap(x.body) > keep || cap(x.code) > keep || cap(x.refs) > keep/16 {
 		return
 	}
 	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
 	x.records.forget()
 	x.coding, x.few = nil, false
 	clear(x.refs) // no reference may keep an old catalog alive
-	x.refs, x.body = x.refs[:0], x.body[:0]
-	x.code.Reset()
+	x.refs, x.body, x.code = x.refs[:0], x.body[:0], x.code[:0]
 	calls.Put(x)
 }
 
@@ -162,20 +160,32 @@ func matches(header []string, tag string) bool {
 
 // send writes x.body, compressed where the client wants it and it is worth it.
 func (x *call) send() error {
-	h := x.c.Writer.Header()
-	a := made{body: x.body, link: h["Link"], total: h["X-Total-Count"]}
-	if x.coding != nil && len(x.body) > minCompressed {
-		if err := x.coding.compress(&x.code, x.body); err != nil {
-			return err
-		}
-		a.body, a.coding = x.code.Bytes(), x.coding.name
+	if x.coding == nil || len(x.body) <= minCompressed {
+		a := x.made(x.body, nil)
+		x.give(&a)
+		return nil
 	}
-	a.length = []string{strconv.Itoa(len(a.body))}
-	if x.cat != nil && a.coding != nil && (x.few || len(x.body) > deflate.MaxShort) {
+	var err error
+	if x.code, err = x.coding.compress(x.code, x.body); err != nil {
+		return err
+	}
+	x.sendCoded(x.few || len(x.body) > deflate.MaxShort)
+	return nil
+}
+
+// sendCoded writes x.code, and keeps it where it is worth that.
+func (x *call) sendCoded(worth bool) {
+	a := x.made(x.code, x.coding.name)
+	if x.cat != nil && worth {
 		x.keepMade(&a)
 	}
 	x.give(&a)
-	return nil
+}
+
+// made is an answer of body, in the coding of that name.
+func (x *call) made(body []byte, coding []string) made {
+	h := x.c.Writer.Header()
+	return made{body: body, coding: coding, length: []string{strconv.Itoa(len(body))}, link: h["Link"], total: h["X-Total-Count"]}
 }
 
 // nextPage is the Link header's value for the page after cursor: the address of this request with that cursor.

@@ -50,22 +50,23 @@ func appendShortZstd(dst, text []byte) []byte {
 }
 
 // compress appends body's coded form to dst.
-func (e *encoder) compress(dst *bytes.Buffer, body []byte) error {
+func (e *encoder) compress(dst, body []byte) ([]byte, error) {
 	if len(body) <= deflate.MaxShort {
-		dst.Grow(deflate.ShortRoom(len(body))) // so that short need not, whose room would be lost
-		dst.Write(e.short(dst.AvailableBuffer(), body))
-		return nil
+		return e.short(dst, body), nil
 	}
 	w := e.pool.Get().(resetWriter) //nolint:forcetypeassert // the pool makes nothing else
 	defer e.pool.Put(w)
-	w.Reset(dst)
+	b := bytes.NewBuffer(dst)
+	w.Reset(b)
 	if _, err := w.Write(body); err != nil {
-		return err
+		return dst, err
 	}
-	return w.Close()
+	err := w.Close()
+	return b.Bytes(), err
 }
 
-// acceptedEncoder is the coding that the client likes best, zstd before gzip; nil = none, which it may like best too.
+// acceptedEncoder is the coding that the client likes best, gzip before zstd, since lists are compressed most quickly by it; nil =
+// none, which it may like best too.
 func acceptedEncoder(header []string) *encoder {
 	if len(header) == 0 {
 		return nil
@@ -74,10 +75,10 @@ func acceptedEncoder(header []string) *encoder {
 	switch {
 	case max(z, g) < accept.Quality(header, "identity", accept.Named):
 		return nil
-	case z > 0 && z >= g:
-		return zstdEncoder
-	case g > 0:
+	case g > 0 && g >= z:
 		return gzipEncoder
+	case z > 0:
+		return zstdEncoder
 	default:
 		return nil
 	}

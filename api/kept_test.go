@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -10,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
 
 	"lottery/models"
 	"lottery/models/catalog"
@@ -41,9 +40,9 @@ func somePath(rng *rand.Rand) string {
 	game := fmt.Sprintf("game=many-%d", rng.IntN(3))
 	format := []string{"", "&format=csv", "&format=ndjson", "&format=json"}[rng.IntN(4)]
 	return []string{
-		fmt.Sprintf("/v1/draws/recent?%s&count=%d%s", game, 10+rng.IntN(50), format), // a third of them are long enough to be kept
-		fmt.Sprintf("/v1/draws/by-sum?%s&sum=%d&limit=%d%s", game, 5+rng.IntN(20), 10+rng.IntN(50), format),
-		fmt.Sprintf("/v1/draws/%%72ecent?%s&count=%d%s", game, 10+rng.IntN(50), format), // links repeat how it was written
+		fmt.Sprintf("/v1/draws/recent?%s&count=%d%s", game, 100+rng.IntN(100), format), // half of them are long enough to be kept
+		fmt.Sprintf("/v1/draws/by-sum?%s&sum=%d&limit=%d%s", game, 5+rng.IntN(20), 100+rng.IntN(100), format),
+		fmt.Sprintf("/v1/draws/%%72ecent?%s&count=%d%s", game, 100+rng.IntN(100), format), // links repeat how it was written
 		fmt.Sprintf("/v1/draws/date/2010-01-%02d?order=asc%s", 1+rng.IntN(20), format),
 		fmt.Sprintf("/v1/stats?%s&from=2010-02-%02d", game, 1+rng.IntN(20)),
 		"/v1/games",
@@ -67,7 +66,7 @@ func TestKeptAnswersAreTheAnswers(t *testing.T) {
 		}
 		path := somePath(rng)
 		fresh.live.Swap(other) // an answer of another version makes it forget all that it kept
-		fresh.get(t, "/v1/draws/recent?game=many-0&count=100", map[string]string{"Accept-Encoding": "gzip"})
+		fresh.get(t, "/v1/draws/recent?game=many-0&count=200", map[string]string{"Accept-Encoding": "gzip"})
 		fresh.live.Swap(cat)
 		got, want := s.get(t, path, headers), fresh.get(t, path, headers)
 		if got.Code != want.Code || !reflect.DeepEqual(got.Header(), want.Header()) || !bytes.Equal(got.Body.Bytes(), want.Body.Bytes()) {
@@ -99,7 +98,7 @@ func TestKeptAnswersAreOfOneVersion(t *testing.T) {
 		asking.Go(func() {
 			rng := rand.New(rand.NewPCG(3, uint64(n)))
 			for range 500 {
-				path := fmt.Sprintf("/v1/draws/recent?game=many-%d&count=%d", rng.IntN(3), 60+rng.IntN(3))
+				path := fmt.Sprintf("/v1/draws/recent?game=many-%d&count=%d", rng.IntN(3), 160+rng.IntN(3))
 				res := s.get(t, path, map[string]string{"Accept-Encoding": "gzip"})
 				body := unzipped(t, res)
 				ones, twos := strings.Count(body, `"numbers":["1"`), strings.Count(body, `"numbers":["2"`)
@@ -119,6 +118,7 @@ func TestKeptAnswersAreOfOneVersion(t *testing.T) {
 	swapping.Wait()
 }
 
+// unzipped is an answer's body as the standard library reads it.
 func unzipped(t *testing.T, res *httptest.ResponseRecorder) string {
 	t.Helper()
 	z, err := gzip.NewReader(res.Body)

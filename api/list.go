@@ -24,6 +24,9 @@ type searchTotals struct {
 const (
 	// longList is from how many records on a list of JSON, of which each has 200 bytes and more, is written in pieces.
 	longList = 500
+	// keptRecords is up to how many records a list that we compress ourselves is not kept: to make it anew costs no more than all
+	// else that the answer costs.
+	keptRecords = 150
 	// pieceSize is about how many bytes a piece has: few enough to be in the processor's cache still when they are sent.
 	pieceSize = 56 << 10
 )
@@ -45,16 +48,29 @@ func (x *call) write(l list) error {
 		x.writePieces(&l)
 		return nil
 	}
+	if x.coding == gzipEncoder && x.writeGzip(&l) {
+		return nil
+	}
 	b := x.records.appendHeader(x.body[:0])
 	b = x.records.append(b, l.page.Refs)
 	x.body = x.appendEnd(b, &l)
 	return x.send()
 }
 
+// writeGzip answers with a list, compressed by ourselves, unless that is not worth it or cannot be done.
+func (x *call) writeGzip(l *list) bool {
+	var ok bool
+	x.code, x.body, ok = x.records.appendGzip(x.code[:0], x.body, l.page.Refs, func(b []byte) []byte { return x.appendEnd(b, l) })
+	if ok {
+		x.sendCoded(len(l.page.Refs) > keptRecords)
+	}
+	return ok
+}
+
 // writePieces answers with a long list piece by piece: each is on its way while the next one is made (decision 0028).
 func (x *call) writePieces(l *list) {
 	r, refs := &x.records, l.page.Refs
-	size := len(r.appendHeader(x.body[:0])) + r.size(refs)
+	size := len(r.header()) + r.size(refs)
 	if x.form == formJSON {
 		size += len(l.appendEnvelope(x.body[:0])) - len(comma)
 	}

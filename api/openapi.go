@@ -22,11 +22,9 @@ func (h *Handler) openAPI(contentType string, asJSON bool) gin.HandlerFunc {
 	text = bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(h.deps.PublicURL))
 	coded := map[*encoder][]byte{nil: text}
 	for _, e := range []*encoder{gzipEncoder, zstdEncoder} {
-		var b bytes.Buffer
-		if err := e.compress(&b, text); err != nil {
+		if coded[e], err = e.compress(nil, text); err != nil {
 			panic(err) // into memory: a programming error
 		}
-		coded[e] = b.Bytes()
 	}
 	tag := fmt.Sprintf(`W/"%x"`, uint64(newHash().text(string(text)))) // weak: it names no coding
 	return func(c *gin.Context) {

@@ -341,14 +341,15 @@ func TestCompression(t *testing.T) {
 	for _, c := range []struct{ path, accept, want string }{
 		{long, "gzip", "gzip"},
 		{long, "zstd", "zstd"},
-		{long, "gzip, deflate, br, zstd", "zstd"},
+		{long, "gzip, deflate, br, zstd", "gzip"},
+		{long, "gzip;q=0.5, zstd", "zstd"},
 		{long, "gzip;q=1, zstd;q=0.5", "gzip"},
 		{long, "gzip;q=0", ""},
 		{long, "identity;q=1, gzip;q=0.1, zstd;q=0.5", ""},
 		{long, "identity;q=0.5, gzip", "gzip"},
-		{long, "*;q=0.5, identity;q=0.1", "zstd"},
+		{long, "*;q=0.5, identity;q=0.1", "gzip"},
 		{long, "br", ""},
-		{long, "*", "zstd"},
+		{long, "*", "gzip"},
 		{small, "gzip", ""},
 	} {
 		res := s.get(t, c.path, map[string]string{"Accept-Encoding": c.accept})

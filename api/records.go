@@ -71,13 +71,15 @@ func (r *records) forget() {
 	r.games, r.text = r.games[:0], r.text[:0]
 }
 
-// appendHeader appends what comes before the first record.
-func (r *records) appendHeader(b []byte) []byte {
+// header is what comes before the first record.
+func (r *records) header() string {
 	if r.search {
-		return append(b, layouts[r.form].searchHeader...)
+		return layouts[r.form].searchHeader
 	}
-	return append(b, layouts[r.form].header...)
+	return layouts[r.form].header
 }
+
+func (r *records) appendHeader(b []byte) []byte { return append(b, r.header()...) }
 
 // append appends the records of refs, each with the terminator of its form.
 func (r *records) append(b []byte, refs []catalog.Ref) []byte {

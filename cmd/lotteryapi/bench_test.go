@@ -94,7 +94,7 @@ func answerRows() (rows []answerRow) {
 	}
 	const long, five = recentPath + "&count=1000", "/v1/draws/recent?game=bench-pick-5"
 	for _, of := range [][2]string{
-		{recentPath, "zstd"}, {long, "zstd"}, {long + "&format=ndjson", ""}, {long + "&format=csv", ""},
+		{recentPath, "zstd"}, {"/v1/draws/by-pair?game=bench-pick-4&pair=12", "gzip"}, {long + "&format=ndjson", ""}, {long + "&format=csv", ""},
 		{"/v1/draws/search?number=123&limit=1000&format=csv", ""}, {five, ""}, {five + "&count=1000", ""}, {five + "&count=1000&format=csv", ""},
 	} {
 		rows = append(rows, answerRow{of[0], of[1], benchConnections, 2, false})

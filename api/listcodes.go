@@ -1,0 +1,259 @@
+package api
+
+import (
+	"strings"
+	"sync"
+
+	"lottery/api/deflate"
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// packed is bits that are added together, at most 56, with how many they are in the lowest byte.
+type packed uint64
+
+func pack(codes []deflate.Code) (p packed) {
+	n := uint(0)
+	for _, c := range codes {
+		p |= packed(c.Bits) << (n + 8)
+		n += c.N
+	}
+	if n > 56 {
+		panic("codes that are added together are too long") // TestListGzip makes all that there are
+	}
+	return p | packed(n)
+}
+
+func (p packed) addTo(w deflate.Writer) deflate.Writer { return w.Add(uint64(p>>8), uint(p&0xff)) }
+
+// listCodes is what lists of a form are compressed with.
+type listCodes struct {
+	*deflate.Codes
+	once                   sync.Once
+	quote, numbers         int // bytes around the items of a list, and between a time of day and the first number
+	drawn, normalized, sum constantCodes
+}
+
+// constantCodes is how a text is written that all records have between two fields.
+type constantCodes struct {
+	len   int
+	match deflate.Code // of its length; of no bits where it is too short for a match
+	text  packed       // is written then
+}
+
+// numberCodes is how numbers of so many digits are written.
+type numberCodes struct {
+	once          sync.Once
+	leading, last []digitCodes // by the digits before the last three, and by those three
+	boxes         []boxCodes   // by box, as in numberTexts
+	list, drawn   int          // bytes of the items of numbers, and of all from the first of them to the end of number_str
+}
+
+// digitCodes is digits as items of numbers, and in number_str.
+type digitCodes struct{ list, str packed }
+
+// boxCodes is what numbers of the same digits share.
+type boxCodes struct {
+	sorted, sum   packed
+	pairs         [3]packed // all items, but for the quotes around them
+	fields, items uint8     // bytes of normalized and digits_sum with what stands before them, and of all pairs
+}
+
+var (
+	codesByForm  [forms]listCodes
+	codesByWidth [forms][maxKnownDigits + 1]numberCodes
+)
+
+// listCodesOf is the codes of a form. NDJSON has those of JSON: they differ between records only, in one character.
+func listCodesOf(f form) *listCodes {
+	if f == formNDJSON {
+		f = formJSON
+	}
+	c := &codesByForm[f]
+	c.once.Do(func() {
+		l := &layouts[f]
+		c.Codes = newListCodes(l)
+		c.quote, c.numbers = len(l.quote), len(l.numbers+l.quote)
+		c.drawn, c.normalized, c.sum = c.constant(l.quote+l.drawn), c.constant(l.normalized), c.constant(l.sum)
+	})
+	return c
+}
+
+func (c *listCodes) constant(text string) constantCodes {
+	if len(text) > deflate.ShortestMatch {
+		return constantCodes{len: len(text), match: c.Lengths[len(text)]}
+	}
+	return constantCodes{len: len(text), text: pack(c.literals(text))}
+}
+
+// numberCodesOf is the codes of numbers of n digits, or nil where there are none: of one digit there are no pairs, and of many there
+// would be too many boxes.
+func numberCodesOf(f form, n int) *numberCodes {
+	if n < 2 || n > maxKnownDigits {
+		return nil
+	}
+	if f == formNDJSON {
+		f = formJSON
+	}
+	t := &codesByWidth[f][n]
+	t.once.Do(func() { t.make(&layouts[f], listCodesOf(f), numberTextsOf(f, n), n) })
+	return t
+}
+
+func (t *numberCodes) make(l *layout, c *listCodes, texts *numberTexts, n int) {
+	between := l.quote + l.separator + l.quote
+	last := min(n, 3)
+	before := l.numbers + l.quote
+	t.leading = []digitCodes{{}}
+	if n > last {
+		t.leading = t.leading[:0]
+		for number := range powerOf10(n - last) {
+			list, str := drawnTexts(l, number, n-last)
+			t.leading = append(t.leading, digitCodes{pack(c.within(before, list+between)), pack(c.literals(str))})
+		}
+		before += "?" + between // whatever digit it is
+	}
+	for number := range powerOf10(last) {
+		list, str := drawnTexts(l, number, last)
+		t.last = append(t.last, digitCodes{pack(c.within(before, list)), pack(c.literals(str))})
+	}
+	t.boxes = make([]boxCodes, len(texts.boxes))
+	var d digits
+	for number := range powerOf10(n) {
+		box := &t.boxes[texts.box(number)]
+		if box.items > 0 {
+			continue
+		}
+		d.set(number, n)
+		fields, pairs := string(l.appendBox(nil, &d)), string(l.appendPairs(nil, &d))
+		sorted, sum, _ := strings.Cut(strings.TrimPrefix(fields, l.normalized), l.sum)
+		pairs = pairs[len(l.quote) : len(pairs)-len(l.quote)]
+		*box = boxCodes{pack(c.literals(sorted)), pack(c.literals(sum)), packAll(c.within(l.pairs+l.quote, pairs)), uint8(len(fields)), uint8(len(pairs))}
+	}
+	list, str := drawnTexts(l, 0, n)
+	t.list, t.drawn = len(list), len(list+l.quote+l.drawn+str)
+}
+
+// drawnTexts is a number of n digits as items of numbers, but for the quotes around them, and as number_str.
+func drawnTexts(l *layout, number uint64, n int) (list, str string) {
+	var d digits
+	d.set(number, n)
+	list, str, _ = strings.Cut(strings.TrimPrefix(string(l.appendDrawn(nil, &d)), l.numbers+l.quote), l.quote+l.drawn)
+	return list, str
+}
+
+// packAll packs codes in as few as hold them.
+func packAll(codes []deflate.Code) (all [3]packed) {
+	for i := range all {
+		end, n := 0, uint(0)
+		for end < len(codes) && n+codes[end].N <= 56 {
+			n += codes[end].N
+			end++
+		}
+		all[i], codes = pack(codes[:end]), codes[end:]
+	}
+	if len(codes) > 0 {
+		panic("the codes of a box are too long") // TestListGzip makes all that there are
+	}
+	return all
+}
+
+// literals is the codes of a text as it is.
+func (c *listCodes) literals(text string) (all []deflate.Code) {
+	for _, char := range []byte(text) {
+		all = append(all, c.Literals[char])
+	}
+	return all
+}
+
+// within is the shortest codes of a text that before stands before: what is repeated is looked for in both.
+func (c *listCodes) within(before, text string) (codes []deflate.Code) {
+	text = before + text
+	type step struct {
+		bits             uint // from here to the end
+		length, distance int  // of a match; 1 = a literal
+	}
+	steps := make([]step, len(text)+1)
+	for at := len(text) - 1; at >= len(before); at-- {
+		best := step{c.Literals[text[at]].N + steps[at+1].bits, 1, 0}
+		for distance := 1; distance <= at; distance++ {
+			length := 0
+			for at+length < len(text) && text[at+length-distance] == text[at+length] {
+				if length++; length < deflate.ShortestMatch {
+					continue
+				}
+				if n := c.Lengths[length].N + c.Distance(distance).N + steps[at+length].bits; n < best.bits {
+					best = step{n, length, distance}
+				}
+			}
+		}
+		steps[at] = best
+	}
+	for at := len(before); at < len(text); at += steps[at].length {
+		if s := steps[at]; s.distance == 0 {
+			codes = append(codes, c.Literals[text[at]])
+		} else {
+			codes = append(codes, c.Lengths[s.length], c.Distance(s.distance))
+		}
+	}
+	return codes
+}
+
+// newListCodes is codes for lists of a layout, by about how often their symbols come in a thousand records. That differs from list to
+// list: of a number that is searched for nearly all is repeated, of the newest draws half.
+func newListCodes(l *layout) *deflate.Codes {
+	var literals [deflate.LiteralSymbols]int
+	var distances [deflate.DistanceSymbols]int
+	for i := range literals {
+		literals[i] = 1
+	}
+	for char := ' '; char <= '~'; char++ {
+		literals[char] = 15
+	}
+	for digit := '0'; digit <= '9'; digit++ {
+		literals[digit] = 1000
+	}
+	literals['-'], literals['"'] = 250, 80
+	for i := range distances {
+		distances[i] = 60
+	}
+	between := l.quote + l.separator + l.quote
+	if len(between) >= deflate.ShortestMatch { // it stood before the digit, or the pair, before
+		literals[deflate.LengthSymbol(len(between))], literals[deflate.LengthSymbol(len(between)+1)] = 1500, 500
+		for distance, times := range map[int]int{len(between) + 1: 700, len(between) + 2: 400, 2*len(between) + 4: 350, len(l.numbers+l.quote) + 1: 600, len(l.pairs+l.quote) + 2: 450} {
+			distances[deflate.DistanceSymbol(distance)] += times
+		}
+	} else {
+		literals[' '], literals[','] = 2500, 1300
+	}
+
+	match := func(text string, times int) {
+		if len(text) >= deflate.ShortestMatch {
+			literals[deflate.LengthSymbol(len(text))] += times
+		}
+	}
+	for _, constant := range []string{l.quote + l.drawn, l.normalized, l.sum} {
+		match(constant, 500)
+	}
+	for tod := models.Tod(1); int(tod) <= models.TodCount; tod++ {
+		match(l.tod+tod.String()+l.numbers+l.quote, 170)
+	}
+	for _, date := range []string{"2006-01-", "2006-01-0", "2006-01-02"} {
+		match(l.quote+l.end+l.terminator+l.date+date, 300)
+	}
+	var d digits
+	d.set(1234, 4)
+	drawn, box, pairs := string(l.appendDrawn(nil, &d)), string(l.appendBox(nil, &d)), string(l.appendPairs(nil, &d))
+	middle := string(l.appendGame(nil, &catalog.Game{ID: "xx-pick-4", Name: "Somewhere Pick 4", Type: "pick4"}))
+	for symbol := deflate.LengthSymbol(len(middle) - 20); symbol < deflate.LiteralSymbols; symbol++ { // names are of all lengths
+		literals[symbol] += 150
+	}
+	match(l.sum+"12"+middle, 400)
+	match(box+middle+pairs, 200)
+	match(drawn+box+middle+pairs, 400)
+	record := len("2006-01-02" + l.tod + "Evening" + drawn + box + middle + pairs + l.end + l.terminator + l.date)
+	for records, times := range map[int]int{1: 2500, 2: 450, 4: 150} { // back
+		distances[deflate.DistanceSymbol(records*record)] += times
+	}
+	return deflate.NewCodes(&literals, &distances)
+}

@@ -1,0 +1,283 @@
+package api
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"lottery/api/deflate"
+	"lottery/models"
+	"lottery/models/catalog"
+)
+
+// Lists are compressed by ourselves: a library looks for what stood before, and builds codes for each list. What writes the records
+// knows where in a record what stood before, and about how often each symbol comes. Decision 0031.
+
+// pieceRecords is how many records are written and compressed at a time: they stay in the processor's cache between.
+const pieceRecords = 64
+
+// listGzip compresses the records of a list.
+//
+// Places are counted on from list to list, with more than a window between two: what stood in the list before is out of reach, and
+// need not be forgotten.
+type listGzip struct {
+	*listCodes
+	records *records
+	out     []byte
+	text    []byte // of the piece that is compressed now
+	textAt  int    // its place
+
+	last    int                     // what the record before matched; -1 = there is none
+	game    *catalog.Game           // of the record before
+	number  *numberCodes            // of its numbers
+	texts   *gameTexts              // of that game
+	index   int                     // of that game among those of the list
+	ends    [4]endPlace             // by match
+	tods    [8]int                  // where the time of day and what follows it stood last
+	drawn   [maxKnownDigits + 1]int // where the first item of numbers did, by how many digits they have
+	middles []int                   // where what stands between the sum and the first pair did, by game
+	numbers [seenSlots]place        // where numbers did, and
+	boxes   [seenSlots]place        // their boxes, and
+	sums    [seenSlots]place        // sums
+}
+
+// endPlace is where the end of a record stood last, and the date of the next one, which followed.
+type endPlace struct {
+	at   int
+	date models.Date
+}
+
+// place is where a number, a box or a sum of a game stood last.
+type place struct {
+	what uint64
+	at   int
+}
+
+// seenSlots is how many of each are remembered: a window holds 150 records of JSON.
+const seenSlots = 256
+
+func slot(places *[seenSlots]place, what uint64) *place {
+	return &places[what*0x9E3779B185EBCA87>>56]
+}
+
+var listGzips = sync.Pool{New: func() any { return new(listGzip) }}
+
+// appendGzip appends a list, compressed by gzip: the header, the records of refs, and what end appends. The texts are made in room,
+// which is given back as it has grown. It declines (!ok) where the list is not worth compressing, or has records of a game whose
+// numbers it has no codes for.
+func (r *records) appendGzip(dst, room []byte, refs []catalog.Ref, end func(b []byte) []byte) (_, grown []byte, ok bool) {
+	z := listGzips.Get().(*listGzip) //nolint:forcetypeassert // the pool makes nothing else
+	defer z.release()
+	began := z.begin(r)
+	from := len(dst)
+	dst = slices.Grow(dst, deflate.BeginRoom)
+	z.out = dst[from:cap(dst)]
+	w, at, sum := deflate.Begin(z.out, z.Codes), began, uint32(0)
+	z.text = r.appendHeader(room[:0])
+	for {
+		n := min(len(refs), pieceRecords)
+		z.text = r.append(z.text, refs[:n])
+		if n == len(refs) {
+			if z.text = end(z.text); z.textAt == began && len(z.text) <= minCompressed {
+				return dst, z.text, false
+			}
+		}
+		sum = crc32.Update(sum, crc32.IEEETable, z.text)
+		if need := 2*len(z.text) + 64; len(z.out)-w.Len() < need { // a byte is written in two at most
+			dst = slices.Grow(dst[:from+w.Len()], need)
+			z.out = dst[from:cap(dst)]
+		}
+		if w, at, ok = z.write(w, at, refs[:n]); !ok {
+			return dst[:from], z.text, false
+		}
+		if refs = refs[n:]; len(refs) == 0 {
+			break
+		}
+		z.textAt += len(z.text)
+		z.text = z.text[:0]
+	}
+	w = w.Text(z.Codes, z.out, z.text[at-z.textAt:])
+	size := z.textAt + len(z.text) - began
+	return dst[:from+w.End(z.Codes, z.out, sum, size)], z.text, true
+}
+
+// begin makes z ready for a list, and gives its place.
+func (z *listGzip) begin(r *records) int {
+	z.listCodes, z.records = listCodesOf(r.form), r
+	z.textAt += deflate.Window + 1
+	z.last, z.game, z.middles = -1, nil, z.middles[:0]
+	return z.textAt
+}
+
+func (z *listGzip) release() {
+	z.textAt += len(z.text)
+	z.records, z.out, z.text, z.game, z.number, z.texts = nil, nil, nil, nil, nil, nil
+	listGzips.Put(z)
+}
+
+// write compresses the records of refs, which begin at at, up to the end of the last one's pairs.
+func (z *listGzip) write(w deflate.Writer, at int, refs []catalog.Ref) (_ deflate.Writer, end int, ok bool) {
+	for i := range refs {
+		ref := &refs[i]
+		if ref.Game() != z.game && !z.enter(ref.Game()) {
+			return w, at, false
+		}
+		w, at = z.writeDate(w, at, ref.Date())
+		w, at = z.writeTod(w, at, ref.Tod())
+		w, at = z.writeNumber(w, at, ref.Number())
+		z.last = z.records.match(ref)
+	}
+	return w, at, true
+}
+
+// enter goes on with the records of g, and says whether it knows them.
+func (z *listGzip) enter(g *catalog.Game) bool {
+	t := z.records.enter(g)
+	z.number = numberCodesOf(z.records.form, g.Digits)
+	if t.known == nil || z.number == nil {
+		return false
+	}
+	z.game, z.texts, z.index = g, t, z.records.ofRank[g.Rank()]
+	for len(z.middles) <= z.index {
+		z.middles = append(z.middles, 0)
+	}
+	return true
+}
+
+// near says whether a match may reach back so far.
+func near(back int) bool { return back <= deflate.Window }
+
+// copied writes so many bytes of text at at, which stood at from too.
+func (z *listGzip) copied(w deflate.Writer, at, from, length int) deflate.Writer {
+	if back := at - from; near(back) {
+		return w.With(z.Lengths[length]).With(z.Distance(back)).Flush(z.out)
+	}
+	return w.Text(z.Codes, z.out, z.text[at-z.textAt:][:length])
+}
+
+// writeDate writes the end of the record before, and the date.
+func (z *listGzip) writeDate(w deflate.Writer, at int, date models.Date) (_ deflate.Writer, end int) {
+	text := &dateTexts[date-models.FirstDate]
+	if z.last < 0 {
+		n := len(z.records.header()) + len(layouts[z.records.form].date) + dateLen
+		return w.Text(z.Codes, z.out, z.text[:n]), at + n
+	}
+	closing, before := &formTexts[z.records.form].ends[z.last], &z.ends[z.last]
+	n, same, back := z.quote+int(closing.len), 0, at-before.at
+	if near(back) {
+		same = sameDate(&dateTexts[before.date-models.FirstDate], text)
+	}
+	if same >= deflate.ShortestMatch {
+		w = w.With(z.Lengths[n+same]).With(z.Distance(back)).Flush(z.out)
+	} else {
+		same = 0
+		w = w.Text(z.Codes, z.out, []byte(layouts[z.records.form].quote))
+		var whole [len(text32{}.begin) + len(text32{}.rest)]byte
+		w = w.Text(z.Codes, z.out, closing.appendTo(whole[:0]))
+	}
+	for _, char := range text[same:] {
+		w = w.With(z.Literals[char]) // ten of them are 56 bits at most
+	}
+	before.at, before.date = at, date
+	return w.Flush(z.out), at + n + dateLen
+}
+
+// sameDate is how many characters two dates begin with alike.
+func sameDate(a, b *[dateLen]byte) int {
+	if differ := binary.LittleEndian.Uint64(a[:]) ^ binary.LittleEndian.Uint64(b[:]); differ != 0 {
+		return bits.TrailingZeros64(differ) / 8
+	}
+	switch {
+	case a[8] != b[8]:
+		return 8
+	case a[9] != b[9]:
+		return 9
+	default:
+		return dateLen
+	}
+}
+
+// writeTod writes the time of day, and what stands before the first item of numbers.
+func (z *listGzip) writeTod(w deflate.Writer, at int, tod models.Tod) (_ deflate.Writer, end int) {
+	n := int(formTexts[z.records.form].tods[tod&7].len) + z.listCodes.numbers
+	last := &z.tods[tod&7]
+	w = z.copied(w, at, *last, n)
+	*last = at
+	return w, at + n
+}
+
+// writeNumber writes all from the first item of numbers to the last pair.
+func (z *listGzip) writeNumber(w deflate.Writer, at int, number uint64) (_ deflate.Writer, end int) {
+	box := z.texts.known.box(number)
+	codes := &z.number.boxes[box]
+	fields := at + z.number.drawn
+	middle := fields + int(codes.fields)
+	end = middle + len(z.texts.long) + z.quote + int(codes.items)
+
+	what := number<<16 | uint64(z.index)
+	whatBox := uint64(box)<<16 | uint64(z.index)
+	known, knownBox := slot(&z.numbers, what), slot(&z.boxes, whatBox)
+	switch {
+	case known.what == what && near(at-known.at) && end-at <= deflate.LongestMatch:
+		w = z.copied(w, at, known.at, end-at)
+	case knownBox.what == whatBox && near(fields-knownBox.at) && end-fields <= deflate.LongestMatch:
+		w, _ = z.writeDrawn(w, at, number)
+		w = z.copied(w, fields, knownBox.at, end-fields)
+	default:
+		var distance deflate.Code
+		w, distance = z.writeDrawn(w, at, number)
+		w = codes.sorted.addTo(z.constant(w, fields, &z.normalized, distance)).Flush(z.out)
+		w = z.writeSum(w, fields+z.normalized.len+z.game.Digits, middle, codes, distance)
+		for _, pairs := range codes.pairs {
+			if pairs == 0 {
+				break
+			}
+			w = pairs.addTo(w).Flush(z.out)
+		}
+	}
+	known.what, known.at = what, at
+	knownBox.what, knownBox.at = whatBox, fields
+	z.drawn[z.game.Digits] = at
+	z.middles[z.index] = middle
+	return w, end
+}
+
+// writeSum writes digits_sum with what stands before it, and all up to the first pair, which begins at middle.
+func (z *listGzip) writeSum(w deflate.Writer, at, middle int, codes *boxCodes, distance deflate.Code) deflate.Writer {
+	end := middle + len(z.texts.long) + z.quote
+	what := uint64(codes.sum)<<16 | uint64(z.index)
+	known := slot(&z.sums, what)
+	if known.what == what && near(at-known.at) && end-at <= deflate.LongestMatch {
+		w = z.copied(w, at, known.at, end-at)
+	} else {
+		w = codes.sum.addTo(z.constant(w, at, &z.sum, distance)).Flush(z.out)
+		w = z.copied(w, middle, z.middles[z.index], end-middle)
+	}
+	known.what, known.at = what, at
+	return w
+}
+
+// writeDrawn writes numbers and number_str, and gives the code of how far back those of as many digits stood; of no bits if too far.
+func (z *listGzip) writeDrawn(w deflate.Writer, at int, number uint64) (_ deflate.Writer, distance deflate.Code) {
+	leading, last := &z.number.leading[number/1000], &z.number.last[number%1000]
+	w = last.list.addTo(leading.list.addTo(w)).Flush(z.out)
+	if back := at - z.drawn[z.game.Digits]; near(back) {
+		distance = z.Distance(back)
+	}
+	w = z.constant(w, at+z.number.list, &z.listCodes.drawn, distance)
+	return last.str.addTo(leading.str.addTo(w)).Flush(z.out), distance
+}
+
+// constant adds what all records have between two fields, which stood as far back as distance says.
+func (z *listGzip) constant(w deflate.Writer, at int, c *constantCodes, distance deflate.Code) deflate.Writer {
+	switch {
+	case c.match.N == 0:
+		return c.text.addTo(w)
+	case distance.N > 0:
+		return w.With(c.match).With(distance)
+	default:
+		return w.Text(z.Codes, z.out, z.text[at-z.textAt:][:c.len])
+	}
+}
