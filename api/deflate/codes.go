@@ -32,7 +32,9 @@ type Code struct {
 type Codes struct {
 	Literals  [256]Code              // by byte
 	Lengths   [LongestMatch + 1]Code // of matches, with the bits that follow the symbol's code
-	head      []Code                 // what the block begins with: that it is the last one, and its codes
+	begin     []byte                 // the header of gzip, and what the block begins with, as far as its bytes are whole
+	rest      uint64                 // the bits of it that are left,
+	restLen   uint                   // and how many they are
 	distances [32]Code               // by symbol, without the bits that follow
 	end       Code
 }
@@ -79,9 +81,17 @@ func LengthSymbol(length int) int {
 	return LiteralSymbols - 1
 }
 
+// gzipHeader is what a text compressed by gzip begins with (RFC 1952): nothing is told about it.
+const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+
 // newCodes makes codes of how long they are, for a block that begins with head.
 func newCodes(head []Code, literals, distances []uint8) *Codes {
-	c := &Codes{head: head}
+	c := &Codes{begin: make([]byte, BeginRoom)}
+	w := Writer{to: copy(c.begin, gzipHeader)}
+	for _, code := range head {
+		w = w.With(code).Flush(c.begin)
+	}
+	c.begin, c.rest, c.restLen = c.begin[:w.to], w.bits, w.n
 	symbols := canonical(literals)
 	copy(c.Literals[:], symbols)
 	c.end = symbols[endOfBlock]

@@ -2,9 +2,6 @@ package deflate
 
 import "encoding/binary"
 
-// gzipHeader is what a text compressed by gzip begins with (RFC 1952): nothing is told about it.
-const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-
 // BeginRoom is how many bytes Begin may write.
 const BeginRoom = 320
 
@@ -18,11 +15,7 @@ type Writer struct {
 
 // Begin writes what gzip and a block of such codes begin with; out must have room for BeginRoom bytes, or with the fixed codes for 20.
 func Begin(out []byte, c *Codes) Writer {
-	w := Writer{to: copy(out, gzipHeader)}
-	for _, code := range c.head {
-		w = w.With(code).Flush(out)
-	}
-	return w
+	return Writer{c.rest, c.restLen, copy(out, c.begin)}
 }
 
 // Len is how many bytes of the buffer are written.
@@ -44,6 +37,9 @@ func (w Writer) Flush(out []byte) Writer {
 
 // Text writes a text as it is, whatever it holds: in two bytes for each of its own at most.
 func (w Writer) Text(c *Codes, out, text []byte) Writer {
+	for ; len(text) >= 3; text = text[3:] {
+		w = w.With(c.Literals[text[0]]).With(c.Literals[text[1]]).With(c.Literals[text[2]]).Flush(out)
+	}
 	for _, char := range text {
 		w = w.With(c.Literals[char]).Flush(out)
 	}
