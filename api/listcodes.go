@@ -208,7 +208,10 @@ func newListCodes(l *layout) *deflate.Codes {
 		literals[i] = 1
 	}
 	for char := ' '; char <= '~'; char++ {
-		literals[char] = 15
+		literals[char] = 10
+	}
+	for _, char := range "abcdefghijklmnopqrstuvwxyz_:," { // of the first record
+		literals[char] = 30
 	}
 	for digit := '0'; digit <= '9'; digit++ {
 		literals[digit] = 1000

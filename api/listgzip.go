@@ -29,19 +29,25 @@ type listGzip struct {
 	text    []byte // of the piece that is compressed now
 	textAt  int    // its place
 
-	last    int                     // what the record before matched; -1 = there is none
-	game    *catalog.Game           // of the record before
-	number  *numberCodes            // of its numbers
-	texts   *gameTexts              // of that game
-	index   int                     // of that game among those of the list
-	ends    [4]endPlace             // by match
-	tods    [8]int                  // where the time of day and what follows it stood last
-	drawn   [maxKnownDigits + 1]int // where the first item of numbers did, by how many digits they have
-	middles []int                   // where what stands between the sum and the first pair did, by game
-	numbers [seenSlots]place        // where numbers did, and
-	boxes   [seenSlots]place        // their boxes, and
-	sums    [seenSlots]place        // sums
+	last       int                     // what the record before matched; -1 = there is none
+	game       *catalog.Game           // of the record before
+	number     *numberCodes            // of its numbers
+	texts      *gameTexts              // of that game
+	index      int                     // of that game among those of the list
+	lastTod    stretch                 // the time of day and what stands around it, of the record before
+	lastGame   []byte                  // what stands between its sum and its first pair, but for the quote
+	lastMiddle stretch                 // and where
+	ends       [4]endPlace             // by match
+	tods       [8]int                  // where the time of day and what follows it stood last
+	drawn      [maxKnownDigits + 1]int // where the first item of numbers did, by how many digits they have
+	middles    []int                   // where what stands between the sum and the first pair did, by game
+	numbers    [seenSlots]place        // where numbers did, and
+	boxes      [seenSlots]place        // their boxes, and
+	sums       [seenSlots]place        // sums
 }
+
+// stretch is a part of the text.
+type stretch struct{ at, len int }
 
 // endPlace is where the end of a record stood last, and the date of the next one, which followed.
 type endPlace struct {
@@ -113,7 +119,7 @@ func (z *listGzip) begin(r *records) int {
 
 func (z *listGzip) release() {
 	z.textAt += len(z.text)
-	z.records, z.out, z.text, z.game, z.number, z.texts = nil, nil, nil, nil, nil, nil
+	z.records, z.out, z.text, z.game, z.number, z.texts, z.lastGame = nil, nil, nil, nil, nil, nil, nil
 	listGzips.Put(z)
 }
 
@@ -149,12 +155,24 @@ func (z *listGzip) enter(g *catalog.Game) bool {
 // near says whether a match may reach back so far.
 func near(back int) bool { return back <= deflate.Window }
 
-// copied writes so many bytes of text at at, which stood at from too.
+// copied writes so many bytes of text at at, which stood at from too, near enough.
 func (z *listGzip) copied(w deflate.Writer, at, from, length int) deflate.Writer {
-	if back := at - from; near(back) {
-		return w.With(z.Lengths[length]).With(z.Distance(back)).Flush(z.out)
+	return w.With(z.Lengths[length]).With(z.Distance(at - from)).Flush(z.out)
+}
+
+// alike writes a part of the text that begins and ends with so many bytes as one that stood before.
+func (z *listGzip) alike(w deflate.Writer, part, before stretch, begin, end int) deflate.Writer {
+	text := z.text[part.at-z.textAt:][:part.len]
+	if back := part.at - before.at; begin >= deflate.ShortestMatch && near(back) {
+		w = w.With(z.Lengths[begin]).With(z.Distance(back)).Flush(z.out)
+		text = text[begin:]
 	}
-	return w.Text(z.Codes, z.out, z.text[at-z.textAt:][:length])
+	back := part.at + part.len - before.at - before.len
+	if end < deflate.ShortestMatch || !near(back) {
+		return w.Text(z.Codes, z.out, text)
+	}
+	w = w.Text(z.Codes, z.out, text[:len(text)-end])
+	return w.With(z.Lengths[end]).With(z.Distance(back)).Flush(z.out)
 }
 
 // writeDate writes the end of the record before, and the date.
@@ -201,11 +219,14 @@ func sameDate(a, b *[dateLen]byte) int {
 
 // writeTod writes the time of day, and what stands before the first item of numbers.
 func (z *listGzip) writeTod(w deflate.Writer, at int, tod models.Tod) (_ deflate.Writer, end int) {
-	n := int(formTexts[z.records.form].tods[tod&7].len) + z.listCodes.numbers
-	last := &z.tods[tod&7]
-	w = z.copied(w, at, *last, n)
-	*last = at
-	return w, at + n
+	part, last := stretch{at, int(formTexts[z.records.form].tods[tod&7].len) + z.listCodes.numbers}, &z.tods[tod&7]
+	if near(at - *last) {
+		w = z.copied(w, at, *last, part.len)
+	} else {
+		w = z.alike(w, part, z.lastTod, len(layouts[z.records.form].tod), z.listCodes.numbers)
+	}
+	*last, z.lastTod = at, part
+	return w, at + part.len
 }
 
 // writeNumber writes all from the first item of numbers to the last pair.
@@ -241,6 +262,7 @@ func (z *listGzip) writeNumber(w deflate.Writer, at int, number uint64) (_ defla
 	knownBox.what, knownBox.at = whatBox, fields
 	z.drawn[z.game.Digits] = at
 	z.middles[z.index] = middle
+	z.lastGame, z.lastMiddle = z.texts.long, stretch{middle, end - int(codes.items) - middle}
 	return w, end
 }
 
@@ -253,10 +275,24 @@ func (z *listGzip) writeSum(w deflate.Writer, at, middle int, codes *boxCodes, d
 		w = z.copied(w, at, known.at, end-at)
 	} else {
 		w = codes.sum.addTo(z.constant(w, at, &z.sum, distance)).Flush(z.out)
-		w = z.copied(w, middle, z.middles[z.index], end-middle)
+		w = z.writeMiddle(w, stretch{middle, end - middle})
 	}
 	known.what, known.at = what, at
 	return w
+}
+
+// writeMiddle writes all between the sum and the first pair.
+func (z *listGzip) writeMiddle(w deflate.Writer, part stretch) deflate.Writer {
+	if last := z.middles[z.index]; near(part.at - last) {
+		return z.copied(w, part.at, last, part.len)
+	}
+	before, text := z.lastGame, z.texts.long
+	begin, end := 0, 0
+	for most := min(len(before), len(text)); begin < most && before[begin] == text[begin]; begin++ {
+	}
+	for most := min(len(before), len(text)) - begin; end < most && before[len(before)-1-end] == text[len(text)-1-end]; end++ {
+	}
+	return z.alike(w, part, z.lastMiddle, begin, end+z.quote)
 }
 
 // writeDrawn writes numbers and number_str, and gives the code of how far back those of as many digits stood; of no bits if too far.
