@@ -29,9 +29,10 @@ type call struct {
 	few     bool     // one of few answers of a catalog: worth keeping, however short
 	coding  *encoder // that the client wants; nil = none
 	code    []byte   // the compressed body
+	marks   []deflate.Mark
 }
 
-var calls = sync.Pool{New: func() any { return new(call) }}
+var calls = sync.Pool{New: func() any { return &call{marks: []deflate.Mark{}} }}
 
 // keep is the largest buffer that goes back to the pool: a few huge answers must not pin memory for ever.
 const keep = 1 << 20

@@ -3,7 +3,9 @@ package api
 import (
 	"encoding/json"
 
+	"lottery/api/deflate"
 	"lottery/models"
+	"lottery/models/catalog"
 )
 
 // stats is /v1/stats: how often sums, numbers, boxes and digits came, beside what chance alone gives.
@@ -19,13 +21,29 @@ func (h *Handler) stats() endpoint {
 			}
 			if from == models.FirstDate && to == models.LastDate {
 				return x.remembered("stats "+g.ID+" "+tod.String(), func() any {
-					return json.RawMessage(appendStats(nil, g.Stats(from, to, tod)))
+					var e statsEncoder
+					return json.RawMessage(e.append(nil, g.Stats(from, to, tod)))
 				})
 			}
 			stats := g.Stats(from, to, tod)
 			defer stats.Release()
-			x.body = append(appendStats(x.body[:0], stats), '\n')
-			return x.send()
+			return x.writeStats(stats)
 		},
 	}
+}
+
+// writeStats answers with statistics that are made anew.
+func (x *call) writeStats(s *catalog.Stats) error {
+	var e statsEncoder
+	if x.coding == gzipEncoder {
+		e.marks = x.marks[:0]
+	}
+	x.body = append(e.append(x.body[:0], s), '\n')
+	if x.coding != gzipEncoder || len(x.body) <= minCompressed {
+		return x.send()
+	}
+	x.marks = e.marks
+	x.code = deflate.AppendMarked(x.code, x.body, x.marks)
+	x.sendCoded(false)
+	return nil
 }

@@ -5,13 +5,48 @@ import (
 	"math"
 	"strconv"
 
+	"lottery/api/deflate"
 	"lottery/models"
 	"lottery/models/catalog"
 )
 
-// appendStats appends what encoding/json makes of s, in a quarter of the time: statistics of a range of dates are made
-// anew for each request.
-func appendStats(b []byte, s *catalog.Stats) []byte {
+// statsEncoder writes statistics, and marks in the text what stands between two values: by that it is compressed.
+type statsEncoder struct {
+	marks            []deflate.Mark // nil = they are not wanted
+	shares, expected repeated
+}
+
+// What stands before a value, or after the last one of an entry.
+const (
+	beforeCount = iota
+	beforeQuotedCount
+	beforeShare
+	beforeExpected
+	beforePositions
+	beforeDrawsSince
+	beforeLastDate
+	afterShares
+	afterDate
+	afterPositions
+)
+
+// between appends what stands between two values, and always the same.
+func (x *statsEncoder) between(b []byte, kind uint8, text string) []byte {
+	if x.marks != nil {
+		x.marks = append(x.marks, deflate.Mark{At: int32(len(b)), Kind: kind})
+	}
+	return append(b, text...)
+}
+
+func (x *statsEncoder) appendShares(b []byte, count int, share, expected float64) []byte {
+	b = strconv.AppendInt(b, int64(count), 10)
+	b = x.shares.append(x.between(b, beforeShare, `,"share":`), share)
+	return x.expected.append(x.between(b, beforeExpected, `,"expected_share":`), expected)
+}
+
+// append appends what encoding/json makes of s, in a quarter of the time: statistics of a range of dates are made anew for each
+// request.
+func (x *statsEncoder) append(b []byte, s *catalog.Stats) []byte {
 	b = appendText(append(b, `{"game":`...), s.Game)
 	b = appendText(append(b, `,"game_name":`...), s.GameName)
 	b = appendText(append(b, `,"game_type":`...), s.GameType)
@@ -20,40 +55,40 @@ func appendStats(b []byte, s *catalog.Stats) []byte {
 	b = appendDate(append(b, `,"last":`...), s.DateRange.Last)
 	b = append(b, '}')
 
-	var shares, expected repeated
-	appendShares := func(b []byte, count int, share, expectedShare float64) []byte {
-		b = strconv.AppendInt(append(b, `,"count":`...), int64(count), 10)
-		b = shares.append(append(b, `,"share":`...), share)
-		return expected.append(append(b, `,"expected_share":`...), expectedShare)
-	}
 	b = appendList(append(b, `,"top_sums":`...), s.TopSums, func(b []byte, e *catalog.SumStat) []byte {
 		b = strconv.AppendInt(append(b, `{"sum":`...), int64(e.Sum), 10)
-		return append(appendShares(b, e.Count, e.Share, e.ExpectedShare), '}')
+		b = x.appendShares(x.between(b, beforeCount, `,"count":`), e.Count, e.Share, e.ExpectedShare)
+		return x.between(b, afterShares, `}`)
 	})
 	b = appendList(append(b, `,"hot_numbers":`...), s.HotNumbers, func(b []byte, e *catalog.NumberStat) []byte {
-		b = append(append(append(b, `{"number":"`...), e.Number...), '"')
-		b = appendShares(b, e.Count, e.Share, e.ExpectedShare)
-		return append(appendDate(append(b, `,"last_date":`...), &e.LastDate), '}')
+		b = append(append(b, `{"number":"`...), e.Number...)
+		b = x.appendShares(x.between(b, beforeQuotedCount, `","count":`), e.Count, e.Share, e.ExpectedShare)
+		b = appendDate(x.between(b, beforeLastDate, `,"last_date":`), &e.LastDate)
+		return x.between(b, afterDate, `}`)
 	})
 	b = appendList(append(b, `,"hot_boxes":`...), s.HotBoxes, func(b []byte, e *catalog.BoxStat) []byte {
-		b = append(append(append(b, `{"normalized":"`...), e.Normalized...), '"')
-		b = appendShares(b, e.Count, e.Share, e.ExpectedShare)
-		return append(appendDate(append(b, `,"last_date":`...), &e.LastDate), '}')
+		b = append(append(b, `{"normalized":"`...), e.Normalized...)
+		b = x.appendShares(x.between(b, beforeQuotedCount, `","count":`), e.Count, e.Share, e.ExpectedShare)
+		b = appendDate(x.between(b, beforeLastDate, `,"last_date":`), &e.LastDate)
+		return x.between(b, afterDate, `}`)
 	})
 	b = appendList(append(b, `,"hot_digits":`...), s.HotDigits, func(b []byte, e *catalog.DigitStat) []byte {
-		b = append(append(append(b, `{"digit":"`...), e.Digit...), '"')
-		b = appendShares(b, e.Count, e.Share, e.ExpectedShare)
-		b = appendList(append(b, `,"by_position":`...), e.ByPosition, func(b []byte, n *int) []byte { return strconv.AppendInt(b, int64(*n), 10) })
-		return append(b, '}')
+		b = append(append(b, `{"digit":"`...), e.Digit...)
+		b = x.appendShares(x.between(b, beforeQuotedCount, `","count":`), e.Count, e.Share, e.ExpectedShare)
+		b = x.between(b, beforePositions, `,"by_position":`)
+		b = appendList(b, e.ByPosition, func(b []byte, n *int) []byte { return strconv.AppendInt(b, int64(*n), 10) })
+		return x.between(b, afterPositions, `}`)
 	})
 	b = appendList(append(b, `,"overdue_digits":`...), s.OverdueDigits, func(b []byte, e *catalog.OverdueDigit) []byte {
-		b = append(append(append(b, `{"digit":"`...), e.Digit...), `","draws_since":`...)
+		b = append(append(b, `{"digit":"`...), e.Digit...)
+		b = x.between(b, beforeDrawsSince, `","draws_since":`)
 		if e.DrawsSince == nil {
 			b = append(b, "null"...)
 		} else {
 			b = strconv.AppendInt(b, int64(*e.DrawsSince), 10)
 		}
-		return append(appendDate(append(b, `,"last_date":`...), e.LastDate), '}')
+		b = appendDate(x.between(b, beforeLastDate, `,"last_date":`), e.LastDate)
+		return x.between(b, afterDate, `}`)
 	})
 	return append(b, '}')
 }

@@ -1,12 +1,16 @@
 package api
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"lottery/api/deflate"
 	"lottery/models"
 	"lottery/models/catalog"
 )
@@ -44,8 +48,17 @@ func TestStatsAreWhatEncodingJSONMakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := appendStats([]byte("x"), s); string(got) != "x"+string(want) {
+			e := statsEncoder{marks: []deflate.Mark{}}
+			got := e.append([]byte("x"), s)
+			if string(got) != "x"+string(want) {
 				t.Fatalf("%s from %s to %s:\n%s\nwant\n%s", g.ID, from, to, got, want)
+			}
+			r, err := gzip.NewReader(bytes.NewReader(deflate.AppendMarked(nil, got, e.marks)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if read, err := io.ReadAll(r); err != nil || !bytes.Equal(read, got) {
+				t.Fatalf("%s from %s to %s, compressed: %v\n%s\nwant\n%s", g.ID, from, to, err, read, got)
 			}
 		}
 	}
@@ -81,7 +94,8 @@ func BenchmarkStatsEncoding(b *testing.B) {
 	b.Run("append", func(b *testing.B) {
 		var out []byte
 		for b.Loop() {
-			out = appendStats(out[:0], s)
+			var e statsEncoder
+			out = e.append(out[:0], s)
 		}
 	})
 	b.Run("encoding/json", func(b *testing.B) {
