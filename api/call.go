@@ -26,13 +26,13 @@ type call struct {
 	games   [1]*catalog.Game // for queries of one game
 	body    []byte
 	records records
-	few     bool     // one of few answers of a catalog: worth keeping, however short
-	coding  *encoder // that the client wants; nil = none
-	code    []byte   // the compressed body
-	marks   []deflate.Mark
+	few     bool           // one of few answers of a catalog: worth keeping, however short
+	coding  *encoder       // that the client wants; nil = none
+	code    []byte         // the compressed body
+	marks   []deflate.Mark // of statistics
 }
 
-var calls = sync.Pool{New: func() any { return &call{marks: []deflate.Mark{}} }}
+var calls = sync.Pool{New: func() any { return new(call) }}
 
 // keep is the largest buffer that goes back to the pool: a few huge answers must not pin memory for ever.
 const keep = 1 << 20

@@ -65,8 +65,8 @@ func (e *encoder) compress(dst, body []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// acceptedEncoder is the coding that the client likes best, gzip before zstd, since lists are compressed most quickly by it; nil =
-// none, which it may like best too.
+// acceptedEncoder is the coding that the client likes best, gzip before zstd, since lists are compressed most quickly
+// by it; nil = none, which it may like best too.
 func acceptedEncoder(header []string) *encoder {
 	if len(header) == 0 {
 		return nil

@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// kept is compressed answers that cost far more to make than to send, which are lists of more than keptRecords draws and what a
-// library compresses, and those of which there are few. All are of one data version. The young ones become the old ones when they have
-// grown to half of what may be kept, and the old ones are forgotten then, unless they were asked for again.
+// kept is compressed answers that cost far more to make than to send, which are lists of more than keptRecords draws
+// and what a library compresses, and those of which there are few. All are of one data version. The young ones become
+// the old ones when they have grown to half of what may be kept, and the old ones are forgotten then, unless they were
+// asked for again.
 type kept struct {
 	mu         sync.RWMutex
 	version    string

@@ -24,8 +24,8 @@ type searchTotals struct {
 const (
 	// longList is from how many records on a list of JSON, of which each has 200 bytes and more, is written in pieces.
 	longList = 500
-	// keptRecords is up to how many records a list that we compress ourselves is not kept: to make it anew costs no more than all
-	// else that the answer costs.
+	// keptRecords is up to how many records a list that we compress ourselves is not kept: to make it anew costs no
+	// more than all else that the answer costs.
 	keptRecords = 150
 	// pieceSize is about how many bytes a piece has: few enough to be in the processor's cache still when they are sent.
 	pieceSize = 56 << 10

@@ -86,8 +86,8 @@ func (c *listCodes) constant(text string) constantCodes {
 	return constantCodes{len: len(text), text: pack(c.literals(text))}
 }
 
-// numberCodesOf is the codes of numbers of n digits, or nil where there are none: of one digit there are no pairs, and of many there
-// would be too many boxes.
+// numberCodesOf is the codes of numbers of n digits, or nil where there are none: of one digit there are no pairs, and
+// of many there would be too many boxes.
 func numberCodesOf(f form, n int) *numberCodes {
 	if n < 2 || n > maxKnownDigits {
 		return nil
@@ -199,8 +199,8 @@ func (c *listCodes) within(before, text string) (codes []deflate.Code) {
 	return codes
 }
 
-// newListCodes is codes for lists of a layout, by about how often their symbols come in a thousand records. That differs from list to
-// list: of a number that is searched for nearly all is repeated, of the newest draws half.
+// newListCodes is codes for lists of a layout, by about how often their symbols come in a thousand records. That
+// differs from list to list: of a number that is searched for nearly all is repeated, of the newest draws half.
 func newListCodes(l *layout) *deflate.Codes {
 	var literals [deflate.LiteralSymbols]int
 	var distances [deflate.DistanceSymbols]int

@@ -12,16 +12,16 @@ import (
 	"lottery/models/catalog"
 )
 
-// Lists are compressed by ourselves: a library looks for what stood before, and builds codes for each list. What writes the records
-// knows where in a record what stood before, and about how often each symbol comes. Decision 0031.
+// Lists are compressed by ourselves: a library looks for what stood before, and builds codes for each list. What writes
+// the records knows where in a record what stood before, and about how often each symbol comes. Decision 0031.
 
 // pieceRecords is how many records are written and compressed at a time: they stay in the processor's cache between.
 const pieceRecords = 64
 
 // listGzip compresses the records of a list.
 //
-// Places are counted on from list to list, with more than a window between two: what stood in the list before is out of reach, and
-// need not be forgotten.
+// Places are counted on from list to list, with more than a window between two: what stood in the list before is out of
+// reach, and need not be forgotten.
 type listGzip struct {
 	*listCodes
 	records *records
@@ -70,9 +70,9 @@ func slot(places *[seenSlots]place, what uint64) *place {
 
 var listGzips = sync.Pool{New: func() any { return new(listGzip) }}
 
-// appendGzip appends a list, compressed by gzip: the header, the records of refs, and what end appends. The texts are made in room,
-// which is given back as it has grown. It declines (!ok) where the list is not worth compressing, or has records of a game whose
-// numbers it has no codes for.
+// appendGzip appends a list, compressed by gzip: the header, the records of refs, and what end appends. The texts are
+// made in room, which is given back as it has grown. It declines (!ok) where the list is not worth compressing, or has
+// records of a game whose numbers it has no codes for.
 func (r *records) appendGzip(dst, room []byte, refs []catalog.Ref, end func(b []byte) []byte) (_, grown []byte, ok bool) {
 	z := listGzips.Get().(*listGzip) //nolint:forcetypeassert // the pool makes nothing else
 	defer z.release()
@@ -295,7 +295,8 @@ func (z *listGzip) writeMiddle(w deflate.Writer, part stretch) deflate.Writer {
 	return z.alike(w, part, z.lastMiddle, begin, end+z.quote)
 }
 
-// writeDrawn writes numbers and number_str, and gives the code of how far back those of as many digits stood; of no bits if too far.
+// writeDrawn writes numbers and number_str, and gives the code of how far back those of as many digits stood; of no
+// bits if too far.
 func (z *listGzip) writeDrawn(w deflate.Writer, at int, number uint64) (_ deflate.Writer, distance deflate.Code) {
 	leading, last := &z.number.leading[number/1000], &z.number.last[number%1000]
 	w = last.list.addTo(leading.list.addTo(w)).Flush(z.out)

@@ -101,7 +101,8 @@ func TestListGzip(t *testing.T) {
 	}
 }
 
-// What a list's gzip takes more than the standard library's: at most a half, and a thousand bytes for the first record and the end.
+// What a list's gzip takes more than the standard library's: at most a half, and a thousand bytes for the first record
+// and the end.
 func TestListGzipIsShort(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -34,12 +34,9 @@ func (h *Handler) stats() endpoint {
 
 // writeStats answers with statistics that are made anew.
 func (x *call) writeStats(s *catalog.Stats) error {
-	var e statsEncoder
-	if x.coding == gzipEncoder {
-		e.marks = x.marks[:0]
-	}
+	e := statsEncoder{marking: x.coding == gzipEncoder, marks: x.marks[:0]}
 	x.body = append(e.append(x.body[:0], s), '\n')
-	if x.coding != gzipEncoder || len(x.body) <= minCompressed {
+	if !e.marking || len(x.body) <= minCompressed {
 		return x.send()
 	}
 	x.marks = e.marks

@@ -12,7 +12,8 @@ import (
 
 // statsEncoder writes statistics, and marks in the text what stands between two values: by that it is compressed.
 type statsEncoder struct {
-	marks            []deflate.Mark // nil = they are not wanted
+	marking          bool // marks are wanted
+	marks            []deflate.Mark
 	shares, expected repeated
 }
 
@@ -32,7 +33,7 @@ const (
 
 // between appends what stands between two values, and always the same.
 func (x *statsEncoder) between(b []byte, kind uint8, text string) []byte {
-	if x.marks != nil {
+	if x.marking {
 		x.marks = append(x.marks, deflate.Mark{At: int32(len(b)), Kind: kind})
 	}
 	return append(b, text...)
@@ -44,8 +45,8 @@ func (x *statsEncoder) appendShares(b []byte, count int, share, expected float64
 	return x.expected.append(x.between(b, beforeExpected, `,"expected_share":`), expected)
 }
 
-// append appends what encoding/json makes of s, in a quarter of the time: statistics of a range of dates are made anew for each
-// request.
+// append appends what encoding/json makes of s, in a quarter of the time: statistics of a range of dates are made anew
+// for each request.
 func (x *statsEncoder) append(b []byte, s *catalog.Stats) []byte {
 	b = appendText(append(b, `{"game":`...), s.Game)
 	b = appendText(append(b, `,"game_name":`...), s.GameName)

@@ -48,7 +48,7 @@ func TestStatsAreWhatEncodingJSONMakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := statsEncoder{marks: []deflate.Mark{}}
+			e := statsEncoder{marking: true}
 			got := e.append([]byte("x"), s)
 			if string(got) != "x"+string(want) {
 				t.Fatalf("%s from %s to %s:\n%s\nwant\n%s", g.ID, from, to, got, want)

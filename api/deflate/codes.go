@@ -1,5 +1,6 @@
-// Package deflate writes what the API compresses itself: the codes and bits of RFC 1951, in the frame of RFC 1952 (gzip). It is for
-// texts of which the caller knows more than a library can; whoever knows nothing is better served by one.
+// Package deflate writes what the API compresses itself: the codes and bits of RFC 1951, in the frame of RFC 1952
+// (gzip). It is for texts of which the caller knows more than a library can; whoever knows nothing is better served by
+// one.
 package deflate
 
 import (

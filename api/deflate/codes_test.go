@@ -9,8 +9,8 @@ import (
 	"lottery/api/deflate"
 )
 
-// Texts written with codes for symbols that come as often as chance has it are read by two libraries: with every length of a
-// match, distances of every symbol, and all bytes.
+// Texts written with codes for symbols that come as often as chance has it are read by two libraries: with every length
+// of a match, distances of every symbol, and all bytes.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {

@@ -2,8 +2,8 @@ package deflate
 
 import "slices"
 
-// NewCodes is the best codes for symbols that come as often as is told; their ratios matter, not their sizes. Whatever may come
-// must be told to come once at least.
+// NewCodes is the best codes for symbols that come as often as is told; their ratios matter, not their sizes. Whatever
+// may come must be told to come once at least.
 func NewCodes(literals *[LiteralSymbols]int, distances *[DistanceSymbols]int) *Codes {
 	l, d := huffman(literals[:], longestCode), huffman(distances[:], longestCode)
 	return newCodes(head(l, d), l, d)
@@ -63,8 +63,8 @@ func repeated(lengths []uint8) (told []toldLength) {
 	return told
 }
 
-// huffman is how long the best codes are for symbols that come as often as is told, of at most limit bits. A symbol that never comes
-// has none.
+// huffman is how long the best codes are for symbols that come as often as is told, of at most limit bits. A symbol
+// that never comes has none.
 func huffman(often []int, limit uint8) []uint8 {
 	type node struct {
 		often   int

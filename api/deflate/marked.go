@@ -11,10 +11,10 @@ type Mark struct {
 	Kind uint8 // below 32
 }
 
-// AppendMarked appends a text compressed by gzip with fixed codes, of which whoever wrote it knows where what stands again: nothing is
-// looked for. Marks are in the order of the text.
+// AppendMarked appends a text compressed by gzip with fixed codes, of which whoever wrote it knows where what stands
+// again: nothing is looked for. Marks are in the order of the text.
 func AppendMarked(dst, text []byte, marks []Mark) []byte {
-	from, room := len(dst), ShortRoom(len(text))
+	from, room := len(dst), fixedRoom(len(text))
 	dst = slices.Grow(dst, room)
 	out := dst[from : from+room]
 	w := Begin(out, fixed)

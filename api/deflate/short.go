@@ -9,23 +9,23 @@ import (
 	"sync"
 )
 
-// Short texts are compressed with fixed codes, and what stood before is found by one small table: to build codes for each takes
-// as long as all else that an answer costs. Decision 0024.
+// Short texts are compressed with fixed codes, and what stood before is found by one small table: to build codes for
+// each takes as long as all else that an answer costs. Decision 0024.
 
 const (
-	// MaxShort is the length up to which a text is short: for longer ones codes of their own save more. A position in it must fit
-	// 16 bits.
+	// MaxShort is the length up to which a text is short: for longer ones codes of their own save more. A position in
+	// it must fit 16 bits.
 	MaxShort = 8 << 10
 
-	// lookedUp is how many bytes are looked up at once. Matches may be of 3, but to look for those of 4 and 5 takes a fifth
-	// longer, and saves nothing: most of them are better found as the end of a longer one.
+	// lookedUp is how many bytes are looked up at once. Matches may be of 3, but to look for those of 4 and 5 takes a
+	// fifth longer, and saves nothing: most of them are better found as the end of a longer one.
 	lookedUp = 6
 
 	seenBits = 11
 )
 
-// literals writes text[at:end], which at least seven bytes must follow. The fixed code of an ASCII character has as many bits
-// as the character, and begins at 0x30: seven of them are made at once.
+// literals writes text[at:end], which at least seven bytes must follow. The fixed code of an ASCII character has as
+// many bits as the character, and begins at 0x30: seven of them are made at once.
 func (w Writer) literals(out, text []byte, at, end int) Writer {
 	for ; at < end; at += 7 {
 		n := uint(min(end-at, 7)) * 8
@@ -43,8 +43,8 @@ func (w Writer) literals(out, text []byte, at, end int) Writer {
 	return w
 }
 
-// places is where so many bytes as are looked up have stood last, by hash. What is below base is of other texts: to clear the
-// table for each would take a tenth of all.
+// places is where so many bytes as are looked up have stood last, by hash. What is below base is of other texts: to
+// clear the table for each would take a tenth of all.
 type places struct {
 	seen      [1 << seenBits]uint16
 	base, end int
@@ -62,12 +62,12 @@ func (p *places) forget(length int) {
 	p.end = p.base + length
 }
 
-// ShortRoom is how much room AppendShort takes for a text of so many bytes.
-func ShortRoom(length int) int { return length + length/8 + 48 }
+// fixedRoom is how much room a text of so many bytes may take with fixed codes.
+func fixedRoom(length int) int { return length + length/8 + 48 }
 
 // AppendShort appends a text of at most MaxShort bytes, compressed by gzip.
 func AppendShort(dst, text []byte) []byte {
-	from, room := len(dst), ShortRoom(len(text))
+	from, room := len(dst), fixedRoom(len(text))
 	dst = slices.Grow(dst, room)
 	out := dst[from : from+room]
 	w := Begin(out, fixed)

@@ -5,15 +5,16 @@ import "encoding/binary"
 // BeginRoom is how many bytes Begin may write.
 const BeginRoom = 320
 
-// Writer collects bits, the lowest first, and writes them to a buffer when they are flushed. It is a value: each call gives the
-// writer to go on with, so that it stays in the processor's registers.
+// Writer collects bits, the lowest first, and writes them to a buffer when they are flushed. It is a value: each call
+// gives the writer to go on with, so that it stays in the processor's registers.
 type Writer struct {
 	bits uint64
 	n    uint
 	to   int // where in the buffer the next byte goes
 }
 
-// Begin writes what gzip and a block of such codes begin with; out must have room for BeginRoom bytes, or with the fixed codes for 20.
+// Begin writes what gzip and a block of such codes begin with; out must have room for BeginRoom bytes, or with the
+// fixed codes for 20.
 func Begin(out []byte, c *Codes) Writer {
 	return Writer{c.rest, c.restLen, copy(out, c.begin)}
 }
@@ -46,8 +47,8 @@ func (w Writer) Text(c *Codes, out, text []byte) Writer {
 	return w
 }
 
-// End writes the end of the block and of gzip, for a text of so many bytes with that CRC-32; out must have room for 24 bytes. It gives
-// how many bytes of out are written in all.
+// End writes the end of the block and of gzip, for a text of so many bytes with that CRC-32; out must have room for 24
+// bytes. It gives how many bytes of out are written in all.
 func (w Writer) End(c *Codes, out []byte, sum uint32, size int) int {
 	w = w.With(c.end).Flush(out)
 	if w.n > 0 {
