@@ -190,12 +190,12 @@ func (t *top) offer(key uint64, count int) {
 	}
 }
 
+// insert takes an entry in its place, if it is better than the last one. It looks at all ten rather than guess where
+// that is.
 func (t *top) insert(e topEntry) {
-	at := topCount - 1
-	for ; at > 0 && e > t[at-1]; at-- {
-		t[at] = t[at-1]
+	for i, other := range t {
+		t[i], e = max(other, e), min(other, e)
 	}
-	t[at] = e
 }
 
 // least is the count of the last of the ten; 0 if there are fewer.
