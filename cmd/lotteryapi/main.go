@@ -47,6 +47,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		Writer:          stdout,
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
+		Flags:           []cli.Flag{cli.HelpFlag}, // which the library leaves out where there is a command of that name
 		ExitErrHandler:  func(*cli.Context, error) {},
 		OnUsageError:    onUsageError,
 		Action: func(c *cli.Context) error {

@@ -17,6 +17,9 @@ func TestHelpAndVersion(t *testing.T) {
 		says, errors string
 	}{
 		{"help", 0, "COMMANDS:\n   serve", ""},
+		{"--help", 0, "COMMANDS:\n   serve", ""},
+		{"-h", 0, "COMMANDS:\n   serve", ""},
+		{"serve --help", 0, "lotteryapi serve - serve the API", ""},
 		{"help serve", 0, "lotteryapi serve - serve the API", ""},
 		{"help version", 0, "lotteryapi version - print the version", ""},
 		{"help no", 2, "", `there is no command "no"; there are serve, demo, healthcheck, help and version`},
