@@ -21,20 +21,36 @@ local now = tonumber(time[1]) * 1000000 + tonumber(time[2]) + tonumber(ARGV[2])
 local seconds = math.floor(now / 1000000)
 local reply = {now}
 
-for i = 3, #ARGV, 6 do
-  local kind, period, start = ARGV[i], tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3])
-  local n, limit = tonumber(ARGV[i + 4]), tonumber(ARGV[i + 5])
-  if kind ~= 'add' and kind ~= 'floor' then
-    start = seconds - seconds % period
+-- What a key ends with: nearly all of a batch are of the same period.
+local endings = {}
+local function ending(period, start)
+  local id = period * 1e11 + start
+  if not endings[id] then
+    endings[id] = ':' .. (period == 86400 and date(math.floor(start / 86400)) or string.format('%d:%d', period, start))
   end
-  local name = period == 86400 and date(math.floor(start / 86400)) or string.format('%d:%d', period, start)
-  local key = ARGV[1] .. ARGV[i + 1] .. ':' .. name
+  return endings[id]
+end
+
+-- Counts up to n, as many as the limit leaves. Most are granted in full, by one command.
+local function take(key, n, limit, expires)
+  local used = redis.call('INCRBY', key, n)
+  n = tonumber(n)
+  if used == n then
+    redis.call('EXPIREAT', key, expires)
+  end
+  local left = limit - (used - n)
+  if n <= left then
+    return n, used
+  end
+  local granted = math.max(0, left)
+  return granted, redis.call('DECRBY', key, n - granted)
+end
+
+-- Does any other kind of operation.
+local function change(kind, key, n, expires)
   local before = tonumber(redis.call('GET', key) or '0')
-  local used, granted = before, 0
-  if kind == 'take' then
-    granted = math.max(0, math.min(n, limit - used))
-    used = used + granted
-  elseif kind == 'add' then
+  local used = before
+  if kind == 'add' then
     used = math.max(0, used + n)
   elseif kind == 'floor' then
     used = math.max(used, n)
@@ -42,10 +58,22 @@ for i = 3, #ARGV, 6 do
     used = 0
   end
   if used ~= before then
-    redis.call('SET', key, string.format('%d', used), 'EXAT', start + period + 3600)
+    redis.call('SET', key, string.format('%d', used), 'EXAT', expires)
   end
-  reply[#reply + 1] = granted
-  reply[#reply + 1] = used
-  reply[#reply + 1] = start
+  return 0, used
+end
+
+for i = 3, #ARGV, 6 do
+  local kind, period, n = ARGV[i], tonumber(ARGV[i + 2]), ARGV[i + 4]
+  local start = (kind == 'add' or kind == 'floor') and tonumber(ARGV[i + 3]) or seconds - seconds % period
+  local key, expires = ARGV[1] .. ARGV[i + 1] .. ending(period, start), start + period + 3600
+  local granted, used
+  if kind == 'take' then
+    granted, used = take(key, n, tonumber(ARGV[i + 5]), expires)
+  else
+    granted, used = change(kind, key, tonumber(n), expires)
+  end
+  local at = (i - 1) / 2
+  reply[at + 1], reply[at + 2], reply[at + 3] = granted, used, start
 end
 return reply
