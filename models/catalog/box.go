@@ -69,9 +69,11 @@ const tableDigits = 5
 
 // boxesOf is the boxes of that many digits.
 type boxesOf struct {
-	once  sync.Once
-	boxes []uint16 // by number
-	sums  []uint8  // of the digits, by box
+	once    sync.Once
+	boxes   []uint16 // by number
+	numbers []uint32 // the digits in ascending order, as a number, by box
+	ways    []uint8  // in how many orders they can stand, by box
+	sums    []uint8  // of the digits, by box
 }
 
 var boxTables [tableDigits + 1]boxesOf
@@ -83,10 +85,15 @@ func boxTable(digits int) *boxesOf {
 	}
 	t := &boxTables[digits]
 	t.once.Do(func() {
-		t.boxes, t.sums = make([]uint16, powerOf10(digits)), make([]uint8, boxCount(digits))
+		boxes := boxCount(digits)
+		t.boxes, t.numbers = make([]uint16, powerOf10(digits)), make([]uint32, boxes)
+		t.ways, t.sums = make([]uint8, boxes), make([]uint8, boxes)
 		for number := range t.boxes {
 			box := boxOf(uint64(number), digits)
-			t.boxes[number], t.sums[box] = uint16(box), uint8(digitSum(uint64(number)))
+			if t.boxes[number] = uint16(box); t.ways[box] == 0 { // the least of the box
+				t.numbers[box], t.sums[box] = uint32(number), uint8(digitSum(uint64(number)))
+			}
+			t.ways[box]++
 		}
 	})
 	return t

@@ -70,12 +70,12 @@ func (r *Stats) addBoxes(t *tally, s *selection) {
 	r.HotBoxes = r.HotBoxes[:0]
 	var texts padding
 	for i, e := range boxes.list() {
-		number := boxNumber(uint32(e.key()), t.digits)
+		number, ways := boxDigits(uint32(e.key()), t.digits)
 		texts[i] = number
 		r.HotBoxes = append(r.HotBoxes, BoxStat{
 			Count:         e.count(),
 			Share:         share(e.count(), s.total),
-			ExpectedShare: float64(boxWays(number, t.digits)) / float64(powerOf10(t.digits)),
+			ExpectedShare: float64(ways) / float64(powerOf10(t.digits)),
 			LastDate:      s.last(&s.game.box, e.key()).slot().date(),
 		})
 	}
@@ -162,6 +162,15 @@ var sumWays = sync.OnceValue(func() *[models.MaxDigits + 1][9*models.MaxDigits +
 	}
 	return ways
 })
+
+// boxDigits is the digits of a box in ascending order, as a number, and in how many orders they can stand.
+func boxDigits(box uint32, digits int) (number uint64, ways int) {
+	if t := boxTable(digits); t != nil {
+		return uint64(t.numbers[box]), int(t.ways[box])
+	}
+	number = boxNumber(box, digits)
+	return number, boxWays(number, digits)
+}
 
 // boxWays is in how many orders the digits of a number can stand: n! / ∏ multiplicities!.
 func boxWays(number uint64, digits int) int {
