@@ -20,7 +20,7 @@ func (s *scanner) resolve(app *cli.App) (line, error) {
 		case i >= 0:
 			l.path = append(l.path, commands[i])
 			commands, within = commands[i].Subcommands, word
-		case word == "help" && !l.help:
+		case word == "help":
 			l.help = true
 		default:
 			return l, unknownCommand(within, word, commands)
