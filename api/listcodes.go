@@ -223,7 +223,10 @@ func newListCodes(l *layout) *deflate.Codes {
 	between := l.quote + l.separator + l.quote
 	if len(between) >= deflate.ShortestMatch { // it stood before the digit, or the pair, before
 		literals[deflate.LengthSymbol(len(between))], literals[deflate.LengthSymbol(len(between)+1)] = 1500, 500
-		for distance, times := range map[int]int{len(between) + 1: 700, len(between) + 2: 400, 2*len(between) + 4: 350, len(l.numbers+l.quote) + 1: 600, len(l.pairs+l.quote) + 2: 450} {
+		for distance, times := range map[int]int{
+			len(between) + 1: 700, len(between) + 2: 400, 2*len(between) + 4: 350,
+			len(l.numbers+l.quote) + 1: 600, len(l.pairs+l.quote) + 2: 450,
+		} {
 			distances[deflate.DistanceSymbol(distance)] += times
 		}
 	} else {

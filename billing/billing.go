@@ -93,7 +93,8 @@ func New(o Options) *Service {
 	api := stripe.GetBackendWithConfig(stripe.APIBackend, backend)
 	return &Service{
 		store: o.Store, api: client.New(o.Stripe.SecretKey, &stripe.Backends{API: api}), cfg: o.Stripe, publicURL: o.PublicURL,
-		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() }, log: o.Log, pace: cmp.Or(o.Pace, pace), leaseFor: leaseFor, wake: make(chan struct{}, 1),
+		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() },
+		log: o.Log, pace: cmp.Or(o.Pace, pace), leaseFor: leaseFor, wake: make(chan struct{}, 1),
 		refused: map[string]refusal{},
 	}
 }

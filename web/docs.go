@@ -48,8 +48,9 @@ var docPages = []struct{ Name, Title, Text string }{
 
 // ours may hold HTML: it is embedded. What an operator writes may not.
 var (
-	tables    = extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)) // else by inline styles
-	ours      = goldmark.New(goldmark.WithExtensions(tables), goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(renderer.WithUnsafe()))
+	tables = extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)) // else by inline styles
+	ours   = goldmark.New(goldmark.WithExtensions(tables), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(renderer.WithUnsafe()))
 	operators = goldmark.New(goldmark.WithExtensions(tables, extension.Linkify), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 )
 

@@ -49,7 +49,11 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	if err != nil {
 		return planView{}, err
 	}
-	p := planView{Billing: b, Charging: b.GoesOn(), Limit: v.Account.DailyLimit(h.deps.Plans), OwnLimit: v.Account.LimitOverride != nil, Suspended: v.Account.Status == models.AccountSuspended, Returned: returned, Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), b.PriceID)}
+	p := planView{
+		Billing: b, Charging: b.GoesOn(), Returned: returned, Suspended: v.Account.Status == models.AccountSuspended,
+		Limit: v.Account.DailyLimit(h.deps.Plans), OwnLimit: v.Account.LimitOverride != nil,
+		Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), b.PriceID),
+	}
 	p.Plan, p.Source = v.Account.Plan()
 	p.Granted = p.Source == models.SourceOperator
 	p.Keys = h.deps.Plans[p.Plan].MaxKeys

@@ -49,7 +49,10 @@ func (h *Handler) signInPage(isNew bool) handler {
 }
 
 func (h *Handler) showSignIn(w http.ResponseWriter, r *http.Request, f signInForm, status int) {
-	v := view{Page: "sign-in", Title: "Sign in", Description: "Sign in with a link that we send to your e-mail address. There is no password.", Status: status, Data: f}
+	v := view{
+		Page: "sign-in", Title: "Sign in", Status: status, Data: f,
+		Description: "Sign in with a link that we send to your e-mail address. There is no password.",
+	}
 	switch {
 	case f.Intent == intentUpgrade:
 		v.Title = "Upgrade to Pro"

@@ -37,7 +37,8 @@ func (l *AccessLog) write(r *http.Request, line Line) {
 // method is a method that HTTP knows: what a client makes up is not written down.
 func method(m string) string {
 	switch m {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodConnect, http.MethodTrace:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodConnect, http.MethodTrace:
 		return m
 	default:
 		return OtherRoute

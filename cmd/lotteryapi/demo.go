@@ -74,13 +74,21 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout, st
 		return err
 	}
 	defer stripe.close()
-	return serve(ctx, cfg, serveOptions{migrate: true, demo: true, stripeNow: stripe.sandbox.Now, mailbox: &mail.Mailbox{}, log: newLogger(cfg, stderr), started: func(addr string) {
-		base := cfg.PublicURL.String()
-		if _, port, err := net.SplitHostPort(addr); err == nil {
-			base = "http://localhost:" + port
-		}
-		fmt.Fprintf(stdout,
-			`
+	return serve(ctx, cfg, serveOptions{
+		migrate: true, demo: true, stripeNow: stripe.sandbox.Now, mailbox: &mail.Mailbox{}, log: newLogger(cfg, stderr),
+		started: func(addr string) {
+			base := cfg.PublicURL.String()
+			if _, port, err := net.SplitHostPort(addr); err == nil {
+				base = "http://localhost:" + port
+			}
+			welcome(stdout, base, stripe.url, filepath.Join(folder, "demo-keys"), &ready)
+		},
+	})
+}
+
+// welcome tells whoever started the demo what there is to open and to try.
+func welcome(w io.Writer, base, stripeURL, keysFile string, ready *readyDemo) {
+	fmt.Fprintf(w, `
   Lottery draws API, demo: three made-up games, ten years of draws, two accounts.
 
   Open in a browser:  %s
@@ -97,8 +105,8 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout, st
   Payments:       %s/_sandbox stands in for Stripe; no real money
   Stop with Ctrl-C. The keys stay the same; they are kept in %s.
 
-`, base, ready.keys[models.PlanFree], ready.keys[models.PlanPro], ready.why, ready.keys[ready.try], base, base, base, stripe.url, filepath.Join(folder, "demo-keys"))
-	}})
+`, base, ready.keys[models.PlanFree], ready.keys[models.PlanPro], ready.why, ready.keys[ready.try], base,
+		base, base, stripeURL, keysFile)
 }
 
 // settled names a free port where listen leaves it open (port 0): links in mails and payments lead back here.

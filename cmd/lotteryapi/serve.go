@@ -138,7 +138,8 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	if err != nil {
 		return err
 	}
-	n.log.Info("listening", "addr", listener.Addr().String(), "public_url", n.cfg.PublicURL.String(), "version", models.BuildVersion().String(), "database", n.store.Dialect())
+	n.log.Info("listening", "addr", listener.Addr().String(), "public_url", n.cfg.PublicURL.String(),
+		"version", models.BuildVersion().String(), "database", n.store.Dialect())
 
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

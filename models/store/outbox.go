@@ -23,7 +23,8 @@ const mailAhead = 6 * time.Hour
 // one sends each. A mail that nobody has tried is due, whatever the clock of the node said that wrote it.
 func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]DueMail, error) {
 	var due []models.Mail
-	err := s.reader(ctx).Where("sent_at IS NULL AND failed_at IS NULL AND (next_at <= ? OR attempts = 0 OR next_at > ?)", s.later(0), s.later(mailAhead)).Order("next_at, id").Limit(limit).Find(&due).Error
+	err := s.reader(ctx).Where("sent_at IS NULL AND failed_at IS NULL AND (next_at <= ? OR attempts = 0 OR next_at > ?)", s.later(0), s.later(mailAhead)).
+		Order("next_at, id").Limit(limit).Find(&due).Error
 	if err != nil {
 		return nil, unavailable(err)
 	}
