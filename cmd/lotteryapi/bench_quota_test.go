@@ -12,8 +12,8 @@ const (
 	// manyAccounts is how many accounts take turns in the second half of the table.
 	manyAccounts = 10_000
 	// manyWarm is seconds of load before each round with many accounts: blocks go home while another server is
-	// measured, and an account has one again after its fifth request.
-	manyWarm = 5
+	// measured, and an account has one again after its fifth request, which comes within two seconds.
+	manyWarm = 3
 )
 
 // quota is the table of what counting costs: the metered path against the unmetered one, on each counter store, for
@@ -34,7 +34,7 @@ func (s *bench) quota(b *testing.B) {
 	for _, accounts := range []int{1, manyAccounts} {
 		loads, rounds := make([]traffic, len(servers)), 3
 		if accounts > 1 {
-			rounds = 2 // each takes a minute
+			rounds = 2 // each takes half a minute
 		}
 		for i, server := range servers {
 			loads[i] = traffic{name: server.name, base: server.base, mix: turnsOf(recentPath, server.hot)}

@@ -19,6 +19,7 @@ const (
 	someAccounts = 5_000
 
 	repeatedRequests = 20
+	parameterRound   = 700 * time.Millisecond
 )
 
 // BenchmarkScale measures what the amount of data costs: draws, parameters, accounts. `make bench` runs it.
@@ -71,7 +72,7 @@ type server struct {
 // equally long, and each request in them has another X-Request-Id: what wrk itself takes to walk through a list is the
 // same in all.
 func parameters(b *testing.B, few, many server) {
-	t := newTable(fmt.Sprintf("%d requests again and again, and random ones; %d and %d draws: rounds of 1 s in turn, medians (lowest…highest)", repeatedRequests, fewDraws, manyDraws),
+	t := newTable(fmt.Sprintf("%d requests again and again, and random ones; %d and %d draws: rounds of %v in turn, medians (lowest…highest)", repeatedRequests, fewDraws, manyDraws, parameterRound),
 		"path", "repeated req/s", "random req/s", "random of repeated", fmt.Sprintf("random over %d req/s", fewDraws), fmt.Sprintf("%d of %d draws", manyDraws, fewDraws), "within 10 %")
 	for _, path := range []struct {
 		name, coding string
@@ -109,11 +110,11 @@ func parameters(b *testing.B, few, many server) {
 		}
 		random := mix(many.key, manyDraws/10/benchTods)
 		repeated := slices.Repeat(random[:repeatedRequests], len(random)/repeatedRequests)
-		asked := []traffic{
-			{name: "repeated", base: many.p.base, coding: path.coding, mix: repeated},
-			{name: "random", base: many.p.base, coding: path.coding, mix: random},
+		of := func(name, base string, mix []string) traffic {
+			return traffic{name: name, base: base, coding: path.coding, mix: mix, brief: parameterRound}
 		}
-		got := measure(b, 2, append(asked, traffic{name: "random, few", base: few.p.base, coding: path.coding, mix: mix(few.key, fewDays)})...)
+		asked := []traffic{of("repeated", many.p.base, repeated), of("random", many.p.base, random)}
+		got := measure(b, 2, append(asked, of("random, few", few.p.base, mix(few.key, fewDays)))...)
 		size := ratios(got[1], got[2])
 		for i, more := range measure(b, 2, asked...) { // they are so near to each other that two rounds do not tell
 			got[i] = append(got[i], more...)
