@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,22 +119,34 @@ func openGORM(url string) (*gorm.DB, error) {
 	return db, nil
 }
 
-func inBench(b *testing.B, url string, work func(db *gorm.DB) error) {
+// inEach does work in each of the databases, at once.
+func inEach(b *testing.B, work func(db *gorm.DB) error, urls ...string) {
 	b.Helper()
-	db, err := openGORM(url)
-	if err != nil {
-		b.Fatal(err)
+	done := make(chan error)
+	for _, url := range urls {
+		go func() { done <- inOne(url, work) }()
 	}
-	if err := work(db.WithContext(context.Background())); err != nil {
-		b.Fatal(err)
-	}
-	if pool, err := db.DB(); err == nil {
-		_ = pool.Close()
+	for range urls {
+		if err := <-done; err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
-// fillAccounts makes n Pro accounts, in one transaction, and gives their keys.
-func fillAccounts(b *testing.B, url string, n int) []string {
+func inOne(url string, work func(db *gorm.DB) error) error {
+	db, err := openGORM(url)
+	if err != nil {
+		return err
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(db.WithContext(context.Background())), pool.Close())
+}
+
+// fillAccounts makes n Pro accounts, the same in each database and there in one transaction, and gives their keys.
+func fillAccounts(b *testing.B, n int, urls ...string) []string {
 	b.Helper()
 	keys := make([]string, n)
 	accounts, stored := make([]models.Account, n), make([]models.APIKey, n)
@@ -144,13 +158,13 @@ func fillAccounts(b *testing.B, url string, n int) []string {
 		hash := secret.Hash(keys[i])
 		stored[i] = models.APIKey{ID: secret.NewID("key_"), AccountID: accounts[i].ID, Prefix: keys[i][:secret.PrefixLength], Hash: hash[:], CreatedAt: now}
 	}
-	inBench(b, url, func(db *gorm.DB) error {
+	inEach(b, func(db *gorm.DB) error {
 		return db.Transaction(func(tx *gorm.DB) error {
-			if err := tx.CreateInBatches(accounts, 100).Error; err != nil {
+			if err := tx.CreateInBatches(slices.Clone(accounts), 100).Error; err != nil {
 				return err
 			}
-			return tx.CreateInBatches(stored, 100).Error
+			return tx.CreateInBatches(slices.Clone(stored), 100).Error
 		})
-	})
+	}, urls...)
 	return keys
 }

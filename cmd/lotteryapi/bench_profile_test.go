@@ -24,7 +24,7 @@ func BenchmarkProfile(b *testing.B) {
 	url := storetest.URL(b)
 	fill(b, url, tenGames(300_000)...)
 	p := startOps(b, url)
-	mix := customers(fillAccounts(b, url, 1000))
+	mix := customers(fillAccounts(b, 1000, url))
 	profiled := make(chan []byte, 1)
 	go func() { profiled <- p.pprof(b, "profile?seconds=30") }()
 	for _, coding := range []string{"", "", "gzip"} {

@@ -29,8 +29,7 @@ func BenchmarkScale(b *testing.B) {
 	keyFew, _ := fill(b, few, tenGames(fewDraws)...)
 	key, tookSQLite := fill(b, many, tenGames(manyDraws)...)
 	keyPostgres, tookPostgres := fill(b, postgres, tenGames(manyDraws)...)
-	accounts := fillAccounts(b, many, allAccounts)
-	fillAccounts(b, postgres, allAccounts)
+	accounts := fillAccounts(b, allAccounts, many, postgres)
 
 	t := newTable(fmt.Sprintf("%d draws, %d accounts with keys, of which one asks", manyDraws, allAccounts), "database", "import s", "start to ready s", "resident MiB, idle", "under load, highest", "holds")
 	onFew := startOps(b, few)

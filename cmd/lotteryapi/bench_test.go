@@ -13,10 +13,10 @@ import (
 
 // bench is what the tables about one data set share: both databases, filled, and the product on SQLite.
 type bench struct {
-	sqlite, postgres       string // database addresses
-	key, keyPostgres       string // that do not run out
-	accounts, accountsPost []string
-	product                *process
+	sqlite, postgres string   // database addresses
+	key, keyPostgres string   // that do not run out
+	accounts         []string // their keys, in both
+	product          *process
 }
 
 // BenchmarkSpeed measures the product against the yardsticks of the contract, on 320,000 draws. `make bench` runs it;
@@ -26,9 +26,8 @@ func BenchmarkSpeed(b *testing.B) {
 	s := &bench{sqlite: storetest.URL(b), postgres: storetest.NewPostgres(b)}
 	s.key, _ = fill(b, s.sqlite, benchGames...)
 	s.keyPostgres, _ = fill(b, s.postgres, benchGames...)
-	s.accounts, s.accountsPost = fillAccounts(b, s.sqlite, manyAccounts), fillAccounts(b, s.postgres, manyAccounts)
-	inBench(b, s.sqlite, fillSQL)
-	inBench(b, s.postgres, fillSQL)
+	s.accounts = fillAccounts(b, manyAccounts, s.sqlite, s.postgres)
+	inEach(b, fillSQL, s.sqlite, s.postgres)
 	s.product = startOps(b, s.sqlite)
 	b.Run("Answers", s.answers)
 	b.Run("Quota", s.quota)
