@@ -27,7 +27,7 @@ type gap struct {
 	From models.Date `json:"from"`
 	To   models.Date `json:"to"`
 	Days int         `json:"days"`
-	Tod  models.Tod  `json:"tod,omitzero"`
+	Tod  *models.Tod `json:"tod"` // nil: of the whole day
 }
 
 // problem is a row that cannot be.
@@ -165,7 +165,7 @@ func (v *verifier) complete(day models.Date) {
 			v.lacking[tod] = 0
 			continue
 		case v.lacking[tod] == 0:
-			v.Gaps = append(v.Gaps, gap{From: day, Tod: tod})
+			v.Gaps = append(v.Gaps, gap{From: day, Tod: &tod})
 			v.lacking[tod] = len(v.Gaps)
 		}
 		g := &v.Gaps[v.lacking[tod]-1]
