@@ -57,7 +57,7 @@ type Candidate struct {
 
 	GameCell   Cell
 	GameID     string
-	GameUntold bool // the file has not told its game yet (Virginia): then the tod or the number is wrong
+	GameUntold bool // the file does not tell its game, or not up to here (Virginia)
 
 	TodCell Cell
 	Tod     models.Tod // 0 = blank, or no time of day of this form

@@ -64,7 +64,7 @@ func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault)
 	case c.GameUntold && c.Tod == 0:
 		return 0, 0, &fault{models.ReasonBadTod, c.TodCell, "not a time of day of this feed"}
 	case c.GameUntold:
-		return 0, 0, &fault{models.ReasonBadDigits, c.NumberCell, "no game of this feed draws such a number, ball by ball"}
+		return 0, 0, &fault{models.ReasonBadDigits, c.NumberCell, "neither a title nor the digits of most draws tell which game this is: begin the file with a line such as Results for Pick 3"}
 	case !known:
 		return 0, 0, &fault{models.ReasonUnknownGame, c.GameCell, fmt.Sprintf("this database has no game %q: check the spelling, or add it with `lotteryadmin games add`",
 			feed.Shown(c.GameID))}

@@ -15,8 +15,9 @@ import (
 // Form is the feed "va-lottery".
 //
 // The game is what the title "Results for Pick N" says: va-pick-N, from there to the next title. Above any
-// title it is told by how many digits the first well-formed draw of the file has; one of a number of digits that
-// no game has is not well-formed, so that a damaged line does not decide for all others. A Fireball belongs to the
+// title it is told by how many digits more than half of the well-formed draws have, among the first 100 lines, or
+// hundreds of lines if the first do not tell: a damaged draw must not decide for all others, wherever it stands. A draw
+// of a number of digits that no game has is not well-formed. A Fireball belongs to the
 // draw before it. A line is data if a segment after the first reads `name: digits`, or if it begins with a
 // digit and has any segment with a colon after the first; another line that begins with a digit is malformed,
 // and every other line is a notice and skipped. Where something like a date stands after the first segment, two lines
@@ -39,9 +40,14 @@ const (
 	mostDigits   = 5
 )
 
+// heldLines is how many lines are looked at before one is read, where no title tells the game.
+const heldLines = 100
+
 type parser struct {
-	title string // the title line in force; "" = none yet
-	game  string // "" = not told yet
+	title string      // the title line in force; "" = none yet
+	game  string      // "" = not told yet
+	held  []feed.Line // those above any title that wait for the game to be told
+	votes [mostDigits + 1]int
 	c     feed.Candidate
 	open  bool // c is filled and may still get its Fireball
 	yield func(*feed.Candidate) error
@@ -50,18 +56,76 @@ type parser struct {
 func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	lines := feed.NewLines(r)
 	p := parser{yield: yield}
-	return lines.Each(p.line)
+	count, err := lines.Each(p.line)
+	if err == nil {
+		err = p.release()
+	}
+	return count, err
 }
 
 func (p *parser) line(line feed.Line) error {
 	text := strings.TrimSpace(line.Text)
+	switch {
+	case len(text) > len(titlePrefix) && strings.EqualFold(text[:len(titlePrefix)], titlePrefix):
+		if err := p.release(); err != nil {
+			return err
+		}
+		p.title, p.game = text, "va-"+feed.Kebab(text[len(titlePrefix):])
+		return nil
+	case p.game != "":
+		return p.read(line)
+	}
+	p.held = append(p.held, line)
+	if len(p.held) < heldLines {
+		return nil
+	}
+	return p.release()
+}
+
+// release lets the draws of the held lines tell the game, and reads those lines. Where no number of digits is that of
+// more than half of the draws, the game is still untold.
+func (p *parser) release() error {
+	held := p.held
+	p.held = nil
+	for _, line := range held {
+		if err := p.vote(line); err != nil {
+			return err
+		}
+	}
+	draws := 0
+	for _, n := range p.votes {
+		draws += n
+	}
+	for digits, n := range p.votes {
+		if p.game == "" && n > draws-n {
+			p.game = fmt.Sprintf("va-pick-%d", digits)
+		}
+	}
+	for _, line := range held {
+		if err := p.read(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vote counts the well-formed draws of line by their digits.
+func (p *parser) vote(line feed.Line) error {
+	counter := parser{yield: func(c *feed.Candidate) error {
+		if n := len(c.Number); c.Malformed == "" && c.DateOK && c.Tod != 0 && n >= fewestDigits && n <= mostDigits {
+			p.votes[n]++
+		}
+		return nil
+	}}
+	return counter.read(line)
+}
+
+// read reads a line that is no title.
+func (p *parser) read(line feed.Line) error {
 	if line.TooLong {
 		return p.malformed(line, feed.Cell{Value: line.Text}, "the line is longer than 64 KiB")
 	}
-	if len(text) > len(titlePrefix) && strings.EqualFold(text[:len(titlePrefix)], titlePrefix) {
-		p.title, p.game = text, "va-"+feed.Kebab(text[len(titlePrefix):])
-		return nil
-	}
+	text := strings.TrimSpace(line.Text)
 	segments := strings.Split(text, ";")
 	switch {
 	case hasDraws(segments):
@@ -146,9 +210,6 @@ func (p *parser) draw(line feed.Line, date, name feed.Cell, balls string) {
 	c.SetBalls(cells)
 	if c.Number == "" {
 		c.NumberCell.Value = balls // a segment is one field: all of it is what cannot be read
-	}
-	if p.game == "" && c.DateOK && c.Tod != 0 && len(c.Number) >= fewestDigits && len(c.Number) <= mostDigits {
-		p.game = fmt.Sprintf("va-pick-%d", len(c.Number))
 	}
 	c.GameCell, c.GameID, c.GameUntold = feed.Cell{Value: p.title}, p.game, p.game == ""
 	p.open = true

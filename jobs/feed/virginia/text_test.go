@@ -25,19 +25,32 @@ var cases = []feedtest.Case{
 		Want: []string{"2: va-pick-4 2015-08-30 Day 034", "4: va-pick-5 2015-08-30 Night 12345", "6: va-cash-5 2015-08-30 Night 12345"},
 	},
 	{
-		Name: "without a title the first well-formed draw tells the game",
-		Text: "8/31/2015; Dusk: 1,2; Day: 1,2,33\n13/30/2015; Day: 1,2,3,4,5\n8/30/2015; Day: 0,3,4,5; Night: 1,2,3\n",
+		Name: "without a title most well-formed draws tell the game, of the lines above it too",
+		Text: "8/31/2015; Dusk: 1,2; Day: 1,2,33\n13/30/2015; Day: 1,2,3,4,5\n8/30/2015; Day: 4,4,0; Night: 1,5,8,5\n8/29/2015; Night: 0,3,4,5\n",
 		Want: []string{
-			`1:  2015-08-31 ?2="Dusk" 12`, `1:  2015-08-31 Day ?Day=" 1,2,33"`, `2:  ?1="13/30/2015" Day 12345`,
-			"3: va-pick-4 2015-08-30 Day 0345", "3: va-pick-4 2015-08-30 Night 123",
+			`1: va-pick-4 2015-08-31 ?2="Dusk" 12`, `1: va-pick-4 2015-08-31 Day ?Day=" 1,2,33"`, `2: va-pick-4 ?1="13/30/2015" Day 12345`,
+			"3: va-pick-4 2015-08-30 Day 440", "3: va-pick-4 2015-08-30 Night 1585", "4: va-pick-4 2015-08-29 Night 0345",
 		},
 	},
 	{
-		Name: "without a title a damaged draw does not tell the game",
-		Text: "8/31/2015; Day: 0,3; Night: 1,2,3,4,5,6\n8/30/2015; Day: 1; Night: 1,2,3\n8/29/2015; Day: 0,3\n",
+		Name: "without a title, above another's, draws of no game do not count",
+		Text: "8/31/2015; Day: 0,3; Night: 1,2,3,4,5,6\n8/30/2015; Day: 1; Night: 1,2,3\n8/29/2015; Day: 0,3\n\nResults for Pick 4\n8/30/2015; Day: 1,2,3\n",
 		Want: []string{
-			"1:  2015-08-31 Day 03", "1:  2015-08-31 Night 123456", "2:  2015-08-30 Day 1", "2: va-pick-3 2015-08-30 Night 123",
-			"3: va-pick-3 2015-08-29 Day 03",
+			"1: va-pick-3 2015-08-31 Day 03", "1: va-pick-3 2015-08-31 Night 123456", "2: va-pick-3 2015-08-30 Day 1", "2: va-pick-3 2015-08-30 Night 123",
+			"3: va-pick-3 2015-08-29 Day 03", "6: va-pick-4 2015-08-30 Day 123",
+		},
+	},
+	{
+		Name: "without a title half of the draws do not tell the game",
+		Text: "8/31/2015; Day: 0,3,4; Night: 1,2,3,4\n",
+		Want: []string{"1:  2015-08-31 Day 034", "1:  2015-08-31 Night 1234"},
+	},
+	{
+		Name: "without a title the second hundred lines tell what the first does not",
+		Text: "8/31/2015; Day: 0,3,4; Night: 1,2,3,4\n" + strings.Repeat("\n", 99) + "8/30/2015; Day: 0,3,4\n8/29/2015; Day: 0,3,4,5\n8/28/2015; Day: 0,3,4\n",
+		Want: []string{
+			"1:  2015-08-31 Day 034", "1:  2015-08-31 Night 1234",
+			"101: va-pick-3 2015-08-30 Day 034", "102: va-pick-3 2015-08-29 Day 0345", "103: va-pick-3 2015-08-28 Day 034",
 		},
 	},
 	{
