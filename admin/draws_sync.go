@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -19,7 +20,8 @@ func (t *tool) drawsSync() *cli.Command {
 		Name: "sync", Usage: "fetch and import what the lotteries publish",
 		Description: "New York's dataset is read from 14 days before its newest draw, and once a week whole; the files of the\n" +
 			"others are read when they changed. A feed that fails does not stop the others. A file that became more than a\n" +
-			"tenth smaller is refused.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
+			"tenth smaller is refused. Where draws of what was read are rejected, the exit code is 3; those are named\n" +
+			"that were not among them at the last sync.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "feed", Usage: "only the feed `" + strings.Join(jobs.SyncedFeeds(), "|") + "`"},
 			&cli.BoolFlag{Name: "accept-shrink", Usage: "take files that became much smaller"},
@@ -69,7 +71,7 @@ func drawsSync(ctx context.Context, c *call) error {
 	}
 	list := make([]synced, 0, len(found))
 	var faults []string
-	rejected := 0
+	rejected, draws, news := 0, 0, 0
 	for i := range found {
 		f := &found[i]
 		line := syncedOf(f)
@@ -81,7 +83,7 @@ func drawsSync(ctx context.Context, c *call) error {
 			c.say("%s: %s: %q in %s, line %d: %s", f.Feed, r.Reason, r.Value, r.Column, r.Line, r.Detail)
 		}
 		c.warnIgnored(f.Feed, f.Summary.IgnoredColumns)
-		rejected += len(f.News)
+		rejected, draws, news = rejected+f.Summary.Rejected, draws+f.Summary.Draws, news+len(f.News)
 		list = append(list, line)
 	}
 	if err := errors.Join(err, c.result(list)); err != nil {
@@ -91,7 +93,7 @@ func drawsSync(ctx context.Context, c *call) error {
 	case len(faults) > 0:
 		return errors.New(strings.Join(faults, "\nlotteryadmin: "))
 	case rejected > 0:
-		return rejectedError{"some draws were rejected that were not there at the last sync"}
+		return rejectedError{fmt.Sprintf("%d of %d draws rejected, %d of them for the first time", rejected, draws, news)}
 	default:
 		return nil
 	}
