@@ -25,6 +25,9 @@ type Game struct {
 
 var gameIDForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
+// ValidGameID tells whether s has the form of a game's id, whether or not there is such a game.
+func ValidGameID(s string) bool { return len(s) <= 64 && gameIDForm.MatchString(s) }
+
 // Type is the family: pick + the number of digits.
 func (g *Game) Type() string { return "pick" + strconv.Itoa(g.Digits) }
 
@@ -40,7 +43,7 @@ func (g *Game) Location() (*time.Location, error) {
 // Validate tells the first thing that is wrong with g.
 func (g *Game) Validate() error {
 	switch {
-	case len(g.ID) > 64 || !gameIDForm.MatchString(g.ID):
+	case !ValidGameID(g.ID):
 		return Errorf(CodeInvalid, "game id %q must be lower-case words or numbers joined by single hyphens, at most 64 characters", g.ID)
 	case g.ID == "all":
 		return Errorf(CodeInvalid, `game id "all" stands for answers that span games: choose another`)

@@ -100,13 +100,11 @@ func (h *Header) Repeats(fields []string) bool {
 	return slices.EqualFunc(fields, h.folded, func(field, name string) bool { return h.fold(strings.TrimSpace(field)) == name })
 }
 
-// notice tells whether a line is a title or a disclaimer of a lottery's table. It does not begin as a row does, with a
-// date; and it has one field that is not blank, or another number of fields than a row and none that begins with a
-// digit, or quotes that do not pair up and not as many commas as a row. fields and fault are what Split made of it.
+// notice tells whether a line that does not begin as a row does is a title or a disclaimer. It has one field that is not
+// blank, or another number of fields than a row and none that begins with a digit, or quotes that do not pair up and not
+// as many commas as a row. fields and fault are what Split made of it.
 func (h *Header) notice(line Line, fields []string, fault string) bool {
 	switch {
-	case line.TooLong || BeginsWithDigit(line.Text):
-		return false
 	case len(fields) == 0:
 		return strings.Count(line.Text, ",")+1 != len(h.Names)
 	case filled(fields) == 1:

@@ -2,8 +2,10 @@ package feed
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -13,17 +15,18 @@ type Table struct {
 	// Open finds the form's columns in a header, and gives what reads the rows below it: nil if the row is no header of
 	// the form. An error is a header with a fault.
 	Open func(h *Header) (*Rows, error)
-	// Notices tells that titles and disclaimers stand below the header too.
-	Notices bool
 }
 
 // Rows reads the rows below one header.
 type Rows struct {
 	Date int // the column that has a date in every row, and so tells rows from headers
 	Read func(line Line, fields []string) error
+	// Begins tells whether a line begins as a row does, and so is no title or disclaimer; fields is empty where the line
+	// cannot be split. nil = a row begins with a digit.
+	Begins func(line Line, fields []string) bool
 }
 
-// ReadTable reads a table, past blank lines and titles. Where a header of the form stands among the rows, because files
+// ReadTable reads a table, past blank lines, titles and disclaimers. Where a header of the form stands among the rows, because files
 // were put together, the rows below it are read by it. A row that cannot be split, or has not as many fields as the header, is handed to yield
 // as malformed. A file without any header is an error.
 func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error) (lines int, err error) {
@@ -56,7 +59,7 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 		switch {
 		case !line.TooLong && len(fields) > 0 && AllBlank(fields):
 			return nil
-		case t.Notices && header.notice(line, fields, fault):
+		case !line.TooLong && !rows.begin(line, fields) && header.notice(line, fields, fault):
 			return nil
 		case fault != "":
 			malformed.Reset(line.Number, line.Text)
@@ -68,34 +71,44 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 	})
 }
 
-// firstHeader reads on to the first row, which must be the form's header, past blank lines and titles: lines of which one
-// field at most is not blank.
+// begin is Begins.
+func (r *Rows) begin(line Line, fields []string) bool {
+	if r.Begins == nil {
+		return BeginsWithDigit(line.Text)
+	}
+	return r.Begins(line, fields)
+}
+
+// firstHeader reads on to the form's header, past blank lines and titles: lines without a field that begins with a
+// digit. Where a row comes first, or the end, the error names the first line with more than one field, or else the first.
 func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
-	title := ""
+	first, instead := "", ""
 	for {
 		line, err := lines.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, nil, f.noHeader(title)
+			return nil, nil, f.noHeader(cmp.Or(instead, first))
 		}
 		if err != nil {
 			return nil, nil, err
 		}
 		fields, fault := SplitFields(nil, line.Text)
-		if line.TooLong || fault != "" {
-			return nil, nil, f.noHeader(line.Text)
+		if fault != "" {
+			fields = strings.Split(line.Text, ",")
 		}
-		if filled(fields) <= 1 {
-			if title == "" {
-				title = line.Text
+		several := filled(fields) > 1
+		if several && fault == "" && !line.TooLong {
+			h := newHeader(fields, t.Fold)
+			if rows, err := t.Open(h); rows != nil || err != nil {
+				return h, rows, err
 			}
-			continue
 		}
-		h := newHeader(fields, t.Fold)
-		rows, err := t.Open(h)
-		if err == nil && rows == nil {
-			err = f.noHeader(line.Text)
+		if several || line.TooLong {
+			instead = cmp.Or(instead, line.Text)
 		}
-		return h, rows, err
+		if several && slices.ContainsFunc(fields, BeginsWithDigit) || line.TooLong {
+			return nil, nil, f.noHeader(instead)
+		}
+		first = cmp.Or(first, strings.TrimSpace(line.Text))
 	}
 }
 

@@ -5,6 +5,7 @@ package generic
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,8 @@ import (
 // Column names are compared in lower case; a name that stands twice, or none, is an error. Dates are
 // YYYY-MM-DD, tods capitalised (models.ParseTod), numbers exactly the game's digits. A blank sequence is 1.
 // Every further column is an add-on; a blank value is none. A row with another number of fields than the
-// header is malformed. Only blank lines and headers are skipped below the first: this form has no titles there. A header
-// may stand again, with other columns.
+// header is malformed, unless it is a title or a disclaimer: no game's id stands in the game's column, and no field begins
+// with a digit. A header may stand again, with other columns.
 var Form = feed.Form{
 	Feed:     models.FeedCSV,
 	Expected: "CSV with the header game,date,tod,number (and, where wanted, sequence and add-on columns)",
@@ -49,7 +50,8 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 				return nil, err
 			}
 			return &feed.Rows{
-				Date: cols.date,
+				Date:   cols.date,
+				Begins: cols.begin,
 				Read: func(line feed.Line, fields []string) error {
 					c.Reset(line.Number, line.Text)
 					cols.read(&c, h, fields)
@@ -66,6 +68,15 @@ func findColumns(h *feed.Header) (cols columns, ok bool) {
 		number: h.Column("number"), sequence: h.Column("sequence"),
 	}
 	return cols, min(cols.game, cols.date, cols.tod, cols.number) >= 0
+}
+
+// begin tells whether a line has anything of a row: a game's id where it belongs, or a field that begins with a digit.
+func (cols *columns) begin(line feed.Line, fields []string) bool {
+	if len(fields) == 0 {
+		fields = strings.Split(line.Text, ",")
+	}
+	return slices.ContainsFunc(fields, feed.BeginsWithDigit) ||
+		cols.game < len(fields) && models.ValidGameID(strings.Trim(fields[cols.game], "\" \t"))
 }
 
 // findAddons takes every further column for an add-on.

@@ -1,6 +1,7 @@
 package generic_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,12 +59,19 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
-		Name: "wrong field counts; this form has no notices",
-		Text: "game,date,tod,number\ng,2024-01-02,Day\ng,2024-01-02,Day,1,2\nThe end.\n",
+		Name: "wrong field counts",
+		Text: "game,date,tod,number\ng,2024-01-02,Day\ng,2024-01-02,Day,1,2\nny-win-4\nny-win-4,,,\nG,Day,1\n,,,7\n",
 		Want: []string{
 			"2: malformed[] the row has 3 fields, the header has 4", "3: malformed[] the row has 5 fields, the header has 4",
-			"4: malformed[] the row has 1 fields, the header has 4",
+			"4: malformed[] the row has 1 fields, the header has 4", `5: ny-win-4 ?date="" ?tod="" ?number=""`,
+			"6: malformed[] the row has 3 fields, the header has 4", `7:  ?date="" ?tod="" 7`,
 		},
+	},
+	{
+		Name: "titles and disclaimers",
+		Text: "Draws of Acme, Inc.\ngame,date,tod,number\nPick 3,,,\ng,2024-01-02,Day,1\nThe end.\nNot official, as of today, ask the lottery.\n" +
+			"\"Entered by hand, without warranty\",,,\nThe \"numbers\", as published\n",
+		Want: []string{"4: g 2024-01-02 Day 1"},
 	},
 	{
 		Name: "a line that is too long",
@@ -99,18 +107,22 @@ func TestParse(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	feedtest.Fuzz(f, generic.Form, cases, func(line string) bool {
-		return feedtest.HasDigit(line) && !strings.Contains(strings.ToLower(line), "number") // the header again is no draw
+		return slices.ContainsFunc(strings.Split(line, ","), feed.BeginsWithDigit) &&
+			!strings.Contains(strings.ToLower(line), "number") // the header again is no draw
 	})
 }
 
 func TestUnusableFiles(t *testing.T) {
 	t.Parallel()
 	feedtest.Unusable(t, generic.Form, map[string]string{
-		"":                                   "the file is empty",
-		"<html>":                             "web page",
-		"game,date,tod\ng,2024-01-02,Day\n":  `"game,date,tod" is not the header: expected CSV with the header game,date,tod,number`,
-		"ny-win-4,2024-01-02,Evening,0123\n": `"ny-win-4,2024-01-02,Evening,0123" is not the header`,
-		"Pick 3 Day,1,1,2024,1,1,2,4\n":      `"Pick 3 Day,1,1,2024,1,1,2,4" is not the header`,
+		"":       "the file is empty",
+		"<html>": "web page",
+		"Draws, all\ngame,date,tod\ng,2024-01-02,Day\n":                           `"Draws, all" is not the header`,
+		"Draws\nAll of them\n":                                                    `"Draws" is not the header`,
+		"Draws, all\nof them\n":                                                   `"Draws, all" is not the header`,
+		"game,date,tod\ng,2024-01-02,Day\n":                                       `"game,date,tod" is not the header: expected CSV with the header game,date,tod,number`,
+		"ny-win-4,2024-01-02,Evening,0123\n":                                      `"ny-win-4,2024-01-02,Evening,0123" is not the header`,
+		"Pick 3 Day,1,1,2024,1,1,2,4\n":                                           `"Pick 3 Day,1,1,2024,1,1,2,4" is not the header`,
 		"game;date;tod;number\ng;2024-01-02;Day;1\n":                              `"game;date;tod;number" is not the header, and its fields are separated by semicolons`,
 		"game,date,tod,number\ng,2024-01-02,Day,1\ngame,date,tod,number,number\n": `names the column "number" twice`,
 		"game,date,tod,number,Game\n":                                             `names the column "Game" twice`,

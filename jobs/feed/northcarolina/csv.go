@@ -36,7 +36,7 @@ type columns struct {
 func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	var c feed.Candidate
 	return f.ReadTable(r, &feed.Table{
-		Fold: feed.FoldName, Notices: true,
+		Fold: feed.FoldName,
 		Open: func(h *feed.Header) (*feed.Rows, error) {
 			cols, ok := findColumns(h)
 			if !ok {

@@ -16,7 +16,7 @@ type columns struct {
 func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	var c feed.Candidate
 	return f.ReadTable(r, &feed.Table{
-		Fold: feed.FoldName, Notices: true,
+		Fold: feed.FoldName,
 		Open: func(h *feed.Header) (*feed.Rows, error) {
 			date := h.Column(dateColumn)
 			cols, ok := findColumns(h)
