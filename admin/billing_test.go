@@ -62,16 +62,6 @@ func (s *till) pay(session string) bool {
 	return paid
 }
 
-// list is the result of a command that prints several things.
-func (s *till) list(args ...string) (list []map[string]any) {
-	s.t.Helper()
-	out, _ := s.run(0, append(args, "--output=json")...)
-	if err := json.Unmarshal([]byte(out), &list); err != nil {
-		s.t.Fatalf("%q: %v\n%s", args, err, out)
-	}
-	return list
-}
-
 func (s *till) wantFlags(account string, want ...string) {
 	s.t.Helper()
 	var kinds []string

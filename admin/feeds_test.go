@@ -40,17 +40,12 @@ func TestFeedMovedAway(t *testing.T) {
 	}{
 		config("before.yaml", "http://127.0.0.1:1/before"): {true, 2}, config("now.yaml", "http://127.0.0.1:1/now"): {false, 1},
 	} {
-		out, _ := d.run(0, "feeds", "status", "--config", file, "-o", "json")
-		var list []map[string]any
-		if err := json.Unmarshal([]byte(out), &list); err != nil {
-			t.Fatal(err)
-		}
-		for _, feed := range list {
+		for _, feed := range d.list("feeds", "status", "--config", file) {
 			if feed["feed"] == models.FeedVirginia && ((feed["last_error"] != nil) != want.failed || feed["rejected"] != want.rejected) {
 				t.Errorf("%s: %v", file, feed)
 			}
 		}
-		out, _ = d.run(1, "doctor", "--config", file, "-o", "json") // nothing is reached
+		out, _ := d.run(1, "doctor", "--config", file, "-o", "json") // nothing is reached
 		if got := strings.Contains(out, "va-lottery failed: http://127.0.0.1:1/before?gameId=1050: 404 Not Found"); got != want.failed {
 			t.Errorf("%s: %s", file, out)
 		}

@@ -72,9 +72,10 @@ type key struct {
 }
 
 func (c *call) keyOf(k *models.APIKey) key {
+	now := c.env.Now()
 	return key{
-		ID: k.ID, AccountID: k.AccountID, Name: k.Name, Prefix: k.Prefix, Status: k.StatusAt(c.env.Now()),
-		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOf(k.EndsAt()), LastUsedAt: stampOf(k.LastUsedAt), RevokedAt: stampOf(k.RevokedAt),
+		ID: k.ID, AccountID: k.AccountID, Name: k.Name, Prefix: k.Prefix, Status: k.StatusAt(now),
+		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOf(k.EndsAt()), LastUsedAt: stampOf(k.LastUsedAt), RevokedAt: stampOf(k.RevokedSince(now)),
 	}
 }
 

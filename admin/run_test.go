@@ -90,6 +90,16 @@ func (d *desk) object(args ...string) map[string]any {
 	return v
 }
 
+// list is the result of a command that prints several things.
+func (d *desk) list(args ...string) (list []map[string]any) {
+	d.t.Helper()
+	out, _ := d.run(0, append(args, "--output=json")...)
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		d.t.Fatalf("%q: %v\n%s", args, err, out)
+	}
+	return list
+}
+
 // A database that this program refuses is shown, and said to be one.
 func TestStatusOfNewerDatabase(t *testing.T) {
 	t.Parallel()

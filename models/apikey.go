@@ -45,6 +45,14 @@ func (k *APIKey) StatusAt(now time.Time) KeyStatus {
 	}
 }
 
+// RevokedSince is when the key, if it is revoked at now, was: by somebody, or by the end of its grace period. Else nil.
+func (k *APIKey) RevokedSince(now time.Time) *time.Time {
+	if k.RevokedAt == nil && k.StatusAt(now) == KeyRevoked {
+		return k.GraceUntil
+	}
+	return k.RevokedAt
+}
+
 // EndsAt is when the key stops working by itself: its expiry or the end of its grace period, or nil.
 func (k *APIKey) EndsAt() *time.Time {
 	switch {
