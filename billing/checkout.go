@@ -258,6 +258,10 @@ func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, pric
 		Metadata:          map[string]string{accountKey: b.AccountID},
 		SubscriptionData:  &stripe.CheckoutSessionSubscriptionDataParams{Metadata: map[string]string{accountKey: b.AccountID}},
 	})
+	if e, ok := errors.AsType[*stripe.Error](err); ok && e.Type == stripe.ErrorTypeInvalidRequest && !missing(err) && e.Param == "line_items[0][price]" {
+		s.log.WarnContext(ctx, "Stripe does not sell the price of Pro: `lotteryadmin billing doctor` tells more", "account", b.AccountID, "price", priceID, "error", e.Msg)
+		return nil, models.Errorf(models.CodeConflict, "Stripe does not sell price %s: %s `lotteryadmin billing doctor` tells what to do", priceID, e.Msg)
+	}
 	if err != nil {
 		return nil, explained("open a checkout", err)
 	}

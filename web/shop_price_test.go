@@ -105,6 +105,21 @@ func TestUpgradeBeforeSetup(t *testing.T) {
 	}
 }
 
+// A price that was archived at Stripe is not sold: that is no failure of the page.
+func TestUpgradeToAnArchivedPrice(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	prices, err := s.store.KnownPrices(t.Context(), false)
+	if err != nil || len(prices) != 1 {
+		t.Fatal(prices, err)
+	}
+	s.ask("/v1/prices/"+prices[0].PriceID, url.Values{"active": {"false"}})
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+	p.get("/dashboard/plan?from=checkout").says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged")
+}
+
 // The price stays on the pages while the database is away.
 func TestPriceWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
