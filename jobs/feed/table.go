@@ -26,9 +26,9 @@ type Rows struct {
 	Begins func(line Line, fields []string) bool
 }
 
-// ReadTable reads a table, past blank lines, titles and disclaimers. Where a header of the form stands among the rows, because files
-// were put together, the rows below it are read by it. A row that cannot be split, or has not as many fields as the header, is handed to yield
-// as malformed. A file without any header is an error.
+// ReadTable reads a table, past blank lines, titles and disclaimers. Where a header of the form stands among the rows,
+// because files were put together, the rows below it are read by it. A row that cannot be split, or has not as many fields
+// as the header, is handed to yield as malformed. A file without any header is an error.
 func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error) (lines int, err error) {
 	all := NewLines(r)
 	header, rows, err := f.firstHeader(all, t)

@@ -66,7 +66,7 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 func (p *parser) line(line feed.Line) error {
 	text := strings.TrimSpace(line.Text)
 	switch {
-	case len(text) > len(titlePrefix) && strings.EqualFold(text[:len(titlePrefix)], titlePrefix):
+	case !line.TooLong && len(text) > len(titlePrefix) && strings.EqualFold(text[:len(titlePrefix)], titlePrefix):
 		if err := p.release(); err != nil {
 			return err
 		}

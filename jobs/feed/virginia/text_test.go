@@ -92,6 +92,14 @@ var cases = []feedtest.Case{
 			`6: va-pick-3 ?1="1/2/2015\r1/1/2015" Day 123`,
 		},
 	},
+	{
+		Name: "a line that is too long is no title",
+		Text: "Results for Pick 4" + strings.Repeat(" ", feed.MaxLine) + "\n8/30/2015; Day: 0,3,4\nResults for Pick 3" + strings.Repeat("x", feed.MaxLine) + "\n8/29/2015; Day: 0,3,4\n",
+		Want: []string{
+			"1: malformed[] the line is longer than 64 KiB", "2: va-pick-3 2015-08-30 Day 034",
+			"3: malformed[] the line is longer than 64 KiB", "4: va-pick-3 2015-08-29 Day 034",
+		},
+	},
 	{Name: "nothing of use", Text: "Results for Pick 3\n\nPlease; try: later\n", Want: nil},
 }
 
