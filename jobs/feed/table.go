@@ -80,7 +80,8 @@ func (r *Rows) begin(line Line, fields []string) bool {
 }
 
 // firstHeader reads on to the form's header, past blank lines and titles: lines without a field that begins with a
-// digit. Where a row comes first, or the end, the error names the first line with more than one field, or else the first.
+// digit. Where a row comes first, or the end, the error names what stands in the header's place: the last line above it
+// with more than one field, or else the first.
 func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 	first, instead := "", ""
 	for {
@@ -91,24 +92,27 @@ func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		if line.TooLong {
+			return nil, nil, f.noHeader(cmp.Or(instead, line.Text))
+		}
 		fields, fault := SplitFields(nil, line.Text)
 		if fault != "" {
 			fields = strings.Split(line.Text, ",")
 		}
-		several := filled(fields) > 1
-		if several && fault == "" && !line.TooLong {
+		if filled(fields) <= 1 {
+			first = cmp.Or(first, strings.TrimSpace(line.Text))
+			continue
+		}
+		if fault == "" {
 			h := newHeader(fields, t.Fold)
 			if rows, err := t.Open(h); rows != nil || err != nil {
 				return h, rows, err
 			}
 		}
-		if several || line.TooLong {
-			instead = cmp.Or(instead, line.Text)
+		if slices.ContainsFunc(fields, BeginsWithDigit) {
+			return nil, nil, f.noHeader(cmp.Or(instead, line.Text))
 		}
-		if several && slices.ContainsFunc(fields, BeginsWithDigit) || line.TooLong {
-			return nil, nil, f.noHeader(instead)
-		}
-		first = cmp.Or(first, strings.TrimSpace(line.Text))
+		instead = line.Text
 	}
 }
 

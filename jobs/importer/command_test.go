@@ -164,7 +164,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		{"empty", "the file is empty: expected CSV with the header game,date,tod,number", nil},
 		{"page", "it is a web page (HTML), not data", nil},
 		{"header", "of 2 lines, there is no line that could be a draw: expected CSV", importer.ErrNoDraws},
-		{"other", `"a,b" is not the header`, nil},
+		{"other", `"c,d" is not the header`, nil},
 		{"nothing", "of 5 lines, every line that could be a draw is rejected (malformed 1, bad_date 3): expected CSV", importer.ErrNoDraws},
 	}
 	if len(result.FileErrors) != len(want) {

@@ -117,7 +117,7 @@ func TestUnusableFiles(t *testing.T) {
 	feedtest.Unusable(t, generic.Form, map[string]string{
 		"":       "the file is empty",
 		"<html>": "web page",
-		"Draws, all\ngame,date,tod\ng,2024-01-02,Day\n":                           `"Draws, all" is not the header`,
+		"Draws, all\ngame,date,tod\ng,2024-01-02,Day\n":                           `"game,date,tod" is not the header`,
 		"Draws\nAll of them\n":                                                    `"Draws" is not the header`,
 		"Draws, all\nof them\n":                                                   `"Draws, all" is not the header`,
 		"game,date,tod\ng,2024-01-02,Day\n":                                       `"game,date,tod" is not the header: expected CSV with the header game,date,tod,number`,
