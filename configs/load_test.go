@@ -232,6 +232,8 @@ func TestAServerNeedsItsWebhookSecret(t *testing.T) {
 		want  []string
 	}{
 		{map[string]string{"log_level": "loud"}, []string{"2 problem(s)", "--log-level: must be", "stripe_webhook_secret: is not set, and stripe_secret_key is"}},
+		{map[string]string{"stripe_secret_key": "pk_test_a"}, []string{"2 problem(s)", "--stripe-secret-key: must be", "stripe_webhook_secret: is not set"}},
+		{map[string]string{"stripe_webhook_secret": "whsec_a", "smtp_url": "mail"}, []string{"2 problem(s)", "--smtp-url: must be", "mail_from: smtp_url is set"}},
 		{map[string]string{"stripe_webhook_secret": "whsec_"}, []string{"1 problem(s)", "--stripe-webhook-secret: must be whsec_…"}},
 	} {
 		_, err := configs.Load(configs.Source{Getenv: getenv, Flags: c.flags, Serve: true})

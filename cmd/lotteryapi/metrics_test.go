@@ -15,18 +15,24 @@ import (
 // scrape is /metrics of the operator's listener, as text.
 func (p *process) scrape(t *testing.T) string {
 	t.Helper()
+	return p.ops(t, "/metrics")
+}
+
+// ops is what the operator's listener answers.
+func (p *process) ops(t *testing.T, path string) string {
+	t.Helper()
 	addr := opsAddr.FindStringSubmatch(p.stderr.String())
 	if addr == nil {
 		t.Fatalf("no operator's listener:\n%s", p.stderr)
 	}
-	res, err := http.Get("http://" + addr[1] + "/metrics")
+	res, err := http.Get("http://" + addr[1] + path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("/metrics: %d %v %s", res.StatusCode, err, text)
+		t.Fatalf("%s: %d %v %s", path, res.StatusCode, err, text)
 	}
 	return string(text)
 }
@@ -120,5 +126,16 @@ func TestMetricsWithoutDatabase(t *testing.T) {
 	}
 	if got := p.metrics(t)["lottery_ready"]; got != 1 {
 		t.Errorf("lottery_ready: %v", got)
+	}
+}
+
+// The flags may hold a password: the operator's listener does not tell them.
+func TestProfilesTellNoFlags(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), serveArgs("sqlite:data/topsecret.db", "--ops-listen", "127.0.0.1:0")...)
+	for _, path := range []string{"/debug/pprof/cmdline", "/debug/pprof/", "/debug/pprof/goroutine?debug=2"} {
+		if text := p.ops(t, path); strings.Contains(text, "topsecret") {
+			t.Errorf("%s: %s", path, text)
+		}
 	}
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -56,6 +58,12 @@ func (n *node) measure() {
 		}))
 }
 
+// programName answers instead of pprof.Cmdline, which tells the flags too: --database-url has a password in it.
+func programName(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, os.Args[0])
+}
+
 // serveOps serves the operator's own listener, if one is configured.
 func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server, error) {
 	if n.cfg.OpsListen == "" {
@@ -68,7 +76,7 @@ func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server,
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeTimeout}))
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/cmdline", programName)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
