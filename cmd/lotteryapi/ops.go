@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -61,7 +60,7 @@ func (n *node) measure() {
 // programName answers instead of pprof.Cmdline, which tells the flags too: --database-url has a password in it.
 func programName(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = io.WriteString(w, os.Args[0])
+	_, _ = io.WriteString(w, "lotteryapi")
 }
 
 // serveOps serves the operator's own listener, if one is configured.
