@@ -130,7 +130,7 @@ func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID s
 	if err != nil {
 		return err
 	}
-	return seeOther(w, r, session.URL)
+	return h.toStripe(w, r, session.URL)
 }
 
 func (h *Handler) portal(w http.ResponseWriter, r *http.Request, v *visitor) error {
@@ -147,7 +147,7 @@ func (h *Handler) portal(w http.ResponseWriter, r *http.Request, v *visitor) err
 	if err != nil {
 		return err
 	}
-	return seeOther(w, r, address)
+	return h.toStripe(w, r, address)
 }
 
 // returnPage is where checkout leads back to.

@@ -1,18 +1,34 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 )
 
 // stripePages is where Stripe's hosted pages live: a form that leads to checkout is redirected there.
 var stripePages = []string{"https://checkout.stripe.com", "https://billing.stripe.com"}
 
+// toStripe leads a form on to one of Stripe's pages. Browsers follow a form's redirect only to where the content policy
+// lets it: to a domain of the operator's own, which Stripe can be given, a link leads.
+func (h *Handler) toStripe(w http.ResponseWriter, r *http.Request, address string) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return fmt.Errorf("the address of Stripe's page: %w", err)
+	}
+	if slices.Contains(h.payPages, u.Scheme+"://"+u.Host) {
+		return seeOther(w, r, address)
+	}
+	h.show(w, r, view{Page: "message", Title: "Go on to Stripe", Private: true, Data: message{
+		"Payments, cards and receipts are Stripe's affair. Its pages for us are at " + u.Host + ".", address, "Go on to " + u.Host,
+	}})
+	return nil
+}
+
 // contentPolicy allows what is served from here and nothing else: no inline scripts, no inline styles.
 func contentPolicy(payPages []string) string {
-	if payPages == nil {
-		payPages = stripePages
-	}
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "font-src 'self'", "connect-src 'self'",
 		"manifest-src 'self'", "base-uri 'none'", "frame-ancestors 'none'",
@@ -22,7 +38,7 @@ func contentPolicy(payPages []string) string {
 
 // secured adds the headers that every page has, and refuses forms that come from other sites.
 func (h *Handler) secured(next http.Handler) (http.Handler, error) {
-	policy := contentPolicy(h.deps.PayPages)
+	policy := contentPolicy(h.payPages)
 	forms := http.NewCrossOriginProtection()
 	if err := forms.AddTrustedOrigin(h.deps.PublicURL); err != nil { // a proxy may have changed the Host header
 		return nil, err

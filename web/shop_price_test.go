@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,28 @@ func TestUpgradeToAnArchivedPrice(t *testing.T) {
 	p.signIn("ada@example.com")
 	p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
 	p.get("/dashboard/plan?from=checkout").says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged")
+}
+
+// Stripe's pages on a domain of the operator's own: a browser does not follow a form there, so a link leads on. The
+// policy of the page that has the form lets browsers follow it to Stripe's own domains.
+func TestPaymentPagesOnADomainOfOurOwn(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, func(d *web.Deps) { d.PayPages = []string{"https://elsewhere.example"} })
+	p := s.person()
+	p.signIn("ada@example.com")
+	policy := p.get("/dashboard/plan").header.Get("Content-Security-Policy")
+	if !strings.Contains(policy, "form-action 'self' https://checkout.stripe.com https://billing.stripe.com https://elsewhere.example") {
+		t.Error(policy)
+	}
+	host := strings.TrimPrefix(s.api, "http://")
+	got := p.post("/dashboard/plan/upgrade")
+	got.says(t, http.StatusOK, "Its pages for us are at "+host, `href="`+s.api+"/", "Go on to "+host)
+	id := regexp.MustCompile(`cs_test_\w+`).FindString(got.text)
+	if _, _, err := s.stripe.Pay(id, sandbox.CardOK); err != nil {
+		t.Fatal(err)
+	}
+	p.get("/dashboard/billing/return?session_id="+id).says(t, http.StatusOK, "Pro")
+	p.post("/dashboard/plan/portal").says(t, http.StatusOK, `href="`+s.api+"/", "Go on to "+host)
 }
 
 // The price stays on the pages while the database is away.

@@ -40,6 +40,7 @@ func openShop(t *testing.T, change ...func(*web.Deps)) *shop {
 		_ = s.stripe.Close(context.Background())
 	})
 	s.house = open(t, func(d *web.Deps) {
+		d.PayPages = []string{server.URL}
 		for _, c := range change {
 			c(d)
 		}

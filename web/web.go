@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +31,7 @@ type Deps struct {
 	Ledger    quota.Ledger     // takes the day's count along to an account that is opened again; nil = nobody counts
 	Usage     *quota.Usage     // what is counted and not written yet; nil = nobody counts
 	Billing   *billing.Service // nil = nothing is sold
-	PayPages  []string         // origins of the payment pages that forms lead to; nil = Stripe's
+	PayPages  []string         // origins of payment pages that forms may be redirected to, beside Stripe's
 	Mail      mail.Sender      // nil = no mail is sent: sign-up is off
 	Mailbox   *mail.Mailbox    // shown at /dev/mail; nil = there is none
 	Support   string           // e-mail address for questions; "" = none
@@ -72,6 +74,7 @@ type Handler struct {
 	memory     atomic.Pointer[memory]
 	prices     prices
 	secure     bool // the world reaches us by https
+	payPages   []string
 }
 
 // New is all pages as one http.Handler. An error is a mistake in an embedded file, or in the operator's Markdown.
@@ -86,7 +89,7 @@ func New(deps Deps) (http.Handler, error) {
 		deps.Limits = DefaultLimits()
 	}
 	deps.Patience = cmp.Or(deps.Patience, 20*time.Second)
-	h := &Handler{deps: deps, secure: len(deps.PublicURL) > 8 && deps.PublicURL[:8] == "https://"}
+	h := &Handler{deps: deps, secure: strings.HasPrefix(deps.PublicURL, "https://"), payPages: slices.Concat(stripePages, deps.PayPages)}
 	var err error
 	if h.assets, err = loadAssets(); err != nil {
 		return nil, err
