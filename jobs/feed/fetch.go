@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -44,7 +45,17 @@ type Fetcher struct {
 	client    *retryablehttp.Client
 	userAgent string
 	stall     time.Duration
+	away      sync.Map // the hosts that failed to the last retry when they were asked last
 }
+
+// tries is the attempts of one fetch. A host that is away is asked once for each other address that it has: those of
+// other lotteries wait.
+type tries struct {
+	once   bool
+	failed bool // the last one might fare better in a moment
+}
+
+type triesKey struct{}
 
 // FetchOptions is how to make a Fetcher.
 type FetchOptions struct {
@@ -69,7 +80,7 @@ func NewFetcher(o FetchOptions) *Fetcher {
 	client := retryablehttp.NewClient()
 	client.Logger = nil
 	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = mostRetries, cmp.Or(o.FirstWait, firstWait), longestWait
-	client.Backoff, client.CheckRetry = backoff, worthRetrying
+	client.Backoff, client.CheckRetry = backoff, retry
 	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	client.HTTPClient = &http.Client{
 		Transport: &http.Transport{
@@ -88,7 +99,7 @@ func NewFetcher(o FetchOptions) *Fetcher {
 	if o.Through != nil {
 		client.HTTPClient.Transport = o.Through(client.HTTPClient.Transport)
 	}
-	return &Fetcher{client, fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact), stall}
+	return &Fetcher{client: client, userAgent: fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact), stall: stall}
 }
 
 // forAll is the headers that may go to another server than the one that was asked, or there in the clear. What the
@@ -114,6 +125,14 @@ func retryAfter(res *http.Response) (time.Duration, bool) {
 	}
 	at, err := http.ParseTime(text)
 	return max(0, time.Until(at)), err == nil
+}
+
+// retry tells whether to try again.
+func retry(ctx context.Context, res *http.Response, err error) (bool, error) {
+	t := ctx.Value(triesKey{}).(*tries) //nolint:forcetypeassert // Fetch puts it there
+	worth, err := worthRetrying(ctx, res, err)
+	t.failed = worth
+	return worth && !t.once, err
 }
 
 // worthRetrying tells whether the same request may fare better in a moment.
@@ -155,10 +174,12 @@ func (f *Fetched) Close() error { return CloseTempFile(f.file) }
 func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header http.Header) (*Fetched, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	request, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	t := new(tries)
+	request, err := retryablehttp.NewRequestWithContext(context.WithValue(ctx, triesKey{}, t), http.MethodGet, address, nil)
 	if err != nil {
 		return nil, errors.New("it is no address that can be fetched")
 	}
+	_, t.once = f.away.Load(request.URL.Host)
 	maps.Copy(request.Header, header)
 	request.Header.Set("User-Agent", f.userAgent)
 	if known.ETag != "" {
@@ -168,6 +189,11 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header
 		request.Header.Set("If-Modified-Since", known.LastModified)
 	}
 	res, err := f.client.Do(request)
+	if t.failed {
+		f.away.Store(request.URL.Host, true)
+	} else {
+		f.away.Delete(request.URL.Host)
+	}
 	if err != nil {
 		if fault, ok := errors.AsType[*url.Error](err); ok {
 			err = fault.Err // the address is named by who asked

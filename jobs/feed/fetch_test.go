@@ -91,6 +91,44 @@ func TestFetchWaitsForTheNextPiece(t *testing.T) {
 	}
 }
 
+// A server that is away is asked four times for the first of its addresses, and once for each other: until it answers.
+func TestFetchAsksAServerThatIsAwayLessOften(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked, status := 0, 0
+		fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
+			return through(func(*http.Request) *http.Response {
+				asked++
+				return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}
+			})
+		}})
+		for i, step := range []struct {
+			address string
+			status  int
+			asked   int
+		}{
+			{"https://a.example/1", 500, 4},
+			{"https://a.example/2", 500, 1},
+			{"https://b.example/1", 503, 4},
+			{"https://a.example/3", 404, 1}, // it is there
+			{"https://a.example/4", 502, 4},
+			{"https://a.example/5", 200, 1},
+			{"https://a.example/6", 429, 4},
+		} {
+			asked, status = 0, step.status
+			got, err := fetcher.Fetch(t.Context(), step.address, Known{}, nil)
+			if (err == nil) != (status == http.StatusOK) || asked != step.asked {
+				t.Errorf("step %d, %d for %s: asked %d times, want %d: %v", i+1, status, step.address, asked, step.asked, err)
+			}
+			if err == nil {
+				if err := got.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+}
+
 // A token is for the server that was asked, however far it redirects.
 func TestFetchKeepsTheTokenFromOthers(t *testing.T) {
 	t.Parallel()
