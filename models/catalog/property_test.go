@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -143,6 +144,11 @@ func TestCatalogAgainstDraws(t *testing.T) {
 		c := build(t, w.games, w.rows)
 		if c.TotalDraws() != len(w.rows) {
 			t.Fatalf("%d draws, want %d", c.TotalDraws(), len(w.rows))
+		}
+		byDate := func(a, b row) int { return cmp.Compare(a.date, b.date) }
+		if first, last, ok := c.Range(); ok != (len(w.rows) > 0) ||
+			ok && (first != slices.MinFunc(w.rows, byDate).date || last != slices.MaxFunc(w.rows, byDate).date) {
+			t.Fatalf("dates of %v", w.rows)
 		}
 		for _, g := range c.Games() {
 			q := everything()
