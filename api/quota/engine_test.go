@@ -20,7 +20,7 @@ type held struct {
 	quota.Ledger
 	mu   sync.Mutex
 	gate chan struct{} // nil = open
-	late atomic.Int64  // answers that wait at the gate
+	late atomic.Int64  // contacts that wait at the gate, or in vain
 	deaf atomic.Bool   // neither answers nor refuses
 }
 
@@ -39,6 +39,7 @@ func (h *held) shut() (open func()) {
 
 func (h *held) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
 	if h.deaf.Load() {
+		h.late.Add(1)
 		<-ctx.Done()
 		return nil, time.Time{}, ctx.Err()
 	}
@@ -80,6 +81,42 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	}
 	closeNode(t, n.Store)
 	if got := counted(t, st, "acc"); got != 203 {
+		t.Errorf("the ledger counts %d", got)
+	}
+}
+
+// The contact by which the ledger is found to be back brings a block, which was asked for before it went away. What was
+// admitted from memory meanwhile was of the same requests that were left.
+func TestBlockComesAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	l := &held{Ledger: st}
+	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	const limit = 10_000
+	n.burst(t, "acc", 2000, 8, limit)
+	n.Settle()
+	l.deaf.Store(true)
+	var group sync.WaitGroup
+	group.Go(func() { n.get(t, "other", limit) })
+	waitUntil(t, "the ledger to be asked in vain", func() bool { return l.late.Load() == 1 })
+	n.burst(t, "acc", int(n.Held("acc")), 1, limit) // the next block is due
+	open := l.shut()
+	l.deaf.Store(false)
+	waitUntil(t, "the block to be on its way", func() bool { return l.late.Load() == 2 })
+	group.Wait()
+	n.burst(t, "acc", 2*limit, 4, limit)
+	if counted(t, st, "acc") <= 2000 || n.served.Load() != limit+1 {
+		t.Fatalf("the ledger counts %d, %d are served: the test shows nothing", counted(t, st, "acc"), n.served.Load())
+	}
+	open()
+	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	n.burst(t, "acc", 1000, 4, limit)
+	if got := n.served.Load() - 1; got != limit {
+		t.Errorf("served %d, want %d", got, limit)
+	}
+	closeNode(t, n.Store)
+	if got := counted(t, st, "acc"); got != limit {
 		t.Errorf("the ledger counts %d", got)
 	}
 }
