@@ -328,6 +328,9 @@ func TestWriteLockHeld(t *testing.T) {
 	if !n.Away() {
 		t.Error("the lock held up nothing: the test shows nothing")
 	}
+	if used, remaining, _, err := n.Used(t.Context(), "small", 200); err != nil || used != served || remaining != 200-served {
+		t.Errorf("served %d, told %d used and %d remaining, %v", served, used, remaining, err)
+	}
 	if took := time.Duration(n.slowest.Load()); took > time.Second {
 		t.Errorf("a request was held up for %s", took)
 	}
