@@ -428,6 +428,40 @@ func TestMidnightWhileTheLedgerIsAway(t *testing.T) {
 	}
 }
 
+// The day is the ledger's, also where a node's own clock is wrong and the ledger is away; and who waits for it when it
+// goes away may have the last request that remained.
+func TestClockIsWrongWhileTheLedgerIsAway(t *testing.T) {
+	t.Parallel()
+	for _, off := range []time.Duration{13 * time.Hour, -13 * time.Hour} {
+		t.Run(off.String(), func(t *testing.T) {
+			t.Parallel()
+			c := newTestClock()
+			l := &held{Ledger: storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})}
+			n := watch(t, l, quota.Options{Advance: true, Now: func() time.Time { return c.now().Add(off) }})
+			n.Sync()
+			n.burst(t, "acc", 99, 1, 100)
+			l.deaf.Store(true)
+			want := func(what string, reached bool, remaining int64) {
+				t.Helper()
+				got, err := n.Get(t.Context(), "acc", limiter.Rate{Period: quota.Day, Limit: 100})
+				reset := c.day() + int64(quota.Day/time.Second)
+				if err != nil || got != (limiter.Context{Limit: 100, Remaining: remaining, Reset: reset, Reached: reached}) {
+					t.Errorf("%s: %+v, want reset %d, %v", what, got, reset, err)
+				}
+			}
+			want("the last one", false, 0)
+			want("one too many", true, 0)
+			if !n.Away() {
+				t.Error("the ledger is not away: the test shows nothing")
+			}
+			c.toMidnight(time.Second)
+			want("the next day's first", false, 99)
+			l.deaf.Store(false)
+			closeNode(t, n.Store)
+		})
+	}
+}
+
 // A Redis that comes back empty is told what the nodes know, whether they saw it go or not.
 func TestRedisComesBackEmpty(t *testing.T) {
 	t.Parallel()
