@@ -35,6 +35,14 @@ func TestWellFormed(t *testing.T) {
 		strings.Replace(good, "0", "1", 1):   false,
 		strings.Replace(good, "01", "10", 1): false,
 		good[:10] + "-" + good[11:]:          false,
+		// other letters, with their checksum
+		"ldk_012345678-ABCDEFGHIJKLMNOPQRSTUV" + "0NhKwY": false,
+		"ldk_012345678/ABCDEFGHIJKLMNOPQRSTUV" + "4Z2jsN": false,
+		"ldk_012345678:ABCDEFGHIJKLMNOPQRSTUV" + "1oUmqC": false,
+		"ldk_012345678@ABCDEFGHIJKLMNOPQRSTUV" + "2UryAB": false,
+		"ldk_012345678[ABCDEFGHIJKLMNOPQRSTUV" + "4fqmr2": false,
+		"ldk_012345678`ABCDEFGHIJKLMNOPQRSTUV" + "2XGiql": false,
+		"ldk_012345678{ABCDEFGHIJKLMNOPQRSTUV" + "4e1maW": false,
 	} {
 		if got := secret.WellFormed(key); got != want {
 			t.Errorf("WellFormed(%q) = %v, want %v", key, got, want)

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"lottery/web/mail"
 )
@@ -130,33 +131,86 @@ func TestSMTPDomainOfTheMailbox(t *testing.T) {
 	}
 }
 
-// refusing is a mail server that knows none of the recipients, and says so in the words that says makes of the address.
-func refusing(t *testing.T, says func(recipient string) string) (address string) {
+// conversing is a mail server that answers each line as it is told. heard is what the client said, when it has gone.
+func conversing(t *testing.T, answer func(line string) string) (address string, heard chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
+	heard = make(chan string, 1)
 	go func() {
 		conn, err := listener.Accept()
 		if err != nil {
 			return
 		}
 		defer conn.Close()
+		var all strings.Builder
+		defer func() { heard <- all.String() }()
 		fmt.Fprint(conn, "220 test\r\n")
 		for lines := bufio.NewScanner(conn); lines.Scan(); {
-			answer := "250 ok"
-			if to, ok := strings.CutPrefix(lines.Text(), "RCPT TO:<"); ok {
-				to, _, _ = strings.Cut(to, ">")
-				answer = "550 5.1.1 " + says(to)
-			} else if lines.Text() == "QUIT" {
-				answer = "221 bye"
-			}
-			fmt.Fprint(conn, answer+"\r\n")
+			all.WriteString(lines.Text() + "\n")
+			fmt.Fprint(conn, answer(lines.Text())+"\r\n")
 		}
 	}()
-	return listener.Addr().String()
+	return listener.Addr().String(), heard
+}
+
+// refusing is a mail server that knows none of the recipients, and says so in the words that says makes of the address.
+func refusing(t *testing.T, says func(recipient string) string) (address string) {
+	t.Helper()
+	address, _ = conversing(t, func(line string) string {
+		if to, ok := strings.CutPrefix(line, "RCPT TO:<"); ok {
+			to, _, _ = strings.Cut(to, ">")
+			return "550 5.1.1 " + says(to)
+		}
+		if line == "QUIT" {
+			return "221 bye"
+		}
+		return "250 ok"
+	})
+	return address
+}
+
+// A password is not told to a server that offers no TLS, and the connection is closed.
+func TestSMTPPasswordNeedsTLS(t *testing.T) {
+	t.Parallel()
+	address, heard := conversing(t, func(line string) string {
+		if strings.HasPrefix(line, "EHLO") {
+			return "250-test\r\n250 AUTH PLAIN LOGIN CRAM-MD5"
+		}
+		return "250 ok"
+	})
+	sender, err := mail.NewSMTP("smtp://ada:secret@"+address, "noreply@draws.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sender.Send(t.Context(), mail.Message{To: "ada@example.com", Subject: "Hello", Lines: []string{"Hello,"}})
+	if err == nil || !strings.Contains(err.Error(), "TLS") {
+		t.Errorf("the error does not speak of TLS: %v", err)
+	}
+	select {
+	case text := <-heard:
+		if !strings.HasPrefix(text, "EHLO draws.example\n") || strings.Contains(text, "AUTH") {
+			t.Errorf("the server hears:\n%s", text)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the connection is left open")
+	}
+}
+
+// A message without a link has none in either form.
+func TestMessageWithoutALink(t *testing.T) {
+	t.Parallel()
+	m := mail.Message{Subject: "Your account is closed", Lines: []string{"Hello,"}, After: []string{"Bye."}}
+	html, err := m.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Text(); got != "Hello,\n\nBye.\n" || strings.Contains(html, "href") {
+		t.Errorf("%q\n%s", got, html)
+	}
 }
 
 // What a server refuses is told in its words, without whom the mail was for: it stands in logs.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	netmail "net/mail"
 	"net/url"
 	"regexp"
@@ -41,6 +42,8 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	options := []gomail.Option{gomail.WithTimeout(smtpTimeout), gomail.WithTLSPolicy(gomail.TLSOpportunistic), gomail.WithHELO(domain)}
 	if u.Scheme == "smtps" {
 		options = append(options, gomail.WithSSL(), gomail.WithPort(gomail.DefaultPortSSL))
+	} else {
+		options = append(options, gomail.WithDialContextFunc(dial))
 	}
 	if port := u.Port(); port != "" {
 		n, err := strconv.Atoi(port)
@@ -84,14 +87,38 @@ func inASCII(address string) (mailbox, domain string, err error) {
 	return address[:at] + domain, domain, err
 }
 
-// Check connects as Send does, with TLS and the password where there is one, and sends nothing.
-func (s *SMTP) Check(ctx context.Context) error {
+// opened is the key in a context of where dial puts the connection.
+type opened struct{}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if at, ok := ctx.Value(opened{}).(*net.Conn); ok && err == nil {
+		*at = conn
+	}
+	return conn, err
+}
+
+// connected does something that connects, for a bounded time, and leaves no connection open. go-mail leaves those open
+// over which it finds no TLS, or no way to sign in.
+func connected(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
 	defer cancel()
-	if err := s.client.DialWithContext(ctx); err != nil {
-		return err
+	var conn net.Conn
+	err := do(context.WithValue(ctx, opened{}, &conn))
+	if conn != nil {
+		_ = conn.Close() // mostly it is closed already
 	}
-	return s.client.Close()
+	return err
+}
+
+// Check connects as Send does, with TLS and the password where there is one, and sends nothing.
+func (s *SMTP) Check(ctx context.Context) error {
+	return connected(ctx, func(ctx context.Context) error {
+		if err := s.client.DialWithContext(ctx); err != nil {
+			return err
+		}
+		return s.client.Close()
+	})
 }
 
 // ErrAddress says that no mail can go to an address, now or later. What a parser says is left out: it repeats it.
@@ -140,9 +167,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no holiday notices back
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text())
 	msg.AddAlternativeString(gomail.TypeTextHTML, html)
-	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
-	defer cancel()
-	if err := s.client.DialAndSendWithContext(ctx, msg); err != nil {
+	if err := connected(ctx, func(ctx context.Context) error { return s.client.DialAndSendWithContext(ctx, msg) }); err != nil {
 		return errors.New("send a mail: " + nameless(err.Error(), to)) // without %w: the cause names the recipient
 	}
 	return nil
