@@ -248,6 +248,44 @@ func TestAServerNeedsItsWebhookSecret(t *testing.T) {
 	}
 }
 
+// A live key, or a restricted one, goes to Stripe and nowhere else; a test key may go to a stand-in.
+func TestALiveKeyIsForStripeAlone(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		key, address string
+		ok           bool
+	}{
+		{"sk_test_a", "", true}, {"sk_test_a", "http://127.0.0.1:12111", true}, {"rk_test_a", "http://127.0.0.1:12111", true},
+		{"sk_live_a", "", true}, {"sk_live_a", configs.StripeURL, true}, {"rk_live_a", configs.StripeURL, true},
+		{"sk_live_a", "http://127.0.0.1:12111", false}, {"rk_live_a", "https://elsewhere.example", false},
+	} {
+		_, err := configs.Load(configs.Source{Flags: map[string]string{"stripe_secret_key": c.key, "stripe_api_url": c.address}})
+		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "stripe_api_url: a live key is sent to Stripe alone") {
+			t.Errorf("%s to %q: %v", c.key, c.address, err)
+		}
+	}
+}
+
+// What is not the address of a Redis, no number and no port is told at the start.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for key, values := range map[string]map[string]bool{
+		"redis_url": {
+			"": true, "redis://h": true, "rediss://:secret@h:6380/1": true, "unix:///run/redis.sock": true,
+			"h:6379": false, "http://h": false, "redis://": false, "redis:h": false,
+		},
+		"listen":                {"127.0.0.1:0": true, ":8080": true, "127.0.0.1": false, "127.0.0.1:http": false, "127.0.0.1:65536": false, "127.0.0.1:-1": false},
+		"wrong_keys_per_minute": {"0": true, "1_000": true, "-1": false, "1.5": false, "": true},
+	} {
+		for value, ok := range values {
+			_, err := configs.Load(configs.Source{Getenv: env("LOTTERY_"+strings.ToUpper(key), value)})
+			if (err == nil) != ok || err != nil && (!strings.Contains(err.Error(), "LOTTERY_"+strings.ToUpper(key)+": must be ") || strings.Contains(err.Error(), "secret")) {
+				t.Errorf("%s %q: %v", key, value, err)
+			}
+		}
+	}
+}
+
 func TestPortOfTheMailServer(t *testing.T) {
 	t.Parallel()
 	for address, ok := range map[string]bool{
