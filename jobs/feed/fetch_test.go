@@ -129,6 +129,79 @@ func TestFetchAsksAServerThatIsAwayLessOften(t *testing.T) {
 	})
 }
 
+// How long a server wants to be left alone is up to it, up to a minute; one that says nothing is asked again after one,
+// two and four seconds, or half of that.
+func TestFetchWaitsAsLongAsTheServerWants(t *testing.T) {
+	t.Parallel()
+	in := func(d time.Duration) func() string {
+		return func() string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
+	}
+	is := func(text string) func() string { return func() string { return text } }
+	for name, c := range map[string]struct {
+		status      int
+		after       func() string
+		asked       int
+		least, most time.Duration
+	}{
+		"says nothing":          {503, is(""), 4, 3500 * time.Millisecond, 7 * time.Second},
+		"ten seconds":           {503, is("10"), 4, 30 * time.Second, 30 * time.Second},
+		"too many requests":     {429, is("10"), 4, 30 * time.Second, 30 * time.Second},
+		"at once":               {503, is("0"), 4, 0, 0},
+		"a minute":              {503, is("60"), 4, 3 * time.Minute, 3 * time.Minute},
+		"too long":              {503, is("61"), 1, 0, 0},
+		"less than nothing":     {503, is("-5"), 4, 3500 * time.Millisecond, 7 * time.Second},
+		"no number":             {503, is("soon"), 4, 3500 * time.Millisecond, 7 * time.Second},
+		"a moment":              {503, in(20 * time.Second), 4, 57 * time.Second, time.Minute},
+		"a moment that is past": {503, in(-time.Hour), 4, 0, 0},
+		"tomorrow":              {429, in(24 * time.Hour), 1, 0, 0},
+		"of another kind":       {500, is("10"), 4, 3500 * time.Millisecond, 7 * time.Second},
+		"not to be asked again": {404, is("10"), 1, 0, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked, began := 0, time.Now()
+			fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
+				return through(func(*http.Request) *http.Response {
+					asked++
+					return &http.Response{StatusCode: c.status, Header: http.Header{"Retry-After": {c.after()}}, Body: http.NoBody}
+				})
+			}})
+			_, err := fetcher.Fetch(t.Context(), "https://lottery.example/draws.csv", Known{}, nil)
+			if took := time.Since(began); err == nil || asked != c.asked || took < c.least || took > c.most {
+				t.Errorf("%s: asked %d times in %s: %v", name, asked, took, err)
+			}
+		})
+	}
+}
+
+// Five redirects are followed, a sixth is not, nor is the first asked for again.
+func TestFetchFollowsFiveRedirects(t *testing.T) {
+	t.Parallel()
+	for hops, fault := range map[int]string{5: "", 6: "it redirects more than 5 times"} {
+		asked := 0
+		fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
+			return through(func(r *http.Request) *http.Response {
+				asked++
+				if hop := len(r.URL.Path); hop <= hops {
+					return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {r.URL.Path + "+"}}, Body: http.NoBody}
+				}
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("[]"))}
+			})
+		}})
+		got, err := fetcher.Fetch(t.Context(), "https://lottery.example/", Known{}, nil)
+		if asked != mostRedirect+1 {
+			t.Errorf("%d redirects: %d requests", hops, asked)
+		}
+		switch {
+		case err == nil && fault == "":
+			if err := got.Close(); err != nil {
+				t.Error(err)
+			}
+		case err == nil || fault == "" || !strings.Contains(err.Error(), fault):
+			t.Errorf("%d redirects: %v", hops, err)
+		}
+	}
+}
+
 // A token is for the server that was asked, however far it redirects.
 func TestFetchKeepsTheTokenFromOthers(t *testing.T) {
 	t.Parallel()
