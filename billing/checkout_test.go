@@ -3,8 +3,11 @@ package billing_test
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -183,14 +186,44 @@ func TestCheckoutAnswersThatAreLost(t *testing.T) {
 // The answer got lost, and before the next attempt the account's address changed: the same key would now be refused.
 func TestCheckoutAddressChangedBetweenAttempts(t *testing.T) {
 	each(t, func(w *world) {
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.LoseReply, Path: "/v1/customers", Often: sandbox.Often{Times: 1}})
-		if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); err == nil {
-			w.t.Fatal("the answer was not lost")
+		w.stripe.FaultAPI(sandbox.APIFault{
+			Action: sandbox.LoseReply, Method: http.MethodPost, Path: "/v1/customers", Often: sandbox.Often{Times: 1},
+		})
+		if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); err == nil || len(w.stripe.Customers()) != 1 {
+			w.t.Fatalf("the answer was not lost: %v, customers %v", err, w.stripe.Customers())
 		}
 		w.moves("ann@example.com")
 		w.checkout()
-		if n := len(w.stripe.Customers()); n != 1 {
-			w.t.Errorf("%d customers", n)
+		list := w.stripe.Customers() // the first one, which never pays, is at the address that was
+		if i := slices.IndexFunc(list, func(c sandbox.Customer) bool { return c.ID == w.customer() }); len(list) != 2 || list[i].Email != "ann@example.com" {
+			w.t.Errorf("customers %+v, the account's is %s", list, w.customer())
+		}
+	})
+}
+
+// Receipts name the customer where the account has a name.
+func TestCustomersName(t *testing.T) {
+	each(t, func(w *world) {
+		for _, name := range []string{"Ann O'Hara & Søn", ""} {
+			a, err := w.store.CreateAccount(w.t.Context(), store.NewAccount{Email: fmt.Sprintf("name%d@example.com", len(name)), Name: name})
+			w.must(err)
+			var told url.Values
+			node := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost && r.URL.Path == "/v1/customers" {
+					body, err := r.GetBody()
+					w.must(err)
+					text, err := io.ReadAll(body)
+					w.must(err)
+					told, err = url.ParseQuery(string(text))
+					w.must(err)
+				}
+				return http.DefaultTransport.RoundTrip(r)
+			}))
+			_, err = node.Checkout(w.t.Context(), a.ID)
+			w.must(err)
+			if told.Get("email") != *a.Email || told.Get("name") != name || told.Has("name") != (name != "") {
+				w.t.Errorf("%q: Stripe is told %v", name, told)
+			}
 		}
 	})
 }
