@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -381,6 +382,56 @@ func TestFault42MoreSubscriptionsThanAPage(t *testing.T) {
 		_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
 		w.must(err)
 		w.wantPlan(models.PlanFree)
+	})
+}
+
+// A list that breaks off after its first page, on which an unfinished subscription stands and not the paid one, decides
+// nothing.
+func TestFault42TheSecondPageFails(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		for range 120 {
+			_, err := w.stripe.NewSubscription(w.customer(), w.price, "canceled", nil)
+			w.must(err)
+		}
+		_, err := w.stripe.NewSubscription(w.customer(), w.price, "incomplete", nil)
+		w.must(err)
+		pages := 0
+		node := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/v1/subscriptions" {
+				if pages++; r.URL.Query().Has("starting_after") {
+					return nil, errors.New("the connection is gone")
+				}
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		}))
+		_, err = node.Sync(w.t.Context(), w.account.ID, cause())
+		if models.ErrorCode(err) != models.CodeUnavailable || pages < 2 {
+			w.t.Errorf("after %d pages: %v", pages, err)
+		}
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// Each payment that fails is told of, also the second of the same subscription.
+func TestPaymentFailsASecondTime(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		want := []models.MailKind{models.MailWelcomePro}
+		for range 2 {
+			w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+			w.must(w.stripe.Renew(sub))
+			w.settle()
+			want = append(want, models.MailPaymentFailed)
+			w.wantMails(want...)
+			w.must(w.stripe.SetCard(w.customer(), sandbox.CardOK))
+			w.must(w.stripe.RetryPayment(sub))
+			w.settle()
+			w.wantPlan(models.PlanPro)
+			w.stripe.Advance(day)
+		}
+		w.wantMails(want...)
 	})
 }
 

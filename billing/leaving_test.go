@@ -223,8 +223,11 @@ func TestMoneyThatComesAfterTheEnd(t *testing.T) {
 	each(t, func(w *world) {
 		for name, end := range map[string]func(sub string){
 			"the account is closed": func(string) {
-				_, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+				ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
 				w.must(err)
+				if !ended.UnderWay {
+					w.t.Error("it is not told that a bank is deciding")
+				}
 				_, err = w.store.DeleteAccount(w.t.Context(), w.account.ID)
 				w.must(err)
 			},
@@ -254,5 +257,20 @@ func TestMoneyThatComesAfterTheEnd(t *testing.T) {
 		w.must(w.stripe.Cancel(w.pro()))
 		w.settle()
 		w.wantFlags() // what was paid before the end is nobody's concern
+		w.account = w.newAccount()
+		sub := w.pro()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.BankPays))
+		w.must(w.stripe.Renew(sub))
+		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		if !ended.UnderWay {
+			w.t.Error("it is not told that a bank is deciding on the renewal")
+		}
+		w.settle()
+		w.wantFlags()
+		w.stripe.Advance(time.Hour)
+		w.must(w.stripe.Settle(sub, true))
+		w.settle()
+		w.wantFlags(models.FlagPaidLate)
 	})
 }
