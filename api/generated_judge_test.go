@@ -27,6 +27,9 @@ func (w *generatedWorker) judge(g *generated, res *httptest.ResponseRecorder) er
 	if res.Header().Get("X-Request-Id") == "" && res.Code != http.StatusNoContent {
 		return errors.New("no X-Request-Id")
 	}
+	if after := res.Header().Get("Retry-After"); (after != "") != (res.Code == http.StatusTooManyRequests) {
+		return fmt.Errorf("Retry-After %q", after)
+	}
 	body, err := decoded(res)
 	if err != nil {
 		return fmt.Errorf("the body cannot be decoded: %w", err)
