@@ -88,7 +88,7 @@ func NewFetcher(o FetchOptions) *Fetcher {
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > mostRedirect {
-				return errRedirects
+				return lasting{fmt.Errorf("it redirects more than %d times", mostRedirect)}
 			}
 			if asked := via[0].URL; r.URL.Host != asked.Host || (asked.Scheme == "https" && r.URL.Scheme != "https") {
 				maps.DeleteFunc(r.Header, func(name string, _ []string) bool { return !slices.Contains(forAll, name) })
@@ -102,7 +102,8 @@ func NewFetcher(o FetchOptions) *Fetcher {
 	return &Fetcher{client: client, userAgent: fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact), stall: stall}
 }
 
-var errRedirects = fmt.Errorf("it redirects more than %d times", mostRedirect)
+// lasting is an error that stays, however often one tries.
+type lasting struct{ error }
 
 // forAll is the headers that may go to another server than the one that was asked, or there in the clear. What the
 // caller adds is for that server alone: an app token is a secret, and net/http holds back only those that it knows.
@@ -145,7 +146,7 @@ func worthRetrying(ctx context.Context, res *http.Response, err error) (bool, er
 	if after, ok := retryAfter(res); ok && after > longestWait {
 		return false, nil
 	}
-	if errors.Is(err, errRedirects) || err != nil && strings.Contains(err.Error(), "not on the public internet") {
+	if _, ok := errors.AsType[lasting](err); ok {
 		return false, nil
 	}
 	return retryablehttp.DefaultRetryPolicy(ctx, res, err)

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -32,6 +33,11 @@ func TestPublicOnly(t *testing.T) {
 type through func(*http.Request) *http.Response
 
 func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+
+// answered is a fetcher whose requests are answered so.
+func answered(answer through) *Fetcher {
+	return NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper { return answer }})
+}
 
 // slowBody sends pieces, each after a pause.
 type slowBody struct {
@@ -68,11 +74,9 @@ func TestFetchWaitsForTheNextPiece(t *testing.T) {
 		{1000, time.Second, "the server had not sent all of it after 2m0s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
-				return through(func(r *http.Request) *http.Response {
-					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: &slowBody{tc.pieces, tc.pause, r}}
-				})
-			}})
+			fetcher := answered(func(r *http.Request) *http.Response {
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: &slowBody{tc.pieces, tc.pause, r}}
+			})
 			got, err := fetcher.Fetch(t.Context(), "https://lottery.example/draws.csv", Known{}, nil)
 			if tc.fault != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.fault) {
@@ -96,12 +100,10 @@ func TestFetchAsksAServerThatIsAwayLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked, status := 0, 0
-		fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
-			return through(func(*http.Request) *http.Response {
-				asked++
-				return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}
-			})
-		}})
+		fetcher := answered(func(*http.Request) *http.Response {
+			asked++
+			return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}
+		})
 		for i, step := range []struct {
 			address string
 			status  int
@@ -159,12 +161,10 @@ func TestFetchWaitsAsLongAsTheServerWants(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			asked, began := 0, time.Now()
-			fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
-				return through(func(*http.Request) *http.Response {
-					asked++
-					return &http.Response{StatusCode: c.status, Header: http.Header{"Retry-After": {c.after()}}, Body: http.NoBody}
-				})
-			}})
+			fetcher := answered(func(*http.Request) *http.Response {
+				asked++
+				return &http.Response{StatusCode: c.status, Header: http.Header{"Retry-After": {c.after()}}, Body: http.NoBody}
+			})
 			_, err := fetcher.Fetch(t.Context(), "https://lottery.example/draws.csv", Known{}, nil)
 			if took := time.Since(began); err == nil || asked != c.asked || took < c.least || took > c.most {
 				t.Errorf("%s: asked %d times in %s: %v", name, asked, took, err)
@@ -173,20 +173,29 @@ func TestFetchWaitsAsLongAsTheServerWants(t *testing.T) {
 	}
 }
 
+// An address that leads into a private network is not tried again: it would lead there in an hour, too.
+func TestFetchTriesAPrivateAddressOnce(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := NewFetcher(FetchOptions{FirstWait: time.Hour}).Fetch(ctx, "http://127.0.0.1:1/draws.csv", Known{}, nil)
+	if err == nil || !strings.Contains(err.Error(), "not on the public internet") {
+		t.Error(err)
+	}
+}
+
 // Five redirects are followed, a sixth is not, nor is the first asked for again.
 func TestFetchFollowsFiveRedirects(t *testing.T) {
 	t.Parallel()
 	for hops, fault := range map[int]string{5: "", 6: "it redirects more than 5 times"} {
 		asked := 0
-		fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
-			return through(func(r *http.Request) *http.Response {
-				asked++
-				if hop := len(r.URL.Path); hop <= hops {
-					return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {r.URL.Path + "+"}}, Body: http.NoBody}
-				}
-				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("[]"))}
-			})
-		}})
+		fetcher := answered(func(r *http.Request) *http.Response {
+			asked++
+			if hop := len(r.URL.Path); hop <= hops {
+				return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {r.URL.Path + "+"}}, Body: http.NoBody}
+			}
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("[]"))}
+		})
 		got, err := fetcher.Fetch(t.Context(), "https://lottery.example/", Known{}, nil)
 		if asked != mostRedirect+1 {
 			t.Errorf("%d redirects: %d requests", hops, asked)
@@ -221,17 +230,15 @@ func TestFetchKeepsTheTokenFromOthers(t *testing.T) {
 	} {
 		var last http.Header
 		next := c.hops
-		fetcher := NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper {
-			return through(func(r *http.Request) *http.Response {
-				last = r.Header
-				if len(next) == 0 {
-					return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("[]"))}
-				}
-				to := next[0]
-				next = next[1:]
-				return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}, Body: http.NoBody}
-			})
-		}})
+		fetcher := answered(func(r *http.Request) *http.Response {
+			last = r.Header
+			if len(next) == 0 {
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("[]"))}
+			}
+			to := next[0]
+			next = next[1:]
+			return &http.Response{StatusCode: http.StatusFound, Header: http.Header{"Location": {to}}, Body: http.NoBody}
+		})
 		got, err := fetcher.Fetch(t.Context(), asked, Known{ETag: `"1"`}, http.Header{"X-App-Token": {"secret"}})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -93,7 +93,7 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 
 func public(ip netip.Addr) error {
 	if ip = ip.Unmap(); !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedSpace.Contains(ip) {
-		return fmt.Errorf("it leads to %s, which is not on the public internet; feeds_allow_private allows that", ip)
+		return lasting{fmt.Errorf("it leads to %s, which is not on the public internet; feeds_allow_private allows that", ip)}
 	}
 	return nil
 }
