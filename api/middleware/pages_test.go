@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
@@ -115,7 +116,9 @@ func TestAccessLog(t *testing.T) {
 	traffic.Know("/v1/draws/date/:date", "/v1/draws/date/{date}")
 	e := gin.New()
 	e.Use(middleware.RequestID(), traffic.Observe())
-	e.GET("/v1/draws/date/:date", func(c *gin.Context) { c.String(http.StatusOK, "12345") })
+	const took = 20 * time.Millisecond
+	e.GET("/v1/draws/date/:date", func(c *gin.Context) { time.Sleep(took); c.String(http.StatusOK, "12345") })
+	began := time.Now()
 	for _, path := range []string{"/v1/draws/date/2024-02-29?api_key=ldk_secret", "/wp-admin.php?x=ldk_secret"} {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.RemoteAddr = "10.0.0.1:999"
@@ -142,7 +145,11 @@ func TestAccessLog(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got[0][name], want)
 		}
 	}
-	if _, ok := got[0]["ms"].(float64); !ok || got[1]["route"] != middleware.OtherRoute || got[1]["status"] != 404.0 {
+	ms, _ := got[0]["ms"].(float64)
+	if longest := float64(time.Since(began).Milliseconds() + 1); ms < float64(took.Milliseconds()) || ms > longest {
+		t.Errorf("a request is said to have taken %v ms: it took %s to %v ms", ms, took, longest)
+	}
+	if got[1]["route"] != middleware.OtherRoute || got[1]["status"] != 404.0 {
 		t.Errorf("%v", got[1])
 	}
 }
