@@ -1,9 +1,12 @@
 package admin
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -74,6 +77,35 @@ func TestDoctorOfABadConfiguration(t *testing.T) {
 	for _, form := range []string{formJSON, formCSV} {
 		if got := examine(form); strings.Contains(got, "see below") || strings.Count(got, file+": ") < 4 {
 			t.Errorf("%s: %s", form, got)
+		}
+	}
+}
+
+// A live key that the configuration would send to another address than Stripe's is sent nowhere by the doctor either.
+func TestDoctorSendsALiveKeyToStripeAlone(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer elsewhere.Close()
+	database := "sqlite:" + filepath.Join(t.TempDir(), "lottery.db")
+	for _, key := range []string{"sk_test_a", "sk_live_a", "rk_live_a"} {
+		before := asked.Load()
+		run := func(args ...string) (code int, out string) {
+			var text strings.Builder
+			set := map[string]string{"LOTTERY_STRIPE_SECRET_KEY": key, "LOTTERY_STRIPE_API_URL": elsewhere.URL}
+			code = Run(t.Context(), append(args, "--database-url", database), Env{
+				Getenv: func(name string) string { return set[name] }, Stdin: strings.NewReader(""), Stdout: &text, Stderr: &text,
+			})
+			return code, text.String()
+		}
+		if strings.HasPrefix(key, "sk_test_") {
+			if code, out := run("db", "migrate"); code != 0 {
+				t.Fatalf("%d %s", code, out)
+			}
+		}
+		code, out := run("doctor")
+		if live := !strings.HasPrefix(key, "sk_test_"); code != exitFailed || (asked.Load() == before) != live || strings.Contains(out, key) {
+			t.Errorf("%s: %d, asked %d times\n%s", key, code, asked.Load()-before, out)
 		}
 	}
 }

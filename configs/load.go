@@ -36,12 +36,13 @@ func Load(src Source) (Config, error) {
 			problems = append(problems, fmt.Sprintf("%s: %v", name, err))
 		}
 	}
-	if cfg.Stripe.Live() && cfg.Stripe.APIURL != "" && cfg.Stripe.APIURL != StripeURL {
-		problems = append(problems, "stripe_api_url: a live key is sent to Stripe alone: leave the address out, or use a test key")
-	}
 	if src.Serve && (cfg.Stripe.On() || wrong["stripe_secret_key"]) && len(cfg.Stripe.WebhookSecrets) == 0 && !wrong["stripe_webhook_secret"] {
 		problems = append(problems, "stripe_webhook_secret: is not set, and stripe_secret_key is: `lotteryadmin billing setup` makes the webhook and prints its secret; "+
 			"without it no event of Stripe can be told from a forged one")
+	}
+	if cfg.Stripe.Live() && cfg.Stripe.APIURL != "" && cfg.Stripe.APIURL != StripeURL {
+		problems = append(problems, "stripe_api_url: a live key is sent to Stripe alone: leave the address out, or use a test key")
+		cfg.Stripe.SecretKey = "" // the doctor goes on with what could be read
 	}
 	if (cfg.Web.SMTPURL != "" || wrong["smtp_url"]) && cfg.Web.MailFrom == "" && !wrong["mail_from"] {
 		problems = append(problems, "mail_from: smtp_url is set, so mails need a sender, such as Lottery Draws API <noreply@example.com>")
