@@ -139,14 +139,24 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 		p.Name = new(a.Name)
 	}
 	c, err := s.api.Customers.New(p)
-	if e, ok := errors.AsType[*stripe.Error](err); ok && e.Type == stripe.ErrorTypeIdempotency && e.HTTPStatusCode == http.StatusBadRequest {
-		p.Params = params(ctx, newKey("customer")) // name or address changed since an answer got lost
+	if spent(err) {
+		if id, err = s.findCustomer(ctx, a); err != nil || id != "" { // an error may be the answer to what was done
+			return id, true, err
+		}
+		p.Params = params(ctx, newKey("customer"))
 		c, err = s.api.Customers.New(p)
 	}
 	if err != nil {
 		return "", false, explained("make a customer", err)
 	}
 	return c.ID, replayed(c.LastResponse), nil
+}
+
+// spent tells whether an idempotency key is of no use any more: name or address changed since its answer got lost, or the
+// answer was an error of Stripe's own, which it gives to the key for a day.
+func spent(err error) bool {
+	e, ok := errors.AsType[*stripe.Error](err)
+	return ok && (e.HTTPStatusCode >= http.StatusInternalServerError || e.Type == stripe.ErrorTypeIdempotency && e.HTTPStatusCode == http.StatusBadRequest)
 }
 
 // replayed tells whether Stripe gave the answer to an earlier request with the same idempotency key.

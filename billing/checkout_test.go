@@ -148,7 +148,7 @@ func TestCheckoutAnswersThatAreLost(t *testing.T) {
 			w.stripe.Advance(23*time.Hour + 55*time.Minute)
 		},
 	}
-	actions := []sandbox.Action{sandbox.LoseReply, sandbox.ErrorAfter, sandbox.ServerError, sandbox.RateLimit}
+	actions := []sandbox.Action{sandbox.LoseReply, sandbox.ErrorAfter, sandbox.ErrorStays, sandbox.ServerError, sandbox.RateLimit}
 	each(t, func(w *world) {
 		for path, begin := range paths {
 			for _, action := range actions {

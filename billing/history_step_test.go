@@ -143,7 +143,7 @@ func (h *history) step() {
 		h.stripe.Advance(time.Duration(rapid.IntRange(5, 40).Draw(h.rt, "days")) * day)
 	case "api fault":
 		h.stripe.FaultAPI(sandbox.APIFault{
-			Action: rapid.SampledFrom([]sandbox.Action{sandbox.RateLimit, sandbox.ServerError, sandbox.ErrorAfter, sandbox.LoseReply, sandbox.Withhold}).Draw(h.rt, "fault"),
+			Action: rapid.SampledFrom([]sandbox.Action{sandbox.RateLimit, sandbox.ServerError, sandbox.ErrorAfter, sandbox.ErrorStays, sandbox.LoseReply, sandbox.Withhold}).Draw(h.rt, "fault"),
 			Method: rapid.SampledFrom([]string{"", http.MethodGet, http.MethodPost}).Draw(h.rt, "method"),
 			Often:  sandbox.Often{Times: rapid.IntRange(1, 3).Draw(h.rt, "times")},
 		})

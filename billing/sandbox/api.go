@@ -116,11 +116,14 @@ func (s *Sandbox) process(r *http.Request, id, body string, fault APIFault) repl
 	if fault.Action == NewShape {
 		version = NewVersion
 	}
-	rep := s.execute(h, req, id, version, fault)
-	s.cause = cause{}
-	if fault.Action == ErrorAfter {
-		rep, _ = APIFault{Action: ServerError}.instead()
+	rep, _ := APIFault{Action: ServerError}.instead()
+	if fault.Action != ErrorStays {
+		done := s.execute(h, req, id, version, fault)
+		if fault.Action != ErrorAfter {
+			rep = done
+		}
 	}
+	s.cause = cause{}
 	if key != "" && rep.status != http.StatusUnauthorized {
 		s.remember(key, r.URL.Path, form.String(), id, rep)
 	}

@@ -17,6 +17,7 @@ const (
 	RateLimit   Action = "rate_limit"         // 429, nothing done
 	ServerError Action = "server_error"       // 500, nothing done
 	ErrorAfter  Action = "error_after_commit" // done, but answered with 500, also to the same idempotency key again
+	ErrorStays  Action = "error_stays"        // 500, nothing done, also to the same idempotency key again
 	Hang        Action = "hang"               // no answer, nothing done, until the client leaves or Delay is over
 	LoseReply   Action = "lose_reply"         // done, but the connection ends after the head of the answer
 	DelayReply  Action = "delay"              // done after Delay

@@ -26,6 +26,7 @@ func TestAPIFaults(t *testing.T) {
 		{sandbox.APIFault{Action: sandbox.RateLimit, Often: once, RetryAfter: 2 * time.Second}, 429, 0},
 		{sandbox.APIFault{Action: sandbox.ServerError, Often: once}, 500, 0},
 		{sandbox.APIFault{Action: sandbox.ErrorAfter, Often: once}, 500, 1},
+		{sandbox.APIFault{Action: sandbox.ErrorStays, Often: once}, 500, 0},
 		{sandbox.APIFault{Action: sandbox.Hang, Delay: 20 * time.Millisecond, Often: once}, 0, 0},
 		{sandbox.APIFault{Action: sandbox.LoseReply, Often: once}, 0, 1},
 		{sandbox.APIFault{Action: sandbox.DelayReply, Delay: 20 * time.Millisecond, Often: once}, 200, 1},
@@ -49,9 +50,13 @@ func TestAPIFaults(t *testing.T) {
 		if c.status == 429 && (stripeError(err).Code != "rate_limit" || stripeError(err).LastResponse.Header.Get("Retry-After") != "2") {
 			t.Errorf("%+v", err)
 		}
-		// The same again, with the same key: done once, whatever the client saw.
+		// The same again, with the same key: done once, whatever the client saw, unless the error stays.
 		_, err = b.API.Customers.New(p)
-		if made := len(b.Customers()) - before; made != 1 || (err != nil) != (c.fault.Action == sandbox.ErrorAfter) {
+		stays, most := c.fault.Action == sandbox.ErrorAfter || c.fault.Action == sandbox.ErrorStays, 1
+		if c.fault.Action == sandbox.ErrorStays {
+			most = 0
+		}
+		if made := len(b.Customers()) - before; made != most || (err != nil) != stays {
 			t.Errorf("%s, again: %d made, %v", c.fault.Action, made, err)
 		}
 	}
