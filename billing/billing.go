@@ -81,8 +81,11 @@ func New(o Options) *Service {
 	if o.StripeNow == nil {
 		o.StripeNow = o.Now
 	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
 	backend := &stripe.BackendConfig{
-		HTTPClient:        &http.Client{Timeout: requestTimeout, Transport: o.Transport},
+		HTTPClient:        &http.Client{Timeout: requestTimeout, Transport: answers{o.Transport}},
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its texts may hold what must not be logged
 		MaxNetworkRetries: new(o.Retries),
 		EnableTelemetry:   new(false),

@@ -15,6 +15,9 @@ func explained(doing string, err error) error {
 	if err == nil || models.ErrorCode(err) != "" {
 		return err
 	}
+	if odd, ok := errors.AsType[strange](err); ok {
+		return models.Errorf(models.CodeUnavailable, "%s: %s; try again, and if it stays so, see what stands between here and Stripe", doing, odd)
+	}
 	e, ok := errors.AsType[*stripe.Error](err)
 	if !ok {
 		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": Stripe does not answer; try again", Err: withoutKey(err)}

@@ -87,6 +87,48 @@ func TestHoleInAList(t *testing.T) {
 	})
 }
 
+// What is no answer of Stripe's, whatever its status, is no list of nothing: nobody loses a plan by it, is told that nothing
+// will be charged, or is sold Pro again. Nothing of it is kept.
+func TestAnswersThatAreNotStripes(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.pro()
+		w.kill()
+		stripe := w.api.Config.Handler
+		for _, c := range []struct {
+			status int
+			body   string
+		}{
+			{200, `{}`}, {200, `{"status":"marvin"}`}, {200, `null`}, {200, `[]`}, {200, ``}, {200, `<p>marvin</p>`}, {200, `{"id":"marvin"}`},
+			{200, `{"object":"list","has_more":true}`}, {200, `{"object":"list","has_more":true,"data":[]}`}, {200, `{"data":[{}]}`},
+			{200, `{"object":"list","data":[{}],"has_more":false}`}, {200, `{"object":"list","data":[null],"has_more":false}`},
+			{200, `{"object":"list","data":{"id":"marvin"}}`},
+			{402, `<p>marvin</p>`}, {409, `{"marvin":1}`}, {500, `marvin`}, {502, `<p>marvin</p>`}, {502, `{"error":"marvin"}`},
+		} {
+			w.api.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Content-Type", "application/json")
+				rw.WriteHeader(c.status)
+				fmt.Fprint(rw, c.body)
+			})
+			_, synced := w.billing.Sync(ctx, w.account.ID, cause())
+			_, sold := w.billing.Checkout(ctx, w.account.ID)
+			_, ended := w.billing.End(ctx, w.account.ID, cause())
+			w.pending("evt_1", w.customer())
+			_, err := w.billing.Work(ctx)
+			w.must(err)
+			for what, err := range map[string]error{"sync": synced, "checkout": sold, "end": ended, "event": errors.New(w.events()[0].Outcome)} {
+				if err == nil || err.Error() == "" || strings.Contains(err.Error(), "marvin") {
+					w.t.Errorf("%d %s: %s: %v", c.status, c.body, what, err)
+				}
+			}
+			w.wantPlan(models.PlanPro)
+			w.api.Config.Handler = stripe
+			w.offset.Add(int64(time.Hour))
+		}
+		w.wantMails(models.MailWelcomePro)
+	})
+}
+
 // faulty reaches Stripe through code that panics.
 type faulty struct{}
 

@@ -27,6 +27,9 @@ type subscription struct {
 	paidLate     string    // its latest invoice, if that was paid when the subscription had ended; "" if not
 }
 
+// lastSecond is the last of the year 9999: databases hold no later time.
+const lastSecond = 253402300799
+
 // read takes what counts out of sub. A period's end that Stripe left out is none, not 1970. One that is cancelled on a
 // date ends then, wherever its periods end.
 func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscription {
@@ -37,12 +40,12 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 	if paidLate(sub) {
 		out.paidLate = sub.LatestInvoice.ID
 	}
-	if at := cmp.Or(sub.CancelAt, sub.CurrentPeriodEnd); at > 0 {
+	if at := cmp.Or(sub.CancelAt, sub.CurrentPeriodEnd); at > 0 && at <= lastSecond {
 		end := time.Unix(at, 0).UTC()
 		out.periodEnd = &end
 	}
-	if sub.CurrentPeriodStart > 0 { // where no invoice says better
-		out.pastDueSince = time.Unix(sub.CurrentPeriodStart, 0).UTC()
+	if at := sub.CurrentPeriodStart; at > 0 && at <= lastSecond { // where no invoice says better
+		out.pastDueSince = time.Unix(at, 0).UTC()
 	}
 	if sub.Items == nil {
 		return out

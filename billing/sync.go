@@ -194,10 +194,6 @@ func flag(accountID string, kind models.FlagKind, ref, detail string) models.Acc
 	return models.AccountFlag{AccountID: accountID, Kind: kind, Ref: ref, Detail: detail}
 }
 
-// errHole says that a list names something and does not say what. It may be what somebody pays for: nothing is decided
-// without it.
-var errHole error = models.Errorf(models.CodeUnavailable, "a list of Stripe's has a hole; try again, and if it stays so, ask Stripe")
-
 // subscriptions reads every subscription of b's customer, on every page; gone tells that there is no such customer any
 // more.
 func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (list []subscription, gone bool, err error) {
@@ -210,9 +206,6 @@ func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (
 	p.AddExpand("data.latest_invoice")
 	iter := s.api.Subscriptions.List(p)
 	for iter.Next() {
-		if iter.Subscription() == nil {
-			return nil, false, errHole
-		}
 		sub := read(iter.Subscription(), prices)
 		if sub.unclear() {
 			since, ever, err := s.unpaidSince(ctx, sub.id)
@@ -287,9 +280,6 @@ func (s *Service) unpaidSince(ctx context.Context, subscriptionID string) (oldes
 	p := &stripe.InvoiceListParams{ListParams: listParams(ctx), Subscription: new(subscriptionID)}
 	iter := s.api.Invoices.List(p) // the newest first
 	for iter.Next() {
-		if iter.Invoice() == nil {
-			return time.Time{}, false, errHole
-		}
 		switch inv := iter.Invoice(); inv.Status {
 		case stripe.InvoiceStatusPaid:
 			return oldest, true, nil
