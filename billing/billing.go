@@ -63,6 +63,9 @@ type Service struct {
 	leaseFor  time.Duration
 	wake      chan struct{} // an event came
 
+	busyMu sync.Mutex
+	busy   map[string]bool // customers whose events are worked on
+
 	refusedMu sync.Mutex
 	refused   map[string]refusal // by the reason
 }
@@ -98,7 +101,7 @@ func New(o Options) *Service {
 		store: o.Store, api: client.New(o.Stripe.SecretKey, &stripe.Backends{API: api}), cfg: o.Stripe, publicURL: o.PublicURL,
 		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() },
 		log: o.Log, pace: cmp.Or(o.Pace, pace), leaseFor: leaseFor, wake: make(chan struct{}, 1),
-		refused: map[string]refusal{},
+		busy: map[string]bool{}, refused: map[string]refusal{},
 	}
 }
 

@@ -80,7 +80,7 @@ func TestClaimsOfTheLivingAreKept(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		mine, err := s.store.ClaimEvents(ctx, 9, s.leaseFor)
+		mine, err := s.store.ClaimEvents(ctx, 9, s.leaseFor, nil)
 		if err != nil || len(mine) != 2 {
 			t.Fatalf("%v %+v", err, mine)
 		}
@@ -89,7 +89,7 @@ func TestClaimsOfTheLivingAreKept(t *testing.T) {
 		claims.drop("evt_2")
 		var got []models.StripeEvent
 		for end := time.Now().Add(5 * s.leaseFor / 2); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-			list, err := other.ClaimEvents(ctx, 9, time.Minute)
+			list, err := other.ClaimEvents(ctx, 9, time.Minute, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

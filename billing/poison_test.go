@@ -26,7 +26,7 @@ func TestEventThatKills(t *testing.T) {
 		w.kill()
 		w.pending("evt_killer", "cus_x")
 		for range billing.MostAttempts { // each claim ends with the process
-			claimed, err := w.store.ClaimEvents(w.t.Context(), 9, 15*time.Second)
+			claimed, err := w.store.ClaimEvents(w.t.Context(), 9, 15*time.Second, nil)
 			if err != nil || len(claimed) != 1 {
 				w.t.Fatal(len(claimed), err)
 			}

@@ -26,8 +26,9 @@ const (
 	graceEvery = time.Minute
 	// claimed is how many events one look takes.
 	claimed = 50
-	// atOnce is how many events of different customers one node works on at a time.
-	atOnce = 4
+	// atOnce is how many customers' events of one batch are worked on at a time, and batches is how many batches are.
+	atOnce  = 4
+	batches = 4
 	// firstRetry doubles up to lastRetry.
 	firstRetry = time.Second
 	lastRetry  = 10 * time.Minute
@@ -42,78 +43,157 @@ func (s *Service) Run(ctx context.Context) {
 	tick, grace := time.NewTicker(workEvery), time.NewTicker(graceEvery)
 	defer tick.Stop()
 	defer grace.Stop()
+	var beside sync.WaitGroup // a customer for whom Stripe does not answer keeps nobody else waiting
+	defer beside.Wait()
+	room, ending := make(chan struct{}, batches), make(chan struct{}, 1)
 	for {
-		if _, err := s.Work(ctx); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "the billing inbox cannot be worked on now", "error", err)
-		}
+		s.takeAll(ctx, room, &beside)
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		case <-s.wake:
 		case <-grace.C:
-			s.endGrace(ctx)
+			select {
+			case ending <- struct{}{}:
+				beside.Go(func() {
+					defer func() { <-ending }()
+					s.endGrace(ctx)
+				})
+			default: // the last look has not ended
+			}
 		}
 	}
 }
 
-// Work takes the events that are due, once, and tells how many there were.
+// takeAll takes what is due, batch by batch while there is room, and has each worked on beside the others.
+func (s *Service) takeAll(ctx context.Context, room chan struct{}, beside *sync.WaitGroup) {
+	for ctx.Err() == nil {
+		select {
+		case room <- struct{}{}:
+		default:
+			return // a batch that ends wakes Run
+		}
+		b, err := s.take(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "the billing inbox cannot be worked on now", "error", err)
+		}
+		if b == nil {
+			<-room
+			return
+		}
+		beside.Go(func() {
+			defer s.kick() // there may be more of its customers, and of others if there was no room
+			defer func() { <-room }()
+			s.workOff(ctx, b)
+		})
+	}
+}
+
+// Work takes the events that are due, once, works on them and tells how many there were.
 func (s *Service) Work(ctx context.Context) (int, error) {
-	asked, cancel := s.store.Bounded(ctx)
-	events, err := s.store.ClaimEvents(asked, claimed, s.leaseFor)
-	cancel()
-	if len(events) == 0 {
+	b, err := s.take(ctx)
+	if b == nil {
 		return 0, err
 	}
-	n := len(events)
-	events = s.giveUp(ctx, events)
+	n := len(b.events)
+	s.workOff(ctx, b)
+	return n, err
+}
+
+// batch is events that were taken together, and the customers that they are of.
+type batch struct {
+	events    []models.StripeEvent
+	customers []string
+}
+
+// take claims events that are due, but none of customers that are worked on already: these wait, so that one whose work
+// takes long has one piece of it under way. nil = there are none.
+func (s *Service) take(ctx context.Context) (*batch, error) {
+	s.busyMu.Lock()
+	defer s.busyMu.Unlock()
+	asked, cancel := s.store.Bounded(ctx)
+	defer cancel()
+	events, err := s.store.ClaimEvents(asked, claimed, s.leaseFor, slices.Collect(maps.Keys(s.busy)))
+	if len(events) == 0 {
+		return nil, err
+	}
+	b := &batch{events: events}
+	for _, e := range events {
+		if e.CustomerID != "" && !s.busy[e.CustomerID] {
+			s.busy[e.CustomerID] = true
+			b.customers = append(b.customers, e.CustomerID)
+		}
+	}
+	return b, err
+}
+
+// done tells that a customer's events are not worked on any more.
+func (s *Service) done(customer string) {
+	s.busyMu.Lock()
+	defer s.busyMu.Unlock()
+	delete(s.busy, customer)
+}
+
+// workOff does what follows from the events of a batch.
+func (s *Service) workOff(ctx context.Context, b *batch) {
+	events := s.giveUp(ctx, b.events)
 	// One customer's events are worked on one after the other. All of them were here before the first is worked on, so
 	// one sync serves those that tell of nothing else; and if Stripe does not answer for one, it is not asked for those.
 	queues := map[string][]models.StripeEvent{}
 	for _, e := range events {
 		queues[e.CustomerID] = append(queues[e.CustomerID], e)
 	}
+	for _, customer := range b.customers {
+		if queues[customer] == nil { // given up
+			s.done(customer)
+		}
+	}
 	mine, release := s.keepClaims(ctx, events)
 	defer release()
 	var wg sync.WaitGroup
 	room := make(chan struct{}, atOnce)
 	for _, customer := range byAttempts(queues) {
-		queue := queues[customer]
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
-			served, account := "", ""
-			var away error
-			for i := range queue {
-				e := &queue[i]
-				outcome, err := served, away
-				switch {
-				case served != "" && onlySignal(e.Type):
-					e.AccountID = account
-					err = s.name(ctx, e)
-				case away != nil && onlySignal(e.Type):
-				default:
-					err = s.safely(ctx, func() (err error) {
-						outcome, err = s.follow(ctx, e)
-						return err
-					}, "event", e.ID, "type", e.Type)
-				}
-				mine.drop(e.ID)
-				if !s.settle(ctx, e, outcome, err) {
-					return // the database does not answer: the rest comes again when its claims have run out
-				}
-				switch {
-				case customer == "": // of several, or of none
-				case err == nil:
-					served, account, away = outcome, e.AccountID, nil
-				case models.ErrorCode(err) == models.CodeUnavailable:
-					away = err
-				}
-			}
+			s.workOn(ctx, customer, queues[customer], mine)
+			s.done(customer)
 		})
 	}
 	wg.Wait()
-	return n, err
+}
+
+// workOn does what follows from the events of one customer.
+func (s *Service) workOn(ctx context.Context, customer string, queue []models.StripeEvent, mine *claims) {
+	served, account := "", ""
+	var away error
+	for i := range queue {
+		e := &queue[i]
+		outcome, err := served, away
+		switch {
+		case served != "" && onlySignal(e.Type):
+			e.AccountID = account
+			err = s.name(ctx, e)
+		case away != nil && onlySignal(e.Type):
+		default:
+			err = s.safely(ctx, func() (err error) {
+				outcome, err = s.follow(ctx, e)
+				return err
+			}, "event", e.ID, "type", e.Type)
+		}
+		mine.drop(e.ID)
+		if !s.settle(ctx, e, outcome, err) {
+			return // the database does not answer: the rest comes again when its claims have run out
+		}
+		switch {
+		case customer == "": // of several, or of none
+		case err == nil:
+			served, account, away = outcome, e.AccountID, nil
+		case models.ErrorCode(err) == models.CodeUnavailable:
+			away = err
+		}
+	}
 }
 
 // errNeverEnded says that whoever worked on an event had died by the end.

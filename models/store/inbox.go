@@ -27,14 +27,16 @@ func (s *Store) AddEvent(ctx context.Context, e models.StripeEvent) (isNew bool,
 // was wrong.
 const eventAhead = time.Hour
 
-// ClaimEvents gives this caller up to limit events that are due, oldest first: nobody else gets them for d. A caller
-// that dies leaves them to be claimed again. An event that nobody has tried is due, whatever the clock of the node said to
-// which it came.
-func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration) ([]models.StripeEvent, error) {
+// ClaimEvents gives this caller up to limit events that are due, oldest first, but none of the customers but: nobody else
+// gets them for d. A caller that dies leaves them to be claimed again. An event that nobody has tried is due, whatever the
+// clock of the node said to which it came.
+func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration, but []string) ([]models.StripeEvent, error) {
 	var due []models.StripeEvent
-	err := s.reader(ctx).Where("state = ? AND (next_at <= ? OR attempts = 0 OR next_at > ?)", models.EventPending, s.later(0), s.later(eventAhead)).
-		Order("next_at, id").Limit(limit).Find(&due).Error
-	if err != nil {
+	q := s.reader(ctx).Where("state = ? AND (next_at <= ? OR attempts = 0 OR next_at > ?)", models.EventPending, s.later(0), s.later(eventAhead))
+	if len(but) > 0 {
+		q = q.Where("customer_id NOT IN ?", but)
+	}
+	if err := q.Order("next_at, id").Limit(limit).Find(&due).Error; err != nil {
 		return nil, unavailable(err)
 	}
 	claimed := due[:0]

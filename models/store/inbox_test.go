@@ -24,7 +24,7 @@ func addEvents(t *testing.T, st *store.Store, n int) {
 
 func claim(t *testing.T, st *store.Store, d time.Duration, want int) []models.StripeEvent {
 	t.Helper()
-	list, err := st.ClaimEvents(t.Context(), 100, d)
+	list, err := st.ClaimEvents(t.Context(), 100, d, nil)
 	if err != nil || len(list) != want {
 		t.Fatalf("%d claimed, want %d: %v", len(list), want, err)
 	}
@@ -43,7 +43,7 @@ func TestClaimsAtOnce(t *testing.T) {
 			st := []*store.Store{a, b}[i%2]
 			wg.Go(func() {
 				for empty := 0; empty < 3; {
-					list, err := st.ClaimEvents(context.Background(), 7, time.Minute) // one that lasts for an hour counts as a mistake of a clock
+					list, err := st.ClaimEvents(context.Background(), 7, time.Minute, nil) // one that lasts for an hour counts as a mistake of a clock
 					if err != nil {
 						t.Error(err)
 						return
