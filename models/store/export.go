@@ -62,7 +62,9 @@ func (s *Store) snapshot(ctx context.Context) *gorm.DB {
 // dateText is the draws' date column as YYYY-MM-DD.
 func (s *Store) dateText() string {
 	if s.dialect == Postgres {
-		return "to_char(date, 'YYYY-MM-DD')" // not date::text, whose form the server's DateStyle decides
+		// Not date::text, whose form the server's DateStyle decides; and not of the date itself, which would become midnight
+		// in the session's time zone: some zones have left a day out.
+		return "to_char(date::timestamp, 'YYYY-MM-DD')"
 	}
 	return "date"
 }

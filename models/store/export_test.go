@@ -174,3 +174,31 @@ func TestExportBadAddons(t *testing.T) {
 		}
 	})
 }
+
+// Some time zones have left a day out. Where a session of PostgreSQL's is in one of them, dates are what they are all the
+// same.
+func TestDatesWhateverTheSessionsTimeZone(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	for zone, day := range map[string]string{"Pacific/Apia": "2011-12-30", "Pacific/Kiritimati": "1994-12-31", "America/New_York": "2020-03-08"} {
+		joint := "?"
+		if strings.Contains(url, "?") {
+			joint = "&"
+		}
+		st := storetest.OpenURL(t, url+joint+"timezone="+zone, store.Options{})
+		version, err := st.DataVersion(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = st.MergeDraws(t.Context(), version.Number, []store.Merge{{
+			Run:     models.ImportRun{Feed: models.FeedCSV, FinishedAt: operatorNow},
+			Changes: slices.Values([]store.DrawChange{{Slot: slotAt(t, "va-pick-3", day, models.Day), Number: "548"}}),
+		}}, operatorNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, draws := exportedLines(t, st, store.DrawFilter{}, nil); !strings.Contains(draws, day+" Day va-pick-3 1 548") {
+			t.Errorf("%s: %s is exported as %s", zone, day, draws)
+		}
+	}
+}
