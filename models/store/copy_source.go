@@ -112,14 +112,11 @@ func (from *Source) check(ctx context.Context) error {
 	return nil
 }
 
-// schemaVersion is the number of the newest migration applied; 0 = none. Unlike Status it makes no table.
+// schemaVersion is the number of the newest migration applied; 0 = none.
 func schemaVersion(tx *gorm.DB) (current int64, err error) {
 	there, err := hasTable(tx, "schema_migrations")
-	if err != nil {
+	if err != nil || !there {
 		return 0, wrapUnavailable(err)
-	}
-	if !there {
-		return 0, wrapUnavailable(tx.Exec("SELECT 1").Error) // was that a "no"?
 	}
 	err = tx.Raw("SELECT coalesce(max(version_id), 0) FROM schema_migrations WHERE is_applied").Scan(&current).Error
 	return current, wrapUnavailable(err)

@@ -95,12 +95,12 @@ func (s *Store) writable(ctx context.Context) error {
 
 // hasTable tells whether there is a table, whatever rights the user has on it: GORM's own HasTable asks PostgreSQL's
 // information_schema, which has no table that the user may not use.
-// On SQLite an error is a "no".
 func hasTable(tx *gorm.DB, name string) (there bool, err error) {
+	query := "SELECT to_regclass(?) IS NOT NULL"
 	if tx.Name() != Postgres {
-		return tx.Migrator().HasTable(name), nil
+		query = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)"
 	}
-	err = tx.Raw("SELECT to_regclass(?) IS NOT NULL", name).Scan(&there).Error
+	err = tx.Raw(query, name).Scan(&there).Error
 	return there, err
 }
 

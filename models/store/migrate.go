@@ -68,15 +68,23 @@ func (s *Store) provider(migrate bool) (*goose.Provider, error) {
 	return p, nil
 }
 
-// Status tells how far the schema is.
+// Status tells how far the schema is, and changes nothing.
 func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 	st := SchemaStatus{Dialect: s.dialect}
-	if err := s.mayBegin(ctx); err != nil {
-		return st, err
-	}
 	p, err := s.provider(false)
 	if err != nil {
 		return st, err
+	}
+	begun, err := hasTable(s.writer(ctx), "schema_migrations")
+	if err != nil {
+		return st, unavailable(err)
+	}
+	if !begun { // goose would make its table
+		for _, source := range p.ListSources() {
+			st.Newest = max(st.Newest, source.Version)
+			st.Pending = append(st.Pending, path.Base(source.Path))
+		}
+		return st, nil
 	}
 	all, err := p.Status(ctx)
 	if err != nil && s.dialect == Postgres { // another program may just have made its table
@@ -159,6 +167,9 @@ func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, er
 // once; on SQLite the loser of that race fails on a table that is already there, and finds nothing to do when it tries
 // again.
 func (s *Store) up(ctx context.Context) (applied []string, err error) {
+	if err := s.mayBegin(ctx); err != nil {
+		return nil, err
+	}
 	p, err := s.provider(true)
 	if err != nil {
 		return nil, err

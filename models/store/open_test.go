@@ -203,3 +203,30 @@ func overTCP(t *testing.T, socket string) string {
 	}()
 	return listener.Addr().String()
 }
+
+// Whoever is told not to migrate, or asks how far the schema is, leaves an empty database empty.
+func TestAnEmptyDatabaseStaysEmpty(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		st, err := store.Open(t.Context(), url, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		if err := st.Prepare(t.Context(), false); models.ErrorCode(err) != models.CodeConflict {
+			t.Errorf("%v", err)
+		}
+		at, err := st.Status(t.Context())
+		if err != nil || at.Current != 0 || at.Newest == 0 || len(at.Pending) != int(at.Newest) {
+			t.Errorf("%v %+v", err, at)
+		}
+		tables := "SELECT count(*) FROM sqlite_master"
+		if strings.HasPrefix(url, "postgres") {
+			tables = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
+		}
+		var n int
+		if err := rawDB(t, url).QueryRowContext(t.Context(), tables).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d tables, %v", n, err)
+		}
+	})
+}

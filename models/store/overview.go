@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"path"
 
 	"lottery/models"
 )
@@ -19,17 +18,7 @@ type Overview struct {
 // Overview looks at the database and changes nothing, not even in an empty one.
 func (s *Store) Overview(ctx context.Context) (Overview, error) {
 	var o Overview
-	there, err := hasTable(s.reader(ctx), "schema_migrations")
-	if err != nil {
-		return o, unavailable(err)
-	}
-	if !there {
-		if err := s.Ping(ctx); err != nil { // was that a "no"?
-			return o, err
-		}
-		o.SchemaStatus, err = s.emptyStatus()
-		return o, err
-	}
+	var err error
 	if o.SchemaStatus, err = s.Status(ctx); err != nil || o.Current == 0 {
 		return o, err
 	}
@@ -47,18 +36,4 @@ func (s *Store) Overview(ctx context.Context) (Overview, error) {
 	o.DataVersion, o.Draws, o.Accounts = &version, &draws, &accounts
 	o.Demo, err = s.IsDemo(ctx)
 	return o, err
-}
-
-// emptyStatus is the status of a database without any table. Status itself would make the first one.
-func (s *Store) emptyStatus() (SchemaStatus, error) {
-	st := SchemaStatus{Dialect: s.dialect}
-	p, err := s.provider(false)
-	if err != nil {
-		return st, err
-	}
-	for _, m := range p.ListSources() {
-		st.Newest = max(st.Newest, m.Version)
-		st.Pending = append(st.Pending, path.Base(m.Path))
-	}
-	return st, nil
 }
