@@ -182,14 +182,18 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 
 // afterPro is how somebody whose Pro has ended comes back to it: not by an upgrade while the subscription goes on.
 func afterPro(b *models.BillingAccount) string {
+	unpaid := b.Status != nil && (*b.Status == models.SubscriptionPastDue || *b.Status == models.SubscriptionUnpaid)
 	switch {
 	case !b.GoesOn():
 		return "You can upgrade again at any time."
-	case *b.Status == models.SubscriptionPastDue || *b.Status == models.SubscriptionUnpaid:
+	case !unpaid:
+		return "Your subscription goes on, and does not give you Pro as it is: what you can do stands behind this link."
+	case b.CancelAtPeriodEnd && b.PeriodEnd != nil:
+		return "Your subscription is cancelled and ends on " + b.PeriodEnd.UTC().Format("2 January 2006") + ", and its payment is still missing: " +
+			"until then Pro comes back when it is paid. The card, the invoices and the button to take back the cancellation are behind this link."
+	default:
 		return "Your subscription goes on, and its payment is still missing: Pro comes back when it is paid. " +
 			"The card, the invoices and the button to cancel are behind this link."
-	default:
-		return "Your subscription goes on, and does not give you Pro as it is: what you can do stands behind this link."
 	}
 }
 

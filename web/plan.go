@@ -20,7 +20,8 @@ type planView struct {
 	GivenUp   bool       // past due, and Stripe does not try to collect it any more
 	UnderWay  bool       // the first payment: a bank has not decided yet
 	Idle      bool       // a subscription goes on and gives no plan, and no payment would change that
-	EndsAt    *time.Time // a cancelled subscription's end
+	EndsAt    *time.Time // a cancelled subscription's end, whether or not it is paid until then
+	ProUntil  *time.Time // past due: when Pro ends unless it is paid; nil = it does not, or has
 	RenewsAt  *time.Time
 	CanBuy    bool
 	CanManage bool
@@ -71,13 +72,19 @@ func (p *planView) pays() {
 	if b.Status != nil {
 		status = *b.Status
 	}
+	if b.CancelAtPeriodEnd && p.Charging {
+		p.EndsAt = b.PeriodEnd
+	}
 	switch status {
 	case models.SubscriptionActive, models.SubscriptionTrialing:
-		if p.RenewsAt = b.PeriodEnd; b.CancelAtPeriodEnd {
-			p.EndsAt, p.RenewsAt = b.PeriodEnd, nil
+		if p.EndsAt == nil {
+			p.RenewsAt = b.PeriodEnd
 		}
 	case models.SubscriptionPastDue:
 		p.PastDue = true
+		if p.ProUntil = b.GraceEndsAt; p.ProUntil != nil && p.EndsAt != nil && p.EndsAt.Before(*p.ProUntil) {
+			p.ProUntil = p.EndsAt
+		}
 	case models.SubscriptionUnpaid:
 		p.PastDue, p.GivenUp = true, true
 	case models.SubscriptionIncomplete:

@@ -174,3 +174,66 @@ func TestPlanPageOfACancellationOnADate(t *testing.T) {
 		t.Error("the page says that it renews")
 	}
 }
+
+// Who cancels while a payment is missing reads that it is cancelled, until when Pro goes on, and that it can be taken back.
+func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
+	t.Parallel()
+	const at = "2 January 2006, 15:04 UTC"
+	for name, c := range map[string]struct {
+		ends  time.Duration // from now; 0 = with the period, a month from now
+		until time.Duration // that Pro goes on, where it is not paid
+	}{
+		"with the period":       {until: 7 * 24 * time.Hour},
+		"before the grace ends": {ends: 48 * time.Hour, until: 48 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			p.get(s.buy(p, sandbox.CardOK))
+			sub := s.stripe.Subscriptions("")[0]
+			if err := errors.Join(s.stripe.SetCard(sub.Customer, sandbox.CardFailsLater), s.stripe.Renew(sub.ID)); err != nil {
+				t.Fatal(err)
+			}
+			now := s.stripe.Now().UTC()
+			look := func(path string) page {
+				t.Helper()
+				s.sync("ada@example.com")
+				got := p.get(path)
+				got.says(t, http.StatusOK, "Your last payment failed", "Change the card, and it is tried again")
+				return got
+			}
+			for _, path := range []string{"/dashboard", "/dashboard/plan"} {
+				if strings.Contains(look(path).text, "cancel") != (path == "/dashboard/plan") { // the button
+					t.Errorf("%s of one that is not cancelled", path)
+				}
+			}
+			end := s.stripe.Subscriptions("")[0].PeriodEnd.UTC()
+			form := url.Values{"cancel_at_period_end": {"true"}}
+			if c.ends > 0 {
+				end = now.Add(c.ends)
+				form = url.Values{"cancel_at": {strconv.FormatInt(end.Unix(), 10)}}
+			}
+			s.ask("/v1/subscriptions/"+sub.ID, form)
+			for _, path := range []string{"/dashboard", "/dashboard/plan"} {
+				look(path).says(t, http.StatusOK, "and your subscription is cancelled", "Pro goes on until "+now.Add(c.until).Format(at),
+					"You can take the cancellation back until "+end.Format(at), "ake back the cancellation")
+			}
+			plan := look("/dashboard/plan")
+			plan.says(t, http.StatusOK, ">cancelled</span>", "Your subscription is cancelled and ends on "+end.Format(at))
+			if strings.Contains(plan.text, ">active</span>") {
+				t.Error("the plan page says active")
+			}
+			s.stripe.Advance(7*24*time.Hour + time.Minute)
+			s.sync("ada@example.com")
+			over := p.get("/dashboard/plan")
+			if c.ends > 0 {
+				over.says(t, http.StatusOK, "Upgrade to Pro")
+				return
+			}
+			over.says(t, http.StatusOK, "and your subscription is cancelled", "Free until it is paid", "Your subscription is cancelled and ends on "+end.Format(at))
+			s.wantMail("Pro has ended", []string{"is cancelled and ends on " + end.Format("2 January 2006"), "comes back when it is paid", "take back the cancellation"}, []string{"goes on, and"})
+		})
+	}
+}
