@@ -228,8 +228,8 @@ func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 			s.stripe.Advance(7*24*time.Hour + time.Minute)
 			s.sync("ada@example.com")
 			over := p.get("/dashboard/plan")
-			if c.ends > 0 {
-				over.says(t, http.StatusOK, "Upgrade to Pro")
+			if c.ends > 0 { // nothing is left to cancel
+				over.says(t, http.StatusOK, "Upgrade to Pro", ">Card and invoices</button>")
 				return
 			}
 			over.says(t, http.StatusOK, "and your subscription is cancelled", "Free until it is paid", "Your subscription is cancelled and ends on "+end.Format(at))
