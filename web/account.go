@@ -66,7 +66,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		return seeOther(w, r, "/sign-in")
 	}
 	if errors.Is(err, store.ErrTooManyLinks) {
-		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again later.")
+		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again in 15 minutes.")
 	}
 	if err != nil {
 		return err

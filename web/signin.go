@@ -88,7 +88,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		Hash: hash, Purpose: models.LinkSignIn, Email: email, Intent: f.Intent, PerHour: h.deps.Limits.PerAddress,
 	})
 	if errors.Is(err, store.ErrTooManyLinks) {
-		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again later.")
+		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour, and one of them still works. Look for it, in the spam folder too, or try again in 15 minutes.")
 	}
 	if models.ErrorCode(err) == models.CodeUnavailable { // the form keeps what was typed
 		h.deps.Log.ErrorContext(r.Context(), "a sign-in link cannot be made", "error", err)

@@ -55,7 +55,7 @@ type Demo struct {
 
 // Limits is how many sign-in mails are sent.
 type Limits struct {
-	PerAddress int // to one e-mail address in an hour
+	PerAddress int // to one e-mail address in an hour; past that, one where none works
 	PerClient  int // asked for by one network address in an hour
 }
 

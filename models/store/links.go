@@ -22,12 +22,13 @@ type NewLink struct {
 	AccountID string // for LinkChangeEmail
 	SessionID string // that asks for a LinkChangeEmail, and must live; "" = no session does
 	Intent    string
-	// PerHour is how many links one address may be sent in an hour, whoever asks.
+	// PerHour is how many links one address may be sent in an hour, whoever asks. Past that it is sent one where none of
+	// the purpose works: who asks for a stranger's address keeps nobody from a link.
 	PerHour int
 }
 
-// ErrTooManyLinks says that an address was sent enough mails for an hour.
-var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent several links in the last hour; look for them, or try again later")
+// ErrTooManyLinks says that an address was sent enough mails for an hour, the last of them less than models.LinkLives ago.
+var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent several links in the last hour; look for them, or try again in 15 minutes")
 
 // ErrSignedOut says that the session which asks for a link has ended meanwhile.
 var ErrSignedOut = models.Errorf(models.CodeConflict, "you have been signed out meanwhile: sign in again")
@@ -57,12 +58,8 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 		if err := tx.Where("last_seen_at < ?", now.Add(-models.SessionIdle)).Delete(&models.Session{}).Error; err != nil {
 			return err
 		}
-		var sent int64
-		if err := tx.Model(&models.Link{}).Where("email_key = ? AND created_at > ?", key, now.Add(-time.Hour)).Count(&sent).Error; err != nil {
+		if err := enough(tx, &l, in.PerHour); err != nil {
 			return err
-		}
-		if sent >= int64(in.PerHour) {
-			return ErrTooManyLinks
 		}
 		if in.Purpose == models.LinkChangeEmail {
 			if _, err := s.lockMovable(tx, in.AccountID); err != nil {
@@ -78,6 +75,22 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 		return tx.Create(&l).Error
 	})
 	return l, translate(err)
+}
+
+// enough fails if the address of a new link was sent as many as it may be, as seen by tx, which has locked the address. A
+// link to a new address counts as one that works until its time is over: whoever asked for it can make it void.
+func enough(tx *gorm.DB, l *models.Link, perHour int) error {
+	var sent, work int64
+	err := tx.Model(&models.Link{}).Where("email_key = ? AND created_at > ?", l.EmailKey, l.CreatedAt.Add(-time.Hour)).Count(&sent).Error
+	if err != nil || sent < int64(perHour) {
+		return err
+	}
+	err = tx.Model(&models.Link{}).Where("email_key = ? AND purpose = ? AND expires_at > ? AND (spent_at IS NULL OR purpose = ?)",
+		l.EmailKey, l.Purpose, l.CreatedAt, models.LinkChangeEmail).Count(&work).Error
+	if err == nil && work > 0 {
+		err = ErrTooManyLinks
+	}
+	return err
 }
 
 // lives fails if a session has ended, as seen by tx, which has locked its account: those who sign out everywhere wait.

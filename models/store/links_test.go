@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"lottery/models"
 	"lottery/models/secret"
@@ -36,6 +37,67 @@ func TestLinksAtOnce(t *testing.T) {
 		if made.Load() != 5 {
 			t.Errorf("%d links", made.Load())
 		}
+	})
+}
+
+// Nobody keeps an address from a link by asking for many: past the hour's number it is sent one where none works, also
+// when many ask at once, and no others.
+func TestLinkWhereNoneWorks(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ctx, now := t.Context(), time.Now()
+		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return now }})
+		a, err := st.CreateAccount(ctx, store.NewAccount{Email: "stranger@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(purpose models.LinkPurpose, email string) (link store.NewLink, err error) {
+			link = store.NewLink{Hash: secret.Hash(secret.NewID("lnk_")), Purpose: purpose, Email: email, PerHour: 5}
+			if purpose == models.LinkChangeEmail {
+				link.AccountID = a.ID
+			}
+			_, err = st.CreateLink(ctx, link)
+			return link, err
+		}
+		asked := func(purpose models.LinkPurpose, want int32, when string) {
+			t.Helper()
+			var all sync.WaitGroup
+			var made atomic.Int32
+			for range 12 {
+				all.Go(func() {
+					switch _, err := ask(purpose, "ann@example.com"); {
+					case err == nil:
+						made.Add(1)
+					case !errors.Is(err, store.ErrTooManyLinks):
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if made.Load() != want {
+				t.Errorf("%s: %d links (%s), want %d", when, made.Load(), purpose, want)
+			}
+		}
+		asked(models.LinkChangeEmail, 5, "at first")
+		asked(models.LinkSignIn, 1, "where all that was sent is of a stranger who would have the address")
+		if _, err := ask(models.LinkChangeEmail, "elsewhere@example.com"); err != nil { // those of before are void by that
+			t.Fatal(err)
+		}
+		asked(models.LinkChangeEmail, 0, "where the stranger made his own void")
+		now = now.Add(models.LinkLives - time.Second)
+		asked(models.LinkSignIn, 0, "while one works")
+		now = now.Add(time.Second)
+		asked(models.LinkSignIn, 1, "when none works")
+		asked(models.LinkChangeEmail, 1, "when none works")
+		now = now.Add(models.LinkLives)
+		link, err := ask(models.LinkSignIn, "ann@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.SignIn(ctx, models.DefaultPlans(), store.SignIn{Link: link.Hash, Session: secret.Hash("s"), NewID: store.NewAccountID()}); err != nil {
+			t.Fatal(err)
+		}
+		asked(models.LinkSignIn, 1, "when the last was used")
 	})
 }
 
