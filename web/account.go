@@ -52,7 +52,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 	case key == models.EmailKey(v.Email()) && email == v.Email():
 		return again(http.StatusUnprocessableEntity, "This is your address already. Enter the new one.")
 	case v.Account.Status == models.AccountSuspended:
-		return again(http.StatusConflict, "Your account is suspended. Write to support, who can change its address.")
+		return again(http.StatusConflict, "Your account is suspended, and keeps its address until that is lifted. Write to support.")
 	case h.deps.Mail == nil:
 		return again(http.StatusServiceUnavailable, "This service sends no mail at the moment, so the address cannot be confirmed.")
 	case h.tooManyMails(r):

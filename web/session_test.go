@@ -255,6 +255,10 @@ func TestSuspendedStays(t *testing.T) {
 	}
 	p.get("/dashboard").says(t, http.StatusOK, "Your account is suspended")
 	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "Write to support")
-	p.post("/dashboard/account/email", "email", "other@example.com").says(t, http.StatusConflict, "Write to support")
+	p.post("/dashboard/account/email", "email", "other@example.com").says(t, http.StatusConflict, "keeps its address until that is lifted. Write to support")
 	p.get("/dashboard").says(t, http.StatusOK)
+	if _, err := h.store.SetAccountStatus(context.Background(), "ada@example.com", models.AccountActive); err != nil {
+		t.Fatal(err)
+	}
+	p.post("/dashboard/account/email", "email", "other@example.com").says(t, http.StatusOK, "We have sent a link")
 }

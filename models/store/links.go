@@ -34,7 +34,7 @@ var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent 
 var ErrSignedOut = models.Errorf(models.CodeConflict, "you have been signed out meanwhile: sign in again")
 
 // ErrSuspended says that a suspended account keeps its address.
-var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended: write to support, who can change its address")
+var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended, and keeps its address until that is lifted: write to support")
 
 // CreateLink notes a link that is about to be sent. It is the same for addresses that have an account and those that
 // have none. Of an account's links to new addresses the newest alone works.
