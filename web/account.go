@@ -56,6 +56,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 	case h.deps.Mail == nil:
 		return again(http.StatusServiceUnavailable, "This service sends no mail at the moment, so the address cannot be confirmed.")
 	case h.tooManyMails(r):
+		retryAfter(w, time.Hour)
 		return again(http.StatusTooManyRequests, "Too many links were asked for from your network. Try again in an hour.")
 	}
 	token, hash := newToken("lnk_")
@@ -66,6 +67,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		return seeOther(w, r, "/sign-in")
 	}
 	if errors.Is(err, store.ErrTooManyLinks) {
+		retryAfter(w, models.LinkLives)
 		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again in 15 minutes.")
 	}
 	if err != nil {
@@ -79,6 +81,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 	}
 	if err := h.send(r.Context(), message); err != nil {
 		h.unsent(r.Context(), hash)
+		retryAfter(w, time.Minute)
 		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
 	}
 	return h.showAccount(w, r, v, accountView{Sent: email}, 0)

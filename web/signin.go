@@ -81,6 +81,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
 	}
 	if h.tooManyMails(r) {
+		retryAfter(w, time.Hour)
 		return again(http.StatusTooManyRequests, "Too many links were asked for from your network. Try again in an hour.")
 	}
 	token, hash := newToken("lnk_")
@@ -88,6 +89,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		Hash: hash, Purpose: models.LinkSignIn, Email: email, Intent: f.Intent, PerHour: h.deps.Limits.PerAddress,
 	})
 	if errors.Is(err, store.ErrTooManyLinks) {
+		retryAfter(w, models.LinkLives)
 		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour, and one of them still works. Look for it, in the spam folder too, or try again in 15 minutes.")
 	}
 	if models.ErrorCode(err) == models.CodeUnavailable { // the form keeps what was typed
@@ -100,6 +102,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err := h.send(r.Context(), signInMail(email, h.link("/sign-in/link", token))); err != nil {
 		h.unsent(r.Context(), hash)
+		retryAfter(w, time.Minute)
 		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
 	}
 	h.show(w, r, view{Page: "sent", Title: "Check your mail", Private: true, Data: sentPage{email, askAgain(f.Intent)}})

@@ -59,7 +59,12 @@ func (h *Handler) tooOften(w http.ResponseWriter, r *http.Request, within time.D
 	if within >= time.Hour {
 		in, again = "an hour", "a while"
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(int(within/time.Second)))
+	retryAfter(w, within)
 	h.failPage(w, r, failure{http.StatusTooManyRequests, "One moment, please", "You have asked for this many times within " + in + ". Nothing was charged or changed: try again in " + again + "."})
 	return nil
+}
+
+// retryAfter tells programs what the page tells people.
+func retryAfter(w http.ResponseWriter, wait time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 }
