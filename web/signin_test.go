@@ -226,6 +226,25 @@ func TestSignInForm(t *testing.T) {
 	}
 }
 
+// A form that is too large is told as that, signed in or not, and not as one of which a field is missing.
+func TestFormsThatAreTooLarge(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p, mails := h.person(), 0
+	for _, path := range []string{"/sign-in", "/sign-in/link", "/dashboard/plan/upgrade", "/dashboard/keys", "/dashboard/account/email", "/dashboard/account/close"} {
+		p.post(path, "email", "ada@example.com", "name", "n", "confirm", "yes", "more", strings.Repeat("x", 16<<10)).says(t, http.StatusRequestEntityTooLarge, "The form is too large")
+		if path == "/sign-in/link" {
+			p.post("/sign-in", "email", "ada@example.com", "more", strings.Repeat("x", 15<<10)).says(t, http.StatusOK, "Check your mail")
+			p.post("/sign-in/link", "token", h.tokenOf("ada@example.com"))
+			mails++
+		}
+	}
+	if n := len(h.box.All()); n != mails {
+		t.Errorf("%d mails, want %d", n, mails)
+	}
+	p.post("/nowhere", "more", strings.Repeat("x", 16<<10)).says(t, http.StatusNotFound)
+}
+
 func TestNoMail(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = nil, nil })

@@ -112,10 +112,26 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 // do adapts a handler.
 func (h *Handler) do(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := f(w, r); err != nil {
+		err := readForm(r)
+		if err == nil {
+			err = f(w, r)
+		}
+		if err != nil {
 			h.fail(w, r, err)
 		}
 	}
+}
+
+// readForm reads the form that a page takes. An error is one that is too large: of that no field would be left.
+func readForm(r *http.Request) error {
+	if !strings.HasPrefix(r.Pattern, http.MethodPost) {
+		return nil
+	}
+	err := r.ParseForm()
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return err
+	}
+	return nil // what else is wrong with it, its page tells
 }
 
 // failure is a page that says what went wrong.
@@ -139,6 +155,9 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		case models.CodeUnavailable:
 			f = failure{http.StatusServiceUnavailable, "One moment, please", "A part of the service does not answer right now. Nothing was changed or lost: try again in a minute."}
 		}
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		f = failure{http.StatusRequestEntityTooLarge, "The form is too large", "It has more than 16 KiB. Nothing was changed: go back, and shorten what you typed."}
 	}
 	if f.Status >= http.StatusInternalServerError {
 		h.deps.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "path", secret.Redacted(r.URL.Path), "error", err)
