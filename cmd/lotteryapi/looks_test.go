@@ -193,6 +193,25 @@ func TestTenDigits(t *testing.T) {
 	}
 }
 
+// The page of the service's state is no wider than a phone, also where a version has a long name, with feeds, and while the
+// database is away.
+func TestStatusOnAPhone(t *testing.T) {
+	t.Parallel()
+	p := startDemo(t, t.TempDir())
+	b := newTab(t, chromium(t))
+	b.open(p.base + "/status")
+	b.do("make it say more", chromedp.Evaluate(`{
+		const runs = [...document.querySelectorAll("[aria-labelledby=runs] td")], last = document.querySelector("main section:last-of-type");
+		runs[1].innerHTML = '<span class="tag warn">away; draws are served from memory</span>';
+		runs[2].innerHTML = "<code>v1.2.3-0.20261124223300-983239c3a66b (983239c3a66b)</code>";
+		last.outerHTML += '<section class="card"><table><tbody><tr><td><code>ny-open-data</code></td><td>24 November 2026, 22:33 UTC <span class="soft">(12 minutes ago)</span></td></tr></tbody></table></section>';
+	}`, nil))
+	b.says("12 minutes ago")
+	for _, width := range []int64{280, 320, 390} {
+		b.fits(width)
+	}
+}
+
 // The longest local part that there is: every page that shows an address shows all of it on the screen of a phone.
 func TestLongAddress(t *testing.T) {
 	t.Parallel()
