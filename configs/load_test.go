@@ -273,6 +273,11 @@ func TestForms(t *testing.T) {
 		"redis_url": {
 			"": true, "redis://h": true, "rediss://:secret@h:6380/1": true, "unix:///run/redis.sock": true,
 			"h:6379": false, "http://h": false, "redis://": false, "redis:h": false,
+			"redis://h:1/x": false, "redis://h:1/0/1": false, "redis://h?dbb=1": false, "redis://:12/secret@h:1/0": false, "redis://:%zzsecret@h": false,
+		},
+		"database_url": {
+			"sqlite:a.db": true, "sqlite:///tmp/a.db": true, "postgres://u:secret@h/d?sslmode=require": true,
+			"sqlite::memory:": false, "sqlite:a.db?mode=ro": false, "sqlite:a#b.db": false, "sqlite://": false, "postgres://u:secret@h/d?sslmode=foo": false,
 		},
 		"listen":                {"127.0.0.1:0": true, ":8080": true, "127.0.0.1": false, "127.0.0.1:http": false, "127.0.0.1:65536": false, "127.0.0.1:-1": false},
 		"wrong_keys_per_minute": {"0": true, "1_000": true, "-1": false, "1.5": false, "": true},

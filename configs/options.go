@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -57,18 +56,19 @@ func serverOptions() []Option {
 			if rest == "" || (scheme != "sqlite" && scheme != "postgres" && scheme != "postgresql") {
 				return fmt.Errorf("must be %s", databaseForm)
 			}
-			if scheme != "sqlite" {
-				if err := databaseAddress(v); err != nil {
-					return err
-				}
+			check := databaseAddress
+			if scheme == "sqlite" {
+				check = sqliteAddress
+			}
+			if err := check(v); err != nil {
+				return err
 			}
 			c.DatabaseURL = v
 			return nil
 		}},
 		{Key: "redis_url", Default: "", Secret: true, Help: "redis://HOST:PORT/DB: keep the daily quotas there; empty = in the database", set: func(c *Config, v string) error {
-			scheme, rest, _ := strings.Cut(v, "://")
-			if v != "" && (rest == "" || (scheme != "redis" && scheme != "rediss" && scheme != "unix")) {
-				return fmt.Errorf("must be redis://[:PASSWORD@]HOST:PORT[/DB], rediss:// for TLS, or unix://PATH")
+			if err := redisAddress(v); err != nil {
+				return err
 			}
 			c.RedisURL = v
 			return nil
@@ -120,39 +120,6 @@ func serverOptions() []Option {
 		planOption("plan_pro_requests_per_day", models.PlanPro, "counted requests a UTC day on the Pro plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
 		planOption("plan_pro_max_keys", models.PlanPro, "live keys on the Pro plan", func(t *models.PlanTerms) *int { return &t.MaxKeys }),
 	}
-}
-
-// databaseAddress tells what is wrong with a PostgreSQL URL, in its own words: those of net/url repeat parts of it, and
-// where the fault is in the password, parts of that.
-func databaseAddress(v string) error {
-	_, err := url.Parse(v)
-	var escape url.EscapeError
-	switch {
-	case err == nil && !torn(v):
-		return nil
-	case err == nil:
-		return fmt.Errorf("must be %s; in user and password, write @ as %%40, / as %%2F, ? as %%3F and # as %%23", databaseForm)
-	case errors.As(err, &escape):
-		return fmt.Errorf("must be %s; after a %% come two hexadecimal digits: write %%25 for a %% of the password itself", databaseForm)
-	case strings.Contains(err.Error(), "invalid port"):
-		return fmt.Errorf("must be %s; the port is not a number: mend it, or, in the password, write / as %%2F, ? as %%3F and # as %%23", databaseForm)
-	default:
-		return fmt.Errorf("must be %s; in user and password, write what is not a letter or a digit as %% and two hexadecimal digits", databaseForm)
-	}
-}
-
-// torn tells whether a PostgreSQL URL has a mark of its form in the user or the password. The driver takes the first @
-// and the first / for the end of a part, net/url the last @ and also ? and #: where they differ, one takes part of the
-// password for the host, whose name stands in errors and so in logs.
-func torn(address string) bool {
-	_, rest, _ := strings.Cut(address, "://")
-	authority, path, _ := strings.Cut(rest, "/")
-	path, _, _ = strings.Cut(path, "?")
-	user, host, named := strings.Cut(authority, "@")
-	if !named {
-		return strings.Contains(path, "@")
-	}
-	return strings.Contains(host, "@") || strings.ContainsAny(user, "?#")
 }
 
 // planOption is one number of one plan; its default is what the product ships with.

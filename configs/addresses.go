@@ -1,0 +1,82 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// The addresses of databases are looked at when the configuration is read, so that what is wrong with them is told with
+// all else. What is told holds nothing of a password.
+
+// sqliteAddress refuses an address that does not name a file.
+func sqliteAddress(v string) error {
+	if path := strings.TrimPrefix(v, "sqlite:"); strings.Trim(path, "/") == "" || strings.HasPrefix(path, ":memory:") || strings.ContainsAny(path, "?#") {
+		return errors.New("must be the name of a file, without ? and #, such as sqlite:data/lottery.db")
+	}
+	return nil
+}
+
+// redisAddress refuses what the client could not connect to; "" is no Redis.
+func redisAddress(v string) error {
+	const form = "must be redis://[:PASSWORD@]HOST:PORT[/DB], rediss:// for TLS, or unix://PATH"
+	scheme, rest, _ := strings.Cut(v, "://")
+	switch _, err := url.Parse(v); {
+	case v == "":
+		return nil
+	case err != nil || rest == "" || (scheme != "redis" && scheme != "rediss" && scheme != "unix"):
+		return errors.New(form)
+	}
+	switch _, err := redis.ParseURL(v); {
+	case err == nil:
+		return nil
+	case strings.Contains(err.Error(), "@"): // a piece of a password that has a / in it
+		return errors.New(form)
+	default:
+		return fmt.Errorf("%s (%s)", form, strings.TrimPrefix(err.Error(), "redis: "))
+	}
+}
+
+// sslModes is how PostgreSQL's clients may go about TLS.
+// https://www.postgresql.org/docs/current/libpq-ssl.html
+var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
+
+// databaseAddress tells what is wrong with a PostgreSQL URL, in its own words: those of net/url repeat parts of it, and
+// where the fault is in the password, parts of that.
+func databaseAddress(v string) error {
+	u, err := url.Parse(v)
+	var escape url.EscapeError
+	switch {
+	case err == nil && !torn(v):
+		if mode := u.Query().Get("sslmode"); mode != "" && !slices.Contains(sslModes, mode) {
+			return fmt.Errorf("must be %s; sslmode is one of %s", databaseForm, strings.Join(sslModes, ", "))
+		}
+		return nil
+	case err == nil:
+		return fmt.Errorf("must be %s; in user and password, write @ as %%40, / as %%2F, ? as %%3F and # as %%23", databaseForm)
+	case errors.As(err, &escape):
+		return fmt.Errorf("must be %s; after a %% come two hexadecimal digits: write %%25 for a %% of the password itself", databaseForm)
+	case strings.Contains(err.Error(), "invalid port"):
+		return fmt.Errorf("must be %s; the port is not a number: mend it, or, in the password, write / as %%2F, ? as %%3F and # as %%23", databaseForm)
+	default:
+		return fmt.Errorf("must be %s; in user and password, write what is not a letter or a digit as %% and two hexadecimal digits", databaseForm)
+	}
+}
+
+// torn tells whether a PostgreSQL URL has a mark of its form in the user or the password. The driver takes the first @
+// and the first / for the end of a part, net/url the last @ and also ? and #: where they differ, one takes part of the
+// password for the host, whose name stands in errors and so in logs.
+func torn(address string) bool {
+	_, rest, _ := strings.Cut(address, "://")
+	authority, path, _ := strings.Cut(rest, "/")
+	path, _, _ = strings.Cut(path, "?")
+	user, host, named := strings.Cut(authority, "@")
+	if !named {
+		return strings.Contains(path, "@")
+	}
+	return strings.Contains(host, "@") || strings.ContainsAny(user, "?#")
+}
