@@ -42,6 +42,17 @@ func TestSplitFields(t *testing.T) {
 	}
 }
 
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", " ;, ": "", "a b": "a|b", "\"a,b\";'c'\td\u00a0e | 1/2/2024 ": "a|b|c|d|e|1/2/2024", "x:y-z": "x:y-z",
+	} {
+		if got := strings.Join(feed.Words(text), "|"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestParseUSDate(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

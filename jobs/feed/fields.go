@@ -103,6 +103,12 @@ func BeginsWithDigit(s string) bool {
 	return s != "" && s[0] >= '0' && s[0] <= '9'
 }
 
+// Words is what stands in line between separators of any kind, spaces and quotes among them: so a draw is found in a line
+// that has not the form's own.
+func Words(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(`,;|"'`, r) || unicode.IsSpace(r) })
+}
+
 // OneDigit tells whether s is exactly one ASCII digit.
 func OneDigit(s string) bool { return len(s) == 1 && s[0] >= '0' && s[0] <= '9' }
 

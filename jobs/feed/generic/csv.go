@@ -5,6 +5,7 @@ package generic
 import (
 	"bufio"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +19,9 @@ import (
 // Column names are compared in lower case; a name that stands twice, or none, is an error. Dates are
 // YYYY-MM-DD, tods capitalised (models.ParseTod), numbers exactly the game's digits. A blank sequence is 1.
 // Every further column is an add-on; a blank value is none. A row with another number of fields than the
-// header is malformed, unless it is a title or a disclaimer: no game's id stands in the game's column, and no field begins
-// with a digit. A header may stand again, with other columns.
+// header is malformed, unless it is a title or a disclaimer: no game's id stands in the game's column, no field begins
+// with a digit, and its words are none of a draw, whatever separates them (holdsDraw). A header may stand again, with
+// other columns.
 var Form = feed.Form{
 	Feed:     models.FeedCSV,
 	Expected: "CSV with the header game,date,tod,number (and, where wanted, sequence and add-on columns)",
@@ -30,6 +32,7 @@ var Form = feed.Form{
 type columns struct {
 	game, date, tod, number, sequence int
 	addons                            []addonColumn
+	all                               int // how many the header has
 }
 
 type addonColumn struct {
@@ -65,18 +68,40 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 func findColumns(h *feed.Header) (cols columns, ok bool) {
 	cols = columns{
 		game: h.Column("game"), date: h.Column("date"), tod: h.Column("tod"),
-		number: h.Column("number"), sequence: h.Column("sequence"),
+		number: h.Column("number"), sequence: h.Column("sequence"), all: len(h.Names),
 	}
 	return cols, min(cols.game, cols.date, cols.tod, cols.number) >= 0
 }
 
-// begin tells whether a line has anything of a row: a game's id where it belongs, or a field that begins with a digit.
+// begin tells whether a line has anything of a row: a game's id where it belongs, a field that begins with a digit, or a
+// draw that is not divided into fields.
 func (cols *columns) begin(line feed.Line, fields []string) bool {
 	if len(fields) == 0 {
 		fields = strings.Split(line.Text, ",")
 	}
 	return slices.ContainsFunc(fields, feed.BeginsWithDigit) ||
-		cols.game < len(fields) && models.ValidGameID(strings.Trim(fields[cols.game], "\" \t"))
+		cols.game < len(fields) && models.ValidGameID(strings.Trim(fields[cols.game], "\" \t")) || cols.holdsDraw(line.Text)
+}
+
+// dateForm is how a date begins, in ISO's form or another.
+var dateForm = regexp.MustCompile(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}`)
+
+// fewMore is how many words a row may have beyond its columns: a game's name of four words in place of its id.
+const fewMore = 3
+
+// holdsDraw tells whether the words of a line are those of a draw. They are not many more than the columns, begin with a
+// game's id (one with a hyphen or a digit, which other words do not have) and hold a date, or have any three of a game's
+// id, a date, a time of day and a number.
+func (cols *columns) holdsDraw(line string) bool {
+	words := feed.Words(line)
+	if len(words) == 0 || len(words) > cols.all+fewMore {
+		return false
+	}
+	id := models.ValidGameID(words[0]) && strings.ContainsAny(words[0], "-0123456789")
+	date := slices.ContainsFunc(words, dateForm.MatchString)
+	tod := slices.ContainsFunc(words, func(s string) bool { _, ok := models.ParseTod(s); return ok })
+	number := slices.ContainsFunc(words, func(s string) bool { return len(s) > 1 && models.ValidNumber(s) })
+	return id && date || number && tod && (id || date)
 }
 
 // findAddons takes every further column for an add-on.

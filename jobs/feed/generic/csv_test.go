@@ -74,6 +74,33 @@ var cases = []feedtest.Case{
 		Want: []string{"4: g 2024-01-02 Day 1"},
 	},
 	{
+		Name: "rows with other separators, or quoted as a whole, are no titles",
+		Text: "game,date,tod,number\ntx-pick-3;2024-05-02;Day;123\n\"tx-pick-3,2024-05-03,Day,123\"\ntx-pick-3\t2024-05-04\tDay\t123\ntx-pick-3|2024-05-05|Day|123\n" +
+			"tx-pick-3 2024-05-06 day 123\ntx-pick-3;5/7/2024;Day;\n'tx-pick-3';'May 8, 2024';'Day';'123'\nNew York Win 4;2024-05-09;Evening;0123\ng;2024-05-10;Day;12\n" +
+			"tx-pick-3;2024-05-11;Day;123,,,\ntx-pick-3;\"2024-05-12\"Day;123\ntx-pick-3;2024-05-13\n",
+		Want: []string{
+			"2: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
+			"3: malformed[] " + oneField + ", and quotes stand around all of it: leave them out",
+			"4: malformed[] " + oneField + ", and its fields are separated by tabs: save it with commas",
+			"5: malformed[] " + oneField + ", and its fields are separated by bars: save it with commas",
+			"6: malformed[] " + oneField,
+			"7: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
+			"8: malformed[] the row has 2 fields, the header has 4",
+			"9: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
+			"10: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
+			`11: tx-pick-3;2024-05-11;Day;123 ?date="" ?tod="" ?number=""`,
+			"12: malformed[] the quotes do not pair up",
+			"13: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
+		},
+	},
+	{
+		Name: "titles and disclaimers that hold a date, a time of day or a game's id",
+		Text: "game,date,tod,number\nDraws of 2024-05-02 (Day)\nPick 3 Day 2024-05-02\ntx-pick-3 results of 2024\ntx-pick-3; 2020 to 2024\nall-time results; as of 2024\n" +
+			"e-mail us at 1-800-555-1234\nThis list of 123 draws was made on 2024-05-02; Day draws are in it, and so are those of the Night\n" +
+			"Not official \"as of 2024-05-02\"; Day and Night\ng,2024-01-02,Day,1\n",
+		Want: []string{"10: g 2024-01-02 Day 1"},
+	},
+	{
 		Name: "a line that is too long",
 		Text: "game,date,tod,number\n" + strings.Repeat("g", feed.MaxLine+1) + "\ng,2024-01-05,Day,4\n",
 		Want: []string{"2: malformed[] the line is longer than 64 KiB", "3: g 2024-01-05 Day 4"},
@@ -99,6 +126,8 @@ var cases = []feedtest.Case{
 	},
 	{Name: "a header alone", Text: "game,date,tod,number\n", Want: nil},
 }
+
+const oneField = "the row has 1 fields, the header has 4"
 
 func TestParse(t *testing.T) {
 	t.Parallel()
