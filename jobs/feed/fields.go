@@ -86,6 +86,29 @@ func nextField(line string) (field, rest string, more bool, fault string) {
 	}
 }
 
+// Undivided is what made one field of a row, and what to do, to stand behind what was found; "" = nothing that is known.
+func Undivided(fields []string, row string) string {
+	switch {
+	case len(fields) != 1:
+		return ""
+	case strings.Contains(fields[0], ","):
+		return ", and quotes stand around all of it: leave them out"
+	default:
+		return separated(row)
+	}
+}
+
+// separated tells, of a row that has not the fields that it should have, what stands between them instead of commas, and
+// what to do; "" = nothing that is known.
+func separated(row string) string {
+	for _, separator := range []struct{ mark, name string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "bars"}} {
+		if strings.Count(row, separator.mark) > strings.Count(row, ",") {
+			return ", and its fields are separated by " + separator.name + ": save it with commas"
+		}
+	}
+	return ""
+}
+
 // AllBlank tells whether the fields hold nothing but spaces: a blank line as spreadsheets write it.
 func AllBlank(fields []string) bool {
 	for _, f := range fields {

@@ -57,17 +57,6 @@ func (f Form) noHeader(row string) error {
 	return f.unusable(fmt.Sprintf("%q is not the header", Shown(row)) + separated(row))
 }
 
-// separated tells, of a row that has not the fields that it should have, what stands between them instead of commas, and
-// what to do; "" = nothing that is known.
-func separated(row string) string {
-	for _, separator := range []struct{ mark, name string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "bars"}} {
-		if strings.Count(row, separator.mark) > strings.Count(row, ",") {
-			return ", and its fields are separated by " + separator.name + ": save it with commas"
-		}
-	}
-	return ""
-}
-
 // Column is the place of a column by its folded name, or -1.
 func (h *Header) Column(folded string) int {
 	if i, ok := h.index[folded]; ok {
@@ -94,21 +83,9 @@ func (h *Header) Split(fields []string, line Line) (_ []string, fault string) {
 	case fault != "":
 		return fields, fault
 	case len(split) != len(h.Names):
-		return split, fmt.Sprintf("the row has %d fields, the header has %d", len(split), len(h.Names)) + whyOne(split, line.Text)
+		return split, fmt.Sprintf("the row has %d fields, the header has %d", len(split), len(h.Names)) + Undivided(split, line.Text)
 	default:
 		return split, ""
-	}
-}
-
-// whyOne is what made one field of a row, and what to do; "" = nothing that is known.
-func whyOne(split []string, row string) string {
-	switch {
-	case len(split) != 1:
-		return ""
-	case strings.Contains(split[0], ","):
-		return ", and quotes stand around all of it: leave them out"
-	default:
-		return separated(row)
 	}
 }
 

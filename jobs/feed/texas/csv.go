@@ -19,8 +19,10 @@ import (
 // The game is tx- and the words of the first field before the tod (Pick 3 Morning → tx-pick-3); the number in
 // them is how many balls follow the date. What stands behind the balls counts by its place: first the sum,
 // which is not checked, then the Fireball; anything further must be blank. A line is data if it has seven fields or more
-// or begins with the name of a game, and has a digit to begin a field with or the game's time of day; every other line is a title and skipped, and so is one of column names: one with
-// Month, Day and Year in their place that begins with no game's name. Rejections name columns by number.
+// or begins with the name of a game, and has a digit to begin a field with or the game's time of day; if it has five and
+// all but the first begin with a digit; or if its words, whatever separates them, are a draw's (holdsDraw). Every other
+// line is a title and skipped, and so is one of column names: one with Month, Day and Year in their place that begins with
+// no game's name. Rejections name columns by number.
 var Form = feed.Form{
 	Feed:     models.FeedTexas,
 	Expected: "lines such as Pick 3 Morning,9,30,2024,1,2,3,6,4",
@@ -33,7 +35,10 @@ const (
 )
 
 // knownGame is how the digit games' names begin: the game's own words, the count of its balls, and the rest.
-var knownGame = regexp.MustCompile(`(?i)^\s*((?:pick|daily)\s+(\d{1,2}))(?:\s+(.*))?$`)
+var knownGame = regexp.MustCompile(`(?i)^\s*((?:pick|daily)\s*(\d{1,2}))(?:\s+(.*))?$`)
+
+// namedLine is a line that begins with the name of a game, whatever stands behind it: the rest of it, without the time of day.
+var namedLine = regexp.MustCompile(`(?i)^\W*(?:pick|daily)\W*\d{1,2}\b(?:\W+(?:morning|day|evening|night)\b)?(.*)$`)
 
 func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	var (
@@ -68,11 +73,40 @@ func looksLikeData(text string, fields []string, split bool) bool {
 	if feed.AllBlank(fields) {
 		return false
 	}
-	if !slices.ContainsFunc(fields[1:], feed.BeginsWithDigit) {
-		_, tod, _ := splitName(fields[0])
-		return tod != 0 && knownGame.MatchString(fields[0])
+	var digits int
+	for _, f := range fields[1:] {
+		if feed.BeginsWithDigit(f) {
+			digits++
+		}
 	}
-	return knownGame.MatchString(fields[0]) || (len(fields) >= dataFields && !namesDate(fields[1:dateFields]))
+	_, tod, _ := splitName(fields[0])
+	switch {
+	case knownGame.MatchString(fields[0]) && (digits > 0 || tod != 0),
+		digits > 0 && len(fields) >= dataFields && !namesDate(fields[1:dateFields]),
+		digits >= dateFields && digits == len(fields)-1:
+		return true
+	default:
+		return holdsDraw(text)
+	}
+}
+
+// holdsDraw tells whether a line that is not divided into fields has the words of a draw: behind the name of a game two
+// numbers or more, and fewer words that are none; or, where there is no name, five numbers or more and nothing else. A
+// title has a year or a date.
+func holdsDraw(text string) bool {
+	words, fewest := feed.Words(text), dateFields+1
+	m := namedLine.FindStringSubmatch(text)
+	if m != nil {
+		words, fewest = feed.Words(m[1]), 2
+	}
+	numbers := 0
+	for _, w := range words {
+		if feed.BeginsWithDigit(w) {
+			numbers++
+		}
+	}
+	others := len(words) - numbers
+	return numbers >= fewest && (others == 0 || m != nil && others < numbers)
 }
 
 // namesDate tells whether the fields of a date are the names of its columns: the files come without a header, but some
@@ -89,7 +123,8 @@ func read(c *feed.Candidate, fields []string) {
 		balls = max(0, len(fields)-dateFields)
 	}
 	if need := dateFields + balls; len(fields) < need {
-		c.FailRow(fmt.Sprintf("the line has %d fields; the game's name, month, day, year and the balls make %d", len(fields), need))
+		c.FailRow(fmt.Sprintf("the line has %d fields; the game's name, month, day, year and the balls make %d", len(fields), need) +
+			feed.Undivided(fields, c.Raw))
 		return
 	}
 	c.GameCell, c.GameID = cell(fields, 0), game

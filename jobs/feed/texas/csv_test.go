@@ -75,8 +75,35 @@ var cases = []feedtest.Case{
 			"2: tx-pick-3 2013-09-09 Day 398 fireball=1", `4: tx-pick-3 ?2="Month,Day,Year" Day 398`, `5: tx-game-name ?2="Month,Day,2013" ?1="Game Name" 398`,
 		},
 	},
+	{
+		Name: "draws with other separators, or quoted as a whole, or with the name lost, are no titles",
+		Text: "Pick 3 Day,9,9,2013,3,9,8\n\"Pick 3 Morning,10,3,2023,8,2,4,,1\"\nPick 3 Morning;10;4;2023;8;2;4;;1\nPick 3 Morning 10/2/2023 1-1-5\nPick3 Morning,10,2,2023,1,1\n" +
+			"10,13,2023,8,2,4\nPick 3 Day\t1\t2\t23\t1\t1\t5,,\n  daily4 night|10/2/2023|1|1|5|5\nPick 3 Evening;Oct 4, 2023;8-2-4\nPick 3 Night 10/2/2023 115 FB 3 Sum 7\n" +
+			"10;13;2023;8;2;4\nCash Five,10,2,2023,1,2\nPick 3 Noon|10/2/2023|115\n",
+		Want: []string{
+			"1: tx-pick-3 2013-09-09 Day 398", "2: " + undivided + ", and quotes stand around all of it: leave them out",
+			"3: " + undivided + ", and its fields are separated by semicolons: save it with commas", "4: " + undivided,
+			"5: malformed[] the line has 6 fields; the game's name, month, day, year and the balls make 7",
+			`6: tx-10 ?2="13,2023,8" ?1="10" 24`,
+			"7: malformed[] the line has 3 fields; the game's name, month, day, year and the balls make 7",
+			"8: malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 8, and its fields are separated by bars: save it with commas",
+			"9: malformed[] the line has 2 fields; the game's name, month, day, year and the balls make 7",
+			"10: " + undivided,
+			"11: malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 4, and its fields are separated by semicolons: save it with commas",
+			`12: tx-cash-five 2023-10-02 ?1="Cash Five" 12`,
+			"13: malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 7, and its fields are separated by bars: save it with commas",
+		},
+	},
+	{
+		Name: "titles that hold numbers, dates or a time of day",
+		Text: "Pick 3 Winning Numbers 2024\nPick 3 Day Results as of 10/2/2023\nPick 3 Day Results as of 10/12/2023\nPick 3 Day 2024\nPick 3 Night Results 1/1/2023 to 10/12/2023\n" +
+			"Daily 4 Morning (10/12/2023)\nCall 1-800-375-6886, or 512 344 5000\nPick 3 Day,9,9,2013,3,9,8\n",
+		Want: []string{"8: tx-pick-3 2013-09-09 Day 398"},
+	},
 	{Name: "nothing of use", Text: "Service unavailable, try later\n", Want: nil},
 }
+
+const undivided = "malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 7"
 
 func TestParse(t *testing.T) {
 	t.Parallel()
