@@ -5,6 +5,7 @@ package virginia
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +19,9 @@ import (
 // title it is told by how many digits more than half of the well-formed draws have, among the first 100 lines, or
 // hundreds of lines if the first do not tell: a damaged draw must not decide for all others, wherever it stands. A draw
 // of a number of digits that no game has is not well-formed. A Fireball belongs to the
-// draw before it. A line is data if a segment after the first reads `name: digits`, or if it begins with a
-// digit and has any segment with a colon after the first; another line that begins with a digit is malformed,
-// and every other line is a notice and skipped. Where something like a date stands after the first segment, two lines
+// draw before it. A line is data if a segment after the first reads `name: digits`; if the first holds a digit and one
+// after it is named Day, Night or Fireball; or if it begins with a digit and has any segment with a colon after the first.
+// Another line that begins with a digit is malformed, and every other line is a notice and skipped. Where something like a date stands after the first segment, two lines
 // have become one: from there on no segment is taken, since nobody knows whose date it has. Rejections name a draw by
 // its segment's name, and segments without a known name by their number.
 var Form = feed.Form{
@@ -139,19 +140,27 @@ func (p *parser) read(line feed.Line) error {
 
 // hasDraws tells data from notices: see Form.
 func hasDraws(segments []string) bool {
-	dated := feed.BeginsWithDigit(segments[0])
+	dated, perhaps := feed.BeginsWithDigit(segments[0]), strings.ContainsAny(segments[0], asciiDigits)
 	for _, s := range segments[1:] {
 		name, value, ok := strings.Cut(s, ":")
-		if ok && strings.TrimSpace(name) != "" && (dated || digitsOnly(value)) {
+		name = strings.TrimSpace(name)
+		if ok && name != "" && (dated || digitsOnly(value) || (perhaps && knownName(name))) {
 			return true
 		}
 	}
 	return false
 }
 
+// knownName tells whether a segment of that name is part of a draw, letter case aside.
+func knownName(name string) bool {
+	return slices.ContainsFunc([]string{"Day", "Night", feed.Fireball}, func(known string) bool { return strings.EqualFold(name, known) })
+}
+
+const asciiDigits = "0123456789"
+
 // digitsOnly tells whether s is digits, commas and spaces, with a digit among them.
 func digitsOnly(s string) bool {
-	return strings.Trim(s, "0123456789, \t") == "" && strings.ContainsAny(s, "0123456789")
+	return strings.Trim(s, asciiDigits+", \t") == "" && strings.ContainsAny(s, asciiDigits)
 }
 
 // draws reads a line of data: a date and its draws.

@@ -81,6 +81,14 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "a date in another form is bad, and its line no notice",
+		Text: "Results for Pick 3\n'8/30/2015'; Day: 0-3-4\nDate: 8/30/2015; Day: N; Night: 1-2-3\nAug 30, 2015; day: 034x\nNote 1; Fireball: x\nOpen 7 days; call: us\nClosed; Day: none\n8/30/2015; Day: 0,3,4\n",
+		Want: []string{
+			`2: va-pick-3 ?1="'8/30/2015'" Day ?Day=" 0-3-4"`, `3: va-pick-3 ?1="Date: 8/30/2015" Day ?Day=" N"`, `3: va-pick-3 ?1="Date: 8/30/2015" Night ?Night=" 1-2-3"`,
+			`4: va-pick-3 ?1="Aug 30, 2015" ?2="day" ?day=" 034x"`, "5: malformed[2] a Fireball stands before any draw", "8: va-pick-3 2015-08-30 Day 034",
+		},
+	},
+	{
 		Name: "lines that have lost the line break between them",
 		Text: "Results for Pick 3\n12/29/1990; Night: 6,0,012/28/1990; Night: 4,4,2\n8/30/2015; Day: 0,3,4; 8/29/2015; Night: 9,1,7; Fireball: 2\n" +
 			"8/30/2015; Day: 0,3,4; Date: 8/29/2015; Night: 9,1,7\n8/28/2015; Day: 1,2,3; Fireball: 4 8/27/2015; Day: 5,6,7\n1/2/2015\r1/1/2015; Day: 1,2,3\n",
