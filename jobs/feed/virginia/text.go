@@ -5,6 +5,7 @@ package virginia
 import (
 	"bufio"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,8 @@ var Form = feed.Form{
 
 const titlePrefix = "results for "
 
-// dateSeparator stands in dates, and in nothing else of a line.
-const dateSeparator = "/"
+// dateLike stands in dates, also damaged ones, and in nothing else of a line: a slash alone may be that of N/A.
+var dateLike = regexp.MustCompile(`\d\s*/\s*\d`)
 
 // Virginia draws Pick 3, Pick 4 and Pick 5.
 const (
@@ -173,7 +174,7 @@ func (p *parser) draws(line feed.Line, segments []string) error {
 		number := strconv.Itoa(i + 2)
 		name, value, named := strings.Cut(segment, ":")
 		name = strings.TrimSpace(name)
-		melted = melted || strings.Contains(segment, dateSeparator)
+		melted = melted || (strings.Contains(segment, "/") && dateLike.MatchString(segment))
 		switch {
 		case melted:
 			detail := "two lines have become one here: which date this belongs to cannot be told; give each line of the file its own again"

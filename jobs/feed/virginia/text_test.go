@@ -101,6 +101,17 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "a slash that is no date's",
+		Text: "Results for Pick 3\n7/27/2016; Day: N/A; Night: 2,8,4\n7/28/2016; Day: 1,2,3; Fireball: N/A; Night: 2,8,4; Fireball: 5\n7/29/2016; Day: 1,2,3; Night: / 4,5,6; Fireball: n/1\n" +
+			"7/30/2016; Day: 1,2,3; 7 / 29/2016; Night: 2,8,4\n",
+		Want: []string{
+			`2: va-pick-3 2016-07-27 Day ?Day=" N/A"`, "2: va-pick-3 2016-07-27 Night 284",
+			"3: malformed[3] a Fireball is one digit or blank", "3: va-pick-3 2016-07-28 Night 284 fireball=5",
+			"4: va-pick-3 2016-07-29 Day 123", "4: malformed[4] a Fireball is one digit or blank",
+			"5: va-pick-3 2016-07-30 Day 123", "5: malformed[3] " + melted, "5: malformed[4] " + melted,
+		},
+	},
+	{
 		Name: "a line that is too long is no title",
 		Text: "Results for Pick 4" + strings.Repeat(" ", feed.MaxLine) + "\n8/30/2015; Day: 0,3,4\nResults for Pick 3" + strings.Repeat("x", feed.MaxLine) + "\n8/29/2015; Day: 0,3,4\n",
 		Want: []string{
