@@ -114,12 +114,13 @@ func (cols *columns) findAddons(h *feed.Header) error {
 		case cols.game, cols.date, cols.tod, cols.number, cols.sequence:
 			continue
 		}
-		if !feed.ValidAddonName(name) {
+		kept := strings.ToLower(name) // may have more bytes; what is exported is read again
+		if !feed.ValidAddonName(kept) {
 			return models.Errorf(models.CodeInvalid,
-				"column %d of the header, %q, cannot name an add-on: give it a name of plain text, at most %d bytes, or remove it",
+				"column %d of the header, %q, cannot name an add-on: give it a name of plain text, at most %d bytes in lower case, or remove it",
 				i+1, feed.Shown(name), feed.MaxAddonName)
 		}
-		cols.addons = append(cols.addons, addonColumn{strings.ToLower(name), i})
+		cols.addons = append(cols.addons, addonColumn{kept, i})
 	}
 	return nil
 }

@@ -124,6 +124,11 @@ var cases = []feedtest.Case{
 			`12: digits ?date="date" ?tod="tod" game`, `13: 6 2024-01-07 Day g`,
 		},
 	},
+	{
+		Name: "the longest name of an add-on, as it is kept",
+		Text: "game,date,tod,number," + strings.Repeat("Ⱥ", 21) + "x," + strings.Repeat("\u212a", 64) + "\ng,2024-01-02,Day,1,2,3\n", // the sign of Kelvin, k in lower case
+		Want: []string{"2: g 2024-01-02 Day 1 " + strings.Repeat("ⱥ", 21) + "x=2 " + strings.Repeat("k", 64) + "=3"},
+	},
 	{Name: "a header alone", Text: "game,date,tod,number\n", Want: nil},
 }
 
@@ -156,6 +161,7 @@ func TestUnusableFiles(t *testing.T) {
 		"game,date,tod,number\ng,2024-01-02,Day,1\ngame,date,tod,number,number\n": `names the column "number" twice`,
 		"game,date,tod,number,Game\n":                                             `names the column "Game" twice`,
 		"game,date,tod,number,\n":                                                 "column 5 of the header",
+		"game,date,tod,number," + strings.Repeat("Ⱥ", 32) + "\n":                  "at most 64 bytes in lower case", // there a letter has three bytes, not two
 		"\"game,date\n":                                                           "is not the header",
 	})
 }
