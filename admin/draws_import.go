@@ -13,6 +13,14 @@ import (
 
 const shownRejections = 20 // without --report
 
+// imported is the result: the summary, and whether its counts are what was done. They are where both are false; else
+// nothing was written, and they are what would have been done.
+type imported struct {
+	models.ImportSummary
+	DryRun  bool `json:"dry_run"`
+	Refused bool `json:"refused"` // by --strict
+}
+
 func drawsImport(ctx context.Context, c *call) (err error) {
 	feed := c.String("feed")
 	if !slices.Contains(importer.Feeds(), feed) {
@@ -41,12 +49,13 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	if err == nil {
 		err = report.publish()
 	}
+	outcome := imported{result.Summary, c.Bool("dry-run"), result.Refused}
 	if err != nil {
-		return errors.Join(err, c.result(result.Summary)) // files that were done with stand: say what was done
+		return errors.Join(err, c.result(outcome)) // files that were done with stand: say what was done
 	}
 	report.show(result.Summary.Rejected)
 	c.warnIgnored(feed, result.Summary.IgnoredColumns)
-	if err := c.result(result.Summary); err != nil {
+	if err := c.result(outcome); err != nil {
 		return err
 	}
 	return importOutcome(&result, c.Bool("dry-run"))
