@@ -19,6 +19,7 @@ import (
 
 	"lottery/configs"
 	"lottery/models"
+	"lottery/models/secret"
 	"lottery/models/store"
 )
 
@@ -86,8 +87,6 @@ func exitCode(err error) int {
 var (
 	keyForm      = regexp.MustCompile(`ldk_[0-9A-Za-z]{8}[0-9A-Za-z]+`)
 	passwordForm = regexp.MustCompile(`(://[^:/@\s]*:)[^\s]*@`)
-	// of an address of PostgreSQL: password=, sslpassword=.
-	parameterForm = regexp.MustCompile("([?&](?:ssl)?password=)[^&\\s`]*")
 	// What we say of the form itself is no secret.
 	formsAgain = strings.NewReplacer("://USER:xxxxx@", "://USER:PASSWORD@", "://[:xxxxx@]", "://[:PASSWORD@]")
 )
@@ -99,8 +98,7 @@ func explain(ctx context.Context, err error) string {
 	}
 	text := keyForm.ReplaceAllStringFunc(clean(err.Error()), func(key string) string { return key[:12] + "…" })
 	text = passwordForm.ReplaceAllString(text, "${1}xxxxx@")
-	text = parameterForm.ReplaceAllString(text, "${1}xxxxx")
-	return formsAgain.Replace(text)
+	return formsAgain.Replace(secret.Parameters(text))
 }
 
 // tool is one run.

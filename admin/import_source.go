@@ -14,6 +14,7 @@ import (
 
 	"lottery/jobs/importer"
 	"lottery/models"
+	"lottery/models/secret"
 )
 
 const (
@@ -43,7 +44,7 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 			if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 				return nil, models.Errorf(models.CodeInvalid, "%q is not an address that can be fetched: it must be http:// or https:// and a host", arg)
 			}
-			list = append(list, importer.Source{Name: u.Redacted(), Size: -1, Open: func(ctx context.Context) (io.ReadCloser, error) {
+			list = append(list, importer.Source{Name: secret.Parameters(u.Redacted()), Size: -1, Open: func(ctx context.Context) (io.ReadCloser, error) {
 				return c.fetch(ctx, arg)
 			}})
 		default:

@@ -319,6 +319,24 @@ func TestFetchSaysWhoItIs(t *testing.T) {
 	}
 }
 
+// The record of an import names its address, without what a parameter of it holds that tells of a secret.
+func TestAddressIsKeptWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "gameId=1050&$$app_token=hunter2" {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		_, _ = io.WriteString(w, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")
+	}))
+	t.Cleanup(server.Close)
+	d := newDesk(t)
+	d.object("draws", "import", "--feed", "csv", server.URL+"/x.csv?gameId=1050&$$app_token=hunter2")
+	runs, err := d.open().NewestImports(t.Context())
+	if want := server.URL + "/x.csv?gameId=1050&$$app_token=xxxxx"; err != nil || len(runs) != 1 || runs[0].Source != want {
+		t.Errorf("%+v, %v, want %s", runs, err, want)
+	}
+}
+
 // An answer that is cut off is told as that, whatever form it has, and nothing of it is imported.
 func TestFetchBreaksOff(t *testing.T) {
 	t.Parallel()

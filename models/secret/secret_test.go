@@ -75,3 +75,27 @@ func TestRedacted(t *testing.T) {
 		}
 	}
 }
+
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "http://h/x.csv": "http://h/x.csv", "http://h/x?gameId=1050&$limit=5": "http://h/x?gameId=1050&$limit=5",
+		"http://h/x?api_key=s3&gameId=1050":                     "http://h/x?api_key=xxxxx&gameId=1050",
+		"http://h/x?gameId=1050&$$App_Token=s3":                 "http://h/x?gameId=1050&$$App_Token=xxxxx",
+		"http://h/x?%24%24app_token=s3%20s3&a=1":                "http://h/x?%24%24app_token=xxxxx&a=1",
+		"h?SECRET=s3&a=1&client-secret=s3&Password=s3&passwd=s": "h?SECRET=xxxxx&a=1&client-secret=xxxxx&Password=xxxxx&passwd=xxxxx",
+		"h?pwd=s3&sig=s3&X-Amz-Signature=s3&auth=s3&b=2":        "h?pwd=xxxxx&sig=xxxxx&X-Amz-Signature=xxxxx&auth=xxxxx&b=2",
+		"h?a=1;token=s3;s3#s3":                                  "h?a=1;token=xxxxx",
+		"h?a=1#access_token=s3":                                 "h?a=1#access_token=xxxxx",
+		"h?to=http://i?token=s3=s3:s3?s3":                       "h?to=http://i?token=xxxxx",
+		"h?token=&a=1":                                          "h?token=&a=1", "h?token": "h?token", "monkey=1": "monkey=1", "h/key=1?a=token": "h/key=1?a=token",
+		"h?token=s3: fetch: \"h?key=s3\" and `h?key=s3` fail, \"h?key=s\"3\": x": "h?token=xxxxx: fetch: \"h?key=xxxxx\" and `h?key=xxxxx` fail, \"h?key=xxxxx\": x",
+	} {
+		if got := secret.Parameters(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+		if got := secret.Parameters(want); got != want {
+			t.Errorf("%q became %q the second time", want, got)
+		}
+	}
+}
