@@ -31,11 +31,11 @@ func (b *binder) game(cat *catalog.Catalog, required bool) *catalog.Game {
 
 // nearestGames is the ids that id may have meant.
 func nearestGames(cat *catalog.Catalog, id string) []string {
-	ids := make([]string, 0, len(cat.Games()))
+	games := make([]models.GameName, 0, len(cat.Games()))
 	for _, g := range cat.Games() {
-		ids = append(ids, g.ID)
+		games = append(games, models.GameName{ID: g.ID, Name: g.Name, Type: g.Type})
 	}
-	return models.Nearest(id, ids)
+	return models.NearestGames(id, games)
 }
 
 // gameType is a type that some game has, or "".

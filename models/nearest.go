@@ -4,13 +4,19 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+)
+
+// Bounds of what is asked for by mistake: an error is to stay short, and cheap.
+const (
+	mostNear    = 3
+	longestNear = 80 // bytes
 )
 
 // Nearest is up to three of candidates (in lower case) that word was probably meant to be, nearest first, equally
 // near ones in the order of candidates: every third letter may be wrong (one of a short word), or it begins with word. Letter case costs nothing. Words over 80 bytes are near nothing.
 func Nearest(word string, candidates []string) []string {
-	const most, longest = 3, 80
-	if word == "" || len(word) > longest {
+	if word == "" || len(word) > longestNear {
 		return []string{}
 	}
 	word = strings.ToLower(word)
@@ -30,11 +36,68 @@ func Nearest(word string, candidates []string) []string {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
-	names := make([]string, 0, most)
-	for _, m := range found[:min(len(found), most)] {
+	names := make([]string, 0, mostNear)
+	for _, m := range found[:min(len(found), mostNear)] {
 		names = append(names, m.name)
 	}
 	return names
+}
+
+// GameName is what a game may be called by.
+type GameName struct{ ID, Name, Type string }
+
+// NearestGames is the ids of up to three games that word was probably meant to be, nearest first: it is like the id or the
+// name of a game (every third letter may be wrong), or some whole words of them, or the beginning of an id, or the type.
+// Letter case, and what separates words, cost nothing. Words over 80 bytes are near nothing.
+func NearestGames(word string, games []GameName) []string {
+	joined := hyphened(word)
+	if joined == "" || len(word) > longestNear {
+		return []string{}
+	}
+	limit := max(1, len(joined)/3)
+	type match struct {
+		id              string
+		worse, distance int
+	}
+	var found []match
+	for _, g := range games {
+		name := hyphened(g.Name)
+		d := min(distanceWithin(limit, joined, g.ID), distanceWithin(limit, joined, name))
+		worse := 2 * d
+		switch {
+		case len(joined) > 1 && (hasWords(g.ID, joined) || hasWords(name, joined)):
+			worse = min(worse, 1) // nearer than a letter that is wrong
+		case g.Type == joined:
+			worse = min(worse, 3)
+		case d > limit && (len(joined) == 1 || !strings.HasPrefix(g.ID, joined)):
+			continue
+		}
+		found = append(found, match{g.ID, worse, editDistance(joined, g.ID)})
+	}
+	slices.SortStableFunc(found, func(a, b match) int {
+		return cmp.Or(cmp.Compare(a.worse, b.worse), cmp.Compare(a.distance, b.distance))
+	})
+	ids := make([]string, 0, mostNear)
+	for _, m := range found[:min(len(found), mostNear)] {
+		ids = append(ids, m.id)
+	}
+	return ids
+}
+
+// hyphened is the words of s in lower case, joined by hyphens as those of a game's id are.
+func hyphened(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
+}
+
+// hasWords tells whether some whole words of s, joined by hyphens, are those of words.
+func hasWords(s, words string) bool { return strings.Contains("-"+s+"-", "-"+words+"-") }
+
+// distanceWithin is editDistance where that is at most limit, and else more than it.
+func distanceWithin(limit int, a, b string) int {
+	if max(len(a)-len(b), len(b)-len(a)) > limit {
+		return limit + 1
+	}
+	return min(editDistance(a, b), limit+1)
 }
 
 // editDistance is how many letters must be put in, left out, changed or swapped with their neighbour
