@@ -13,12 +13,10 @@ import (
 
 const shownRejections = 20 // without --report
 
-// imported is the result: the summary, and whether its counts are what was done. They are where both are false; else
-// nothing was written, and they are what would have been done.
+// imported is the result. Of files that --strict refused the counts are what would have been done: nothing was.
 type imported struct {
 	models.ImportSummary
-	DryRun  bool `json:"dry_run"`
-	Refused bool `json:"refused"` // by --strict
+	Refused bool `json:"refused,omitempty"`
 }
 
 func drawsImport(ctx context.Context, c *call) (err error) {
@@ -49,7 +47,7 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	if err == nil {
 		err = report.publish()
 	}
-	outcome := imported{result.Summary, c.Bool("dry-run"), result.Refused}
+	outcome := imported{result.Summary, result.Refused}
 	if err != nil {
 		return errors.Join(err, c.result(outcome)) // files that were done with stand: say what was done
 	}
