@@ -141,7 +141,8 @@ func TestParse(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	feedtest.Fuzz(f, generic.Form, cases, func(line string) bool {
-		return slices.ContainsFunc(strings.Split(line, ","), feed.BeginsWithDigit) &&
+		return !strings.Contains(line, `"`) && // a comma within quotes divides no fields
+			slices.ContainsFunc(strings.Split(line, ","), feed.BeginsWithDigit) &&
 			!strings.Contains(strings.ToLower(line), "number") // the header again is no draw
 	})
 }
