@@ -47,6 +47,9 @@ var errStillAway = errors.New("the database did not answer the last time that a 
 // see whether it is back, and the others get errStillAway at once: all places would be taken by those that wait in vain,
 // and those whose keys are known would be refused.
 func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
+	if err := ctx.Err(); err != nil { // nobody waits
+		return store.Key{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
 	defer cancel()
 	wanted := &lookUp{hash: hash, done: make(chan struct{})}
