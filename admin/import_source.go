@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	fetchTimeout = 30 * time.Second // to connect; to get the headers; between two pieces of the body
-	maxFetched   = 256 << 20        // bytes of one address
+	fetchTimeout  = 30 * time.Second // to connect; to get the headers; between two pieces of the body
+	maxFetched    = 256 << 20        // bytes of one address
+	mostRedirects = 10
 )
 
 // addressForm is what an address begins with (RFC 3986, 3.1), whatever its scheme. A file of such a name can be given
@@ -112,10 +113,19 @@ func (c *call) fetch(ctx context.Context, address string) (io.ReadCloser, error)
 
 func newHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: fetchTimeout}
-	return &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchTimeout,
-		ResponseHeaderTimeout: fetchTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true,
-	}}
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: fetchTimeout,
+			ResponseHeaderTimeout: fetchTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true,
+		},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			r.Header.Del("Referer") // the address that was asked may hold a token
+			if len(via) > mostRedirects {
+				return fmt.Errorf("it redirects more than %d times", mostRedirects)
+			}
+			return nil
+		},
+	}
 }
 
 // fetched is a body that neither stalls nor goes on for ever.

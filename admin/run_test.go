@@ -323,7 +323,11 @@ func TestFetchSaysWhoItIs(t *testing.T) {
 func TestAddressIsKeptWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.RawQuery != "gameId=1050&$$app_token=hunter2" {
+		switch {
+		case r.URL.RawQuery == "gameId=1050&$$app_token=hunter2" && r.URL.Path == "/x.csv":
+			http.Redirect(w, r, "/moved.csv", http.StatusFound)
+			return
+		case r.URL.Path != "/moved.csv" || r.Header.Get("Referer") != "":
 			w.WriteHeader(http.StatusForbidden)
 		}
 		_, _ = io.WriteString(w, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")

@@ -107,7 +107,7 @@ type lasting struct{ error }
 
 // forAll is the headers that may go to another server than the one that was asked, or there in the clear. What the
 // caller adds is for that server alone: an app token is a secret, and net/http holds back only those that it knows.
-var forAll = []string{"User-Agent", "If-None-Match", "If-Modified-Since", "Referer"}
+var forAll = []string{"User-Agent", "If-None-Match", "If-Modified-Since"}
 
 // backoff doubles, with jitter; a Retry-After is obeyed.
 func backoff(least, most time.Duration, attempt int, res *http.Response) time.Duration {

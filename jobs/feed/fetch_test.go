@@ -249,6 +249,9 @@ func TestFetchKeepsTheTokenFromOthers(t *testing.T) {
 		if told := last.Get("X-App-Token") != ""; told != c.told {
 			t.Errorf("%s: the token is told: %v", name, told)
 		}
+		if told := last.Get("Referer") != ""; told && !c.told {
+			t.Errorf("%s: the address that was asked is told", name)
+		}
 		if last.Get("User-Agent") == "" || last.Get("If-None-Match") == "" {
 			t.Errorf("%s: the fetcher's own headers are lost: %v", name, last)
 		}
