@@ -65,6 +65,10 @@ func (h *Handler) routes() http.Handler {
 	e.ForwardedByClientIP = false
 	e.Use(middleware.RequestID(), h.deps.Traffic.Observe(), middleware.Recovery(h.fail), middleware.CORS(), middleware.SizeLimits(h.fail))
 	e.NoRoute(func(c *gin.Context) {
+		if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
+			middleware.Preflight(c) // so that a page can read what is wrong with the path
+			return
+		}
 		h.fail(c, problem.New(problem.NotFound, "there is nothing at this address; /openapi.json lists what there is"))
 	})
 	e.NoMethod(func(c *gin.Context) {

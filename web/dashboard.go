@@ -86,6 +86,7 @@ func (h *Handler) usageOf(ctx context.Context, v *visitor) (Usage, error) {
 	u.Today = models.DateOf(resets) - 1
 	left := max(0, resets.Sub(now))
 	u.ResetsIn = shortDuration(left)
+	u.Percent = 100 // of nothing
 	if u.Limit > 0 {
 		u.Percent = int(min(100, u.Used*100/u.Limit))
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"html"
 	"html/template"
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	texttemplate "text/template"
@@ -62,7 +62,7 @@ func loadDocs(deps *Deps) (*docs, error) {
 	}
 	holes := texttemplate.FuncMap{
 		"thousands": thousands, "samples": func(string) string { return "" }, "answer": func() string { return "" },
-		"codes": func() string { return "" }, "coverage": func() string { return "" },
+		"codes": func() string { return "" }, "coverage": func() string { return "" }, "plain": plainMarkdown,
 	}
 	for _, file := range files {
 		text, err := docFiles.ReadFile(file)
@@ -107,6 +107,13 @@ func markdown(m goldmark.Markdown, text string) (template.HTML, error) {
 		"<pre>", `<pre tabindex="0">`, "<th>", `<th scope="col">`).Replace(made)
 	return template.HTML(made), nil //nolint:gosec // G203: made by goldmark, which escapes what is not ours
 }
+
+// markdownMarks is the characters that may mean something in Markdown; a backslash before one says that it does not
+// (https://spec.commonmark.org/0.31.2/#backslash-escapes).
+var markdownMarks = regexp.MustCompile("[!-/:-@\\[-`{-~]")
+
+// plainMarkdown is Markdown for a text as it is.
+func plainMarkdown(text string) string { return markdownMarks.ReplaceAllString(text, `\$0`) }
 
 // docValues fills the holes of the docs.
 type docValues struct {
@@ -225,7 +232,7 @@ func (h *Handler) coverageTable() string {
 	fmt.Fprintf(&b, "**%s** of %s, from %s to %s.\n\n", counted(m.totals.Draws, "draw"), models.Count(m.totals.Games, "game"), humanDay(m.totals.First), humanDay(m.totals.Last))
 	b.WriteString("| game | name | drawn | draws | from | to | missing days |\n|---|---|---|---:|---|---|---:|\n")
 	for _, g := range m.games {
-		fmt.Fprintf(&b, "| [`%s`](/explore/%s) | %s | %s | %s | %s | %s | %s |\n", g.ID, g.ID, html.EscapeString(strings.ReplaceAll(g.Name, "|", " ")),
+		fmt.Fprintf(&b, "| [`%s`](/explore/%s) | %s | %s | %s | %s | %s | %s |\n", g.ID, g.ID, plainMarkdown(g.Name),
 			strings.ReplaceAll(g.Tods().String(), ",", ", "), thousands(g.Len()), g.First(), g.Last(), thousands(g.MissingDays()))
 	}
 	return b.String()

@@ -165,7 +165,7 @@ func TestTextFiles(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Terms = "# Ours\n\n<script>alert(1)</script>\n\n**Be kind.**" })
 	p := h.person()
-	p.get("/llms.txt").says(t, http.StatusOK, "# Lottery Draws API", "`GET /v1/draws/recent?game=`", "`ny-numbers`")
+	p.get("/llms.txt").says(t, http.StatusOK, "# Lottery Draws API", "`GET /v1/draws/recent?game=`", "`GET /v1/draws/date/{date}`", "`ny-numbers`")
 	p.get("/robots.txt").says(t, http.StatusOK, "Disallow: /v1/", "Sitemap: "+h.base+"/sitemap.xml")
 	p.get("/sitemap.xml").says(t, http.StatusOK, "<loc>"+h.base+"/docs/errors/quota_exceeded</loc>", "/explore/ny-numbers</loc>")
 	p.get("/favicon.ico").says(t, http.StatusOK, "<svg")

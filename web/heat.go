@@ -62,7 +62,7 @@ func level(count, draws int) int {
 func (h *digitHeat) draw(g *catalog.Game) template.HTML {
 	const cell, tall, left, top = 60, 46, 64, 26
 	d := newDrawing("heat", left+10*cell, top+g.Digits*tall, "How often each digit came in each place of "+g.Name,
-		fmt.Sprintf("Ten digits in %s over %s. Chance alone gives each about %s.", models.Count(g.Digits, "place"), counted(h.Draws, "draw"), thousands(h.Draws/10)))
+		fmt.Sprintf("Ten digits in %s over %s. Chance alone gives each about %s.", models.Count(g.Digits, "place"), counted(h.Draws, "draw"), strings.TrimSuffix(fmt.Sprintf("%s.%d", thousands(h.Draws/10), h.Draws%10), ".0")))
 	for digit := range h.Rows {
 		d.label(left+float64(digit)*cell+cell/2, 16, "middle", "tick-strong", h.Rows[digit].Digit)
 	}

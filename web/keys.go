@@ -16,11 +16,15 @@ type keysView struct {
 	Live, Old []keyRow
 	Older     bool // there are more old ones than are shown
 	Most      int  // live keys that the plan allows
+	Active    int  // those that count: more than Most where the plan allowed more before
 	Full      bool
 	CanBuy    bool // more, by an upgrade
 	Form      keyForm
 	Clock     time.Time
 }
+
+// ToRevoke is how many keys must go before another can be made.
+func (v *keysView) ToRevoke() int { return v.Active - v.Most + 1 }
 
 // keyForm is what somebody typed.
 type keyForm struct {
@@ -60,11 +64,10 @@ func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, f
 	plan, _ := v.Account.Plan()
 	data := keysView{Most: h.deps.Plans[plan].MaxKeys, Form: form}
 	data.Clock = h.deps.Now().UTC()
-	active := 0
 	for _, k := range live {
 		row := rowOf(k, data.Clock)
 		if row.Status == models.KeyActive {
-			active++
+			data.Active++
 		}
 		data.Live = append(data.Live, row)
 	}
@@ -72,14 +75,14 @@ func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, f
 	for _, k := range old[:min(len(old), oldKeysShown)] {
 		data.Old = append(data.Old, rowOf(k, data.Clock))
 	}
-	if data.Full = active >= data.Most; data.Full {
+	if data.Full = data.Active >= data.Most; data.Full {
 		standing, err := h.standing(r, v)
 		if err != nil {
 			return err
 		}
 		data.CanBuy = standing.CanBuy
 	}
-	h.show(w, r, view{Page: "keys", Title: "API keys", Section: "dashboard", Sub: "keys", Status: status, Private: true, Data: data})
+	h.show(w, r, view{Page: "keys", Title: "API keys", Section: "dashboard", Sub: "keys", Status: status, Private: true, Data: &data})
 	return nil
 }
 

@@ -51,6 +51,10 @@ func loadReference(publicURL string) (*reference, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)
 	}
+	examples, err := readExamples(publicURL)
+	if err != nil {
+		return nil, err
+	}
 	ref := &reference{}
 	for _, tag := range doc.Tags {
 		group := referenceGroup{Name: titled(tag.Name), Text: tag.Description}
@@ -62,6 +66,7 @@ func loadReference(publicURL string) (*reference, error) {
 			if err != nil {
 				return nil, fmt.Errorf("openapi.yaml, %s: %w", path, err)
 			}
+			op.Example = exampleOf(examples[path])
 			group.Operations = append(group.Operations, op)
 		}
 		slices.SortFunc(group.Operations, func(a, b operation) int { return cmp.Compare(place(a.Path), place(b.Path)) })
@@ -110,21 +115,41 @@ func readOperation(path string, item *openapi3.PathItem) (operation, error) {
 			}
 		}
 		op.Responses = append(op.Responses, read)
-		if ok := r.Value.Content["application/json"]; status == "200" && ok != nil && ok.Example != nil {
-			op.Example = exampleOf(ok.Example)
-		}
 	}
 	slices.SortFunc(op.Responses, func(a, b response) int { return cmp.Compare(a.Status, b.Status) })
 	return op, nil
 }
 
-// exampleOf lays an example out; one as long as a page is cut.
-func exampleOf(v any) template.HTML {
+// readExamples is the example of each path's answer, as it is written: what the loader of the document gives has lost the
+// order of its fields.
+func readExamples(publicURL string) (map[string]json.RawMessage, error) {
+	text, err := openapi.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Paths map[string]struct {
+			Get struct {
+				Responses map[string]struct {
+					Content map[string]struct{ Example json.RawMessage }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(publicURL)), &doc); err != nil {
+		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	}
+	examples := map[string]json.RawMessage{}
+	for path, item := range doc.Paths {
+		examples[path] = item.Get.Responses["200"].Content["application/json"].Example
+	}
+	return examples, nil
+}
+
+// exampleOf lays an example out.
+func exampleOf(example json.RawMessage) template.HTML {
 	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(v); err != nil {
+	if len(example) == 0 || json.Indent(&b, example, "", "  ") != nil {
 		return ""
 	}
 	return highlightJSON(strings.TrimSpace(shortLists(b.String())))

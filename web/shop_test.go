@@ -122,6 +122,10 @@ func TestUpgradeForMoreKeys(t *testing.T) {
 				t.Errorf("%s: sells %t: %.200s", email, sells, got.text[strings.Index(got.text, "Your plan allows"):])
 			}
 		}
+		if most > 5 {
+			s.grant(email, models.PlanFree) // now there are too many
+			p.get("/dashboard/keys").says(t, http.StatusOK, "Your plan allows 2 live keys, and you have 20, which all go on working. Revoke 19 of them to create another.")
+		}
 	}
 }
 

@@ -58,7 +58,11 @@ func (h *Handler) llms(w http.ResponseWriter, r *http.Request) error {
 	}
 	fmt.Fprintf(&b, "- [OpenAPI 3.1](%s/openapi.yaml): the whole contract\n\n## Endpoints\n\n", base)
 	for _, e := range endpoints {
-		fmt.Fprintf(&b, "- `GET %s%s`: %s\n", e.Path, e.Query, e.Text)
+		query := e.Query
+		if strings.HasSuffix(e.Path, "/") { // an example of the path's parameter
+			query = "{date}"
+		}
+		fmt.Fprintf(&b, "- `GET %s%s`: %s\n", e.Path, query, e.Text)
 	}
 	free, pro := h.deps.Plans[models.PlanFree], h.deps.Plans[models.PlanPro]
 	fmt.Fprintf(&b, "\n## Plans\n\n- Free: %s requests a day\n- Pro: %s requests a day, %s\n", thousands(free.RequestsPerDay), thousands(pro.RequestsPerDay), h.proOffer(r.Context()))

@@ -52,7 +52,7 @@ func drawSums(g *catalog.Game, sums []sumCount) template.HTML {
 	plot := float64(height - bottom - top)
 	y := func(share float64) float64 { return top + plot*(1-share/most) }
 	d := newDrawing("sums", width, height, "Digit sums of "+g.Name,
-		"Bars: the share of draws with each digit sum. Line: what fair, independent digits give. The two lie close together.")
+		"Bars: the share of draws with each digit sum. Line: what fair, independent digits give.")
 	for part := range 3 {
 		share := most * float64(part) / 2
 		d.line(left, y(share), width, y(share), "grid")

@@ -31,7 +31,7 @@ func allowOrigin(h http.Header, r *http.Request) {
 	h["Access-Control-Expose-Headers"] = exposeHeaders
 }
 
-// Preflight answers OPTIONS of a path that exists: 204, without a key.
+// Preflight answers OPTIONS of a path that exists, and a browser's question before it asks for any: 204, without a key.
 func Preflight(c *gin.Context) {
 	h := c.Writer.Header()
 	h["Allow"] = allowMethods
