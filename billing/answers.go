@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // answers looks at what comes back from Stripe, or from who stands in its place, before the SDK reads it. The SDK takes
@@ -21,27 +22,43 @@ func (e strange) Error() string { return string(e) }
 // mostAnswer is how long an answer may be: a page of a hundred subscriptions has half a megabyte.
 const mostAnswer = 16 << 20
 
-// notStripes is an answer in the place of one that says nothing of what went wrong.
-const notStripes = `{"error":{"type":"api_error","message":"the answer is none of Stripe's"}}`
+// kinds is what is asked of Stripe, by address: objects of a kind, or with GET and no id lists of them.
+var kinds = map[string]string{
+	"/v1/account": "account", "/v1/billing_portal/configurations": "billing_portal.configuration", "/v1/billing_portal/sessions": "billing_portal.session",
+	"/v1/charges": "charge", "/v1/checkout/sessions": "checkout.session", "/v1/customers": "customer", "/v1/disputes": "dispute", "/v1/invoices": "invoice",
+	"/v1/prices": "price", "/v1/products": "product", "/v1/subscriptions": "subscription", "/v1/webhook_endpoints": "webhook_endpoint",
+}
+
+// wanted is the kind of object that a request asks for: "list" for several, "" where that is not known.
+func wanted(r *http.Request) string {
+	for address, kind := range kinds {
+		switch {
+		case r.URL.Path == address && r.Method == http.MethodGet && kind != "account":
+			return "list"
+		case r.URL.Path == address || strings.HasPrefix(r.URL.Path, address+"/"):
+			return kind
+		}
+	}
+	return ""
+}
 
 func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := a.next.RoundTrip(r)
-	if err != nil || res.StatusCode >= http.StatusMultipleChoices && res.StatusCode < http.StatusBadRequest {
-		return res, err
+	if err != nil {
+		return nil, err
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
 	_ = res.Body.Close()
+	failed := res.StatusCode >= http.StatusBadRequest
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the answer: %w", err)
 	case len(body) > mostAnswer:
 		return nil, strange("an answer of Stripe's has no end")
-	case res.StatusCode >= http.StatusBadRequest:
-		if !tellsError(body) {
-			body = []byte(notStripes)
-		}
-	default:
-		if err := whole(body); err != nil {
+	case res.StatusCode >= http.StatusMultipleChoices && !failed, failed && !tellsError(body):
+		return nil, strange(fmt.Sprintf("the answer, of status %d, is none of Stripe's", res.StatusCode))
+	case !failed:
+		if err := whole(body, wanted(r)); err != nil {
 			return nil, err
 		}
 	}
@@ -50,9 +67,9 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// whole is an error unless body is an object of Stripe's with its id, or a list of such. A list with a hole is none: what
-// is missing may be what somebody pays for.
-func whole(body []byte) error {
+// whole is an error unless body is an object of that kind ("" = of any) with its id, or a list of such. A list with a hole
+// is none: what is missing may be what somebody pays for.
+func whole(body []byte, kind string) error {
 	type named struct {
 		ID string `json:"id"`
 	}
@@ -66,10 +83,10 @@ func whole(body []byte) error {
 	if json.Unmarshal(body, &o) != nil { // its error may hold a piece of the answer
 		return strange("the answer is no JSON of Stripe's")
 	}
+	if o.Object == "" || kind != "" && o.Object != kind || o.Object != "list" && o.ID == "" {
+		return strange("the answer is not what Stripe was asked for")
+	}
 	if o.Object != "list" {
-		if o.Object == "" || o.ID == "" {
-			return strange("the answer is no object of Stripe's")
-		}
 		return nil
 	}
 	if o.Data == nil || o.HasMore && len(o.Data) == 0 {
@@ -90,5 +107,5 @@ func tellsError(body []byte) bool {
 			Type string `json:"type"`
 		} `json:"error"`
 	}
-	return json.Unmarshal(body, &o) == nil && o.Error != nil
+	return json.Unmarshal(body, &o) == nil && o.Error != nil && o.Error.Type != ""
 }

@@ -1,9 +1,11 @@
 package billing
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -19,6 +21,9 @@ func explained(doing string, err error) error {
 		return models.Errorf(models.CodeUnavailable, "%s: %s; try again, and if it stays so, see what stands between here and Stripe", doing, odd)
 	}
 	e, ok := errors.AsType[*stripe.Error](err)
+	if _, sent := errors.AsType[*url.Error](err); !ok && !sent && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return models.Errorf(models.CodeUnavailable, "%s: Stripe's answer cannot be read; try again", doing) // the SDK's own words hold a piece of it
+	}
 	if !ok {
 		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": Stripe does not answer; try again", Err: withoutKey(err)}
 	}

@@ -103,6 +103,9 @@ func TestAnswersThatAreNotStripes(t *testing.T) {
 			{200, `{"object":"list","has_more":true}`}, {200, `{"object":"list","has_more":true,"data":[]}`}, {200, `{"data":[{}]}`},
 			{200, `{"object":"list","data":[{}],"has_more":false}`}, {200, `{"object":"list","data":[null],"has_more":false}`},
 			{200, `{"object":"list","data":{"id":"marvin"}}`},
+			{200, `{"id":"x","object":"x"}`}, {200, `{"object":"list","data":[{"id":"sub_1","object":"subscription","items":"marvin"}],"has_more":false}`},
+			{300, `{}`}, {302, `{"object":"list","data":[],"has_more":false}`}, {404, `<p>marvin</p>`}, {404, `{"error":{}}`}, {403, `<p>marvin</p>`},
+			{400, `{"error":{"type":"invalid_request_error","message":{"marvin":1}}}`},
 			{402, `<p>marvin</p>`}, {409, `{"marvin":1}`}, {500, `marvin`}, {502, `<p>marvin</p>`}, {502, `{"error":"marvin"}`},
 		} {
 			w.api.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
@@ -114,11 +117,17 @@ func TestAnswersThatAreNotStripes(t *testing.T) {
 			_, sold := w.billing.Checkout(ctx, w.account.ID)
 			_, ended := w.billing.End(ctx, w.account.ID, cause())
 			w.pending("evt_1", w.customer())
+			w.pending("evt_2", "cus_unknown")
 			_, err := w.billing.Work(ctx)
 			w.must(err)
-			for what, err := range map[string]error{"sync": synced, "checkout": sold, "end": ended, "event": errors.New(w.events()[0].Outcome)} {
-				if err == nil || err.Error() == "" || strings.Contains(err.Error(), "marvin") {
+			for what, err := range map[string]error{"sync": synced, "checkout": sold, "end": ended} {
+				if models.ErrorCode(err) != models.CodeUnavailable && c.status != http.StatusBadRequest || err == nil || strings.Contains(err.Error(), "marvin") {
 					w.t.Errorf("%d %s: %s: %v", c.status, c.body, what, err)
+				}
+			}
+			for _, e := range w.events() {
+				if ours := e.ID == "evt_1" || e.ID == "evt_2"; ours && (e.State == models.EventDone || e.Outcome == "" || strings.Contains(e.Outcome, "marvin")) {
+					w.t.Errorf("%d %s: %+v", c.status, c.body, e)
 				}
 			}
 			w.wantPlan(models.PlanPro)

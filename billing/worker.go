@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -152,20 +153,28 @@ func (s *Service) workOff(ctx context.Context, b *batch) {
 	mine, release := s.keepClaims(ctx, events)
 	defer release()
 	var wg sync.WaitGroup
+	var left atomic.Bool
 	room := make(chan struct{}, atOnce)
 	for _, customer := range byAttempts(queues) {
 		room <- struct{}{}
+		if left.Load() { // this process stops, and the database takes nothing: the claims of the others run out
+			s.done(customer)
+			<-room
+			continue
+		}
 		wg.Go(func() {
 			defer func() { <-room }()
-			s.workOn(ctx, customer, queues[customer], mine)
+			if !s.workOn(ctx, customer, queues[customer], mine) && ctx.Err() != nil {
+				left.Store(true)
+			}
 			s.done(customer)
 		})
 	}
 	wg.Wait()
 }
 
-// workOn does what follows from the events of one customer.
-func (s *Service) workOn(ctx context.Context, customer string, queue []models.StripeEvent, mine *claims) {
+// workOn does what follows from the events of one customer, and tells whether what became of them could be stored.
+func (s *Service) workOn(ctx context.Context, customer string, queue []models.StripeEvent, mine *claims) (stored bool) {
 	served, account := "", ""
 	var away error
 	for i := range queue {
@@ -184,7 +193,7 @@ func (s *Service) workOn(ctx context.Context, customer string, queue []models.St
 		}
 		mine.drop(e.ID)
 		if !s.settle(ctx, e, outcome, err) {
-			return // the database does not answer: the rest comes again when its claims have run out
+			return false // the database does not answer: the rest comes again when its claims have run out
 		}
 		switch {
 		case customer == "": // of several, or of none
@@ -194,6 +203,7 @@ func (s *Service) workOn(ctx context.Context, customer string, queue []models.St
 			away = err
 		}
 	}
+	return true
 }
 
 // errNeverEnded says that whoever worked on an event had died by the end.
