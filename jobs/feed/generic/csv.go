@@ -89,19 +89,38 @@ var dateForm = regexp.MustCompile(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}`)
 // fewMore is how many words a row may have beyond its columns: a game's name of four words in place of its id.
 const fewMore = 3
 
-// holdsDraw tells whether the words of a line are those of a draw. They are not many more than the columns, begin with a
-// game's id (one with a hyphen or a digit, which other words do not have) and hold a date, or have any three of a game's
-// id, a date, a time of day and a number.
+// holdsDraw tells whether the words of a line are those of a draw: not many more than the columns, none that a name, a date
+// or a time of day would not have, and three of a game's id, a date, a time of day and a number; or an id and a date alone.
 func (cols *columns) holdsDraw(line string) bool {
 	words := feed.Words(line)
 	if len(words) == 0 || len(words) > cols.all+fewMore {
 		return false
 	}
-	id := models.ValidGameID(words[0]) && strings.ContainsAny(words[0], "-0123456789")
-	date := slices.ContainsFunc(words, dateForm.MatchString)
-	tod := slices.ContainsFunc(words, func(s string) bool { _, ok := models.ParseTod(s); return ok })
-	number := slices.ContainsFunc(words, func(s string) bool { return len(s) > 1 && models.ValidNumber(s) })
-	return id && date || number && tod && (id || date)
+	var date, tod, number bool
+	id := models.ValidGameID(words[0]) && strings.ContainsAny(words[0], "-0123456789") // which other words do not have
+	for i, w := range words {
+		switch {
+		case i == 0 && models.ValidGameID(w):
+		case dateForm.MatchString(w):
+			date = true
+		case isTod(w):
+			tod = true
+		case len(w) > 1 && models.ValidNumber(w):
+			number = true
+		case w[0] >= 'a' && w[0] <= 'z': // of a sentence
+			return false
+		}
+	}
+	if len(words) == 2 {
+		return id && date && strings.ContainsAny(words[0], "0123456789")
+	}
+	return id && date && (tod || number) || number && tod && (id || date)
+}
+
+// isTod tells whether a word is a time of day, letter case aside.
+func isTod(word string) bool {
+	_, ok := models.ParseTod(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
+	return ok
 }
 
 // findAddons takes every further column for an add-on.

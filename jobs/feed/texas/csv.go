@@ -40,6 +40,9 @@ var knownGame = regexp.MustCompile(`(?i)^\s*((?:pick|daily)\s*(\d{1,2}))(?:\s+(.
 // namedLine is a line that begins with the name of a game, whatever stands behind it: the rest of it, without the time of day.
 var namedLine = regexp.MustCompile(`(?i)^\W*(?:pick|daily)\W*\d{1,2}\b(?:\W+(?:morning|day|evening|night)\b)?(.*)$`)
 
+// yearDate is a date with its whole year.
+var yearDate = regexp.MustCompile(`^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}$`)
+
 func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	var (
 		lines  = feed.NewLines(r)
@@ -92,16 +95,20 @@ func looksLikeData(text string, fields []string, split bool) bool {
 
 // holdsDraw tells whether a line that is not divided into fields has the words of a draw: behind the name of a game two
 // numbers or more, and fewer words that are none; or, where there is no name, five numbers or more and nothing else. A
-// title has a year or a date.
+// title has a year, a date or two, or the time of a clock.
 func holdsDraw(text string) bool {
 	words, fewest := feed.Words(text), dateFields+1
 	m := namedLine.FindStringSubmatch(text)
 	if m != nil {
 		words, fewest = feed.Words(m[1]), 2
 	}
-	numbers := 0
+	numbers, dates := 0, 0
 	for _, w := range words {
-		if feed.BeginsWithDigit(w) {
+		date := yearDate.MatchString(w)
+		if date {
+			dates++
+		}
+		if feed.BeginsWithDigit(w) && !strings.Contains(w, ":") && (!date || dates == 1) {
 			numbers++
 		}
 	}

@@ -97,8 +97,8 @@ var cases = []feedtest.Case{
 	{
 		Name: "titles that hold numbers, dates or a time of day",
 		Text: "Pick 3 Winning Numbers 2024\nPick 3 Day Results as of 10/2/2023\nPick 3 Day Results as of 10/12/2023\nPick 3 Day 2024\nPick 3 Night Results 1/1/2023 to 10/12/2023\n" +
-			"Daily 4 Morning (10/12/2023)\nCall 1-800-375-6886, or 512 344 5000\nPick 3 Day,9,9,2013,3,9,8\n",
-		Want: []string{"8: tx-pick-3 2013-09-09 Day 398"},
+			"Daily 4 Morning (10/12/2023)\nPick 3 Day 10/1/2023 - 10/31/2023\nPick 3 Day 9/9/2013 8:30 PM\nCall 1-800-375-6886, or 512 344 5000\nPick 3 Day,9,9,2013,3,9,8\n",
+		Want: []string{"10: tx-pick-3 2013-09-09 Day 398"},
 	},
 	{Name: "nothing of use", Text: "Service unavailable, try later\n", Want: nil},
 }

@@ -20,7 +20,7 @@ import (
 // title it is told by how many digits more than half of the well-formed draws have, among the first 100 lines, or
 // hundreds of lines if the first do not tell: a damaged draw must not decide for all others, wherever it stands. A draw
 // of a number of digits that no game has is not well-formed. A Fireball belongs to the
-// draw before it. A line is data if a segment after the first reads `name: digits`; if the first holds a digit and one
+// draw before it. A line is data if a segment after the first reads `name: digits`; if the first may be a date in another form and one
 // after it is named Day, Night or Fireball; or if it begins with a digit and has any segment with a colon after the first.
 // Another line that begins with a digit is malformed, and every other line is a notice and skipped. Where something like a date stands after the first segment, two lines
 // have become one: from there on no segment is taken, since nobody knows whose date it has. Rejections name a draw by
@@ -139,9 +139,13 @@ func (p *parser) read(line feed.Line) error {
 	}
 }
 
+// dateWords is a first segment that may be a date in another form, with a word before it at most: three numbers, or the
+// name of a month and two.
+var dateWords = regexp.MustCompile(`^\W*(?:\pL+\W+)?\d{1,4}\W+\d{1,2}\W+\d{1,4}\W*$|^\W*\pL{3,9}\W+\d{1,2}\W+\d{4}\W*$`)
+
 // hasDraws tells data from notices: see Form.
 func hasDraws(segments []string) bool {
-	dated, perhaps := feed.BeginsWithDigit(segments[0]), strings.ContainsAny(segments[0], asciiDigits)
+	dated, perhaps := feed.BeginsWithDigit(segments[0]), dateWords.MatchString(segments[0])
 	for _, s := range segments[1:] {
 		name, value, ok := strings.Cut(s, ":")
 		name = strings.TrimSpace(name)

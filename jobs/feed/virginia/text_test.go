@@ -82,10 +82,10 @@ var cases = []feedtest.Case{
 	},
 	{
 		Name: "a date in another form is bad, and its line no notice",
-		Text: "Results for Pick 3\n'8/30/2015'; Day: 0-3-4\nDate: 8/30/2015; Day: N; Night: 1-2-3\nAug 30, 2015; day: 034x\nNote 1; Fireball: x\nOpen 7 days; call: us\nClosed; Day: none\n8/30/2015; Day: 0,3,4\n",
+		Text: "Results for Pick 3\n'8/30/2015'; Day: 0-3-4\nDate: 8/30/2015; Day: N; Night: 1-2-3\nAug 30, 2015; day: 034x\nNote 1; Fireball: x\nOpen 7 days; call: us\nPick 3 drawings are held daily; Day: 1:59 p.m.; Night: 11:00 p.m.\nAs of 9/1/2015; Fireball: see below\nCall 804-692-7777; Day: office\nClosed; Day: none\n8/30/2015; Day: 0,3,4\n",
 		Want: []string{
 			`2: va-pick-3 ?1="'8/30/2015'" Day ?Day=" 0-3-4"`, `3: va-pick-3 ?1="Date: 8/30/2015" Day ?Day=" N"`, `3: va-pick-3 ?1="Date: 8/30/2015" Night ?Night=" 1-2-3"`,
-			`4: va-pick-3 ?1="Aug 30, 2015" ?2="day" ?day=" 034x"`, "5: malformed[2] a Fireball stands before any draw", "8: va-pick-3 2015-08-30 Day 034",
+			`4: va-pick-3 ?1="Aug 30, 2015" ?2="day" ?day=" 034x"`, "11: va-pick-3 2015-08-30 Day 034",
 		},
 	},
 	{
