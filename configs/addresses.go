@@ -28,7 +28,7 @@ func redisAddress(v string) error {
 	switch _, err := url.Parse(v); {
 	case v == "":
 		return nil
-	case err != nil || rest == "" || (scheme != "redis" && scheme != "rediss" && scheme != "unix"):
+	case err != nil || rest == "" || (scheme != "redis" && scheme != "rediss" && scheme != "unix"), torn(v):
 		return errors.New(form)
 	}
 	switch _, err := redis.ParseURL(v); {
@@ -67,7 +67,7 @@ func databaseAddress(v string) error {
 	}
 }
 
-// torn tells whether a PostgreSQL URL has a mark of its form in the user or the password. The driver takes the first @
+// torn tells whether an address has a mark of its form in the user or the password. PostgreSQL's driver takes the first @
 // and the first / for the end of a part, net/url the last @ and also ? and #: where they differ, one takes part of the
 // password for the host, whose name stands in errors and so in logs.
 func torn(address string) bool {

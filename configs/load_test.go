@@ -273,7 +273,7 @@ func TestForms(t *testing.T) {
 		"redis_url": {
 			"": true, "redis://h": true, "rediss://:secret@h:6380/1": true, "unix:///run/redis.sock": true,
 			"h:6379": false, "http://h": false, "redis://": false, "redis:h": false,
-			"redis://h:1/x": false, "redis://h:1/0/1": false, "redis://h?dbb=1": false, "redis://:12/secret@h:1/0": false, "redis://:%zzsecret@h": false,
+			"redis://h:1/x": false, "redis://h:1/0/1": false, "redis://h?dbb=1": false, "redis://:12/secret@h:1/0": false, "redis://:12#secret@h:1/0": false, "redis://:%zzsecret@h": false,
 		},
 		"database_url": {
 			"sqlite:a.db": true, "sqlite:///tmp/a.db": true, "postgres://u:secret@h/d?sslmode=require": true,

@@ -130,7 +130,7 @@ func (h *Handler) tellStripe(r *http.Request, accountID string) {
 	if h.deps.Billing == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
 	defer cancel()
 	if err := h.deps.Billing.SendEmail(ctx, accountID); err != nil {
 		h.deps.Log.WarnContext(r.Context(), "Stripe was not told of a new address: change it in the dashboard", "account", accountID, "error", err)

@@ -148,9 +148,10 @@ func (h *Handler) link(path, token string) string {
 	return h.deps.PublicURL + path + "?token=" + url.QueryEscape(token)
 }
 
-// send sends a mail; what goes wrong is logged here, without the message.
+// send sends a mail, also if whoever asked for it does not wait: what was begun in the database is ended. What goes wrong is
+// logged here, without the message.
 func (h *Handler) send(ctx context.Context, m mail.Message) error {
-	err := h.deps.Mail.Send(ctx, m)
+	err := h.deps.Mail.Send(context.WithoutCancel(ctx), m) // which has its own bounds
 	if err != nil {
 		h.deps.Log.ErrorContext(ctx, "a mail cannot be sent", "subject", m.Subject, "error", err)
 	}
@@ -159,7 +160,9 @@ func (h *Handler) send(ctx context.Context, m mail.Message) error {
 
 // unsent takes back a link whose mail could not be sent: it is not one of the few that an address is sent in an hour.
 func (h *Handler) unsent(ctx context.Context, link [32]byte) {
-	if err := h.deps.Store.WithdrawLink(ctx, link); err != nil {
+	after, cancel := h.deps.Store.Lasting(ctx)
+	defer cancel()
+	if err := h.deps.Store.WithdrawLink(after, link); err != nil {
 		h.deps.Log.WarnContext(ctx, "a link that was not sent cannot be taken back; it counts as sent for an hour", "error", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -334,13 +335,53 @@ func TestUnsentLinksDoNotCount(t *testing.T) {
 	h.person().signIn("ada@example.com").says(t, http.StatusOK, "Welcome")
 }
 
+// Nor is one whose asker left before it could not be sent: a stranger who hangs up keeps nobody from signing in.
+func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
+	t.Parallel()
+	box := &refusing{refuse: true}
+	h := open(t, func(d *web.Deps) { box.Sender, d.Mail = d.Mail, box })
+	for range 5 {
+		ctx, hangUp := context.WithCancel(t.Context())
+		box.hangUp = hangUp
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.base+"/sign-in", strings.NewReader("email=ada%40example.com"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if res, err := http.DefaultClient.Do(r); err == nil {
+			_ = res.Body.Close()
+			t.Fatal("nobody hung up")
+		}
+		box.sent.Wait()
+	}
+	box.refuse, box.hangUp = false, nil
+	for range 50 { // the last of them may be being taken back
+		if h.person().post("/sign-in", "email", "ada@example.com").status == http.StatusOK {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the owner is sent no link")
+}
+
 // refusing is a mail server that may be down.
 type refusing struct {
 	mail.Sender
 	refuse bool
+	hangUp func() // ends the request while its mail is being sent; nil = nobody does
+	sent   sync.WaitGroup
 }
 
 func (r *refusing) Send(ctx context.Context, m mail.Message) error {
+	if r.hangUp != nil {
+		r.sent.Add(1)
+		defer r.sent.Done()
+		r.hangUp()
+		select { // the server sees that its client has gone
+		case <-ctx.Done():
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
 	if r.refuse {
 		return errors.New("connection refused")
 	}
