@@ -229,7 +229,10 @@ func (p *patient) database(ctx context.Context) finding {
 	}
 	if health.Writable != nil {
 		remedy := "make the user of database_url the owner of the database and of its tables, and see that the server is the primary and its disk is not full"
-		if st.Dialect() == store.SQLite {
+		switch {
+		case store.Locked(health.Writable):
+			return doubtful(found+": another program is writing to it, as an import does", "run this again in a moment")
+		case st.Dialect() == store.SQLite:
 			remedy = "give the server's user the right to write the file and its folder, and see that the disk is not full"
 		}
 		return failing(found+" takes no changes: "+health.Writable.Error(), remedy)

@@ -131,7 +131,7 @@ func (c *call) outbox(ctx context.Context) (job, error) {
 }
 
 func jobsRun(ctx context.Context, c *call) error {
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.NewTextHandler(c.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})) // some warnings are given once
 	all := c.allJobs(log)
 	j, ok := jobs.Find(all, c.arg(0))
 	if !ok {

@@ -3,6 +3,7 @@ package configs
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -16,6 +17,11 @@ func feedOptions() []Option {
 				return nil
 			}
 			c.Feeds.Sync = v
+			if every, ok := strings.CutPrefix(v, "@every "); ok {
+				if d, err := time.ParseDuration(every); err == nil && d < time.Second {
+					return fmt.Errorf("must be off, or a cron expression; @every wants a second or more, not %s", every)
+				}
+			}
 			when, err := cron.ParseStandard(v)
 			if err != nil || when.Next(time.Now()).IsZero() { // a 30th of February never comes
 				return fmt.Errorf("must be off, or a cron expression such as \"15 * * * *\" (every hour at a quarter past), not %q", v)

@@ -131,10 +131,12 @@ func readExamples(publicURL string) (map[string]json.RawMessage, error) {
 		Paths map[string]struct {
 			Get struct {
 				Responses map[string]struct {
-					Content map[string]struct{ Example json.RawMessage }
-				}
-			}
-		}
+					Content map[string]struct {
+						Example json.RawMessage `json:"example"`
+					} `json:"content"`
+				} `json:"responses"`
+			} `json:"get"`
+		} `json:"paths"`
 	}
 	if err := json.Unmarshal(bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(publicURL)), &doc); err != nil {
 		return nil, fmt.Errorf("openapi.yaml: %w", err)

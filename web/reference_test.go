@@ -28,7 +28,7 @@ func TestExamplesOfTheReference(t *testing.T) {
 			}
 			seen++
 			at := -1
-			for _, name := range strings.Fields(first) {
+			for name := range strings.FieldsSeq(first) {
 				next := strings.Index(text, "\n  &#34;"+name+"&#34;")
 				if next < 0 {
 					next = strings.Index(text, "\n  \""+name+"\"")

@@ -60,7 +60,7 @@ func (s *Store) fillSQLite(ctx context.Context, fn func(tx *gorm.DB, fill fillin
 			return insertMany(ctx, tx.Statement.ConnPool, table, next)
 		})
 	})
-	if locked(err) {
+	if Locked(err) {
 		return unavailable(err)
 	}
 	return err

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"strings"
+	"unicode/utf8"
 
 	"gorm.io/gorm/clause"
 
@@ -24,6 +26,12 @@ func (s *Store) FeedSources(ctx context.Context) ([]models.FeedSource, error) {
 
 // SaveFeedSource stores what is known of an address.
 func (s *Store) SaveFeedSource(ctx context.Context, src models.FeedSource) error {
+	for _, mark := range []*string{&src.ETag, &src.LastModified} { // of any bytes; one that is changed would be no mark
+		if !utf8.ValidString(*mark) {
+			*mark = ""
+		}
+	}
+	src.Error = strings.ToValidUTF8(src.Error, "\ufffd")
 	err := s.writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&src).Error
 	return wrapUnavailable(err)
 }

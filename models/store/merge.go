@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -157,7 +158,7 @@ func (s *Store) applyMerge(tx *gorm.DB, merge int, run *models.ImportRun, n stag
 			return ErrStale
 		}
 	}
-	run.ID = 0
+	run.ID, run.Source = 0, strings.ToValidUTF8(run.Source, "\ufffd") // a file's name may be of any bytes
 	if err := tx.Create(run).Error; err != nil {
 		return fmt.Errorf("record the import: %w", err)
 	}

@@ -125,6 +125,13 @@ func (s *Store) mayBegin(ctx context.Context) error {
 	if readOnly {
 		return models.Errorf(models.CodeUnavailable, takesNoChanges)
 	}
+	var encoding string
+	if err := tx.Raw("SELECT current_setting('server_encoding')").Scan(&encoding).Error; err != nil {
+		return unavailable(err)
+	}
+	if encoding != "UTF8" && encoding != "SQL_ASCII" { // which takes bytes as they are, too
+		return models.Errorf(models.CodeUnavailable, "the database has the encoding %s, in which names cannot all be kept, and a backup changes them: make it with `createdb --encoding=UTF8 --template=template0`", encoding)
+	}
 	if may, err := mayMakeTables(tx); err != nil || may {
 		return wrapUnavailable(err)
 	}

@@ -133,7 +133,8 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
 	}}
 	readers := url.Values{"_pragma": append([]string{"query_only(1)"}, common["_pragma"]...)}
-	writer := url.Values{"_pragma": common["_pragma"], "_txlock": {"immediate"}}
+	// What is deleted is overwritten: it may be somebody's address.
+	writer := url.Values{"_pragma": append([]string{"secure_delete(1)"}, common["_pragma"]...), "_txlock": {"immediate"}}
 	if s.write, err = gorm.Open(sqlite.Open(sqliteURI(s.path, writer)), gormConfig()); err != nil {
 		return unopened(s.path, err)
 	}
@@ -309,7 +310,7 @@ func unavailable(err error) error {
 	if damaged(err) {
 		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and put a backup in its place (docs/operations.md)", Err: err}
 	}
-	if locked(err) {
+	if Locked(err) {
 		return &models.Error{Code: models.CodeUnavailable, Message: "another program is writing to the database, as an import does: try again in a moment", Err: err}
 	}
 	if advice := denied(err); advice != "" {
@@ -343,9 +344,9 @@ func denied(err error) string {
 	}
 }
 
-// locked tells of SQLITE_BUSY and its kinds (https://sqlite.org/rescode.html): whoever writes has not ended while this
+// Locked tells of SQLITE_BUSY and its kinds (https://sqlite.org/rescode.html): whoever writes has not ended while this
 // one waited. The database itself does answer.
-func locked(err error) bool {
+func Locked(err error) bool {
 	const sqliteBusy, kind = 5, 0xFF
 	lite, ok := errors.AsType[*gosqlite.Error](err)
 	return ok && lite.Code()&kind == sqliteBusy

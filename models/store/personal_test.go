@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -271,4 +274,37 @@ func TestRecordIsWhole(t *testing.T) {
 			t.Errorf("tables that hold something of an account: %v, want %v", got, want)
 		}
 	})
+}
+
+// Of what is deleted nothing stays in SQLite's file.
+func TestDeletedIsOverwritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lottery.db")
+	st, err := store.Open(t.Context(), "sqlite:"+path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Prepare(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	const address = "eve.of.destruction@example.com"
+	a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		if _, err := st.CreateLink(t.Context(), store.NewLink{Hash: [32]byte{byte(i)}, Purpose: models.LinkSignIn, Email: address, PerHour: 9}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := st.DeleteAccount(t.Context(), a.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if n := bytes.Count(file, []byte("eve.of.destruction")); err != nil || n > 0 {
+		t.Errorf("%v: the address stands in the file %d times", err, n)
+	}
 }

@@ -65,7 +65,7 @@ func (l *quotaLog) compact(ctx context.Context) error {
 		switch {
 		case err == nil:
 			progress = time.Now()
-		case !locked(err) || ctx.Err() != nil || time.Since(progress) > compactPatience:
+		case !Locked(err) || ctx.Err() != nil || time.Since(progress) > compactPatience:
 			return err
 		}
 	}

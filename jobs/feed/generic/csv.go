@@ -89,33 +89,25 @@ var dateForm = regexp.MustCompile(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}`)
 // fewMore is how many words a row may have beyond its columns: a game's name of four words in place of its id.
 const fewMore = 3
 
-// holdsDraw tells whether the words of a line are those of a draw: not many more than the columns, none that a name, a date
-// or a time of day would not have, and three of a game's id, a date, a time of day and a number; or an id and a date alone.
+// holdsDraw tells whether the words of a line are those of a draw: not many more than the columns, none of a sentence, and
+// three of a game's id, a date, a time of day and a number; or an id and a date alone.
 func (cols *columns) holdsDraw(line string) bool {
 	words := feed.Words(line)
-	if len(words) == 0 || len(words) > cols.all+fewMore {
+	if len(words) == 0 || len(words) > cols.all+fewMore || slices.ContainsFunc(words[1:], ofSentence) || !models.ValidGameID(words[0]) && ofSentence(words[0]) {
 		return false
 	}
-	var date, tod, number bool
 	id := models.ValidGameID(words[0]) && strings.ContainsAny(words[0], "-0123456789") // which other words do not have
-	for i, w := range words {
-		switch {
-		case i == 0 && models.ValidGameID(w):
-		case dateForm.MatchString(w):
-			date = true
-		case isTod(w):
-			tod = true
-		case len(w) > 1 && models.ValidNumber(w):
-			number = true
-		case w[0] >= 'a' && w[0] <= 'z': // of a sentence
-			return false
-		}
-	}
+	date := slices.ContainsFunc(words, dateForm.MatchString)
+	tod := slices.ContainsFunc(words, isTod)
+	number := slices.ContainsFunc(words, func(s string) bool { return len(s) > 1 && models.ValidNumber(s) })
 	if len(words) == 2 {
 		return id && date && strings.ContainsAny(words[0], "0123456789")
 	}
 	return id && date && (tod || number) || number && tod && (id || date)
 }
+
+// ofSentence tells whether a word is none that the name of a game or a time of day has.
+func ofSentence(word string) bool { return word[0] >= 'a' && word[0] <= 'z' && !isTod(word) }
 
 // isTod tells whether a word is a time of day, letter case aside.
 func isTod(word string) bool {

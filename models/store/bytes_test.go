@@ -1,0 +1,40 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// What a lottery's server sends, and what a file is called, may be of any bytes: it is recorded as far as it is text, on both
+// databases.
+func TestBytesThatAreNoText(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		now := time.Now().UTC().Truncate(time.Second)
+		src := models.FeedSource{Feed: models.FeedNC, Address: "https://a.example", CheckedAt: &now, ETag: "\"\xe9tag\"", Error: "the server answers 404 Nicht verf\xfcgbar"}
+		if err := st.SaveFeedSource(ctx, src); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := st.FeedSource(ctx, src.Feed, src.Address); err != nil || got.ETag != "" || got.Error != "the server answers 404 Nicht verf\ufffdgbar" {
+			t.Errorf("%v %+v", err, got)
+		}
+		version, err := st.DataVersion(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = st.MergeDraws(ctx, version.Number, []store.Merge{{
+			Run: models.ImportRun{Feed: models.FeedCSV, Source: "n\xfc.csv", FinishedAt: operatorNow}, Changes: func(func(store.DrawChange) bool) {},
+		}}, operatorNow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runs, err := st.NewestImports(ctx); err != nil || len(runs) != 1 || runs[0].Source != "n\ufffd.csv" {
+			t.Errorf("%v %+v", err, runs)
+		}
+	})
+}
