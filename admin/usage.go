@@ -159,7 +159,10 @@ func usageTop(ctx context.Context, c *call) error {
 		return err
 	}
 	if day == nil {
-		today := models.DateOf(c.env.Now().UTC())
+		today, err := c.store.Today(ctx)
+		if err != nil {
+			return err
+		}
 		day = &today
 	}
 	top, err := c.store.UsageTop(ctx, *day, limit)

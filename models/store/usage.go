@@ -129,12 +129,9 @@ func (s *Store) UsageByDay(ctx context.Context, accountID string, from, to model
 // CountedToday is an account's requests of the running UTC day as the counters in the database have them, with what
 // nodes hold in advance, and the day by their clock. It waits for nobody who writes.
 func (s *Store) CountedToday(ctx context.Context, accountID string) (used int64, today models.Date, err error) {
-	now := s.now()
-	if s.dialect == Postgres {
-		if err := s.reader(ctx).Raw("SELECT clock_timestamp()").Row().Scan(&now); err != nil {
-			return 0, 0, unavailable(err)
-		}
-		now = now.Add(s.skew()).UTC()
+	now, err := s.countersTime(ctx)
+	if err != nil {
+		return 0, 0, err
 	}
 	counter := counterKey{accountID, models.PeriodStart(now, 24*time.Hour)}
 	if s.dialect == SQLite {
@@ -147,6 +144,23 @@ func (s *Store) CountedToday(ctx context.Context, accountID string) (used int64,
 		return 0, 0, unavailable(err)
 	}
 	return used, models.DateOf(now), nil
+}
+
+// Today is the running UTC day by the clock of the counters in the database.
+func (s *Store) Today(ctx context.Context) (models.Date, error) {
+	now, err := s.countersTime(ctx)
+	return models.DateOf(now), err
+}
+
+// countersTime is what the clock of the counters says.
+func (s *Store) countersTime(ctx context.Context) (now time.Time, err error) {
+	if s.dialect != Postgres {
+		return s.now(), nil
+	}
+	if err := s.reader(ctx).Raw("SELECT clock_timestamp()").Row().Scan(&now); err != nil {
+		return now, unavailable(err)
+	}
+	return now.Add(s.skew()).UTC(), nil
 }
 
 // EndpointUsage is the counted requests of one endpoint that were answered with one class of status.
