@@ -3,8 +3,6 @@ package billing
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"regexp"
 	"time"
 
@@ -123,74 +121,6 @@ func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
 		}
 	}
 	return models.KnownPrice{}, models.Errorf(models.CodeConflict, "nothing is for sale yet: run `lotteryadmin billing setup`")
-}
-
-// newCustomer makes the account's customer, unless Stripe has it already, which known tells: its answer got lost, or the
-// database was set back to before it. The idempotency key, that Stripe forgets after a day, would not find it then.
-func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt int) (id string, known bool, err error) {
-	if id, err = s.findCustomer(ctx, a); err != nil || id != "" {
-		return id, true, err
-	}
-	p := &stripe.CustomerParams{
-		Params: params(ctx, fmt.Sprintf("customer-%s-%d", a.ID, attempt)), Email: a.Email,
-		Metadata: map[string]string{accountKey: a.ID},
-	}
-	if a.Name != "" {
-		p.Name = new(a.Name)
-	}
-	c, err := s.api.Customers.New(p)
-	if spent(err) {
-		if id, err = s.findCustomer(ctx, a); err != nil || id != "" { // an error may be the answer to what was done
-			return id, true, err
-		}
-		p.Params = params(ctx, newKey("customer"))
-		c, err = s.api.Customers.New(p)
-	}
-	if err != nil {
-		return "", false, explained("make a customer", err)
-	}
-	return c.ID, replayed(c.LastResponse), nil
-}
-
-// spent tells whether an idempotency key is of no use any more: name or address changed since its answer got lost, or the
-// answer was an error of Stripe's own, which it gives to the key for a day.
-func spent(err error) bool {
-	e, ok := errors.AsType[*stripe.Error](err)
-	return ok && (e.HTTPStatusCode >= http.StatusInternalServerError || e.Type == stripe.ErrorTypeIdempotency && e.HTTPStatusCode == http.StatusBadRequest)
-}
-
-// replayed tells whether Stripe gave the answer to an earlier request with the same idempotency key.
-// https://docs.stripe.com/api/idempotent_requests
-func replayed(res *stripe.APIResponse) bool {
-	return res != nil && res.Header.Get("Idempotent-Replayed") == "true"
-}
-
-// findCustomer is the customer that Stripe has at the account's address and that names the account; "" if it has none.
-func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, error) {
-	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx), Email: a.Email})
-	for iter.Next() {
-		if c := iter.Customer(); c.Metadata[accountKey] == a.ID && !c.Deleted {
-			return c.ID, nil
-		}
-	}
-	return "", explained("look for the customer", iter.Err())
-}
-
-// SendEmail tells Stripe the account's address, which receipts go to, after it was changed here. There is nothing to tell
-// of an account without a customer.
-func (s *Service) SendEmail(ctx context.Context, accountID string) error {
-	return s.locked(ctx, accountID, func(ctx context.Context, _ store.Lease) error { // of two changes the later is told last
-		a, err := s.store.BilledAccount(ctx, accountID)
-		if err != nil {
-			return err
-		}
-		b, err := s.store.BillingAccount(ctx, accountID)
-		if err != nil || b.CustomerID == nil || a.Email == nil {
-			return err
-		}
-		_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: a.Email})
-		return explained("tell the new address", err)
-	})
 }
 
 // openSession is the customer's open session, if it is to the price and lives long enough; every other one that is
@@ -384,73 +314,5 @@ func isPast(c *stripe.CheckoutSession) bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// Ended is what became of an account's subscriptions.
-type Ended struct {
-	Cancelled []string // sub_…
-	// UnderWay tells that a bank may be deciding on a payment for one of them, which cancelling does not call back.
-	UnderWay bool
-}
-
-// End cancels everything that the account pays for, and closes its open checkout: for an account that is closed or
-// deleted. It fails if Stripe does not confirm, unless the account is not known to have a customer.
-func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
-	var out Ended
-	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
-		b, err := s.store.BillingAccount(ctx, accountID)
-		if err != nil {
-			return err
-		}
-		if b.CustomerID == nil {
-			if err := s.recall(ctx, l, &b); err != nil || b.CustomerID == nil {
-				return err
-			}
-		}
-		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
-			return err
-		}
-		subs, _, err := s.subscriptions(ctx, &b)
-		if err != nil {
-			return err
-		}
-		for _, sub := range subs {
-			if !sub.ours || sub.over() {
-				continue
-			}
-			if err := s.cancel(ctx, sub.id); err != nil {
-				return err
-			}
-			out.Cancelled = append(out.Cancelled, sub.id)
-			out.UnderWay = out.UnderWay || sub.underWay()
-		}
-		_, err = s.sync(ctx, l, accountID, why)
-		return err
-	})
-	return out, err
-}
-
-// recall notes the customer that Stripe has of an account which is not known here to have one. If Stripe does not answer,
-// nothing is noted: next to no such account has one, and whoever leaves need not wait for it. What it pays ends with its
-// next event then, or with `billing sync --all`.
-func (s *Service) recall(ctx context.Context, l store.Lease, b *models.BillingAccount) error {
-	a, err := s.store.BilledAccount(ctx, b.AccountID)
-	if err != nil || a.Email == nil { // it is closed, and its address forgotten
-		return err
-	}
-	id, err := s.findCustomer(ctx, &a)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case err != nil:
-		s.log.WarnContext(ctx, "an account ends, and Stripe cannot be asked whether it has a customer: `lotteryadmin billing sync --all` finds it later",
-			"account", a.ID, "error", err)
-		return nil
-	case id == "":
-		return nil
-	default:
-		b.CustomerID = &id
-		return s.store.SaveBilling(ctx, l, *b)
 	}
 }

@@ -1,0 +1,51 @@
+package billing
+
+import (
+	"context"
+
+	"lottery/models/store"
+)
+
+// Ended is what became of an account's subscriptions.
+type Ended struct {
+	Cancelled []string // sub_…
+	// UnderWay tells that a bank may be deciding on a payment for one of them, which cancelling does not call back.
+	UnderWay bool
+}
+
+// End cancels everything that the account pays for, and closes its open checkout: for an account that is closed or
+// deleted. It fails if Stripe does not confirm, unless the account is not known to have a customer.
+func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
+	var out Ended
+	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
+		b, err := s.store.BillingAccount(ctx, accountID)
+		if err != nil {
+			return err
+		}
+		if b.CustomerID == nil {
+			if err := s.recall(ctx, l, &b); err != nil || b.CustomerID == nil {
+				return err
+			}
+		}
+		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
+			return err
+		}
+		subs, _, err := s.subscriptions(ctx, &b)
+		if err != nil {
+			return err
+		}
+		for _, sub := range subs {
+			if !sub.ours || sub.over() {
+				continue
+			}
+			if err := s.cancel(ctx, sub.id); err != nil {
+				return err
+			}
+			out.Cancelled = append(out.Cancelled, sub.id)
+			out.UnderWay = out.UnderWay || sub.underWay()
+		}
+		_, err = s.sync(ctx, l, accountID, why)
+		return err
+	})
+	return out, err
+}
