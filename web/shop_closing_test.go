@@ -116,9 +116,7 @@ func TestClosingIsCutShort(t *testing.T) {
 func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
-	p.get(s.buy(p, sandbox.CardOK))
+	p := s.customer()
 	if err := s.stripe.Cancel(s.stripe.Subscriptions("")[0].ID); err != nil {
 		t.Fatal(err)
 	}

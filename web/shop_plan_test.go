@@ -59,9 +59,7 @@ func TestPaymentUnderWay(t *testing.T) {
 func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
-	p.get(s.buy(p, sandbox.CardOK))
+	p := s.customer()
 	for _, c := range []struct{ status, says, not string }{
 		{"past_due", "Change the card, and it is tried again", "pay the open invoice"},
 		{"unpaid", "It is not tried again by itself: pay the open invoice", "and it is tried again"},
@@ -132,9 +130,7 @@ func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t)
-			p := s.person()
-			p.signIn("ada@example.com")
-			p.get(s.buy(p, sandbox.CardOK))
+			p := s.customer()
 			sub := s.stripe.Subscriptions("")[0].ID
 			if err := change(s, sub); err != nil {
 				t.Fatal(err)
@@ -162,9 +158,7 @@ func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 func TestPlanPageOfACancellationOnADate(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
-	p.get(s.buy(p, sandbox.CardOK))
+	p := s.customer()
 	end := s.stripe.Now().Add(48 * time.Hour).UTC()
 	s.ask("/v1/subscriptions/"+s.stripe.Subscriptions("")[0].ID, url.Values{"cancel_at": {strconv.FormatInt(end.Unix(), 10)}})
 	s.sync("ada@example.com")
@@ -189,9 +183,7 @@ func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t)
-			p := s.person()
-			p.signIn("ada@example.com")
-			p.get(s.buy(p, sandbox.CardOK))
+			p := s.customer()
 			sub := s.stripe.Subscriptions("")[0]
 			if err := errors.Join(s.stripe.SetCard(sub.Customer, sandbox.CardFailsLater), s.stripe.Renew(sub.ID)); err != nil {
 				t.Fatal(err)

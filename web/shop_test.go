@@ -56,6 +56,15 @@ func openShop(t *testing.T, change ...func(*web.Deps)) *shop {
 	return s
 }
 
+// customer is ada, who has signed up and paid for Pro.
+func (s *shop) customer() *person {
+	s.t.Helper()
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	return p
+}
+
 // buy goes from the plan page through checkout, and gives the page that one comes back to.
 func (s *shop) buy(p *person, card sandbox.Card) (returned string) {
 	s.t.Helper()
@@ -221,9 +230,7 @@ func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
 func TestChangedAddressAtStripe(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
-	p.get(s.buy(p, sandbox.CardOK))
+	p := s.customer()
 	for _, c := range []struct {
 		to, told string
 		away     bool
