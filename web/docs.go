@@ -188,13 +188,13 @@ func (h *Handler) docBody(ctx context.Context, name string) (template.HTML, erro
 	return markdown(ours, b.String())
 }
 
-// answerBlock is the live sample answer.
+// answerBlock is the live sample answer, with the request that it answers.
 func (h *Handler) answerBlock() string {
 	m := h.remember()
 	if m == nil || m.sample == nil {
-		return "```json\n{\"draws\": [], \"total\": 0, \"game\": \"ny-win-4\"}\n```"
+		return "It has no draws yet:\n\n```json\n{\"draws\": [], \"total\": 0, \"game\": \"ny-win-4\"}\n```"
 	}
-	return `<pre class="code" tabindex="0"><code>` + strings.ReplaceAll(string(m.sample.JSON), "\n", "&#10;") + `</code></pre>`
+	return "This is `" + m.sample.Path + "`:\n\n" + `<pre class="code" tabindex="0"><code>` + strings.ReplaceAll(string(m.sample.JSON), "\n", "&#10;") + `</code></pre>`
 }
 
 // codesTable lists every error code by status.

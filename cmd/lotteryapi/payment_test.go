@@ -125,26 +125,31 @@ func TestPaymentFails(t *testing.T) {
 	}
 }
 
-// The live sample of the start page is what the API answers; the API's own errors stay problem+json.
+// The live samples of the pages are what the API answers; the API's own errors stay problem+json.
 func TestPagesBesideTheAPI(t *testing.T) {
 	t.Parallel()
 	p := startDemo(t, t.TempDir())
 	key := firstKey(t, p)
-	page := textAt(t, p.base+"/", "")
-	_, rest, _ := strings.Cut(page, `GET</span> `)
-	path, _, _ := strings.Cut(rest, "</div>")
-	_, rest, _ = strings.Cut(page, `aria-label="Answer"><code>`)
-	shown, _, _ := strings.Cut(rest, "</code>")
-	var want, got any
-	if err := json.Unmarshal([]byte(plain(shown)), &got); err != nil {
-		t.Fatalf("the sample is no JSON: %v\n%s", err, plain(shown))
-	}
-	answer := textAt(t, p.base+plain(path), key)
-	if err := json.Unmarshal([]byte(answer), &want); err != nil {
-		t.Fatalf("%s: %v\n%s", path, err, answer)
-	}
-	if !reflect.DeepEqual(want, got) {
-		t.Errorf("the page shows\n%v\nthe API answers\n%v", got, want)
+	for _, c := range []struct{ page, request, requestEnd, answer string }{
+		{"/", `GET</span> `, "</div>", `aria-label="Answer"><code>`},
+		{"/docs", `This is <code>`, "</code>", `<pre class="code" tabindex="0"><code>`},
+	} {
+		page := textAt(t, p.base+c.page, "")
+		_, rest, _ := strings.Cut(page, c.request)
+		path, rest, _ := strings.Cut(rest, c.requestEnd)
+		_, rest, _ = strings.Cut(rest, c.answer)
+		shown, _, _ := strings.Cut(rest, "</code>")
+		var want, got any
+		if err := json.Unmarshal([]byte(plain(shown)), &got); err != nil {
+			t.Fatalf("%s: the sample is no JSON: %v\n%s", c.page, err, plain(shown))
+		}
+		answer := textAt(t, p.base+plain(path), key)
+		if err := json.Unmarshal([]byte(answer), &want); err != nil {
+			t.Fatalf("%s: %v\n%s", path, err, answer)
+		}
+		if !reflect.DeepEqual(want, got) {
+			t.Errorf("%s shows\n%v\nthe API answers\n%v", c.page, got, want)
+		}
 	}
 	for path, want := range map[string]string{
 		"/v1/nothing": "application/problem+json", "/v1": "application/problem+json", "/v1/games/": "application/problem+json",
