@@ -45,6 +45,7 @@ func BenchmarkScale(b *testing.B) {
 	b.Run("Parameters", func(b *testing.B) {
 		parameters(b, server{onFew, keyFew}, server{onMany, key})
 	})
+	b.Run("Lists", func(b *testing.B) { longLists(b, server{onMany, key}) })
 	wrk(b, traffic{name: "PostgreSQL", base: onPostgres.base, path: scalePath, key: keyPostgres})
 	for _, row := range []struct {
 		name        string
@@ -75,7 +76,7 @@ func parameters(b *testing.B, few, many server) {
 		"path", "repeated req/s", "random req/s", "random of repeated", fmt.Sprintf("random over %d req/s", fewDraws), fmt.Sprintf("%d of %d draws", manyDraws, fewDraws), "within 10 %")
 	for _, path := range []struct {
 		name, coding string
-		random       func(rng *rand.Rand, first models.Date) string
+		random       randomRequest
 	}{
 		{"recent", "", func(rng *rand.Rand, _ models.Date) string {
 			return fmt.Sprintf("/v1/draws/recent?game=%s&count=%d&tod=%s", anyGame(rng), 5+rng.IntN(11), anyTod(rng))
@@ -99,21 +100,13 @@ func parameters(b *testing.B, few, many server) {
 			return fmt.Sprintf("/v1/stats?game=%s&from=%s&to=%s", anyGame(rng), anyDate(rng, first)-100, benchLastDay-models.Date(rng.IntN(100)))
 		}},
 	} {
-		mix := func(key string, days int) []string {
-			rng := rand.New(rand.NewPCG(7, 7))
-			out := make([]string, 20_000)
-			for i := range out {
-				out[i] = key + " " + path.random(rng, benchLastDay-models.Date(days-1))
-			}
-			return out
-		}
-		random := mix(many.key, manyDraws/10/benchTods)
+		random, randomFew := randomRequests(many.key, manyDays, path.random), randomRequests(few.key, fewDays, path.random)
 		repeated := slices.Repeat(random[:repeatedRequests], len(random)/repeatedRequests)
 		of := func(name, base string, mix []string) traffic {
 			return traffic{name: name, base: base, coding: path.coding, mix: mix, brief: parameterRound}
 		}
 		asked := []traffic{of("repeated", many.p.base, repeated), of("random", many.p.base, random)}
-		got := measure(b, 2, append(asked, of("random, few", few.p.base, mix(few.key, fewDays)))...)
+		got := measure(b, 2, append(asked, of("random, few", few.p.base, randomFew))...)
 		size := ratios(got[1], got[2])
 		for i, more := range measure(b, 2, asked...) { // they are so near to each other that two rounds do not tell
 			got[i] = append(got[i], more...)
@@ -124,8 +117,51 @@ func parameters(b *testing.B, few, many server) {
 	t.print()
 }
 
-// fewDays is how many days of draws the smaller data set has.
-const fewDays = fewDraws / 10 / benchTods
+// longLists is the table of lists of a thousand draws, of which compressed ones are kept: those that are asked for again
+// and again, beside those that nobody asked for before, and these beside the plain ones, which are always made anew.
+func longLists(b *testing.B, s server) {
+	t := newTable(fmt.Sprintf("Lists of 1,000 of %d draws, compressed with gzip: rounds of %v in turn, medians (lowest…highest)", manyDraws, parameterRound),
+		"path", "plain, random req/s", "random req/s", "of plain", "repeated req/s", "random of repeated")
+	for _, path := range []struct {
+		name   string
+		random randomRequest
+	}{
+		{"by-sum", func(rng *rand.Rand, first models.Date) string {
+			return fmt.Sprintf("/v1/draws/by-sum?game=%s&sum=%d&limit=1000&to=%s", anyGame(rng), 10+rng.IntN(8), anyDate(rng, first+manyDays/2))
+		}},
+		{"by-pair", func(rng *rand.Rand, first models.Date) string {
+			return fmt.Sprintf("/v1/draws/by-pair?game=%s&pair=%02d&limit=1000&to=%s", anyGame(rng), rng.IntN(100), anyDate(rng, first+manyDays/2))
+		}},
+	} {
+		random := randomRequests(s.key, manyDays, path.random)
+		of := func(name, coding string, mix []string) traffic {
+			return traffic{name: name, base: s.p.base, coding: coding, mix: mix, brief: parameterRound}
+		}
+		got := measure(b, benchRounds, of("plain", "", random), of("random", "gzip", random),
+			of("repeated", "gzip", slices.Repeat(random[:repeatedRequests], len(random)/repeatedRequests)))
+		t.add(path.name, rate(got[0]), rate(got[1]), spread("%.2f", ratios(got[1], got[0])), rate(got[2]), spread("%.2f", ratios(got[1], got[2])))
+	}
+	t.print()
+}
+
+// randomRequest is a request about draws of the days from first on.
+type randomRequest func(rng *rand.Rand, first models.Date) string
+
+// randomRequests is more requests of key than any round makes.
+func randomRequests(key string, days int, random randomRequest) []string {
+	rng := rand.New(rand.NewPCG(7, 7))
+	out := make([]string, 20_000)
+	for i := range out {
+		out[i] = key + " " + random(rng, benchLastDay-models.Date(days-1))
+	}
+	return out
+}
+
+// How many days of draws the data sets have.
+const (
+	manyDays = manyDraws / 10 / benchTods
+	fewDays  = fewDraws / 10 / benchTods
+)
 
 func anyGame(rng *rand.Rand) string { return tenGames(0)[rng.IntN(10)].id }
 func anyTod(rng *rand.Rand) string {
