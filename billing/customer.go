@@ -26,6 +26,10 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 		p.Name = new(a.Name)
 	}
 	c, err := s.api.Customers.New(p)
+	if refusesEmail(err) { // Checkout asks for another one then
+		p.Email, p.Params = nil, params(ctx, fmt.Sprintf("customer-%s-%d-without", a.ID, attempt))
+		c, err = s.api.Customers.New(p)
+	}
 	if spent(err) {
 		if id, err = s.findCustomer(ctx, a); err != nil || id != "" { // an error may be the answer to what was done
 			return id, true, err
@@ -46,6 +50,13 @@ func spent(err error) bool {
 	return ok && (e.HTTPStatusCode >= http.StatusInternalServerError || e.Type == stripe.ErrorTypeIdempotency && e.HTTPStatusCode == http.StatusBadRequest)
 }
 
+// refusesEmail tells whether Stripe takes an address that mails reach for none, such as one that is not written in ASCII.
+// https://docs.stripe.com/error-codes#email-invalid
+func refusesEmail(err error) bool {
+	e, ok := errors.AsType[*stripe.Error](err)
+	return ok && e.Code == stripe.ErrorCodeEmailInvalid
+}
+
 // replayed tells whether Stripe gave the answer to an earlier request with the same idempotency key.
 // https://docs.stripe.com/api/idempotent_requests
 func replayed(res *stripe.APIResponse) bool {
@@ -60,11 +71,15 @@ func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, 
 			return c.ID, nil
 		}
 	}
+	if refusesEmail(iter.Err()) {
+		return "", nil
+	}
 	return "", explained("look for the customer", iter.Err())
 }
 
 // SendEmail tells Stripe the account's address, which receipts go to, after it was changed here. There is nothing to tell
-// of an account without a customer.
+// of an account without a customer. Where Stripe does not take the address, it forgets the one before: receipts would go on
+// to a mailbox that may be somebody else's by now.
 func (s *Service) SendEmail(ctx context.Context, accountID string) error {
 	return s.locked(ctx, accountID, func(ctx context.Context, _ store.Lease) error { // of two changes the later is told last
 		a, err := s.store.BilledAccount(ctx, accountID)
@@ -76,6 +91,10 @@ func (s *Service) SendEmail(ctx context.Context, accountID string) error {
 			return err
 		}
 		_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: a.Email})
+		if refusesEmail(err) {
+			s.log.WarnContext(ctx, "Stripe does not take the new address: receipts go to the one that the customer names in the portal", "account", a.ID)
+			_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: new("")})
+		}
 		return explained("tell the new address", err)
 	})
 }

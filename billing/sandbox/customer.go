@@ -53,7 +53,7 @@ func (c *customer) read(s *Sandbox, p *params) {
 			*to = v
 		}
 	}
-	if strings.Contains(c.Email, " ") || c.Email != "" && !strings.Contains(c.Email, "@") {
+	if !isEmail(c.Email) {
 		p.fail(invalid("email", "email_invalid", "Invalid email address: %s", c.Email))
 	}
 	c.Metadata = p.metadata(c.Metadata)
@@ -65,6 +65,13 @@ func (c *customer) read(s *Sandbox, p *params) {
 			}
 		}
 	}
+}
+
+// isEmail tells whether a customer may have an address. Those that are not written in ASCII are refused, as other services
+// of payment refuse them, though mails may reach them.
+func isEmail(s string) bool {
+	unwritten := func(r rune) bool { return r <= ' ' || r > '~' }
+	return s == "" || strings.Contains(s, "@") && !strings.ContainsFunc(s, unwritten)
 }
 
 func createCustomer(s *Sandbox, r *request) (object, error) {

@@ -1,0 +1,96 @@
+package billing_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"testing"
+
+	"lottery/billing/sandbox"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Receipts name the customer where the account has a name.
+func TestCustomersName(t *testing.T) {
+	each(t, func(w *world) {
+		for _, name := range []string{"Ann O'Hara & Søn", ""} {
+			a, err := w.store.CreateAccount(w.t.Context(), store.NewAccount{Email: fmt.Sprintf("name%d@example.com", len(name)), Name: name})
+			w.must(err)
+			var told url.Values
+			node := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost && r.URL.Path == "/v1/customers" {
+					body, err := r.GetBody()
+					w.must(err)
+					text, err := io.ReadAll(body)
+					w.must(err)
+					told, err = url.ParseQuery(string(text))
+					w.must(err)
+				}
+				return http.DefaultTransport.RoundTrip(r)
+			}))
+			_, err = node.Checkout(w.t.Context(), a.ID)
+			w.must(err)
+			if told.Get("email") != *a.Email || told.Get("name") != name || told.Has("name") != (name != "") {
+				w.t.Errorf("%q: Stripe is told %v", name, told)
+			}
+		}
+	})
+}
+
+// Receipts go to where the account is, and to where the customer wants them if that was said in the portal since.
+func TestSendEmail(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.must(w.billing.SendEmail(ctx, w.account.ID)) // there is no customer to tell of
+		w.pro()
+		w.moves("ann@example.com")
+		w.must(w.billing.SendEmail(ctx, w.account.ID))
+		if c := w.stripe.Customers(); len(c) != 1 || c[0].Email != "ann@example.com" {
+			w.t.Errorf("%+v", c)
+		}
+		w.must(w.stripe.SetEmail(w.customer(), "bills@example.com"))
+		w.settle()
+		_, err := w.billing.Sync(ctx, w.account.ID, cause())
+		w.must(err)
+		if c := w.stripe.Customers(); c[0].Email != "bills@example.com" {
+			w.t.Errorf("%+v", c)
+		}
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError})
+		if err := w.billing.SendEmail(ctx, w.account.ID); models.ErrorCode(err) != models.CodeUnavailable {
+			w.t.Errorf("%v", err)
+		}
+	})
+}
+
+// An address that mails reach and Stripe takes for none keeps nobody from paying, and no receipt goes to one that was.
+func TestAddressThatStripeRefuses(t *testing.T) {
+	each(t, func(w *world) {
+		w.moves("jürgen@example.com")
+		w.pro()
+		if c := w.stripe.Customers(); len(c) != 1 || c[0].Email != "" {
+			w.t.Errorf("%+v", c)
+		}
+		w.moves("ann@example.com")
+		w.must(w.billing.SendEmail(w.t.Context(), w.account.ID))
+		w.moves("jürgen@müller.example")
+		w.must(w.billing.SendEmail(w.t.Context(), w.account.ID))
+		if c := w.stripe.Customers(); len(c) != 1 || c[0].Email != "" {
+			w.t.Errorf("%+v", c)
+		}
+		w.settle()
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// moves changes the account's address, as its owner does.
+func (w *world) moves(email string) {
+	w.t.Helper()
+	hash := sha256.Sum256([]byte(email))
+	_, err := w.store.CreateLink(w.t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: w.account.ID, PerHour: 9})
+	w.must(err)
+	_, w.account, err = w.store.ChangeEmail(w.t.Context(), hash)
+	w.must(err)
+}
