@@ -20,7 +20,8 @@ import (
 // title it is told by how many digits more than half of the well-formed draws have, among the first 100 lines, or
 // hundreds of lines if the first do not tell: a damaged draw must not decide for all others, wherever it stands. A draw
 // of a number of digits that no game has is not well-formed. A Fireball belongs to the
-// draw before it. A line is data if a segment after the first reads `name: digits`; if the first may be a date in another form and one
+// draw before it. A line is data if it begins with a draw or a Fireball, which have then lost their date; if a segment after the
+// first reads `name: digits`; if the first may be a date in another form and one
 // after it is named Day, Night or Fireball; or if it begins with a digit and has any segment with a colon after the first.
 // Another line that begins with a digit is malformed, and every other line is a notice and skipped. Where something like a date stands after the first segment, two lines
 // have become one: from there on no segment is taken, since nobody knows whose date it has. Rejections name a draw by
@@ -130,8 +131,10 @@ func (p *parser) read(line feed.Line) error {
 	text := strings.TrimSpace(line.Text)
 	segments := strings.Split(text, ";")
 	switch {
+	case isDraw(segments[0]):
+		return p.draws(line, "", segments, 1)
 	case hasDraws(segments):
-		return p.draws(line, segments)
+		return p.draws(line, segments[0], segments[1:], 2)
 	case feed.BeginsWithDigit(text):
 		return p.malformed(line, feed.Cell{Value: line.Text}, "no draw such as Day: 0,3,4 follows the date")
 	default:
@@ -142,6 +145,12 @@ func (p *parser) read(line feed.Line) error {
 // dateWords is a first segment that may be a date in another form, with a word before it at most: three numbers, or the
 // name of a month and two.
 var dateWords = regexp.MustCompile(`^\W*(?:\pL+\W+)?\d{1,4}\W+\d{1,2}\W+\d{1,4}\W*$|^\W*\pL{3,9}\W+\d{1,2}\W+\d{4}\W*$`)
+
+// isDraw tells whether a segment is a draw or a Fireball. Where it is the first, the line has lost its date.
+func isDraw(segment string) bool {
+	name, value, named := strings.Cut(segment, ":")
+	return named && knownName(strings.TrimSpace(name)) && digitsOnly(value)
+}
 
 // hasDraws tells data from notices: see Form.
 func hasDraws(segments []string) bool {
@@ -168,14 +177,14 @@ func digitsOnly(s string) bool {
 	return strings.Trim(s, asciiDigits+", \t") == "" && strings.ContainsAny(s, asciiDigits)
 }
 
-// draws reads a line of data: a date and its draws.
-func (p *parser) draws(line feed.Line, segments []string) error {
+// draws reads a line of data: a date and its draws, which are the segments from the given number on.
+func (p *parser) draws(line feed.Line, date string, segments []string, from int) error {
 	melted := false
-	for i, segment := range segments[1:] {
+	for i, segment := range segments {
 		if strings.TrimSpace(segment) == "" {
 			continue
 		}
-		number := strconv.Itoa(i + 2)
+		number := strconv.Itoa(from + i)
 		name, value, named := strings.Cut(segment, ":")
 		name = strings.TrimSpace(name)
 		melted = melted || (strings.Contains(segment, "/") && dateLike.MatchString(segment))
@@ -197,7 +206,7 @@ func (p *parser) draws(line feed.Line, segments []string) error {
 			if err := p.close(); err != nil {
 				return err
 			}
-			p.draw(line, feed.Cell{Column: "1", Value: segments[0]}, feed.Cell{Column: number, Value: name}, value)
+			p.draw(line, feed.Cell{Column: "1", Value: date}, feed.Cell{Column: number, Value: name}, value)
 		}
 	}
 	return p.close()

@@ -101,6 +101,16 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "lines that are broken in two, or have lost their date",
+		Text: "Results for Pick 3\n8/30/2015; Day: 0,3,4; \nNight: 2,8,4; Fireball: 5\n8/29/2015;\nDay: 0,6,8; huh; night: 9,1,7\n8/28/2015; Day: 0,6,8; Night: 9,1,7\nFireball: 2\n" +
+			"Day: 1:59 p.m.; Night: 11:00 p.m.\nNight: none\n",
+		Want: []string{
+			"2: va-pick-3 2015-08-30 Day 034", `3: va-pick-3 ?1="" Night 284 fireball=5`, "4: malformed[] no draw such as Day: 0,3,4 follows the date",
+			`5: va-pick-3 ?1="" Day 068`, `5: malformed[2] "huh" is not a draw such as Day: 0,3,4`, `5: va-pick-3 ?1="" ?3="night" 917`,
+			"6: va-pick-3 2015-08-28 Day 068", "6: va-pick-3 2015-08-28 Night 917", "7: malformed[1] a Fireball stands before any draw",
+		},
+	},
+	{
 		Name: "a slash that is no date's",
 		Text: "Results for Pick 3\n7/27/2016; Day: N/A; Night: 2,8,4\n7/28/2016; Day: 1,2,3; Fireball: N/A; Night: 2,8,4; Fireball: 5\n7/29/2016; Day: 1,2,3; Night: / 4,5,6; Fireball: n/1\n" +
 			"7/30/2016; Day: 1,2,3; 7 / 29/2016; Night: 2,8,4\n",
