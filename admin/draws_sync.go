@@ -20,11 +20,12 @@ func (t *tool) drawsSync() *cli.Command {
 		Name: "sync", Usage: "fetch and import what the lotteries publish",
 		Description: "New York's dataset is read from 14 days before its newest draw, and once a week whole; the files of the\n" +
 			"others are read when they changed. A feed that fails does not stop the others. A file that became more than a\n" +
-			"tenth smaller is refused. Where draws of what was read are rejected, the exit code is 3; those are named\n" +
-			"that were not among them at the last sync.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
+			"tenth smaller is refused, and a dataset fails that has none of the draws any more that it had lately. Where\n" +
+			"draws of what was read are rejected, the exit code is 3; those are named that were not among them at the last\n" +
+			"sync.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "feed", Usage: "only the feed `" + strings.Join(jobs.SyncedFeeds(), "|") + "`"},
-			&cli.BoolFlag{Name: "accept-shrink", Usage: "take files that became much smaller"},
+			&cli.BoolFlag{Name: "accept-shrink", Usage: "take files that became much smaller, and a dataset without its newest draws"},
 			&cli.BoolFlag{Name: "whole", Usage: "read everything, whatever is known"},
 		},
 		Action: t.stored(audited(drawsSync)),

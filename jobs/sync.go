@@ -132,7 +132,7 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	if err := refuseShrunk(src, got.Size, "bytes", o); err != nil {
 		return err
 	}
-	if err := s.take(ctx, out, src, true, func(context.Context) (io.ReadCloser, error) { return got.Open(), nil }); err != nil {
+	if _, err := s.take(ctx, out, src, true, func(context.Context) (io.ReadCloser, error) { return got.Open(), nil }); err != nil {
 		return err
 	}
 	src.ETag, src.LastModified, src.Size, src.WholeAt = got.ETag, got.LastModified, got.Size, src.CheckedAt
@@ -155,9 +155,9 @@ func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions
 		src.Size, size, unit, src.Feed)
 }
 
-// take imports one answer and finds out which of its rejections are new. whole tells that the answer is all that the
-// address has.
-func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, open func(context.Context) (io.ReadCloser, error)) error {
+// take imports one answer, tells how many draws it holds, and finds out which of its rejections are new. whole tells that
+// the answer is all that the address has.
+func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, open func(context.Context) (io.ReadCloser, error)) (draws int, _ error) {
 	var rejected []models.Rejection
 	done, err := importer.Run(ctx, s.Store, []importer.Source{{Name: src.Address, Size: -1, Open: open}}, importer.Options{
 		Feed: src.Feed, Now: s.now, OnRejection: func(r models.Rejection) error {
@@ -166,7 +166,7 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		},
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	add(&out.Summary, &done.Summary)
 	for _, ignored := range done.Summary.IgnoredColumns {
@@ -174,10 +174,10 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 			"feed", src.Feed, "address", src.Address, "column", ignored.Column)
 	}
 	for _, fault := range done.FileErrors {
-		if !whole && errors.Is(fault, importer.ErrNoDraws) {
+		if !whole && errors.Is(fault, importer.ErrNoDraws) && done.Summary.Rejected == 0 {
 			continue // nothing was drawn since
 		}
-		return fault.Err
+		return 0, fault.Err
 	}
 	known := setOf(src.Rejected)
 	names := make(map[string]bool, len(rejected)) // a lottery that changes its form has all draws of its history rejected at once
@@ -194,7 +194,7 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		maps.Copy(names, known)
 	}
 	src.Rejected = slices.Sorted(maps.Keys(names))
-	return nil
+	return done.Summary.Draws, nil
 }
 
 func setOf(names []string) map[string]bool {

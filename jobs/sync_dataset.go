@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"lottery/jobs/feed"
@@ -33,17 +34,18 @@ var errChanged = errors.New("it changed while its pages were read")
 
 // dataset syncs New York's dataset: what was drawn lately, and once a week everything.
 func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *models.FeedSource, o SyncOptions) error {
-	where, err := s.since(ctx, p)
+	since, held, err := s.since(ctx, p)
 	if err != nil {
 		return err
 	}
-	whole := where == "" || o.Whole || src.WholeAt == nil
+	whole := !held || o.Whole || src.WholeAt == nil
 	if !whole {
 		age := s.now().Sub(*src.WholeAt)
 		whole = age < -clocksApart || age > wholeEvery // read by a clock that was wrong, or long ago
 	}
-	if whole {
-		where = ""
+	where := ""
+	if !whole {
+		where = "draw_date >= '" + since.String() + "'"
 	}
 	var records *joined
 	for try := 0; ; try++ {
@@ -61,39 +63,71 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 			return err
 		}
 	}
-	if err := s.take(ctx, out, src, whole, func(context.Context) (io.ReadCloser, error) { return feed.OpenTempFile(records.file), nil }); err != nil {
+	draws, err := s.take(ctx, out, src, whole, func(context.Context) (io.ReadCloser, error) { return feed.OpenTempFile(records.file), nil })
+	if err != nil {
 		return err
 	}
 	if whole {
 		src.Size, src.WholeAt = int64(records.rows), src.CheckedAt
 	}
+	if held && (draws == 0 || records.endBefore(since)) {
+		return s.refuseEmptied(ctx, p, since, o)
+	}
 	return nil
 }
 
-// since is the condition for what was drawn lately, or "" if a game has no draws yet.
-func (s *Sync) since(ctx context.Context, p *publisher) (string, error) {
-	held, err := s.Store.Holdings(ctx)
+// since is the day from which on a dataset is read for what was drawn lately. held is false if a game has no draws yet.
+func (s *Sync) since(ctx context.Context, p *publisher) (_ models.Date, held bool, _ error) {
+	holdings, err := s.Store.Holdings(ctx)
 	if err != nil {
-		return "", err
+		return 0, false, err
 	}
 	oldest := models.LastDate
 	for _, game := range p.games {
-		h, ok := held[game]
+		h, ok := holdings[game]
 		if !ok {
-			return "", nil
+			return 0, false, nil
 		}
 		oldest = min(oldest, h.Last)
 	}
-	return "draw_date >= '" + (oldest - lookBack).String() + "'", nil
+	return oldest - lookBack, true, nil
+}
+
+// refuseEmptied is an error where a dataset has no draw from a day on, though draws of that time came from it. Of those of an
+// operator or of a file nobody knows whether it ever had them.
+func (s *Sync) refuseEmptied(ctx context.Context, p *publisher, since models.Date, o SyncOptions) error {
+	if o.AcceptShrink {
+		return nil
+	}
+	n, err := s.Store.DrawsFrom(ctx, p.feed, p.games, since)
+	if err != nil || n == 0 {
+		return err
+	}
+	return models.Errorf(models.CodeConflict, "it has no draw any more from %s on, where %s came from it; those that are stored stay. "+
+		"Look at it; what was never drawn is taken away with `lotteryadmin draws unset`", since, models.Count(n, "stored draw"))
 }
 
 // joined is the records of all pages as one JSON array in a file: what stands on two pages is seen together.
 type joined struct {
 	file *os.File
 	rows int
+	last json.RawMessage // the newest record
 }
 
 func (j *joined) close() { _ = feed.CloseTempFile(j.file) }
+
+// endBefore tells whether the newest record is of an earlier day; of one without a date in Socrata's form nobody knows.
+func (j *joined) endBefore(day models.Date) bool {
+	var record struct {
+		Date string `json:"draw_date"`
+	}
+	if err := json.Unmarshal(j.last, &record); err != nil {
+		return false
+	}
+	text, _, _ := strings.Cut(record.Date, "T")
+	date, err := models.ParseDate(text)
+	return err == nil && date < day
+}
 
 // pages reads a dataset page by page.
 func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined, err error) {
@@ -119,7 +153,7 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 		if err != nil {
 			return nil, err
 		}
-		rows, first, err := appendPage(w, got, out.rows > 0)
+		rows, first, err := out.appendPage(w, got)
 		if err = errors.Join(err, got.Close()); err != nil {
 			return nil, err
 		}
@@ -130,7 +164,6 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 			return nil, errors.New("it sends the same page again and again")
 		}
 		version, last = got.LastModified, first
-		out.rows += rows
 		if rows < pageRows {
 			break
 		}
@@ -140,7 +173,7 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 }
 
 // appendPage appends a page's records, and gives their number and the text of the first.
-func appendPage(w *bufio.Writer, got *feed.Fetched, follows bool) (rows int, first string, err error) {
+func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first string, err error) {
 	r := got.Open()
 	defer r.Close() //nolint:errcheck // only read
 	dec := json.NewDecoder(r)
@@ -159,13 +192,15 @@ func appendPage(w *bufio.Writer, got *feed.Fetched, follows bool) (rows int, fir
 		if rows == 0 {
 			first = string(record)
 		}
-		if rows > 0 || follows {
+		if j.rows > 0 {
 			_, _ = w.WriteString(",\n")
 		}
 		if _, err := w.Write(record); err != nil {
 			return rows, first, err
 		}
 		rows++
+		j.rows++
+		j.last = record
 	}
 	if _, err := dec.Token(); err != nil {
 		return rows, first, errors.New("the answer breaks off")

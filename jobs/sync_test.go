@@ -431,9 +431,10 @@ func TestSyncRejectsManyInTime(t *testing.T) {
 	t.Errorf("3,000 lines took %s, 24,000 %s", few, many)
 }
 
-// soda plays Socrata with n days of records up to a date.
-func soda(n int) http.HandlerFunc {
-	last := time.Date(2026, 3, 18, 0, 0, 0, 0, time.UTC)
+// soda plays Socrata with n days of records.
+func soda(n int) http.HandlerFunc { return sodaUpTo(n, time.Date(2026, 3, 18, 0, 0, 0, 0, time.UTC)) }
+
+func sodaUpTo(n int, last time.Time) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
 		limit, _ := strconv.Atoi(q.Get("$limit"))

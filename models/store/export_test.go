@@ -102,6 +102,17 @@ func TestExport(t *testing.T) {
 		if err != nil || len(dates) != 5 || !maps.Equal(dates["nc-pick-3"], map[models.Tod]models.Date{models.Day: second, models.Evening: mustDate(t, "2020-01-03")}) {
 			t.Errorf("%v, %v", dates, err)
 		}
+		for feed, want := range map[string]int{models.FeedCSV: 4, models.FeedNC: 0} {
+			if n, err := st.DrawsFrom(context.Background(), feed, []string{"nc-pick-3", "va-pick-3"}, second); err != nil || n != want {
+				t.Errorf("%s: %d, %v", feed, n, err)
+			}
+		}
+		if _, err := st.UnsetDraw(context.Background(), slotAt(t, "nc-pick-3", "2020-01-03", models.Evening), "gone"); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := st.DrawsFrom(context.Background(), models.FeedOperator, []string{"nc-pick-3"}, second); err != nil || n != 0 {
+			t.Errorf("%d void draws, %v", n, err)
+		}
 	})
 }
 

@@ -50,3 +50,10 @@ func (s *Store) NewestDates(ctx context.Context) (map[string]map[models.Tod]mode
 	}
 	return newest, nil
 }
+
+// DrawsFrom is how many draws of the games from a day on a feed said last, void slots aside.
+func (s *Store) DrawsFrom(ctx context.Context, feed string, games []string, since models.Date) (int, error) {
+	var n int64
+	err := s.reader(ctx).Model(&models.Draw{}).Where("game_id IN ? AND date >= ? AND feed = ? AND NOT void", games, since, feed).Count(&n).Error
+	return int(n), translate(err)
+}

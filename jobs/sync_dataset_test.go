@@ -1,0 +1,106 @@
+package jobs_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/jobs"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// A dataset that has lost the draws that it had lately is told at the next sync, not at the next whole reading. That there
+// is nothing beside what an operator has set, or no row with a number yet, is no fault.
+func TestSyncNewYorkLosesItsNewestDraws(t *testing.T) {
+	t.Parallel()
+	const lost = "no draw any more from 2026-03-04 on, where 60 stored draws came from it"
+	only := jobs.SyncOptions{Feed: models.FeedNYOpenData}
+	operator := func(t *testing.T, b *bench) { // has filled in for the dataset for so long that nothing of it is near
+		t.Helper()
+		for _, game := range []string{"ny-numbers", "ny-win-4"} {
+			slot := models.Slot{GameID: game, Date: models.NewDate(2026, time.April, 2), Tod: models.Evening, Sequence: 1}
+			if _, err := b.store.SetDraw(context.Background(), store.OperatorDraw{Slot: slot, Number: map[string]string{"ny-numbers": "123", "ny-win-4": "1234"}[game], Reason: "x"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tests := map[string]struct {
+		before func(*testing.T, *bench)
+		answer string
+		asked  jobs.SyncOptions
+		want   string
+	}{
+		"nothing":                         {nil, `[]`, only, lost},
+		"rows without a number":           {nil, `[{"draw_date":"2026-03-18T00:00:00.000"}]`, only, lost},
+		"rows in another form":            {nil, `[{"draw_date":"18 March 2026","midday_daily":"123"}]`, only, "every line that could be a draw is rejected (bad_date 1)"},
+		"nothing, and that is right":      {nil, `[]`, jobs.SyncOptions{Feed: only.Feed, AcceptShrink: true}, ""},
+		"nothing beside the operator's":   {operator, `[]`, only, ""},
+		"no number beside the operator's": {operator, `[{"draw_date":"2026-04-02T00:00:00.000"}]`, only, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.now = b.now.AddDate(0, 0, 14)
+			b.answer(nyFile, soda(100))
+			if got := b.run(t, only); len(got.Errs) > 0 || got.Summary.Inserted != 400 {
+				t.Fatalf("%+v", got)
+			}
+			if test.before != nil {
+				test.before(t, b)
+			}
+			b.answer(nyFile, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, test.answer) })
+			b.now = b.now.Add(time.Hour)
+			got := b.run(t, test.asked)
+			sources, err := b.store.FeedSources(t.Context())
+			if err != nil || len(sources) != 1 {
+				t.Fatalf("%+v, %v", sources, err)
+			}
+			if test.want == "" {
+				if len(got.Errs) > 0 || sources[0].Error != "" {
+					t.Errorf("%+v, %q", got, sources[0].Error)
+				}
+			} else if len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), test.want) || !strings.Contains(sources[0].Error, test.want) {
+				t.Errorf("%v, %q; want %q", got.Errs, sources[0].Error, test.want)
+			}
+			held, err := b.store.Holdings(t.Context())
+			if err != nil || held["ny-numbers"].Draws < 200 {
+				t.Errorf("%+v, %v", held, err)
+			}
+			b.answer(nyFile, soda(100))
+			b.now = b.now.Add(time.Hour)
+			if got := b.run(t, only); len(got.Errs) > 0 || got.Summary.Rejected != 0 {
+				t.Errorf("when they are back: %+v", got)
+			}
+		})
+	}
+}
+
+// What the newest draws are is asked of a whole reading, too, which else would take back what the others have said. It counts
+// as one nevertheless: nothing is read whole again before its time.
+func TestSyncNewYorkWholeWithoutItsNewestDraws(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.answer(nyFile, soda(200))
+	only := jobs.SyncOptions{Feed: models.FeedNYOpenData}
+	if got := b.run(t, only); len(got.Errs) > 0 || got.Summary.Inserted != 800 {
+		t.Fatalf("%+v", got)
+	}
+	b.answer(nyFile, sodaUpTo(190, time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC)))
+	b.now = b.now.AddDate(0, 0, 8)
+	for i, draws := range []int{760, 0} {
+		got := b.run(t, only)
+		if len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), "no draw any more from 2026-03-04 on") || got.Summary.Draws != draws {
+			t.Errorf("sync %d: %+v", i, got)
+		}
+		b.now = b.now.Add(time.Hour)
+	}
+	b.answer(nyFile, sodaUpTo(190, time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)))
+	if got := b.run(t, jobs.SyncOptions{Feed: only.Feed, Whole: true}); len(got.Errs) > 0 {
+		t.Errorf("with one of the days: %+v", got)
+	}
+}
