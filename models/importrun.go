@@ -57,6 +57,9 @@ type ImportSummary struct {
 	IgnoredColumns []IgnoredColumn `json:"ignored_columns,omitempty"` // in the order in which they were found
 }
 
+// AllRejected tells whether there were draws and none was taken, or known already.
+func (s *ImportSummary) AllRejected() bool { return s.Rejected > 0 && s.Rejected == s.Draws }
+
 // IgnoredColumn is a column of a file that its feed does not know: its values are not read. It may be one that a
 // lottery renamed or added.
 type IgnoredColumn struct {

@@ -46,7 +46,11 @@ func (s *Store) stale(now time.Time) []stale {
 		{"mails", "mails", "id", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
 		{"counters", "quota_counters", "account_id, period_start", "period_start < ?", []any{(today - countersKept).Time().Unix()}},
 		{"locks", "leases", "name", "until_us < " + clock + " - ?", append(clockArgs, leasesKept.Microseconds())},
-		{"import runs", "import_runs", "id", "finished_at < ? AND id NOT IN (SELECT MAX(id) FROM import_runs GROUP BY feed)", []any{now.Add(-recordsKept)}},
+		{
+			"import runs", "import_runs", "id",
+			"finished_at < ? AND id NOT IN (SELECT MAX(id) FROM import_runs GROUP BY feed) AND id NOT IN (SELECT MAX(id) FROM import_runs WHERE " + s.someTaken() + " GROUP BY feed)",
+			[]any{now.Add(-recordsKept)},
+		},
 		{"job runs", "job_runs", "job", "started_at < ?", []any{now.Add(-recordsKept)}},
 		{"audit entries", "audit_entries", "id", "at < ?", []any{now.Add(-auditKept)}},
 	}

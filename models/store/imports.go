@@ -6,12 +6,33 @@ import (
 	"lottery/models"
 )
 
-// NewestImports is the newest import of each feed, by feed.
+// NewestImports is the newest import of each feed that had a draw which was not rejected, by feed.
 func (s *Store) NewestImports(ctx context.Context) ([]models.ImportRun, error) {
 	var list []models.ImportRun
 	err := s.reader(ctx).Where("id IN (SELECT MAX(id) FROM import_runs GROUP BY feed)").Order("feed").Find(&list).Error
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return list, nil
+	taken := list[:0]
+	for _, run := range list {
+		if run.Summary.AllRejected() { // rare, so that all others are found without a look into each summary
+			var earlier []models.ImportRun
+			err := s.reader(ctx).Where("feed = ? AND id < ? AND "+s.someTaken(), run.Feed, run.ID).Order("id DESC").Limit(1).Find(&earlier).Error
+			if err != nil {
+				return nil, unavailable(err)
+			}
+			taken = append(taken, earlier...)
+			continue
+		}
+		taken = append(taken, run)
+	}
+	return taken, nil
+}
+
+// someTaken is the condition for what is not models.ImportSummary.AllRejected.
+func (s *Store) someTaken() string {
+	if s.dialect == Postgres {
+		return "((summary::json->>'rejected')::bigint = 0 OR (summary::json->>'rejected')::bigint < (summary::json->>'draws')::bigint)"
+	}
+	return "(json_extract(summary, '$.rejected') = 0 OR json_extract(summary, '$.rejected') < json_extract(summary, '$.draws'))"
 }

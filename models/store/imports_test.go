@@ -1,0 +1,57 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// An import of which every draw was rejected is none that tells how fresh a feed is, however often it is repeated, and the
+// last that does is kept as long as it is the last.
+func TestNewestImports(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		imported := func(feed, source string, summary models.ImportSummary) {
+			t.Helper()
+			version, err := st.DataVersion(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = st.MergeDraws(ctx, version.Number, []store.Merge{{
+				Run:     models.ImportRun{Feed: feed, Source: source, FinishedAt: operatorNow.Add(-2 * 365 * 24 * time.Hour), Summary: summary},
+				Changes: func(func(store.DrawChange) bool) {},
+			}}, operatorNow)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		rejected := models.ImportSummary{Draws: 12, Rejected: 12}
+		imported(models.FeedCSV, "some", models.ImportSummary{Draws: 12, Inserted: 9, Rejected: 3})
+		imported(models.FeedTexas, "all", models.ImportSummary{Draws: 12, Inserted: 12})
+		imported(models.FeedTexas, "none but rejected", models.ImportSummary{Draws: 12, Unchanged: 3, Rejected: 9})
+		imported(models.FeedTexas, "rejected", rejected)
+		imported(models.FeedTexas, "rejected again", rejected)
+		imported(models.FeedVirginia, "never taken", rejected)
+		want := "csv some, tx-lottery none but rejected"
+		for _, when := range []string{"at first", "after a cleanup"} {
+			runs, err := st.NewestImports(ctx)
+			var got []string
+			for _, run := range runs {
+				got = append(got, fmt.Sprint(run.Feed, " ", run.Source))
+			}
+			if err != nil || strings.Join(got, ", ") != want {
+				t.Errorf("%s: %q, %v; want %q", when, got, err, want)
+			}
+			if _, err := st.Cleanup(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
