@@ -119,11 +119,12 @@ func AllBlank(fields []string) bool {
 	return true
 }
 
-// BeginsWithDigit tells whether the first character of s, spaces and quotes aside, is a digit:
-// so begin the rows that begin with a date.
+// BeginsWithDigit tells whether the first character of s, spaces and quotes aside, is a digit of any script: so begin the
+// rows that begin with a date. Those that are not ASCII make no date, but their line is no title.
 func BeginsWithDigit(s string) bool {
 	s = strings.TrimLeft(s, " \t\"")
-	return s != "" && s[0] >= '0' && s[0] <= '9'
+	first, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsDigit(first)
 }
 
 // Words is what stands in line between separators of any kind, spaces and quotes among them: so a draw is found in a line

@@ -100,6 +100,14 @@ var cases = []feedtest.Case{
 			"Daily 4 Morning (10/12/2023)\nPick 3 Day 10/1/2023 - 10/31/2023\nPick 3 Day 9/9/2013 8:30 PM\nCall 1-800-375-6886, or 512 344 5000\nPick 3 Day,9,9,2013,3,9,8\n",
 		Want: []string{"10: tx-pick-3 2013-09-09 Day 398"},
 	},
+	{
+		Name: "digits of another script are no title",
+		Text: "Pick 3 Day,9,9,2013,3,9,8\nPick 3 Day,９,１０,２０１３,３,９,８\nPick ３ Day,９,１１,２０１３,３,９,８,２０,\nPick 3 Day,9,12,2013,٣,9,8\n",
+		Want: []string{
+			"1: tx-pick-3 2013-09-09 Day 398", `2: tx-pick-3 ?2="９,１０,２０１３" Day ?5="３"`, `3: tx-pick ?2="９,１１,２０１３" Day ?5="３"`,
+			`4: tx-pick-3 2013-09-12 Day ?5="٣"`,
+		},
+	},
 	{Name: "nothing of use", Text: "Service unavailable, try later\n", Want: nil},
 }
 
