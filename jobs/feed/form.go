@@ -31,6 +31,7 @@ func (f Form) Read(r io.Reader, yield func(*Candidate) error) (lines int, err er
 	if err := f.sniff(buffered); err != nil {
 		return 0, err
 	}
+	f.OnIgnored = onceEach(f.OnIgnored)
 	return f.Parse(f, buffered, yield)
 }
 

@@ -16,7 +16,6 @@ type Ignored struct {
 	header  *Header
 	columns []int           // unknown ones that had no value yet
 	keys    map[string]bool // unknown ones, folded, that had one
-	told    int
 }
 
 // NewIgnored looks at the columns of a table beside the known ones; -1 among these stands for none.
@@ -59,7 +58,22 @@ func (g *Ignored) Key(cell Cell) {
 }
 
 func (g *Ignored) tell(column string) {
-	if g.told++; g.told <= mostIgnored && g.form.OnIgnored != nil {
+	if g.form.OnIgnored != nil {
 		g.form.OnIgnored(column)
+	}
+}
+
+// onceEach passes each name on once, whatever header or record of a file it stands in. Those that differ only as FoldName
+// allows are the same.
+func onceEach(tell func(column string)) func(column string) {
+	if tell == nil {
+		return nil
+	}
+	told := map[string]bool{}
+	return func(column string) {
+		if folded := FoldName(column); !told[folded] && len(told) < mostIgnored {
+			told[folded] = true
+			tell(column)
+		}
 	}
 }

@@ -45,6 +45,13 @@ var cases = []feedtest.Case{
 		Want:    []string{"2: nc-pick-1 2025-06-21 Day 4", "5: nc-pick-1 2025-06-22 Day 5", "7: nc-pick-2 2025-06-23 Evening 76"},
 	},
 	{
+		Name: "a column that is not known is told of once, below however many headers it stands",
+		Text: "Date,Day/Eve,Ball 1,Wild Ball,Bonus\n06/21/2025,D,4,7,\nDate,Day/Eve,Ball 1,Ball 2,Wild Ball,Bonus\n06/21/2025,D,4,2,7,\n" +
+			"Date,Day/Eve,Ball 1,WILD_BALL,Bonus\n06/20/2025,D,4,7,1\n",
+		Want:    []string{"2: nc-pick-1 2025-06-21 Day 4", "4: nc-pick-2 2025-06-21 Day 42", "6: nc-pick-1 2025-06-20 Day 4"},
+		Ignored: []string{"Wild Ball", "Bonus"},
+	},
+	{
 		Name:    "columns that are not known are told of, where they have a value",
 		Text:    "Date,Day/Eve,Ball 1,Ball 2,Third Ball,Wild Ball,Fireball\n06/21/2025,D,4,2,7,,\n06/21/2025,E,4,2,7,,1\n",
 		Want:    []string{"2: nc-pick-2 2025-06-21 Day 42", "3: nc-pick-2 2025-06-21 Evening 42 fireball=1"},
