@@ -16,16 +16,19 @@ import (
 type publisher struct {
 	feed    string
 	games   []string
-	files   []string // addresses of whole files; none for New York
-	dataset string   // New York's, read by pages
+	files   []wholeFile // none for New York
+	dataset string      // New York's, read by pages
 	header  http.Header
 }
 
+// wholeFile is a whole file at an address: the draws of one game.
+type wholeFile struct{ address, game string }
+
 // publishers is the feeds that lotteries publish, at the configured addresses.
 func publishers(cfg *configs.Feeds) []publisher {
-	tx := func(folder, file string) (list []string) {
+	tx := func(game, folder, file string) (list []wholeFile) {
 		for _, tod := range []string{"morning", "day", "evening", "night"} {
-			list = append(list, cfg.TexasURL+"/Games/"+folder+"/Winning_Numbers/"+file+tod+".csv")
+			list = append(list, wholeFile{cfg.TexasURL + "/Games/" + folder + "/Winning_Numbers/" + file + tod + ".csv", game})
 		}
 		return list
 	}
@@ -35,9 +38,9 @@ func publishers(cfg *configs.Feeds) []publisher {
 	}
 	return []publisher{
 		ny,
-		{feed: models.FeedTexas, games: []string{"tx-pick-3", "tx-daily-4"}, files: append(tx("Pick_3", "pick3"), tx("Daily_4", "daily4")...)},
-		{feed: models.FeedNC, games: []string{"nc-pick-3", "nc-pick-4"}, files: []string{cfg.NCURL + "/pick3-download", cfg.NCURL + "/pick4-download"}},
-		{feed: models.FeedVirginia, games: []string{"va-pick-3", "va-pick-4"}, files: []string{cfg.VirginiaURL + "?gameId=1050", cfg.VirginiaURL + "?gameId=1040"}},
+		{feed: models.FeedTexas, games: []string{"tx-pick-3", "tx-daily-4"}, files: append(tx("tx-pick-3", "Pick_3", "pick3"), tx("tx-daily-4", "Daily_4", "daily4")...)},
+		{feed: models.FeedNC, games: []string{"nc-pick-3", "nc-pick-4"}, files: []wholeFile{{cfg.NCURL + "/pick3-download", "nc-pick-3"}, {cfg.NCURL + "/pick4-download", "nc-pick-4"}}},
+		{feed: models.FeedVirginia, games: []string{"va-pick-3", "va-pick-4"}, files: []wholeFile{{cfg.VirginiaURL + "?gameId=1050", "va-pick-3"}, {cfg.VirginiaURL + "?gameId=1040", "va-pick-4"}}},
 	}
 }
 
@@ -56,7 +59,7 @@ func FeedHosts(cfg *configs.Feeds) map[string]string {
 	for _, p := range publishers(cfg) {
 		hosts[p.feed] = p.dataset
 		if len(p.files) > 0 {
-			hosts[p.feed] = p.files[0]
+			hosts[p.feed] = p.files[0].address
 		}
 	}
 	return hosts
@@ -71,8 +74,9 @@ func FeedSources(ctx context.Context, st *store.Store, cfg *configs.Feeds) ([]mo
 	}
 	named := map[[2]string]bool{}
 	for _, p := range publishers(cfg) {
-		for _, address := range append(p.files, p.dataset) {
-			named[[2]string{p.feed, address}] = true
+		named[[2]string{p.feed, p.dataset}] = true
+		for _, file := range p.files {
+			named[[2]string{p.feed, file.address}] = true
 		}
 	}
 	return slices.DeleteFunc(list, func(src models.FeedSource) bool { return !named[[2]string{src.Feed, src.Address}] }), nil

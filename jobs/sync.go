@@ -63,8 +63,8 @@ func (s *Sync) Run(ctx context.Context, o SyncOptions) ([]FeedSynced, error) {
 		if p.dataset != "" {
 			s.address(ctx, &out, p.dataset, func(src *models.FeedSource) error { return s.dataset(ctx, &out, &p, src, o) })
 		}
-		for _, address := range p.files {
-			s.address(ctx, &out, address, func(src *models.FeedSource) error { return s.file(ctx, &out, src, o) })
+		for _, file := range p.files {
+			s.address(ctx, &out, file.address, func(src *models.FeedSource) error { return s.file(ctx, &out, src, file.game, o) })
 		}
 		list = append(list, out)
 		if ctx.Err() != nil {
@@ -111,8 +111,8 @@ func (s *Sync) address(ctx context.Context, out *FeedSynced, address string, wor
 // stopped tells whether the sync was told to end: what that breaks off is no fault of the feed.
 func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// file syncs one whole file.
-func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource, o SyncOptions) error {
+// file syncs one whole file, which has the draws of a game.
+func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource, game string, o SyncOptions) error {
 	known := feed.Known{ETag: src.ETag, LastModified: src.LastModified}
 	if o.Whole {
 		known = feed.Known{}
@@ -132,7 +132,8 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	if err := refuseShrunk(src, got.Size, "bytes", o); err != nil {
 		return err
 	}
-	if _, err := s.take(ctx, out, src, true, func(context.Context) (io.ReadCloser, error) { return got.Open(), nil }); err != nil {
+	open := func(context.Context) (io.ReadCloser, error) { return got.Open(), nil }
+	if _, err := s.take(ctx, out, src, true, importer.Source{Game: game, Open: open}); err != nil {
 		return err
 	}
 	src.ETag, src.LastModified, src.Size, src.WholeAt = got.ETag, got.LastModified, got.Size, src.CheckedAt
@@ -157,9 +158,10 @@ func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions
 
 // take imports one answer, tells how many draws it holds, and finds out which of its rejections are new. whole tells that
 // the answer is all that the address has.
-func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, open func(context.Context) (io.ReadCloser, error)) (draws int, _ error) {
+func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, from importer.Source) (draws int, _ error) {
+	from.Name, from.Size = src.Address, -1
 	var rejected []models.Rejection
-	done, err := importer.Run(ctx, s.Store, []importer.Source{{Name: src.Address, Size: -1, Open: open}}, importer.Options{
+	done, err := importer.Run(ctx, s.Store, []importer.Source{from}, importer.Options{
 		Feed: src.Feed, Now: s.now, OnRejection: func(r models.Rejection) error {
 			rejected = append(rejected, r)
 			return nil

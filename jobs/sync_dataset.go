@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lottery/jobs/feed"
+	"lottery/jobs/importer"
 	"lottery/models"
 )
 
@@ -63,7 +64,8 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 			return err
 		}
 	}
-	draws, err := s.take(ctx, out, src, whole, func(context.Context) (io.ReadCloser, error) { return feed.OpenTempFile(records.file), nil })
+	open := func(context.Context) (io.ReadCloser, error) { return feed.OpenTempFile(records.file), nil }
+	draws, err := s.take(ctx, out, src, whole, importer.Source{Open: open})
 	if err != nil {
 		return err
 	}

@@ -87,6 +87,16 @@ func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault)
 	return game, number, nil
 }
 
+// strangers is the fault of a draw that stands in the file of another game: its form was taken for another, or the lottery
+// sends another file.
+func strangers(c *feed.Candidate, game string) *fault {
+	cell := c.GameCell
+	if cell.Blank() {
+		cell = c.NumberCell
+	}
+	return &fault{models.ReasonUnknownGame, cell, fmt.Sprintf("a draw of %s, where those of %s are expected", c.GameID, game)}
+}
+
 // sumIs tells whether text is sum in plain digits.
 func sumIs(text string, sum int) bool {
 	text = strings.TrimSpace(text)

@@ -36,6 +36,9 @@ import (
 type Source struct {
 	Name string // a file name, an address, or "-"
 	Size int64  // bytes, -1 = unknown; only for Progress
+	// Game is whose draws the source has, where that is known: those of others are rejected, and a file that has none of
+	// the game's is not used. "" = any that its feed has.
+	Game string
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 

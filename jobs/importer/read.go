@@ -36,6 +36,8 @@ type reading struct {
 	lastLine int    // line of the latest candidate
 	covered  int    // lines that gave a candidate
 	draws    int    // candidates that were draws, though some were rejected
+	game     string // whose draws are taken; "" = all
+	stranger string // a game that others were of
 	broken   error  // an error of the importer itself, not of the file
 }
 
@@ -43,8 +45,11 @@ type reading struct {
 func (r *run) read(ctx context.Context, source Source) (*file, error) {
 	f := &file{name: source.Name, rejected: map[models.Reason]int{}}
 	f.rejections.wanted = r.opts.OnRejection != nil
-	s := &reading{run: r, file: f}
+	s := &reading{run: r, file: f, game: source.Game}
 	lines, err := s.parse(ctx, source)
+	if err == nil && s.stranger != "" && len(f.rows) == 0 {
+		err = models.Errorf(models.CodeConflict, "it has draws of %s, and none of %s, whose file is expected here: nothing of it is taken", s.stranger, s.game)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return f, errors.Join(ctx.Err(), f.rejections.close())
@@ -102,6 +107,10 @@ func (s *reading) take(c *feed.Candidate) error {
 		s.covered++
 	}
 	game, number, fault := r.games.check(c)
+	if fault == nil && s.game != "" && c.GameID != s.game {
+		s.stranger = c.GameID
+		fault = strangers(c, s.game)
+	}
 	if fault != nil {
 		f.rejected[fault.reason]++
 		if readable(fault.reason) {
