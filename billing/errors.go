@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -47,10 +48,17 @@ func missing(err error) bool {
 	return ok && (e.HTTPStatusCode == http.StatusNotFound || e.Code == stripe.ErrorCodeResourceMissing)
 }
 
-// withoutKey drops an error's details: the SDK's may hold the request.
+// quoted is a piece of something else in an error's words, as %q writes it.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// withoutKey drops an error's details: the SDK's may hold the request, and those of net/http a piece of an answer that is no
+// HTTP.
 func withoutKey(err error) error {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		err = inner
+	}
+	if words := err.Error(); quoted.MatchString(words) {
+		return errors.New(quoted.ReplaceAllString(words, `"…"`))
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,41 @@ func TestAnswersThatAreNotStripes(t *testing.T) {
 			w.offset.Add(int64(time.Hour))
 		}
 		w.wantMails(models.MailWelcomePro)
+	})
+}
+
+// What is no HTTP at all is told without a piece of it too, by the doctor as well, who asks our own address besides.
+func TestAnswersThatAreNoHTTP(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.kill()
+		for _, answer := range []string{
+			"SSH-2.0-marvin cus_marvin\r\n", "HTTP/1.1 marvin\r\n\r\n", "marvin\r\n\r\n", "HTTP/1.1 200 OK\r\nmarvin's header\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nContent-Length: marvin\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: \"marvin\"\r\n\r\n",
+		} {
+			somebody := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+				conn, _, err := http.NewResponseController(rw).Hijack()
+				if err == nil {
+					_, _ = conn.Write([]byte(answer))
+					_ = conn.Close()
+				}
+			}))
+			o := billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: somebody.URL, StripeNow: w.stripe.Now}
+			checks := billing.New(o).Doctor(w.t.Context())
+			o.Stripe.APIURL = somebody.URL
+			away := billing.New(o)
+			_, err := away.Sync(w.t.Context(), w.account.ID, cause())
+			if err == nil || strings.Contains(err.Error(), "marvin") {
+				w.t.Errorf("%q: %v", answer, err)
+			}
+			for _, c := range append(checks, away.Doctor(w.t.Context())...) {
+				if strings.Contains(c.Found+c.Remedy, "marvin") {
+					w.t.Errorf("%q: %+v", answer, c)
+				}
+			}
+			somebody.Close()
+		}
+		w.wantPlan(models.PlanPro)
 	})
 }
 
