@@ -93,6 +93,10 @@ func (s *Service) checkEndpoint(ctx context.Context, add adder) {
 	}
 }
 
+// asStripe asks as Stripe does, for whom an answer that leads on to another address is a failure.
+// https://support.stripe.com/questions/webhooks-what-to-do-when-the-http-status-code-starts-with-a-three-(3xx)
+var asStripe = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
 // checkReach asks our own webhook address, as Stripe would: an unsigned event must be refused by us.
 func (s *Service) checkReach(ctx context.Context, add adder) {
 	const name = "reachability"
@@ -108,7 +112,7 @@ func (s *Service) checkReach(ctx context.Context, add adder) {
 		add(name, false, err.Error(), remedy)
 		return
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := asStripe.Do(r)
 	if err != nil {
 		add(name, false, withoutKey(err).Error(), remedy)
 		return

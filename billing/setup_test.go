@@ -305,6 +305,23 @@ func TestAnotherAmountIsSoldAndTold(t *testing.T) {
 	})
 }
 
+// Stripe goes nowhere else than to the address that it has: one that leads on to ours gets no event here.
+func TestDoctorFollowsNoRedirect(t *testing.T) {
+	each(t, func(w *world) {
+		for _, status := range []int{http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+			elsewhere := httptest.NewServer(http.RedirectHandler(w.hook.URL+billing.WebhookPath, status))
+			s := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: elsewhere.URL, StripeNow: w.stripe.Now})
+			wantOnlyWrong(w.t, s, "webhook endpoint", "reachability")
+			for _, c := range s.Doctor(w.t.Context()) {
+				if want := fmt.Sprintf("an unsigned event gets %d (400 is right)", status); c.Name == "reachability" && c.Found != want {
+					w.t.Errorf("%q, want %q", c.Found, want)
+				}
+			}
+			elsewhere.Close()
+		}
+	})
+}
+
 // An event that nobody worked on for long is what a server that does not run looks like.
 func TestDoctorSeesEventsWait(t *testing.T) {
 	each(t, func(w *world) {
