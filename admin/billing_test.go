@@ -205,6 +205,28 @@ func TestOpenCheckoutIsClosed(t *testing.T) {
 	}
 }
 
+// A checkout that was paid is not said to be open, and does not keep an account whose subscription has ended.
+func TestPaidCheckoutIsNotOpen(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	ada := s.account("ada@example.com")
+	s.pay(s.checkout(ada))
+	s.run(0, "billing", "sync", ada)
+	off := *s.desk
+	off.stripe = ""
+	for _, command := range [][]string{{"accounts", "suspend", ada, "--yes"}, {"accounts", "set-plan", ada, "free"}} {
+		if _, messages := off.run(0, command...); strings.Contains(messages, "checkout") {
+			t.Errorf("%q", messages)
+		}
+	}
+	off.run(5, "accounts", "delete", ada, "--yes") // it pays
+	if err := s.stand.Cancel(s.stand.Subscriptions("")[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	s.run(0, "billing", "sync", ada)
+	off.run(0, "accounts", "delete", ada, "--yes")
+}
+
 // Deleting cannot call back what a bank decides on: it says so, and what comes after all is flagged.
 func TestDeletedWhileABankDecides(t *testing.T) {
 	t.Parallel()

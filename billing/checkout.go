@@ -156,6 +156,18 @@ func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, pri
 	return keep, nil
 }
 
+// forgetPaid forgets b's checkout if it is not open any more: its subscription stands for it, and nobody needs to close it.
+// If Stripe does not tell, the next sync asks again.
+func (s *Service) forgetPaid(ctx context.Context, b *models.BillingAccount) {
+	if !b.Payable(s.stripeNow()) {
+		return
+	}
+	c, err := s.api.CheckoutSessions.Get(*b.SessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
+	if err == nil && c.Status != stripe.CheckoutSessionStatusOpen {
+		b.DropSession()
+	}
+}
+
 func sells(c *stripe.CheckoutSession, priceID string) bool {
 	if c.LineItems == nil {
 		return false

@@ -194,6 +194,48 @@ func TestCloseCheckout(t *testing.T) {
 	})
 }
 
+// A checkout that was paid is forgotten by the first sync that sees its subscription, however that came: nobody is told that
+// it can be paid. One that is open still is kept.
+func TestPaidCheckoutIsForgotten(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		payable := func() bool {
+			b, err := w.store.BillingAccount(ctx, w.account.ID)
+			w.must(err)
+			return b.Payable(w.stripe.Now())
+		}
+		for _, card := range []sandbox.Card{sandbox.CardOK, sandbox.BankPays} {
+			w.account = w.newAccount()
+			session := w.checkout()
+			if !payable() {
+				w.t.Error("an open checkout is forgotten")
+			}
+			w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+			_, _, err := w.stripe.Pay(session, card)
+			w.must(err)
+			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/checkout/sessions/*", Often: sandbox.Often{Times: 1}})
+			now, err := w.billing.Sync(ctx, w.account.ID, cause())
+			if err != nil || !now.Unfinished || !payable() { // what is known of the plan does not depend on it
+				w.t.Errorf("%v %+v", err, now)
+			}
+			_, err = w.billing.Sync(ctx, w.account.ID, cause())
+			w.must(err)
+			if payable() {
+				w.t.Errorf("%v: what was paid is said to be open", card)
+			}
+			w.stripe.ClearFaults()
+		}
+		w.account = w.newAccount()
+		w.checkout()
+		_, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+		w.must(err)
+		w.settle()
+		if !payable() {
+			w.t.Error("an open checkout is forgotten: another subscription was made by hand")
+		}
+	})
+}
+
 // However a sync comes to see that a suspended account pays, an operator is told: once.
 func TestSuspendedAccountPays(t *testing.T) {
 	each(t, func(w *world) {

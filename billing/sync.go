@@ -65,6 +65,9 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 			b.Attempt++
 		}
 	}
+	if unfinished(subs) {
+		s.forgetPaid(ctx, &b)
+	}
 	for i := range subs {
 		if sub := &subs[i]; sub.status == models.SubscriptionPastDue {
 			sub.pastDueSince = s.becamePastDue(&before, sub)
