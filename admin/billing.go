@@ -199,16 +199,20 @@ func (c *call) endBilling(ctx context.Context, a *models.Account) error {
 			"account %s has a subscription or an open checkout at Stripe, which must end first: set stripe_secret_key; nothing was deleted", a.ID)
 	}
 	ended, err := c.service().End(ctx, a.ID, operator("the account is deleted"))
-	if err != nil {
-		return &models.Error{Code: models.CodeUnavailable, Message: "nothing was deleted, since its subscription could not be cancelled", Err: err}
-	}
 	for _, id := range ended.Cancelled {
 		c.say("Cancelled subscription %s.", id)
 	}
 	if ended.UnderWay {
 		c.say("A bank may be deciding on a payment for it, which cannot be called back: if it is paid, the account is flagged paid_after_end.")
 	}
-	return nil
+	switch {
+	case err != nil && ended.All && len(ended.Cancelled) > 0:
+		return &models.Error{Code: models.CodeUnavailable, Message: "nothing was deleted, but what it paid for is cancelled: say this again", Err: err}
+	case err != nil:
+		return &models.Error{Code: models.CodeUnavailable, Message: "nothing was deleted, since it is not certain that nothing is charged for it any more: say this again", Err: err}
+	default:
+		return nil
+	}
 }
 
 // closeCheckout keeps an account from paying for what it does not get any more. What it was done for stands, whether or

@@ -227,6 +227,24 @@ func TestPaidCheckoutIsNotOpen(t *testing.T) {
 	off.run(0, "accounts", "delete", ada, "--yes")
 }
 
+// What was cancelled before deleting failed is told.
+func TestDeletingFailsAfterCancelling(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{"/v1/customers/*": "what it paid for is cancelled", "/v1/subscriptions": "it is not certain"} {
+		s := newTill(t)
+		ada := s.account("ada@example.com")
+		s.pay(s.checkout(ada))
+		s.stand.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: path})
+		_, messages := s.run(1, "accounts", "delete", ada, "--yes")
+		sub := s.stand.Subscriptions("")[0]
+		if ended := sub.Status == "canceled"; !strings.Contains(messages, want) || strings.Contains(messages, "Cancelled subscription "+sub.ID) != ended {
+			t.Errorf("%s: subscription %s: %q", path, sub.Status, messages)
+		}
+		s.stand.ClearFaults()
+		s.run(0, "accounts", "delete", ada, "--yes")
+	}
+}
+
 // Deleting cannot call back what a bank decides on: it says so, and what comes after all is flagged.
 func TestDeletedWhileABankDecides(t *testing.T) {
 	t.Parallel()

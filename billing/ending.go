@@ -9,12 +9,14 @@ import (
 // Ended is what became of an account's subscriptions.
 type Ended struct {
 	Cancelled []string // sub_…
+	All       bool     // Stripe has confirmed the end of each, whatever failed after that
 	// UnderWay tells that a bank may be deciding on a payment for one of them, which cancelling does not call back.
 	UnderWay bool
 }
 
 // End cancels everything that the account pays for, and closes its open checkout: for an account that is closed or
-// deleted. It fails if Stripe does not confirm, unless the account is not known to have a customer.
+// deleted. It fails if Stripe does not confirm, unless the account is not known to have a customer. What was cancelled before
+// it failed is told.
 func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
 	var out Ended
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
@@ -44,6 +46,7 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 			out.Cancelled = append(out.Cancelled, sub.id)
 			out.UnderWay = out.UnderWay || sub.underWay()
 		}
+		out.All = true
 		_, err = s.sync(ctx, l, accountID, why)
 		return err
 	})

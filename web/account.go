@@ -195,36 +195,61 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	if h.stuck(&b) {
 		return h.showClose(w, r, v, notEnded, http.StatusConflict)
 	}
-	cancelled := false
+	var ended billing.Ended
 	bye := "Your keys do not work any more, nothing will be charged, and your address is deleted. Thank you for having been here."
 	if h.deps.Billing != nil {
-		ended, err := h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"})
+		ended, err = h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"})
 		if err != nil {
-			h.deps.Log.ErrorContext(r.Context(), "a subscription cannot be ended; its account stays open", "account", v.Account.ID, "error", err)
-			return h.showClose(w, r, v, "Your subscription could not be cancelled just now, so the account stays open. Try again in a minute.", http.StatusServiceUnavailable)
+			h.deps.Log.ErrorContext(r.Context(), "an account stays open: it is not certain that its subscription is ended", "account", v.Account.ID,
+				"cancelled", ended.Cancelled, "error", err)
+			return h.doubtEnded(w, r, v, &ended)
 		}
-		cancelled = len(ended.Cancelled) > 0
 		if ended.UnderWay {
 			bye = "Your keys do not work any more, and your address is deleted. A payment that your bank is deciding on cannot be called back: " +
 				"if it is charged, write to support" + supportHint(h.deps.Support) + " and name account " + v.Account.ID + ". Nothing else will be charged."
 		}
 	}
 	if _, err := h.deps.Store.DeleteAccount(r.Context(), v.Account.ID); err != nil {
-		if !cancelled {
+		if len(ended.Cancelled) == 0 {
 			return err
 		}
 		h.deps.Log.ErrorContext(r.Context(), "a subscription was ended, and its account cannot be closed", "account", v.Account.ID, "error", err)
-		w.Header().Set("Retry-After", "5")
-		h.failPage(w, r, failure{
-			http.StatusServiceUnavailable, "Your account is still open",
-			"Your subscription is cancelled, but the account could not be closed just now. Close it once more in a minute, or go on with Free.",
-		})
+		h.stillOpen(w, r, h.endedNotClosed(&ended))
 		return nil
 	}
 	h.setCookie(w, "", -time.Second)
 	r = withoutVisitor(r)
 	h.show(w, r, view{Page: "message", Title: "Your account is closed", Private: true, Data: message{bye, "/", "To the start page"}})
 	return nil
+}
+
+// endedNotClosed is what whoever closes an account is told whose subscription is cancelled, and who has it still.
+func (h *Handler) endedNotClosed(ended *billing.Ended) string {
+	text := "Your subscription is cancelled, but the account could not be closed just now. Close it once more in a minute, or go on with Free."
+	if ended.UnderWay {
+		text += " A payment that your bank is deciding on cannot be called back: if it is charged, write to support" + supportHint(h.deps.Support) + "."
+	}
+	return text
+}
+
+// doubtEnded tells why an account stays open of which it is not certain that nothing is charged any more: the database, too,
+// may be what does not answer.
+func (h *Handler) doubtEnded(w http.ResponseWriter, r *http.Request, v *visitor, ended *billing.Ended) error {
+	if ended.All && len(ended.Cancelled) > 0 {
+		h.stillOpen(w, r, h.endedNotClosed(ended))
+		return nil
+	}
+	const text = "It is not certain that your subscription is cancelled, so the account stays open. Try again in a minute."
+	if err := h.showClose(w, r, v, text, http.StatusServiceUnavailable); err != nil {
+		h.stillOpen(w, r, text)
+	}
+	return nil
+}
+
+// stillOpen says so on a page that needs no database.
+func (h *Handler) stillOpen(w http.ResponseWriter, r *http.Request, text string) {
+	w.Header().Set("Retry-After", "5")
+	h.failPage(w, r, failure{http.StatusServiceUnavailable, "Your account is still open", text})
 }
 
 // supportView is the page that says how to get help.

@@ -112,6 +112,61 @@ func TestClosingIsCutShort(t *testing.T) {
 	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
 }
 
+// Whose subscription was cancelled before Stripe, or the database, stopped answering is told that it is cancelled; and if
+// nobody knows, that nobody does.
+func TestClosingInDoubt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		card  sandbox.Card
+		fault sandbox.APIFault
+		says  []string
+	}{
+		"what comes after it fails": {
+			sandbox.CardOK, sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"},
+			[]string{"Your account is still open", "Your subscription is cancelled"},
+		},
+		"a bank decides, too": {
+			sandbox.BankPays, sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"},
+			[]string{"Your subscription is cancelled", "cannot be called back", "help@example.com"},
+		},
+		"the answer is lost": {
+			sandbox.CardOK, sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodDelete, Path: "/v1/subscriptions/*"},
+			[]string{"It is not certain that your subscription is cancelled", "Close my account</button>"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openShop(t)
+			p := s.person()
+			p.signIn("ada@example.com")
+			p.get(s.buy(p, c.card))
+			s.stripe.FaultAPI(c.fault)
+			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusServiceUnavailable, c.says...)
+			if got := s.stripe.Subscriptions("")[0].Status; got != "canceled" {
+				t.Errorf("the subscription is %s", got)
+			}
+			s.stripe.ClearFaults()
+			s.account("ada@example.com")
+			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
+		})
+	}
+}
+
+// The database stops answering while Stripe is asked to cancel: the page that says so needs none.
+func TestClosingWhileTheDatabaseStops(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	s := openShop(t, func(d *web.Deps) {
+		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), 2*time.Second
+	})
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
+	answer := storetest.Lock(t, url, "known_prices") // which reading the subscriptions needs, and the page
+	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusServiceUnavailable, "Your account is still open", "It is not certain")
+	answer()
+}
+
 // A subscription that has ended keeps nobody from closing.
 func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 	t.Parallel()
