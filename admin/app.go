@@ -214,7 +214,7 @@ func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
 func opened(run func(context.Context, *call) error) func(context.Context, *call) error {
 	return func(ctx context.Context, c *call) (err error) {
 		migrate, there := !c.Bool("no-migrate"), store.Exists(c.cfg.DatabaseURL)
-		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now, Existing: !migrate})
+		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now, Existing: !migrate, Waiting: c.sayWaiting})
 		if err != nil {
 			return err
 		}
@@ -231,6 +231,9 @@ func opened(run func(context.Context, *call) error) func(context.Context, *call)
 
 // sayNew tells of a database that was made: it may not be the one that was meant.
 func (c *call) sayNew() { c.say("Made a new database at %s.", c.cfg.DatabaseURL) }
+
+// sayWaiting tells what the database keeps a command waiting for.
+func (c *call) sayWaiting(why string) { c.say("Waiting for the database: %s.", why) }
 
 // say writes a message, which is no result, to stderr.
 func (t *tool) say(format string, args ...any) {

@@ -75,7 +75,7 @@ func dbMigrate(ctx context.Context, c *call) (err error) {
 		return err
 	}
 	there := store.Exists(c.cfg.DatabaseURL)
-	st, err := store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now})
+	st, err := store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now, Waiting: c.sayWaiting})
 	if err != nil {
 		return err
 	}

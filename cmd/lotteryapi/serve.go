@@ -77,7 +77,10 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if cfg.LeadsAstray() && !opts.demo {
 		opts.log.Warn("public_url names this machine alone: mails and Stripe lead everybody else nowhere; set it to the address that people type", "public_url", cfg.PublicURL.String())
 	}
-	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{Existing: !opts.migrate})
+	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{
+		Existing: !opts.migrate,
+		Waiting:  func(why string) { opts.log.Warn("the start waits for the database", "reason", why) },
+	})
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,10 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	defer n.trace.close(ctx, n.log)
 	n.measure()
 	n.billing = newBilling(&cfg, st, opts.stripeNow, n.trace.client("stripe", nil), opts.log)
-	if n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log); err != nil {
+	if err := st.AwaitShort(ctx, func(ctx context.Context) (err error) {
+		n.keys, err = middleware.NewKeys(ctx, st, cfg.Plans, time.Now, opts.log)
+		return err
+	}); err != nil {
 		return err
 	}
 	if n.unmetered = opts.unmetered; n.unmetered != nil {
@@ -144,7 +150,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	refresher := &jobs.Catalog{Store: n.store, Live: &n.live, Log: n.log, Metrics: n.index}
-	if err := refresher.Refresh(ctx); err != nil {
+	if err := n.store.Await(ctx, refresher.Refresh); err != nil {
 		if ctx.Err() != nil { // told to stop before the index was whole
 			return server.Close()
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
 
@@ -126,6 +128,38 @@ func TestStoppedWhileStarting(t *testing.T) {
 	code, stderr := runHere(ctx, io.Discard, "serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"))
 	if code != 0 {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// A server that finds tables locked by somebody else says so, names him, and goes on when they are free.
+func TestStartWaitsForLockedTables(t *testing.T) {
+	t.Parallel()
+	for _, table := range []string{"games", "account_version", "draws"} {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			url := storetest.NewPostgres(t)
+			storetest.OpenURL(t, url, store.Options{})
+			db, err := sql.Open("pgx", url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = db.Close() })
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.ExecContext(t.Context(), "LOCK TABLE "+table); err != nil {
+				t.Fatal(err)
+			}
+			p := launch(t, t.TempDir(), serveArgs(url)...)
+			waitUntil(t, "the server to say what it waits for", func() bool {
+				return strings.Contains(p.stderr.String(), `"the start waits for the database","reason":"another session has locked the table `+table+" (process ")
+			})
+			if err := tx.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+			ready(t, p)
+		})
 	}
 }
 

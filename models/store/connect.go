@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"net"
 	"net/url"
 	"syscall"
@@ -21,15 +22,15 @@ const (
 	deadAfter = 20 * time.Second
 )
 
-// connectPostgres is a pool for databaseURL. Nothing is sent yet.
-func connectPostgres(databaseURL string) (*gorm.DB, error) {
+// connectPostgres is a pool for databaseURL, each connection of which made is told. Nothing is sent yet.
+func connectPostgres(databaseURL string, made func(context.Context, *pgx.Conn) error) (*gorm.DB, error) {
 	config, err := postgresConfig(databaseURL)
 	if err != nil {
 		return nil, err
 	}
 	quiet := gormConfig()
 	quiet.DisableAutomaticPing = true // it heeds no context
-	return gorm.Open(postgres.New(postgres.Config{Conn: stdlib.OpenDB(*config)}), quiet)
+	return gorm.Open(postgres.New(postgres.Config{Conn: stdlib.OpenDB(*config, stdlib.OptionAfterConnect(made))}), quiet)
 }
 
 // postgresConfig is what databaseURL says, and what it leaves open.

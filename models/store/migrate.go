@@ -151,8 +151,11 @@ func (s *Store) Migrate(ctx context.Context) (applied []string, err error) {
 }
 
 func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, err error) {
-	st, err := s.Status(ctx)
-	if err != nil {
+	var st SchemaStatus
+	if err := s.AwaitShort(ctx, func(ctx context.Context) (err error) {
+		st, err = s.Status(ctx)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	if len(st.Pending) > 0 {
@@ -160,14 +163,19 @@ func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, er
 			return nil, models.Errorf(models.CodeConflict, "the database schema is at %d and this program needs %d: run `lotteryadmin db migrate`, or leave --no-migrate out",
 				st.Current, st.Newest)
 		}
-		if applied, err = s.up(ctx); err != nil {
+		if err := s.Await(ctx, func(ctx context.Context) (err error) { // however long a migration takes
+			applied, err = s.up(ctx)
+			return err
+		}); err != nil {
 			return applied, err
 		}
 	}
-	if err := s.NotTooNew(ctx, st.Newest); err != nil {
-		return applied, err
-	}
-	return applied, s.seedGames(ctx)
+	return applied, s.AwaitShort(ctx, func(ctx context.Context) error {
+		if err := s.NotTooNew(ctx, st.Newest); err != nil {
+			return err
+		}
+		return s.seedGames(ctx)
+	})
 }
 
 // up applies what is pending, and tells what that was. PostgreSQL has a session lock against two programs doing so at

@@ -33,6 +33,9 @@ const (
 	Postgres = "postgres"
 )
 
+// maxConnections is how many a Store opens to PostgreSQL.
+const maxConnections = 16
+
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	dialect string
@@ -42,7 +45,9 @@ type Store struct {
 	now     func() time.Time
 	skew    func() time.Duration
 
-	patience time.Duration // see Bounded
+	patience time.Duration    // see Bounded
+	waiting  func(why string) // may be nil
+	backends backends         // PostgreSQL
 
 	counters *sql.DB   // see openCounters
 	quota    *quotaLog // SQLite
@@ -54,8 +59,10 @@ type Options struct {
 	Now func() time.Time
 	// Skew is added to PostgreSQL's clock where that counts (quota periods, see Clock), for tests; nil = none.
 	Skew func() time.Duration
-	// Patience is how long Bounded and Lasting last; 0 = 5 seconds.
+	// Patience is how long Bounded and Lasting last, and what Await counts in; 0 = 5 seconds.
 	Patience time.Duration
+	// Waiting is told what a start waits for, and what to do about it, when that takes long (see Await); nil = nobody is.
+	Waiting func(why string)
 	// Existing refuses a SQLite file that does not exist (CodeNotFound) instead of making it.
 	Existing bool
 }
@@ -67,7 +74,7 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	if now == nil {
 		now = time.Now
 	}
-	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }, patience: cmp.Or(opts.Patience, patience)}
+	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }, patience: cmp.Or(opts.Patience, patience), waiting: opts.Waiting}
 	if s.skew = opts.Skew; s.skew == nil {
 		s.skew = func() time.Duration { return 0 }
 	}
@@ -154,10 +161,10 @@ func sqliteURI(path string, options url.Values) string {
 
 func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
 	s.dialect = Postgres
-	db, err := connectPostgres(databaseURL)
+	db, err := connectPostgres(databaseURL, s.backends.add)
 	if err == nil {
 		s.read, s.write = db, db
-		err = limit(db, 16)
+		err = limit(db, maxConnections)
 	}
 	if err == nil {
 		err = s.greet(ctx)

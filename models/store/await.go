@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/pressly/goose/v3/lock"
+
+	"lottery/models"
+)
+
+const (
+	// startPatience is how many times the patience a start waits for the answer to a short question: half a minute, as
+	// long as it waits for the next of the draws.
+	startPatience = 6
+	// againPatience is how many times the patience lies between two words about the same waiting: a minute.
+	againPatience = 12
+)
+
+// Await runs fn, a part of the start that may last, and tells Options.Waiting what it waits for: after 5 seconds, and
+// then every minute.
+func (s *Store) Await(ctx context.Context, fn func(context.Context) error) error {
+	return s.await(ctx, 0, fn)
+}
+
+// AwaitShort is Await of a few short statements, which are given up after half a minute (CodeUnavailable). SQLite bounds
+// by itself how long a lock is waited for, and may have much to read in again after a crash.
+func (s *Store) AwaitShort(ctx context.Context, fn func(context.Context) error) error {
+	if s.dialect == SQLite {
+		return s.await(ctx, 0, fn)
+	}
+	return s.await(ctx, startPatience*s.patience, fn)
+}
+
+// await gives fn up after limit; 0 = never.
+func (s *Store) await(ctx context.Context, limit time.Duration, fn func(context.Context) error) error {
+	working, end := context.WithCancelCause(ctx)
+	var teller sync.WaitGroup
+	teller.Go(func() {
+		if gaveUp := s.tellWaiting(working, limit); gaveUp != nil {
+			end(gaveUp)
+		}
+	})
+	err := fn(working)
+	end(nil) // nothing if it was given up
+	teller.Wait()
+	if gaveUp := context.Cause(working); err != nil && models.ErrorCode(gaveUp) == models.CodeUnavailable {
+		return gaveUp
+	}
+	return err
+}
+
+// tellWaiting tells what is waited for until ctx ends, or gives the error with which to give up after limit.
+func (s *Store) tellWaiting(ctx context.Context, limit time.Duration) error {
+	begun := time.Now()
+	next := s.patience
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(next - time.Since(begun)):
+		}
+		why := s.heldUpBy(ctx)
+		select {
+		case <-ctx.Done(): // it went on while that was asked
+			return nil
+		default:
+		}
+		switch {
+		case limit > 0 && next >= limit:
+			return models.Errorf(models.CodeUnavailable, "the database has not answered for too long: %s", why)
+		case s.waiting != nil:
+			s.waiting(why)
+		}
+		if next += againPatience * s.patience; limit > 0 {
+			next = min(next, limit)
+		}
+	}
+}
+
+// holder is a session of PostgreSQL that keeps one of ours waiting.
+type holder struct {
+	pid               int32
+	user, application string
+	relation          string // what is locked; "" = a row, or something else than a table
+}
+
+func (h holder) String() string {
+	text := fmt.Sprintf("process %d of PostgreSQL, user %s", h.pid, h.user)
+	if h.application != "" {
+		text += ", application " + h.application
+	}
+	return text
+}
+
+const (
+	// Whoever waits himself is not the one to end, unless there is no other.
+	holderOfLock = "SELECT b.pid, coalesce(b.usename, ''), coalesce(b.application_name, ''), coalesce((SELECT l.relation::regclass::text " +
+		"FROM pg_locks l WHERE l.pid = o.pid AND NOT l.granted AND l.locktype = 'relation' LIMIT 1), '') " +
+		"FROM unnest($1::int[]) AS o (pid), unnest(pg_blocking_pids(o.pid)) AS blocking (pid) JOIN pg_stat_activity b ON b.pid = blocking.pid " +
+		"ORDER BY cardinality(pg_blocking_pids(b.pid)), b.pid LIMIT 1"
+	holderOfMigration = "SELECT b.pid, coalesce(b.usename, ''), coalesce(b.application_name, ''), '' FROM pg_locks l " +
+		"JOIN pg_database d ON d.oid = l.database JOIN pg_stat_activity b ON b.pid = l.pid " +
+		"WHERE l.locktype = 'advisory' AND l.classid = 0 AND l.objid::bigint = $1 AND l.granted AND d.datname = current_database() LIMIT 1"
+)
+
+// heldUpBy tells what the statements of this Store wait for, and what to do about it. It asks on another connection than
+// theirs.
+func (s *Store) heldUpBy(ctx context.Context) string {
+	if s.dialect != Postgres {
+		return "its file is slow, or another program is writing to it"
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	pool, err := s.read.DB()
+	if err != nil {
+		return err.Error()
+	}
+	ask := func(query string, argument any) (h holder, found bool, err error) {
+		err = pool.QueryRowContext(ctx, query, argument).Scan(&h.pid, &h.user, &h.application, &h.relation)
+		if errors.Is(err, sql.ErrNoRows) {
+			return h, false, nil
+		}
+		return h, err == nil, err
+	}
+	ours := s.backends.list()
+	by, locked, err := ask(holderOfLock, ours)
+	if err == nil && locked {
+		what := "what is needed"
+		if by.relation != "" {
+			what = "the table " + by.relation
+		}
+		return fmt.Sprintf("another session has locked %s (%s): end what it does, or say SELECT pg_terminate_backend(%d)", what, by, by.pid)
+	}
+	migrating := false
+	if err == nil {
+		by, migrating, err = ask(holderOfMigration, lock.DefaultLockID)
+	}
+	switch {
+	case err != nil:
+		return "it does not answer: see that PostgreSQL is well"
+	case migrating && slices.Contains(ours, by.pid):
+		return "it is being brought up to date, which may take long: let it go on"
+	case migrating:
+		return fmt.Sprintf("another program is bringing it up to date (%s): let it go on", by)
+	default:
+		return "it takes its time, and no lock is known that holds it up: pg_stat_activity has what PostgreSQL is doing"
+	}
+}
+
+// backends are the processes of PostgreSQL that serve this Store's newest connections.
+type backends struct {
+	mu   sync.Mutex
+	pids []int32
+}
+
+// add notes a new connection's process. A pool has no more connections than are kept here, and while it starts they are
+// all new.
+func (b *backends) add(_ context.Context, conn *pgx.Conn) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.pids) == maxConnections {
+		b.pids = b.pids[1:]
+	}
+	b.pids = append(b.pids, int32(conn.PgConn().PID())) // a pid of its system, which PostgreSQL has as an integer, too
+	return nil
+}
+
+func (b *backends) list() []int32 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.pids)
+}

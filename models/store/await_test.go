@@ -1,0 +1,141 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pressly/goose/v3/lock"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// lockedBy runs a statement that locks something in another session; release ends that.
+func lockedBy(t *testing.T, url, statement string) (release func()) {
+	t.Helper()
+	tx, err := rawDB(t, url).BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+			t.Error(err)
+		}
+	}
+}
+
+// waitingStore is a Store that is told what it waits for after patience.
+func waitingStore(t *testing.T, url string, patience time.Duration, waiting func(why string)) *store.Store {
+	t.Helper()
+	st, err := store.Open(t.Context(), url, store.Options{Patience: patience, Waiting: waiting})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return st
+}
+
+// A start that waits for a table which somebody has locked says who has, and goes on when it is free.
+func TestStartThatWaitsForATable(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	storetest.OpenURL(t, url, store.Options{})
+	release := lockedBy(t, url, "LOCK TABLE games")
+	var told []string
+	st := waitingStore(t, url, 2*time.Second, func(why string) {
+		told = append(told, why)
+		release()
+	})
+	if err := st.Prepare(t.Context(), true); err != nil {
+		t.Error(err)
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "has locked the table games (process ") || !strings.Contains(told[0], "SELECT pg_terminate_backend(") {
+		t.Errorf("%q", told)
+	}
+}
+
+// One that waits too long ends, with the same words.
+func TestStartThatWaitsTooLong(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	storetest.OpenURL(t, url, store.Options{})
+	for _, table := range []string{"schema_migrations", "games"} {
+		release := lockedBy(t, url, "LOCK TABLE "+table)
+		told := 0
+		st := waitingStore(t, url, 500*time.Millisecond, func(string) { told++ })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		err := st.Prepare(ctx, false)
+		cancel()
+		if told != 1 || models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "the database has not answered for too long: ") ||
+			!strings.Contains(err.Error(), "has locked the table "+table+" (") {
+			t.Errorf("%s: told %d times, %v", table, told, err)
+		}
+		release()
+	}
+}
+
+// Who is told to stop while he waits stops.
+func TestStopWhileWaiting(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	storetest.OpenURL(t, url, store.Options{})
+	defer lockedBy(t, url, "LOCK TABLE games")()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	st := waitingStore(t, url, time.Second, func(string) { stop() })
+	if err := st.Prepare(ctx, true); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A migration is waited for, and goes on, for longer than anything else, and each says what it is.
+func TestMigrationIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ lock, want string }{
+		"another program's":   {fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lock.DefaultLockID), "another program is bringing it up to date (process "},
+		"behind a table":      {"LOCK TABLE stripe_events", "another session has locked the table stripe_events (process "},
+		"one that takes long": {"", "it is being brought up to date"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const patience = 300 * time.Millisecond
+			url := storetest.NewPostgres(t)
+			storetest.OpenURL(t, url, store.Options{})
+			db := rawDB(t, url)
+			if _, err := db.ExecContext(t.Context(), "DELETE FROM schema_migrations WHERE version_id >= 9; ALTER TABLE stripe_events DROP COLUMN retried_at; ALTER TABLE job_runs DROP COLUMN cut_offs"); err != nil {
+				t.Fatal(err)
+			}
+			release := func() {}
+			if c.lock != "" {
+				release = lockedBy(t, url, c.lock)
+			} else if _, err := db.ExecContext(t.Context(), "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); END $$; "+
+				"CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()"); err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			begun := time.Now()
+			st := waitingStore(t, url, patience, func(why string) {
+				if told = append(told, why); len(told) == 2 {
+					release()
+				}
+			})
+			applied, err := st.Migrate(t.Context())
+			if err != nil || len(applied) != 3 || len(told) < 1 || time.Since(begun) < 7*patience {
+				t.Fatalf("after %s: %q, %v, told %q", time.Since(begun), applied, err, told)
+			}
+			if !slices.ContainsFunc(told, func(why string) bool { return strings.Contains(why, c.want) }) {
+				t.Errorf("%q", told)
+			}
+		})
+	}
+}
