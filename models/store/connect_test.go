@@ -1,8 +1,12 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
+
+	"gorm.io/gorm"
 )
 
 // A URL without a connect_timeout has one all the same; its own counts, 0 included, which waits for ever.
@@ -14,4 +18,13 @@ func TestConnectTimeout(t *testing.T) {
 			t.Errorf("%q: %v %v", query, config, err)
 		}
 	}
+}
+
+// InSession is for tests outside of this package: what a session of s is set to, and one that gives up dead clients.
+func (s *Store) InSession(ctx context.Context, query string) (before, within, after []string, err error) {
+	ask := func(tx *gorm.DB, to *[]string) error { return tx.Raw(query).Scan(to).Error }
+	err = errors.Join(ask(s.reader(ctx), &before), s.transaction(ctx, func(tx *gorm.DB) error {
+		return errors.Join(giveUpDeadClient(tx), ask(tx, &within))
+	}), ask(s.reader(ctx), &after))
+	return before, within, after, err
 }

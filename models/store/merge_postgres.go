@@ -23,6 +23,9 @@ func (s *Store) mergePostgres(ctx context.Context, basis int64, merges []Merge, 
 			return fmt.Errorf("merge on a %T", db.Statement.ConnPool)
 		}
 		return db.Transaction(func(tx *gorm.DB) error {
+			if err := giveUpDeadClient(tx); err != nil {
+				return err
+			}
 			if err := tx.Exec(fmt.Sprintf(createStage, "DATE") + " ON COMMIT DROP").Error; err != nil {
 				return fmt.Errorf("stage the draws: %w", err)
 			}

@@ -1,0 +1,31 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// PostgreSQL is told to notice that a machine is gone, in every session, and in the midst of an answer where a transaction
+// holds locks for long; what is set already stays.
+func TestDeadClientsAreGivenUp(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	for query, want := range map[string][]string{
+		"":                        {"tcp_keepalives_count session", "tcp_keepalives_idle session", "tcp_keepalives_interval session"},
+		"&tcp_keepalives_idle=77": {"tcp_keepalives_count session", "tcp_keepalives_idle client", "tcp_keepalives_interval session"},
+	} {
+		st, err := store.Open(t.Context(), url+query, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		before, within, after, err := st.InSession(t.Context(),
+			`SELECT name || ' ' || source FROM pg_settings WHERE name LIKE 'tcp\_%' AND source <> 'default' ORDER BY name`)
+		if err != nil || !slices.Equal(before, want) || !slices.Equal(within, append(want, "tcp_user_timeout session")) || !slices.Equal(after, want) {
+			t.Errorf("%q: %q, %q, %q, %v", query, before, within, after, err)
+		}
+	}
+}
