@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"time"
 
@@ -31,33 +32,59 @@ func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult
 			column(c)[at] = v
 		}
 	}
-	if n == 0 { // only the clock is asked for
-		var micros int64
-		err := s.counters.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
-		return nil, time.UnixMicro(micros).Add(s.skew()).UTC(), unclear(err)
+	args := []any{s.skew().Microseconds(), kinds, keys, column(0), column(1), column(2), column(3), column(4), column(5), column(6)}
+	results := make([]QuotaResult, n)
+	for broken := 0; ; broken++ {
+		now, err := s.askPostgres(ctx, results, order, args)
+		if err == nil {
+			return results, now, nil
+		}
+		// As many connections may be idle, each as broken as this one.
+		if !brokenOff(err) || broken == maxConnections {
+			return nil, time.Time{}, err
+		}
 	}
-	rows, err := s.counters.QueryContext(ctx, "SELECT now_us, granted, used_after, started FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-		s.skew().Microseconds(), kinds, keys, column(0), column(1), column(2), column(3), column(4), column(5), column(6))
+}
+
+// askPostgres asks once, and fills results.
+func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []int, args []any) (time.Time, error) {
+	n := len(results)
+	var micros int64
+	if n == 0 { // only the clock is asked for
+		err := s.counters.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
+		return time.UnixMicro(micros).Add(s.skew()).UTC(), unclear(err)
+	}
+	rows, err := s.counters.QueryContext(ctx, "SELECT now_us, granted, used_after, started FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", args...)
 	if err != nil {
-		return nil, time.Time{}, unclear(err)
+		return time.Time{}, unclear(err)
 	}
 	defer rows.Close()
-	results := make([]QuotaResult, n)
-	var micros int64
 	at := 0
 	for ; rows.Next() && at < n; at++ {
 		r := &results[order[at]]
 		if err := rows.Scan(&micros, &r.Granted, &r.Used, &r.Start); err != nil {
-			return nil, time.Time{}, unclear(err)
+			return time.Time{}, unclear(err)
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, time.Time{}, unclear(err)
+		return time.Time{}, unclear(err)
 	}
 	if at != n {
-		return nil, time.Time{}, fmt.Errorf("count requests: %w: %d answers to %d operations", ErrQuotaUnclear, at, n)
+		return time.Time{}, fmt.Errorf("count requests: %w: %d answers to %d operations", ErrQuotaUnclear, at, n)
 	}
-	return results, time.UnixMicro(micros).UTC(), nil
+	return time.UnixMicro(micros).UTC(), nil
+}
+
+// brokenOff tells that somebody ended this connection, and with it what was asked: admin_shutdown
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html), or what was sent could not be taken whole, so that
+// nothing is committed. PostgreSQL may well take another; where it is being stopped it refuses that one.
+func brokenOff(err error) bool {
+	const adminShutdown = "57P01"
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == adminShutdown
+	}
+	sent, ok := errors.AsType[*net.OpError](err)
+	return ok && sent.Op == "write" && !sent.Timeout()
 }
 
 // unclear marks an error after which the statement may have been carried out: neither refused by the server nor
