@@ -133,10 +133,7 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 		if err != nil {
 			return err
 		}
-		form.Error = "Your plan allows no more live keys. Revoke one that you do not need."
-		if standing.CanBuy {
-			form.Error = "Your plan allows no more live keys. Revoke one that you do not need, or upgrade."
-		}
+		form.Error = noRoom(&standing)
 		return h.showKeys(w, r, v, form, http.StatusConflict)
 	}
 	if err != nil {
@@ -144,6 +141,20 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	}
 	h.showKey(w, r, newKeyPage{Key: key.Secret, Ends: key.EndsAt(), Limit: v.Account.DailyLimit(h.deps.Plans)})
 	return nil
+}
+
+// noRoom is why an account can make no key, and what helps.
+func noRoom(p *planView) string {
+	switch {
+	case p.Keys == 0 && p.CanBuy:
+		return "Your plan allows no keys. Upgrade to make one."
+	case p.Keys == 0:
+		return "Your plan allows no keys."
+	case p.CanBuy:
+		return "Your plan allows no more live keys. Revoke one that you do not need, or upgrade."
+	default:
+		return "Your plan allows no more live keys. Revoke one that you do not need."
+	}
 }
 
 // showKey shows a key for the only time.

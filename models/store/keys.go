@@ -83,7 +83,11 @@ func (s *Store) roomForKey(tx *gorm.DB, plans models.Plans, a *models.Account) e
 		}
 	}
 	plan, _ := a.Plan()
-	if most := plans[plan].MaxKeys; live >= most {
+	most := plans[plan].MaxKeys
+	if most == 0 {
+		return models.Errorf(models.CodeConflict, "the %s plan allows no keys, and account %s is on it", plan, a.ID)
+	}
+	if live >= most {
 		return models.Errorf(models.CodeConflict, "the %s plan allows %d live keys, and account %s has %d: revoke one first", plan, most, a.ID, live)
 	}
 	return nil

@@ -178,7 +178,7 @@ type SignIn struct {
 	Old      [32]byte // of the session that this browser had; the zero value if none
 	NewID    string   // the account's id, if one must be made
 	Carried  int      // how many departures of today NewID's counter holds already
-	FirstKey bool     // a new account gets a key
+	FirstKey bool     // a new account gets a key, if its plan allows one
 }
 
 // SignedIn is who signed in.
@@ -234,7 +234,8 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 		return err
 	}
 	out.New = true
-	if !in.FirstKey {
+	plan, _ := out.Account.Plan()
+	if !in.FirstKey || plans[plan].MaxKeys == 0 { // who is to buy first must be able to sign up
 		return nil
 	}
 	if err := s.roomForKey(tx, plans, &out.Account); err != nil {
