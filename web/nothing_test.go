@@ -9,6 +9,35 @@ import (
 	"lottery/web"
 )
 
+// An account that may ask for nothing is not told that it may tomorrow.
+func TestDashboardOfALimitOfNothing(t *testing.T) {
+	t.Parallel()
+	const email = "ada@example.com"
+	s := openShop(t)
+	p := s.person()
+	p.signIn(email)
+	if _, err := s.store.OverrideLimit(t.Context(), email, new(0)); err != nil {
+		t.Fatal(err)
+	}
+	got := p.get("/dashboard")
+	got.says(t, http.StatusOK, "Your daily limit is 0", "Calls are answered 429, tomorrow too", "write to support")
+	if strings.Contains(got.text, "are used. Calls") || strings.Contains(got.text, "Upgrade to Pro") || strings.Contains(got.text, "next day begins") {
+		t.Errorf("the dashboard promises another day: %.4000s", got.text)
+	}
+}
+
+// Where Free has no requests, Pro has: that is what helps.
+func TestDashboardWhereFreeHasNoRequests(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, func(d *web.Deps) {
+		d.Plans = models.DefaultPlans()
+		d.Plans[models.PlanFree] = models.PlanTerms{MaxKeys: 2}
+	})
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get("/dashboard").says(t, http.StatusOK, "Your daily limit is 0", "Calls are answered 429, tomorrow too", "Upgrade to Pro and go on")
+}
+
 // Where a plan allows no key, people sign up all the same, and no page speaks of keys that they could revoke.
 func TestSignUpWhereFreeHasNoKeys(t *testing.T) {
 	t.Parallel()
