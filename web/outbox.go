@@ -77,11 +77,15 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	}
 	asked, cancel := o.Store.Bounded(ctx)
 	b, err := o.Store.BillingAccount(asked, m.AccountID)
+	why := overtaken(m, &b)
+	if err == nil && why == "" && m.Kind == models.MailKeyExpires {
+		why, err = o.Store.ExpiryOvertaken(asked, &m.Mail)
+	}
 	cancel()
 	if err != nil { // it comes again when its claim has run out
 		return err
 	}
-	if why := overtaken(m, &b); why != "" {
+	if why != "" {
 		o.Log.InfoContext(ctx, "a mail is not sent: it would not be true any more", "mail", m.ID, "kind", m.Kind, "reason", why)
 		after, cancel := o.Store.Lasting(ctx)
 		defer cancel()
@@ -104,8 +108,8 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	return o.Store.MailSent(after, m.ID)
 }
 
-// overtaken says why a mail about money is not true any more: while it waited for the mail server, things went on, and another
-// mail may have told so before it. "" = it is true.
+// overtaken says why a mail is not true any more, by its account: while it waited for the mail server, things went on, and
+// another mail may have told so before it. "" = it is true.
 func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 	paid := m.Account.BilledPlan != nil
 	switch {
@@ -115,6 +119,8 @@ func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 		return "Pro has ended since"
 	case m.Kind == models.MailPaymentFailed && (b.Status == nil || *b.Status != models.SubscriptionPastDue):
 		return "the payment has arrived since"
+	case m.Kind == models.MailKeyExpires && m.Account.Status != models.AccountActive:
+		return "the account is " + string(m.Account.Status) // once it is active again, the next look at its keys writes another
 	default:
 		return ""
 	}

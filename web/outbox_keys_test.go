@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -37,5 +38,56 @@ func TestKeyExpiryMail(t *testing.T) {
 	}
 	if strings.Contains(text, key.Secret[:len(key.Prefix)+1]) {
 		t.Error("the mail tells more of the key than its prefix")
+	}
+}
+
+// While a mail waits for the mail server, its owner may have seen to the key, or the account may have been suspended: of a
+// key that is revoked, rotated or at its end nobody is told that it works until then.
+func TestKeyExpiryMailOvertaken(t *testing.T) {
+	t.Parallel()
+	for name, seeTo := range map[string]func(st *store.Store, c *clock, key store.Key) error{
+		"revoked": func(st *store.Store, _ *clock, key store.Key) error {
+			_, err := st.RevokeKey(t.Context(), key.ID)
+			return err
+		},
+		"rotated": func(st *store.Store, _ *clock, key store.Key) error {
+			_, _, err := st.RotateKey(t.Context(), key.ID, 24*time.Hour)
+			return err
+		},
+		"expired": func(_ *store.Store, c *clock, _ store.Key) error {
+			c.move(6 * 24 * time.Hour)
+			return nil
+		},
+		"suspended": func(st *store.Store, _ *clock, key store.Key) error {
+			_, err := st.SetAccountStatus(t.Context(), key.AccountID, models.AccountSuspended)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := &clock{}
+			st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+			key := expiring(t, st, c)
+			server := &broken{away: true}
+			outbox := web.Outbox{Store: st, Mail: server, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+			if err := outbox.Send(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := seeTo(st, c, key); err != nil {
+				t.Fatal(err)
+			}
+			c.move(time.Hour)
+			box := &mail.Mailbox{}
+			outbox.Mail = box
+			if err := outbox.Send(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if all := box.All(); len(all) != 0 {
+				t.Errorf("%s", all[0].Text())
+			}
+			if waiting, dead, err := st.MailsLeft(t.Context()); err != nil || waiting != 0 || dead != 0 {
+				t.Errorf("%d mails wait, %d are given up: %v", waiting, dead, err)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -72,4 +73,21 @@ func (s *Store) postExpiry(tx *gorm.DB, k *models.APIKey) (isNew bool, err error
 		return false, fmt.Errorf("write a mail: %w", err)
 	}
 	return s.post(tx, &models.Mail{AccountID: k.AccountID, Kind: models.MailKeyExpires, Data: string(data), Once: expiryOnce + k.ID})
+}
+
+// ExpiryOvertaken says why a mail of MailExpiringKeys is not true any more, beside what happened to its account: "" = it is.
+func (s *Store) ExpiryOvertaken(ctx context.Context, m *models.Mail) (why string, err error) {
+	k, err := s.KeyOf(ctx, m.AccountID, strings.TrimPrefix(m.Once, expiryOnce))
+	switch status := k.StatusAt(s.now()); {
+	case models.ErrorCode(err) == models.CodeNotFound:
+		return "the key is gone", nil
+	case err != nil:
+		return "", err
+	case k.GraceUntil != nil:
+		return "the key was rotated since", nil
+	case status != models.KeyActive:
+		return "the key is " + string(status), nil
+	default:
+		return "", nil
+	}
 }
