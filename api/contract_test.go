@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -14,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/gin-gonic/gin"
 
+	"lottery/api/middleware"
 	"lottery/api/openapi"
 )
 
@@ -165,6 +167,40 @@ func TestAnswersAreTheDocuments(t *testing.T) {
 		if strings.HasPrefix(path, "/v1/") && !answered[path][http.StatusBadRequest] {
 			t.Errorf("no bad answer of %s was checked", path)
 		}
+	}
+}
+
+// What a server with too many requests answers is in the document, of every path that may be refused so.
+func TestRefusalsForWantOfRoomAreTheDocuments(t *testing.T) {
+	t.Parallel()
+	doc, router := loadContract(t)
+	entered, leave := make(chan struct{}), make(chan struct{})
+	front := middleware.NewFront(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/games" {
+			close(entered)
+			<-leave
+		}
+	}), 1, "http://localhost:8080", func(string) bool { return false }, nil)
+	get := func(path string) *httptest.ResponseRecorder {
+		res := httptest.NewRecorder()
+		front.ServeHTTP(res, httptest.NewRequest(http.MethodGet, path, nil))
+		return res
+	}
+	var held sync.WaitGroup
+	defer held.Wait()
+	defer close(leave)
+	held.Go(func() { get("/v1/games") })
+	<-entered
+	for path := range doc.Paths.Map() {
+		if path == "/healthz" {
+			continue // always answered
+		}
+		path = strings.ReplaceAll(path, "{date}", "2024-07-01")
+		res := get(path)
+		if res.Code != http.StatusServiceUnavailable {
+			t.Fatalf("%s: %d", path, res.Code)
+		}
+		validate(t, router, path, res)
 	}
 }
 
