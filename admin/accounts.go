@@ -207,10 +207,7 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 			c.say("Its subscription goes on charging beside the grant: cancel it in Stripe's dashboard if it should not.")
 		}
 	}
-	if err := c.result(c.accountOf(&a)); err != nil {
-		return err
-	}
-	return open
+	return c.finish(c.accountOf(&a), open)
 }
 
 func accountsSetLimit(ctx context.Context, c *call) error {
@@ -246,10 +243,7 @@ func accountsSuspend(ctx context.Context, c *call) error {
 	if a, err = c.store.Account(ctx, a.ID); err != nil { // what Stripe said may have changed its plan
 		return err
 	}
-	if err := c.result(c.accountOf(&a)); err != nil {
-		return err
-	}
-	return open
+	return c.finish(c.accountOf(&a), open)
 }
 
 func accountsResume(ctx context.Context, c *call) error {

@@ -57,7 +57,7 @@ func (e rejectedError) Error() string { return e.text }
 func Run(ctx context.Context, args []string, env Env) int {
 	t := newTool(ctx, env)
 	err := t.run(ctx, args)
-	if err != nil && !errors.Is(err, errHelpShown) {
+	if err != nil && !errors.Is(err, errHelpShown) && !readerGone(err) {
 		fmt.Fprintf(t.env.Stderr, "lotteryadmin: %s\n", explain(ctx, err))
 	}
 	return exitCode(err)

@@ -27,8 +27,8 @@ func audited(run func(context.Context, *call) error) func(context.Context, *call
 		err = run(store.WithOperator(ctx, o), c)
 		result := ""
 		switch {
-		case err == nil && (o.Noted() || c.unchanged):
-			return nil
+		case (err == nil || readerGone(err)) && (o.Noted() || c.unchanged):
+			return err
 		case errors.Is(err, store.ErrDiskFull):
 			return err // nor is there room for an entry
 		case err != nil:
@@ -59,6 +59,8 @@ func failure(ctx context.Context, err error) string {
 		return "interrupted"
 	case errors.As(err, &rejected):
 		return "done, some rows rejected"
+	case readerGone(err):
+		return "done, not all of it read"
 	case code == models.CodeInvalid, errors.Is(err, errUnchanged):
 		return ""
 	case code == "":

@@ -292,13 +292,10 @@ func (c *call) reconcile(ctx context.Context) error {
 	if done.After != "" {
 		c.say("It began after %s, where the one before was cut short, and looked at all from the first to that one as well.", done.After)
 	}
-	if err := c.result(out); err != nil {
-		return err
-	}
 	if out.Failed > 0 {
-		return models.Errorf(models.CodeUnavailable, "%d of %d accounts could not be looked at; run it again", out.Failed, out.Accounts)
+		err = models.Errorf(models.CodeUnavailable, "%d of %d accounts could not be looked at; run it again", out.Failed, out.Accounts)
 	}
-	return nil
+	return c.finish(out, err)
 }
 
 func billingClearFlags(ctx context.Context, c *call) error {

@@ -53,10 +53,7 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	}
 	report.show(result.Summary.Rejected)
 	c.warnIgnored(feed, result.Summary.IgnoredColumns)
-	if err := c.result(outcome); err != nil {
-		return err
-	}
-	return importOutcome(&result, c.Bool("dry-run"))
+	return c.finish(outcome, importOutcome(&result, c.Bool("dry-run")))
 }
 
 // warnIgnored names the columns that were not read. They are no failure: what is known was imported.

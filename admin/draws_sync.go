@@ -87,17 +87,15 @@ func drawsSync(ctx context.Context, c *call) error {
 		rejected, draws, news = rejected+f.Summary.Rejected, draws+f.Summary.Draws, news+len(f.News)
 		list = append(list, line)
 	}
-	if err := errors.Join(err, c.result(list)); err != nil {
-		return err
-	}
 	switch {
+	case err != nil:
+		return errors.Join(err, c.result(list))
 	case len(faults) > 0:
-		return errors.New(strings.Join(faults, "\nlotteryadmin: "))
+		err = errors.New(strings.Join(faults, "\nlotteryadmin: "))
 	case rejected > 0:
-		return rejectedError{fmt.Sprintf("%d of %d draws rejected, %d of them for the first time", rejected, draws, news)}
-	default:
-		return nil
+		err = rejectedError{fmt.Sprintf("%d of %d draws rejected, %d of them for the first time", rejected, draws, news)}
 	}
+	return c.finish(list, err)
 }
 
 func syncedOf(f *jobs.FeedSynced) synced {

@@ -143,8 +143,5 @@ func jobsRun(ctx context.Context, c *call) error {
 	if run.StartedAt.IsZero() {
 		return err
 	}
-	if fault := c.result(jobOf(&j, &run, false, c.env.Now())); fault != nil {
-		return fault
-	}
-	return err
+	return c.finish(jobOf(&j, &run, false, c.env.Now()), err)
 }

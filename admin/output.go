@@ -3,6 +3,7 @@ package admin
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 )
@@ -38,6 +40,26 @@ func (t *tool) result(v any) error {
 		return fmt.Errorf("print the result: %w", err)
 	}
 	return nil
+}
+
+// finish prints the result of a command that ends with outcome, which is told also where nobody reads the result.
+func (t *tool) finish(v any, outcome error) error {
+	if err := t.result(v); err != nil && (outcome == nil || !readerGone(err)) {
+		return err
+	}
+	return outcome
+}
+
+// readerGone tells whether all that went wrong is that nobody reads the result to its end, as behind | head. The command has
+// done its work, and whoever left needs no message.
+func readerGone(err error) bool {
+	for err != nil && err != error(syscall.EPIPE) { //nolint:errorlint // what stands beside it counts, too
+		if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // as above
+			return !slices.ContainsFunc(many.Unwrap(), func(one error) bool { return !readerGone(one) })
+		}
+		err = errors.Unwrap(err)
+	}
+	return err != nil
 }
 
 func writeJSON(w io.Writer, v any) error {

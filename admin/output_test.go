@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"lottery/configs"
@@ -190,6 +192,31 @@ func TestWhatIsAbsentIsNullInAnExport(t *testing.T) {
 		text, err := json.Marshal(v)
 		if err != nil || strings.Contains(string(text), `""`) {
 			t.Errorf("%s %v", text, err)
+		}
+	}
+}
+
+// gone is a stdout whose reader has left.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}
+}
+
+// Where nobody reads the result, what else went wrong is told nevertheless, and nothing where nothing did.
+func TestResultThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	tool := newTool(t.Context(), Env{Stdout: gone{}})
+	if err := tool.finish([]leaf{{"x", nil}}, rejectedError{"1 of 2 draws rejected"}); exitCode(err) != exitRejected {
+		t.Errorf("%v", err)
+	}
+	err := tool.finish([]leaf{{"x", nil}}, nil)
+	if exitCode(err) != exitFailed || !readerGone(err) || !readerGone(errors.Join(err, nil)) {
+		t.Errorf("%v", err)
+	}
+	for _, err := range []error{nil, errors.New("x"), errors.Join(err, errors.New("x")), fmt.Errorf("y: %v", err)} {
+		if readerGone(err) {
+			t.Errorf("%v", err)
 		}
 	}
 }

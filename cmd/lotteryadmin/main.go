@@ -22,6 +22,9 @@ func main() {
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that closes may say so twice: it is never undone
 	}
+	// A reader that goes away, as behind | head, ends what is printed, not the program: it has yet to note what it did. It is
+	// caught and not ignored, since programs that this one starts would ignore it, too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	context.AfterFunc(ctx, func() { time.AfterFunc(saidTwice, stop) }) // a later Ctrl-C ends the program at once
 	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }

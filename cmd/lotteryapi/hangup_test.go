@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -112,5 +114,46 @@ func TestCommandWhoseTerminalCloses(t *testing.T) {
 	}
 	if code := p.wait(t); code != 0 {
 		t.Errorf("under nohup: exit code %d: %s", code, p.stderr)
+	}
+}
+
+// A command whose result nobody reads, as behind | head, has done what it does: its entry in the audit log is not missing,
+// and a key that nobody has seen is told of.
+func TestCommandWhoseReaderIsGone(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	url := "sqlite:" + filepath.Join(folder, "lottery.db")
+	newKey(t, url, "ada@example.com")
+	run := func(args ...string) string {
+		t.Helper()
+		reader, stdout, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = reader.Close()
+		defer stdout.Close() //nolint:errcheck // nobody reads it
+		cmd := exec.Command(binary(t, "lotteryadmin"), append([]string{"--database-url", url}, args...)...)
+		var stderr strings.Builder
+		cmd.Dir, cmd.Stdout, cmd.Stderr = folder, stdout, &stderr
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+			t.Errorf("%v: %v", args, err)
+		}
+		return stderr.String()
+	}
+	if told := run("accounts", "export", "ada@example.com"); told != "" {
+		t.Errorf("export: %s", told)
+	}
+	if told := run("keys", "create", "--account", "ada@example.com"); !strings.Contains(told, "the new key is there and could not be shown") {
+		t.Errorf("keys create: %s", told)
+	}
+	out, _ := admin(t, url, "audit", "list")
+	var entries []struct{ Action, Result string }
+	if err := json.Unmarshal(out, &entries); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(entries, func(e struct{ Action, Result string }) bool {
+		return e.Action == "accounts export" && e.Result == "done, not all of it read"
+	}) {
+		t.Errorf("%s", out)
 	}
 }
