@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -45,7 +46,7 @@ func (s *Store) stale(now time.Time) []stale {
 		{"failed events", "stripe_events", "id", "state = ? AND received_at < ?", []any{models.EventFailed, now.Add(-recordsKept)}},
 		{"mails", "mails", "id", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
 		{"counters", "quota_counters", "account_id, period_start", "period_start < ?", []any{(today - countersKept).Time().Unix()}},
-		{"locks", "leases", "name", "until_us < " + clock + " - ?", append(clockArgs, leasesKept.Microseconds())},
+		{"locks", "leases", "name", "until_us < " + clock + " - ? OR until_us > " + clock + " + ?", slices.Concat(clockArgs, []any{leasesKept.Microseconds()}, clockArgs, []any{leasesKept.Microseconds()})},
 		{
 			"import runs", "import_runs", "id",
 			"finished_at < ? AND id NOT IN (SELECT MAX(id) FROM import_runs GROUP BY feed) AND id NOT IN (SELECT MAX(id) FROM import_runs WHERE " + s.someTaken() + " GROUP BY feed)",

@@ -29,14 +29,21 @@ func (s *Store) nowMicros() (expression string, args []any) {
 	return "CAST(? AS INTEGER)", []any{s.now().UnixMicro()}
 }
 
-// TryLease takes the lock of that name until d from now; ok is false while somebody else holds it.
+// leaseAhead is longer than any lock is taken for, and than anybody waits for the database beside that: one that ends later
+// was taken by a clock that was ahead, and would keep everybody from its work until that time if its holder has died since.
+// One that lives keeps it by the clock of now.
+const leaseAhead = 2 * time.Hour
+
+// TryLease takes the lock of that name until d from now, an hour at most; ok is false while somebody else holds it.
 func (s *Store) TryLease(ctx context.Context, name string, d time.Duration) (l Lease, ok bool, err error) {
 	l = Lease{name, secret.NewID("")}
 	now, args := s.nowMicros()
 	statement := fmt.Sprintf(`INSERT INTO leases (name, holder, until_us) VALUES (?, ?, %[1]s + ?)
-		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_us = excluded.until_us WHERE leases.until_us < %[1]s`, now)
+		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_us = excluded.until_us
+		WHERE leases.until_us < %[1]s OR leases.until_us > %[1]s + ?`, now)
 	values := append([]any{l.name, l.holder}, args...)
-	values = append(append(values, d.Microseconds()), args...)
+	values = append(append(append(values, d.Microseconds()), args...), args...)
+	values = append(values, leaseAhead.Microseconds())
 	done := s.writer(ctx).Exec(statement, values...)
 	if done.Error != nil {
 		return l, false, unavailable(done.Error)
@@ -59,7 +66,8 @@ func (s *Store) KeepLease(ctx context.Context, l Lease, d time.Duration) (held b
 func (s *Store) Leased(ctx context.Context, name string) (held bool, err error) {
 	now, args := s.nowMicros()
 	var n int64
-	err = s.reader(ctx).Table("leases").Where("name = ? AND until_us >= "+now, append([]any{name}, args...)...).Count(&n).Error
+	values := append(append(append([]any{name}, args...), args...), leaseAhead.Microseconds())
+	err = s.reader(ctx).Table("leases").Where("name = ? AND until_us >= "+now+" AND until_us <= "+now+" + ?", values...).Count(&n).Error
 	return n == 1, wrapUnavailable(err)
 }
 

@@ -70,6 +70,34 @@ func TestLease(t *testing.T) {
 	})
 }
 
+// A lock that was taken while the clock was ahead, by somebody who was killed before it was set right, keeps nobody from the
+// work until that time has come.
+func TestLeaseOfAClockThatWasAhead(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		ctx := t.Context()
+		ahead, ok, err := a.TryLease(ctx, "job:x", 400*24*time.Hour)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if held, err := b.Leased(ctx, "job:x"); err != nil || held {
+			t.Errorf("held: %v %v", held, err)
+		}
+		heir, ok, err := b.TryLease(ctx, "job:x", time.Minute)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if held, err := a.KeepLease(ctx, ahead, time.Minute); err != nil || held {
+			t.Errorf("kept: %v %v", held, err)
+		}
+		if held, err := a.Leased(ctx, "job:x"); err != nil || !held {
+			t.Errorf("held by the heir: %v %v", held, err)
+		}
+		if held, err := b.KeepLease(ctx, heir, time.Minute); err != nil || !held {
+			t.Errorf("kept by the heir: %v %v", held, err)
+		}
+	})
+}
+
 // What was worked out under a lock that somebody else has taken since is not stored, nothing of it.
 func TestLostLeaseStoresNothing(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
