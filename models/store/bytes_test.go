@@ -16,11 +16,11 @@ func TestBytesThatAreNoText(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
 		now := time.Now().UTC().Truncate(time.Second)
-		src := models.FeedSource{Feed: models.FeedNC, Address: "https://a.example", CheckedAt: &now, ETag: "\"\xe9tag\"", Error: "the server answers 404 Nicht verf\xfcgbar"}
+		src := models.FeedSource{Feed: models.FeedNC, Address: "https://a.example", CheckedAt: &now, ETag: "\"\xe9tag\"", LastModified: "\x00", Error: "the server answers 404 Nicht\x00verf\xfcgbar"}
 		if err := st.SaveFeedSource(ctx, src); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := st.FeedSource(ctx, src.Feed, src.Address); err != nil || got.ETag != "" || got.Error != "the server answers 404 Nicht verf\ufffdgbar" {
+		if got, err := st.FeedSource(ctx, src.Feed, src.Address); err != nil || got.ETag+got.LastModified != "" || got.Error != "the server answers 404 Nicht\ufffdverf\ufffdgbar" {
 			t.Errorf("%v %+v", err, got)
 		}
 		version, err := st.DataVersion(ctx)

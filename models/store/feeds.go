@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"strings"
-	"unicode/utf8"
 
 	"gorm.io/gorm/clause"
 
@@ -27,11 +26,11 @@ func (s *Store) FeedSources(ctx context.Context) ([]models.FeedSource, error) {
 // SaveFeedSource stores what is known of an address.
 func (s *Store) SaveFeedSource(ctx context.Context, src models.FeedSource) error {
 	for _, mark := range []*string{&src.ETag, &src.LastModified} { // of any bytes; one that is changed would be no mark
-		if !utf8.ValidString(*mark) {
+		if !storable(*mark) {
 			*mark = ""
 		}
 	}
-	src.Error = strings.ToValidUTF8(src.Error, "\ufffd")
+	src.Error = strings.ReplaceAll(strings.ToValidUTF8(src.Error, "\ufffd"), "\x00", "\ufffd")
 	err := s.writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&src).Error
 	return wrapUnavailable(err)
 }
