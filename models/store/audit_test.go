@@ -17,8 +17,9 @@ func TestAudit(t *testing.T) {
 		plans := models.DefaultPlans()
 		full := plans[models.PlanFree]
 		full.MaxKeys = 0
-		in := store.NewKey{Account: "ann@example.com", Create: true}
-		if _, err := st.CreateKey(ctx, models.Plans{models.PlanFree: full}, in); models.ErrorCode(err) != models.CodeConflict {
+		pro := models.PlanPro
+		in := store.NewKey{Account: "ann@example.com", Create: true, Grant: &pro}
+		if _, err := st.CreateKey(ctx, models.Plans{models.PlanPro: full}, in); models.ErrorCode(err) != models.CodeConflict {
 			t.Fatal(err)
 		}
 		entries := func(f store.AuditFilter, want int) []models.AuditEntry {
@@ -38,7 +39,7 @@ func TestAudit(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := entries(store.AuditFilter{}, 1)[0]
-		if e.Who != "grace" || e.Origin != "here" || e.Action != "keys create" || e.AccountID != key.AccountID || e.Object != key.ID || e.Result != "done" {
+		if e.Who != "grace" || e.Origin != "here" || e.Action != "keys create" || e.AccountID != key.AccountID || e.Object != key.ID || e.Became != "pro" || e.Result != "done" {
 			t.Errorf("%+v", e)
 		}
 		move(time.Hour)

@@ -42,9 +42,11 @@ func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (K
 	}
 	var key Key
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		made := "" // the grant of an account that is made
 		account, err := findAccount(s.locking(tx), in.Account)
 		if models.ErrorCode(err) == models.CodeNotFound && in.Create {
 			account, err = s.createAccount(tx, NewAccount{Email: in.Account, Grant: in.Grant})
+			made = granted(in.Grant)
 		}
 		if err != nil {
 			return err
@@ -55,7 +57,7 @@ func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (K
 		if key, err = s.insertKey(tx, &account, in.Name, in.ExpiresAt); err != nil {
 			return err
 		}
-		return s.did(tx, models.AuditEntry{AccountID: account.ID, Object: key.ID})
+		return s.did(tx, models.AuditEntry{AccountID: account.ID, Object: key.ID, Became: made})
 	})
 	return key, translate(err)
 }
