@@ -42,6 +42,11 @@ func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (K
 	}
 	var key Key
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		if in.Create && storable(in.Account) { // of two who do this at once, one makes the account
+			if err := s.lockAddress(tx, models.EmailKey(in.Account)); err != nil {
+				return err
+			}
+		}
 		made := "" // the grant of an account that is made
 		account, err := findAccount(s.locking(tx), in.Account)
 		if models.ErrorCode(err) == models.CodeNotFound && in.Create {

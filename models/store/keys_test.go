@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -127,6 +128,28 @@ func TestKeysAfter(t *testing.T) {
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%q\nwant\n%q", got, want)
+		}
+	})
+}
+
+// Of several who make a key for a new address at once, one makes the account, and each gets a key.
+func TestKeysOfANewAccountAtOnce(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		plans := models.DefaultPlans()
+		for turn := range 10 {
+			in := store.NewKey{Account: fmt.Sprintf("Ann%d@example.com", turn), Create: true}
+			var wg sync.WaitGroup
+			for _, st := range []*store.Store{a, b} {
+				wg.Go(func() {
+					if _, err := st.CreateKey(t.Context(), plans, in); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+		}
+		if list, err := a.Accounts(t.Context(), store.AccountFilter{}); err != nil || len(list) != 10 {
+			t.Errorf("%d accounts, %v", len(list), err)
 		}
 	})
 }
