@@ -19,10 +19,14 @@ func cleanupJob(d *Deps) Job {
 					parts = append(parts, fmt.Sprintf("%d %s", g.Rows, g.What))
 				}
 			}
-			if len(parts) == 0 {
-				return "nothing was old enough", err
+			switch {
+			case len(parts) > 0:
+				return strings.Join(parts, ", ") + " taken away", err
+			case err != nil: // what would have been found, nobody knows
+				return "", err
+			default:
+				return "nothing was old enough", nil
 			}
-			return strings.Join(parts, ", ") + " taken away", err
 		},
 	}
 }
