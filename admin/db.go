@@ -108,7 +108,7 @@ func dbStatus(ctx context.Context, c *call) (err error) {
 	if !store.Exists(c.cfg.DatabaseURL) {
 		return noDatabase(c.cfg.DatabaseURL)
 	}
-	st, err := store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now})
+	st, err := store.OpenToLook(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now})
 	if err != nil {
 		return err
 	}
