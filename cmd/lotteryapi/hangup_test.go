@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"net/http"
 	"os"
@@ -155,5 +156,37 @@ func TestCommandWhoseReaderIsGone(t *testing.T) {
 		return e.Action == "accounts export" && e.Result == "done, not all of it read"
 	}) {
 		t.Errorf("%s", out)
+	}
+}
+
+// A server whose log nobody reads any more goes on, and ends as it should.
+func TestServerWhoseLogReaderIsGone(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	key := newKey(t, url, "ada@example.com")
+	reader, log, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary(t, "lotteryapi"), serveArgs(url, "--access-log", "true")...)
+	cmd.Dir, cmd.Stderr = t.TempDir(), log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	_ = log.Close()
+	base := ""
+	for lines := bufio.NewScanner(reader); base == "" && lines.Scan(); {
+		base = listening(lines.Text())
+	}
+	_ = reader.Close()
+	for range 3 {
+		waitUntil(t, "an answer", func() bool { return answers(base+"/v1/games", key) })
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }

@@ -28,6 +28,8 @@ func main() {
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that closes may say so twice: it is never undone
 	}
+	// Whoever reads the log may go away, as a logger(1) that is restarted: the server goes on, and stops as it should.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	context.AfterFunc(ctx, func() { time.AfterFunc(saidTwice, stop) }) // a later SIGTERM or Ctrl-C ends the program at once, whatever is in flight
 	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr))
 }
