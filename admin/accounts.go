@@ -223,11 +223,11 @@ func accountsSetLimit(ctx context.Context, c *call) error {
 }
 
 func accountsSuspend(ctx context.Context, c *call) error {
-	err := c.confirmAccount(ctx, "Suspend %s? Its keys are refused until you resume it.")
+	id, err := c.confirmAccount(ctx, "Suspend %s? Its keys are refused until you resume it.")
 	if err != nil {
 		return err
 	}
-	a, err := c.store.SetAccountStatus(ctx, c.arg(0), models.AccountSuspended)
+	a, err := c.store.SetAccountStatus(ctx, id, models.AccountSuspended)
 	if err != nil {
 		return err
 	}
@@ -251,11 +251,11 @@ func accountsResume(ctx context.Context, c *call) error {
 }
 
 func accountsDelete(ctx context.Context, c *call) error {
-	err := c.confirmAccount(ctx, "Delete %s? Its personal data and its keys are gone for good.")
+	id, err := c.confirmAccount(ctx, "Delete %s? Its personal data and its keys are gone for good.")
 	if err != nil {
 		return err
 	}
-	a, err := c.store.Account(ctx, c.arg(0))
+	a, err := c.store.Account(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -266,13 +266,17 @@ func accountsDelete(ctx context.Context, c *call) error {
 	return c.accountResult(c.store.DeleteAccount(ctx, a.ID))
 }
 
-// confirmAccount asks a question about the account that the argument names.
-func (c *call) confirmAccount(ctx context.Context, question string) error {
-	return c.confirm(func() (string, error) {
-		a, err := c.store.Account(ctx, c.arg(0))
+// confirmAccount asks a question about the account that the argument names, and gives what names it from then on: the
+// address may be another account's by the time that the answer comes.
+func (c *call) confirmAccount(ctx context.Context, question string) (id string, err error) {
+	id = c.arg(0)
+	err = c.confirm(func() (string, error) {
+		a, err := c.store.Account(ctx, id)
 		if err != nil {
 			return "", err
 		}
+		id = a.ID
 		return fmt.Sprintf(question, fmt.Sprintf("account %s (%s)", a.ID, *a.Email)), nil
 	})
+	return id, err
 }
