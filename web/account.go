@@ -180,6 +180,16 @@ func (h *Handler) stuck(b *models.BillingAccount) bool {
 	return h.deps.Billing == nil && (b.GoesOn() || b.Payable(h.deps.Now()))
 }
 
+// unwaited is ctx for what is carried through once it has begun, though whoever asked for it has left. It ends when the page
+// may take no longer.
+func unwaited(ctx context.Context) (context.Context, context.CancelFunc) {
+	lasting := context.WithoutCancel(ctx)
+	if until, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(lasting, until)
+	}
+	return context.WithCancel(lasting)
+}
+
 // closeAccount ends what is paid for first: an account that still pays is never closed.
 func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	if v.Account.Status == models.AccountSuspended {
@@ -188,6 +198,9 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	if r.PostFormValue("confirm") != "yes" {
 		return h.showClose(w, r, v, "Tick the box to say that you mean it.", http.StatusUnprocessableEntity)
 	}
+	ctx, cancel := unwaited(r.Context()) // they would not hear that the account is open still, without its subscription
+	defer cancel()
+	r = r.WithContext(ctx)
 	b, err := h.deps.Store.BillingAccount(r.Context(), v.Account.ID)
 	if err != nil {
 		return err

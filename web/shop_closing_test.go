@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"lottery/billing/sandbox"
+	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 	"lottery/web"
@@ -190,4 +192,37 @@ func TestWhatStripeKeepsIsTold(t *testing.T) {
 	}
 	p.get(s.buy(p, sandbox.CardOK))
 	p.get("/dashboard/account/close").says(t, http.StatusOK, keeps)
+}
+
+// Who closes an account and does not wait for the page has closed it, however long Stripe takes: nobody would tell them that
+// it is still open.
+func TestClosingIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.customer()
+	s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.DelayReply, Path: "/v1/customers/*", Delay: 300 * time.Millisecond})
+	ctx, hangUp := context.WithCancel(t.Context())
+	defer hangUp()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/dashboard/account/close", strings.NewReader("confirm=yes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	go func() {
+		for ctx.Err() == nil && s.stripe.Subscriptions("")[0].Status != "canceled" {
+			time.Sleep(time.Millisecond)
+		}
+		hangUp()
+	}()
+	if res, err := p.client.Do(r); err == nil {
+		_ = res.Body.Close()
+		t.Fatal("nobody hung up")
+	}
+	for range 500 {
+		if _, err := s.store.Account(t.Context(), "ada@example.com"); models.ErrorCode(err) == models.CodeNotFound {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the subscription is cancelled, and the account is open")
 }
