@@ -280,7 +280,7 @@ func TestForms(t *testing.T) {
 			"sqlite::memory:": false, "sqlite:a.db?mode=ro": false, "sqlite:a#b.db": false, "sqlite://": false, "postgres://u:secret@h/d?sslmode=foo": false,
 		},
 		"listen":                {"127.0.0.1:0": true, ":8080": true, "127.0.0.1": false, "127.0.0.1:http": false, "127.0.0.1:65536": false, "127.0.0.1:-1": false},
-		"feeds_sync":            {"@every 1h": true, "15 * * * *": true, "@every -5m": false, "@every 0s": false},
+		"feeds_sync":            {"@every 1h": true, "15 * * * *": true, "@every -5m": false, "@every 0s": false, "TZ=UTC": false, "CRON_TZ=America/New_York": false, "TZ=UTC 15 * * * *": true},
 		"wrong_keys_per_minute": {"0": true, "1_000": true, "-1": false, "1.5": false, "": true},
 	} {
 		for value, ok := range values {

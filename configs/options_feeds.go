@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ func feedOptions() []Option {
 					return fmt.Errorf("must be off, or a cron expression; @every wants a second or more, not %s", every)
 				}
 			}
-			when, err := cron.ParseStandard(v)
+			when, err := schedule(v)
 			if err != nil || when.Next(time.Now()).IsZero() { // a 30th of February never comes
 				return fmt.Errorf("must be off, or a cron expression such as \"15 * * * *\" (every hour at a quarter past), not %q", v)
 			}
@@ -43,6 +44,14 @@ func feedOptions() []Option {
 			return nil
 		}},
 	}
+}
+
+// schedule reads a cron expression. The library panics where a time zone stands alone.
+func schedule(v string) (cron.Schedule, error) {
+	if strings.Contains(v, "TZ=") && !strings.Contains(v, " ") {
+		return nil, errors.New("there is a time zone, and no times")
+	}
+	return cron.ParseStandard(v)
 }
 
 // feedOption is the address of one feed.
