@@ -84,8 +84,14 @@ func (o *Option) value(file map[string]string, path string, getenv func(string) 
 	return o.Default, o.Key, nil
 }
 
-func readSecret(path string) (string, error) {
+// readText is a file without the byte order mark that Windows' editors begin it with, which is no part of the text.
+func readText(path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
+	return bytes.TrimPrefix(b, []byte("\ufeff")), err
+}
+
+func readSecret(path string) (string, error) {
+	b, err := readText(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the secret: %w", err)
 	}
@@ -102,11 +108,10 @@ func readFile(path string, options []Option) (flat map[string]string, problems [
 	if path == "" {
 		return nil, nil
 	}
-	b, err := os.ReadFile(path)
+	b, err := readText(path)
 	if err != nil {
 		return nil, []string{fmt.Sprintf("cannot read the configuration file: %v", err)}
 	}
-	b = bytes.TrimPrefix(b, []byte("\ufeff")) // Windows' editors write it, and YAML allows it; the parser takes it for part of the first key
 	var raw map[string]any
 	var nodes map[string]ast.Node
 	for _, into := range []any{&raw, &nodes} {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/mail"
 	"net/url"
-	"os"
 	"strconv"
+	"strings"
 )
 
 // Web is what the pages need: mail, and the operator's own texts.
@@ -67,11 +67,11 @@ func textOption(key, help string, field func(*Web) *string) Option {
 		if v == "" {
 			return nil
 		}
-		text, err := os.ReadFile(v)
+		text, err := readText(v)
 		if err != nil {
 			return fmt.Errorf("cannot be read: %w", err)
 		}
-		if *field(&c.Web) = string(text); len(text) == 0 {
+		if *field(&c.Web) = string(text); strings.TrimSpace(string(text)) == "" {
 			return fmt.Errorf("the file %s is empty", v)
 		}
 		return nil
