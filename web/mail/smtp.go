@@ -35,7 +35,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
 		return nil, fmt.Errorf("must be smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the start")
 	}
-	domain, err := domainOf(from)
+	sender, domain, err := senderOf(from)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a sender of the form Name <name@example.com>", from)
 	}
@@ -63,17 +63,17 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up SMTP: %w", err)
 	}
-	return &SMTP{client, from, domain}, nil
+	return &SMTP{client, sender, domain}, nil
 }
 
-// domainOf is the domain of a sender, as it goes over the wire.
-func domainOf(from string) (string, error) {
-	sender, err := netmail.ParseAddress(from)
+// senderOf is a sender and its domain, as they go over the wire.
+func senderOf(from string) (sender, domain string, err error) {
+	a, err := netmail.ParseAddress(from)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	_, domain, err := inASCII(sender.Address)
-	return domain, err
+	a.Address, domain, err = inASCII(a.Address)
+	return a.String(), domain, err
 }
 
 // inASCII is an address and its domain as the DNS has it (RFC 5891): mail servers need not know other letters. Those are
@@ -152,7 +152,11 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 		return ErrAddress
 	}
 	if m.ReplyTo != "" {
-		if err := msg.ReplyTo(m.ReplyTo); err != nil {
+		reply, _, err := inASCII(m.ReplyTo)
+		if err != nil {
+			reply = m.ReplyTo // no reason not to send the mail
+		}
+		if err := msg.ReplyTo(reply); err != nil {
 			return err
 		}
 	}
