@@ -66,7 +66,11 @@ func (h *Handler) fail(c *gin.Context, err error) {
 		}
 	}
 	if p.Status() >= http.StatusInternalServerError && !p.Logged {
-		h.deps.Log.ErrorContext(middleware.ContextOf(c), "request failed",
+		level, what := slog.LevelError, "request failed"
+		if middleware.HungUp(c.Request, p) {
+			level, what = slog.LevelInfo, "a request was not waited for"
+		}
+		h.deps.Log.Log(middleware.ContextOf(c), level, what,
 			"method", c.Request.Method, "path", secret.Redacted(c.Request.URL.Path), "code", p.Code, "error", p.Error())
 	}
 	if c.Writer.Written() {

@@ -1,9 +1,12 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +14,8 @@ import (
 
 	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
 
+	"lottery/api"
+	"lottery/models/secret"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -69,5 +74,30 @@ func holdWriteLock(t *testing.T, path string) (release func()) {
 			t.Error(err)
 		}
 		_ = db.Close()
+	}
+}
+
+// A client that leaves while its key or its usage is looked up is no failure: the log must not blame the database for it.
+func TestRequestThatIsNotWaitedForIsNoFailure(t *testing.T) {
+	t.Parallel()
+	m := newMetered(t, 100)
+	m.get(t, "/v1/games", nil) // the key is known
+	var log bytes.Buffer
+	m.deps.Log = slog.New(slog.NewTextHandler(&log, nil))
+	handler := api.New(m.deps)
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	for path, key := range map[string]string{"/v1/games": secret.NewKey(), "/v1/usage": m.key} {
+		log.Reset()
+		r := httptest.NewRequest(http.MethodGet, path, nil).WithContext(gone)
+		r.Header.Set("X-API-Key", key)
+		res := httptest.NewRecorder()
+		handler.ServeHTTP(res, r)
+		if res.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s: %d %s", path, res.Code, res.Body)
+		}
+		if text := log.String(); strings.Contains(text, "level=ERROR") || !strings.Contains(text, "was not waited for") {
+			t.Errorf("%s: %s", path, text)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 	"time"
 	"weak"
 
+	"lottery/billing/sandbox"
 	"lottery/models/catalog"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
@@ -48,6 +50,47 @@ func TestSignInWhileTheDatabaseHangs(t *testing.T) {
 	}
 	answer()
 	h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusOK, "Check your mail")
+}
+
+// lines is a log, line by line.
+type lines chan string
+
+func (l lines) Write(b []byte) (int, error) {
+	l <- string(b)
+	return len(b), nil
+}
+
+// Whoever leaves before a page is ready is no failure: the log must not blame Stripe for it.
+func TestPageThatIsNotWaitedForIsNoFailure(t *testing.T) {
+	t.Parallel()
+	log := make(lines, 100)
+	s := openShop(t, func(d *web.Deps) { d.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	p := s.person()
+	p.signIn("ada@example.com")
+	s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.DelayReply, Delay: time.Minute})
+	ctx, hangUp := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer hangUp()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/dashboard/plan/upgrade", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := p.client.Do(r); err == nil {
+		_ = res.Body.Close()
+		t.Fatal("nobody hung up")
+	}
+	for {
+		select {
+		case line := <-log:
+			if strings.Contains(line, "level=ERROR") {
+				t.Fatal(line)
+			}
+			if strings.Contains(line, "was not waited for") && strings.Contains(line, "/dashboard/plan/upgrade") {
+				return
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("the log does not tell")
+		}
+	}
 }
 
 // A key that somebody put into the address of a page comes into no log.

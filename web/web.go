@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"lottery/api/middleware"
 	"lottery/api/quota"
 	"lottery/billing"
 	"lottery/models"
@@ -160,7 +161,11 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f = failure{http.StatusRequestEntityTooLarge, "The form is too large", "It has more than 16 KiB. Nothing was changed: go back, and shorten what you typed."}
 	}
 	if f.Status >= http.StatusInternalServerError {
-		h.deps.Log.ErrorContext(r.Context(), "page failed", "method", r.Method, "path", secret.Redacted(r.URL.Path), "error", err)
+		level, what := slog.LevelError, "page failed"
+		if middleware.HungUp(r, err) {
+			level, what = slog.LevelInfo, "a page was not waited for"
+		}
+		h.deps.Log.Log(r.Context(), level, what, "method", r.Method, "path", secret.Redacted(r.URL.Path), "error", err)
 		w.Header().Set("Retry-After", "5")
 	}
 	h.failPage(w, r, f)

@@ -2,7 +2,9 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"net/http"
 
 	"github.com/gin-gonic/gin"
 )
@@ -17,6 +19,11 @@ func WithRequestID(ctx context.Context, id string) context.Context {
 // ContextOf is the context of c's request, with its id. It is made where it is wanted: most requests log nothing.
 func ContextOf(c *gin.Context) context.Context {
 	return WithRequestID(c.Request.Context(), RequestIDOf(c))
+}
+
+// HungUp tells whether a request failed because its client has gone away: that is nobody's failure.
+func HungUp(r *http.Request, failed error) bool {
+	return errors.Is(r.Context().Err(), context.Canceled) && errors.Is(failed, context.Canceled)
 }
 
 // LogHandler adds the id of the request, if there is one, to every line that is logged with its context.
