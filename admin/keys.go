@@ -108,7 +108,7 @@ type replacedKey struct {
 func (c *call) keyResult(token string, object any) error {
 	c.say("This is the only time that the key is shown: keep it now.")
 	if err := c.printKey(token, object); err != nil {
-		return fmt.Errorf("the new key is there and could not be shown: `lotteryadmin keys rotate %s --grace 0s` gives another for it: %v", token[:secret.PrefixLength], err)
+		return fmt.Errorf("the new key is there and could not be shown: `lotteryadmin keys rotate %s --grace 0s` gives another for it: %v", token[:secret.PrefixLength], err) //nolint:errorlint // told, even if nobody reads the result: see readerGone
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (t *tool) finish(v any, outcome error) error {
 // done its work, and whoever left needs no message.
 func readerGone(err error) bool {
 	for err != nil && err != error(syscall.EPIPE) { //nolint:errorlint // what stands beside it counts, too
-		if many, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // as above
+		if many, ok := err.(interface{ Unwrap() []error }); ok {
 			return !slices.ContainsFunc(many.Unwrap(), func(one error) bool { return !readerGone(one) })
 		}
 		err = errors.Unwrap(err)

@@ -132,7 +132,7 @@ func TestCommandWhoseReaderIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = reader.Close()
-		defer stdout.Close() //nolint:errcheck // nobody reads it
+		defer stdout.Close()
 		cmd := exec.Command(binary(t, "lotteryadmin"), append([]string{"--database-url", url}, args...)...)
 		var stderr strings.Builder
 		cmd.Dir, cmd.Stdout, cmd.Stderr = folder, stdout, &stderr
