@@ -2,8 +2,10 @@ package jobs_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +104,102 @@ func TestSyncNewYorkWholeWithoutItsNewestDraws(t *testing.T) {
 	b.answer(nyFile, sodaUpTo(190, time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)))
 	if got := b.run(t, jobs.SyncOptions{Feed: only.Feed, Whole: true}); len(got.Errs) > 0 {
 		t.Errorf("with one of the days: %+v", got)
+	}
+}
+
+// soda plays Socrata with n days of records.
+func soda(n int) http.HandlerFunc { return sodaUpTo(n, time.Date(2026, 3, 18, 0, 0, 0, 0, time.UTC)) }
+
+func sodaUpTo(n int, last time.Time) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		limit, _ := strconv.Atoi(q.Get("$limit"))
+		offset, _ := strconv.Atoi(q.Get("$offset"))
+		var since time.Time
+		if _, text, ok := strings.Cut(q.Get("$where"), "draw_date >= '"); ok {
+			since, _ = time.Parse("2006-01-02", strings.TrimSuffix(text, "'"))
+		}
+		var rows []string
+		for i := n - 1; i >= 0; i-- {
+			d := last.AddDate(0, 0, -i)
+			if d.Before(since) {
+				continue
+			}
+			rows = append(rows, fmt.Sprintf(`{"draw_date":"%sT00:00:00.000","midday_daily":"123","evening_daily":"%03d","midday_win_4":"0042","evening_win_4":"9999"}`, d.Format("2006-01-02"), i%1000))
+		}
+		rows = rows[min(offset, len(rows)):min(offset+limit, len(rows))]
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, "["+strings.Join(rows, ",")+"]")
+	}
+}
+
+// New York is read by pages, then from two weeks before its newest draw, and whole once a week.
+func TestSyncNewYork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.answer(nyFile, soda(12_000))
+	only := jobs.SyncOptions{Feed: models.FeedNYOpenData}
+	first := b.run(t, only)
+	if len(first.Errs) > 0 || first.Summary.Inserted != 48_000 || b.requests(nyFile) != 2 {
+		t.Fatalf("%+v, %d requests", first, b.requests(nyFile))
+	}
+	b.now = b.now.Add(time.Hour)
+	if lately := b.run(t, only); lately.Summary.Unchanged != 15*4 || b.requests(nyFile) != 3 {
+		t.Errorf("lately: %+v, %d requests", lately, b.requests(nyFile))
+	}
+	b.now = b.now.AddDate(0, 0, 8)
+	if whole := b.run(t, only); whole.Summary.Unchanged != 48_000 {
+		t.Errorf("after a week: %+v", whole)
+	}
+	b.now = b.now.AddDate(0, 0, -2) // the clock was ahead when it was read, which says nothing of when that was
+	if whole := b.run(t, only); whole.Summary.Unchanged != 48_000 {
+		t.Errorf("after the clock was mended: %+v", whole)
+	}
+	b.now = b.now.AddDate(0, 0, 8)
+	b.answer(nyFile, soda(9000))
+	if shrunk := b.run(t, only); len(shrunk.Errs) != 1 || !strings.Contains(shrunk.Errs[0].Error(), "shrank from 12000 to 9000 records") {
+		t.Errorf("shrunk: %+v", shrunk)
+	}
+}
+
+// Pages that repeat themselves, or change on the way, give no half data set.
+func TestSyncNewYorkBrokenPages(t *testing.T) {
+	t.Parallel()
+	pages := soda(12_000)
+	tests := map[string]struct {
+		serve http.HandlerFunc
+		want  string
+	}{
+		"the same page for ever": {func(w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			q.Set("$offset", "0")
+			r.URL.RawQuery = q.Encode()
+			pages(w, r)
+		}, "same page again"},
+		"changing all the time": {func() http.HandlerFunc {
+			n := 0
+			return func(w http.ResponseWriter, r *http.Request) {
+				n++
+				w.Header().Set("Last-Modified", time.Unix(int64(n)*1000, 0).UTC().Format(http.TimeFormat))
+				pages(w, r)
+			}
+		}(), "it changed while"},
+		"a refusal": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"error":true,"message":"no such column"}`)
+		}, "no list of records"},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_daily":"123"},{"draw_`)
+		}, "breaks off"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.answer(nyFile, test.serve)
+			got := b.run(t, jobs.SyncOptions{Feed: models.FeedNYOpenData})
+			if len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), test.want) || got.Summary.Draws != 0 {
+				t.Errorf("%+v", got)
+			}
+		})
 	}
 }

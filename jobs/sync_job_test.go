@@ -1,0 +1,78 @@
+package jobs_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/jobs"
+	"lottery/models"
+)
+
+// From the schedule, too, only rejections that were not there before are told, in the log and in the outcome.
+func TestSyncJobTellsNewRejections(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	b.set(va3, strings.Replace(virginia(20, "0,3,4"), "Day: 0,3,4", "Day: 0,3,44", 1))
+	var log bytes.Buffer
+	feeds := b.sync.Feeds
+	feeds.AllowPrivate, feeds.Sync = true, "15 * * * *"
+	now := func() time.Time { return b.now }
+	job, _ := jobs.Find(jobs.All(jobs.Deps{Store: b.store, Feeds: feeds, Contact: "http://localhost", Now: now, Log: slog.New(slog.NewTextHandler(&log, nil))}), "sync")
+	run := func(news string, warned int) {
+		t.Helper()
+		node := jobs.Runner{Store: b.store, Node: "a", Now: now, Log: slog.New(slog.DiscardHandler)}
+		log.Reset()
+		ran, err := node.RunDue(context.Background(), &job)
+		runs, _ := b.store.JobRuns(context.Background())
+		outcome := runs["sync"].Outcome
+		if !ran || err == nil || !strings.Contains(outcome, news) || !strings.Contains(outcome, "not synced: ny-open-data, tx-lottery, nc-lottery;") {
+			t.Errorf("%v %v %q", ran, err, outcome)
+		}
+		if n := strings.Count(log.String(), "a draw that is not taken"); n != warned {
+			t.Errorf("%d warnings:\n%s", n, &log)
+		}
+	}
+	run("79 new draws, 0 corrected, 1 newly rejected", 1)
+	b.now = b.now.Add(time.Hour)
+	run("0 new draws, 0 corrected, 0 newly rejected", 0)
+	b.now = b.now.Add(time.Hour)
+	b.set(va3, strings.Replace(strings.Replace(virginia(21, "0,3,4"), "Day: 0,3,4", "Day: 0,3,44", 1), "Night: 2,8,4", "Night: x", 1))
+	run("1 newly rejected", 1)
+}
+
+// A column that the feed does not know is told at each sync that reads it, in the log and in the outcome: whoever runs
+// the server may not have seen it the last time, and what it holds is still not read. It is no failure.
+func TestSyncJobTellsIgnoredColumns(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set(ncFile, "Date,Day/Eve,Ball 1,Ball 2,Ball 3,Wild Ball,Note\n03/19/2026,D,4,2,7,9,\n")
+	b.answer(nyFile, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_numbers":"123","evening_daily":"456"}]`)
+	})
+	var log bytes.Buffer
+	feeds := b.sync.Feeds
+	feeds.AllowPrivate, feeds.Sync = true, "15 * * * *"
+	now := func() time.Time { return b.now }
+	job, _ := jobs.Find(jobs.All(jobs.Deps{Store: b.store, Feeds: feeds, Contact: "http://localhost", Now: now, Log: slog.New(slog.NewTextHandler(&log, nil))}), "sync")
+	outcome, _ := job.Run(context.Background())
+	if outcome != "2 new draws, 0 corrected, 0 newly rejected, 2 columns not read" {
+		t.Error(outcome)
+	}
+	for _, want := range []string{"feed=ny-open-data address=" + feeds.NYURL + " column=midday_numbers\n", "feed=nc-lottery address=" + feeds.NCURL + ncFile + ` column="Wild Ball"`} {
+		if strings.Count(log.String(), want) != 1 {
+			t.Errorf("%q is missing:\n%s", want, &log)
+		}
+	}
+	got := b.run(t, jobs.SyncOptions{Feed: models.FeedNC, Whole: true})
+	if !slices.Equal(got.Summary.IgnoredColumns, []models.IgnoredColumn{{File: feeds.NCURL + ncFile, Column: "Wild Ball"}}) {
+		t.Errorf("%+v", got)
+	}
+}
