@@ -6,18 +6,16 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"lottery/admin"
 )
 
 // thinking is a person who answers yes, but not before something else has happened.
 func thinking(meanwhile func()) io.Reader {
-	yes := strings.NewReader("y\n")
-	return iotest.OneByteReader(io.MultiReader(readerFunc(func([]byte) (int, error) {
+	return io.MultiReader(readerFunc(func([]byte) (int, error) {
 		meanwhile()
 		return 0, io.EOF
-	}), yes))
+	}), strings.NewReader("y\n"))
 }
 
 type readerFunc func([]byte) (int, error)
