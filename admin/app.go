@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -107,6 +108,8 @@ type tool struct {
 	stdin *bufio.Reader
 	form  string // of the result: table, json or csv
 	quiet bool
+
+	saying sync.Mutex
 }
 
 func newTool(ctx context.Context, env Env) *tool {
@@ -225,8 +228,18 @@ func opened(run func(context.Context, *call) error) func(context.Context, *call)
 		if !there {
 			c.sayNew()
 		}
-		return run(ctx, c)
+		return c.tellingLocks(ctx, run)
 	}
+}
+
+// tellingLocks gives run the database, and tells of whoever keeps it waiting there.
+func (c *call) tellingLocks(ctx context.Context, run func(context.Context, *call) error) error {
+	telling, end := context.WithCancel(ctx)
+	var teller sync.WaitGroup
+	teller.Go(func() { c.store.TellLocks(telling) })
+	defer teller.Wait()
+	defer end()
+	return run(ctx, c)
 }
 
 // sayNew tells of a database that was made: it may not be the one that was meant.
@@ -235,9 +248,11 @@ func (c *call) sayNew() { c.say("Made a new database at %s.", c.cfg.DatabaseURL)
 // sayWaiting tells what the database keeps a command waiting for.
 func (c *call) sayWaiting(why string) { c.say("Waiting for the database: %s.", why) }
 
-// say writes a message, which is no result, to stderr.
+// say writes a message, which is no result, to stderr. It may be called by several goroutines.
 func (t *tool) say(format string, args ...any) {
 	if !t.quiet {
+		t.saying.Lock()
+		defer t.saying.Unlock()
 		fmt.Fprintf(t.env.Stderr, format+"\n", args...)
 	}
 }

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -29,6 +30,7 @@ type desk struct {
 	now      time.Time
 	terminal bool
 	stdin    string
+	database string // its URL; "" = a file of SQLite's
 	redis    string // address of the counters; "" = in the database
 	stripe   string // address of Stripe's stand-in; "" = billing is off
 }
@@ -42,7 +44,7 @@ func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
 	return admin.Env{
 		Getenv: func(name string) string {
 			settings := map[string]string{
-				"LOTTERY_DATABASE_URL": "sqlite:" + filepath.Join(d.dir, "lottery.db"), "LOTTERY_REDIS_URL": d.redis,
+				"LOTTERY_DATABASE_URL": cmp.Or(d.database, "sqlite:"+filepath.Join(d.dir, "lottery.db")), "LOTTERY_REDIS_URL": d.redis,
 			}
 			if d.stripe != "" {
 				settings["LOTTERY_STRIPE_SECRET_KEY"], settings["LOTTERY_STRIPE_API_URL"] = sandbox.DefaultKey, d.stripe

@@ -84,6 +84,34 @@ func (s *Store) tellWaiting(ctx context.Context, limit time.Duration) error {
 	}
 }
 
+// TellLocks tells Options.Waiting, until ctx ends, of another session whose lock keeps a statement of this Store waiting
+// for more than a second: that it is there, who it is, and what to do about it, and the same again every minute. SQLite
+// bounds by itself how long a lock is waited for.
+func (s *Store) TellLocks(ctx context.Context) {
+	if s.dialect != Postgres || s.waiting == nil {
+		return
+	}
+	pause := func(d time.Duration) bool {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(d):
+			return true
+		}
+	}
+	for next := s.patience; pause(next); {
+		next = s.patience
+		by, locked, err := s.lockHolder(ctx)
+		if err != nil || !locked || !pause(s.patience/5) {
+			continue
+		}
+		if still, locked, err := s.lockHolder(ctx); err == nil && locked && still.pid == by.pid {
+			s.waiting(still.hasLocked())
+			next = againPatience * s.patience
+		}
+	}
+}
+
 // holder is a session of PostgreSQL that keeps one of ours waiting.
 type holder struct {
 	pid               int32
@@ -97,6 +125,15 @@ func (h holder) String() string {
 		text += ", application " + h.application
 	}
 	return text
+}
+
+// hasLocked tells what h has locked, and what to do about it.
+func (h holder) hasLocked() string {
+	what := "what is needed"
+	if h.relation != "" {
+		what = "the table " + h.relation
+	}
+	return fmt.Sprintf("another session has locked %s (%s): end what it does, or say SELECT pg_terminate_backend(%d)", what, h, h.pid)
 }
 
 const (
@@ -116,42 +153,43 @@ func (s *Store) heldUpBy(ctx context.Context) string {
 	if s.dialect != Postgres {
 		return "its file is slow, or another program is writing to it"
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	pool, err := s.read.DB()
-	if err != nil {
-		return err.Error()
-	}
-	ask := func(query string, argument any) (h holder, found bool, err error) {
-		err = pool.QueryRowContext(ctx, query, argument).Scan(&h.pid, &h.user, &h.application, &h.relation)
-		if errors.Is(err, sql.ErrNoRows) {
-			return h, false, nil
-		}
-		return h, err == nil, err
-	}
-	ours := s.backends.list()
-	by, locked, err := ask(holderOfLock, ours)
-	if err == nil && locked {
-		what := "what is needed"
-		if by.relation != "" {
-			what = "the table " + by.relation
-		}
-		return fmt.Sprintf("another session has locked %s (%s): end what it does, or say SELECT pg_terminate_backend(%d)", what, by, by.pid)
+	by, locked, err := s.lockHolder(ctx)
+	if locked {
+		return by.hasLocked()
 	}
 	migrating := false
 	if err == nil {
-		by, migrating, err = ask(holderOfMigration, lock.DefaultLockID)
+		by, migrating, err = s.askHolder(ctx, holderOfMigration, lock.DefaultLockID)
 	}
 	switch {
 	case err != nil:
 		return "it does not answer: see that PostgreSQL is well"
-	case migrating && slices.Contains(ours, by.pid):
+	case migrating && slices.Contains(s.backends.list(), by.pid):
 		return "it is being brought up to date, which may take long: let it go on"
 	case migrating:
 		return fmt.Sprintf("another program is bringing it up to date (%s): let it go on", by)
 	default:
 		return "it takes its time, and no lock is known that holds it up: pg_stat_activity has what PostgreSQL is doing"
 	}
+}
+
+// lockHolder gives the session whose lock keeps a statement of this Store waiting.
+func (s *Store) lockHolder(ctx context.Context) (h holder, found bool, err error) {
+	return s.askHolder(ctx, holderOfLock, s.backends.list())
+}
+
+func (s *Store) askHolder(ctx context.Context, query string, argument any) (h holder, found bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	pool, err := s.read.DB()
+	if err != nil {
+		return h, false, err
+	}
+	err = pool.QueryRowContext(ctx, query, argument).Scan(&h.pid, &h.user, &h.application, &h.relation)
+	if errors.Is(err, sql.ErrNoRows) {
+		return h, false, nil
+	}
+	return h, err == nil, err
 }
 
 // backends are the processes of PostgreSQL that serve this Store's newest connections.

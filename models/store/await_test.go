@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -137,5 +138,46 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 				t.Errorf("%q", told)
 			}
 		})
+	}
+}
+
+// A statement of later that waits for a row which somebody has locked says who has, once a minute; one that waits for a
+// moment says nothing.
+func TestLocksAreTold(t *testing.T) {
+	t.Parallel()
+	const patience = 500 * time.Millisecond
+	url := storetest.NewPostgres(t)
+	seed := storetest.OpenURL(t, url, store.Options{})
+	account, err := seed.CreateAccount(t.Context(), store.NewAccount{Email: "ada@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := "SELECT 1 FROM accounts WHERE id = '" + account.ID + "' FOR UPDATE"
+	told := make(chan string, 10)
+	st := waitingStore(t, url, patience, func(why string) { told <- why })
+	telling, end := context.WithCancel(t.Context())
+	var teller sync.WaitGroup
+	teller.Go(func() { st.TellLocks(telling) })
+	defer teller.Wait()
+	defer end()
+
+	release := lockedBy(t, url, lock)
+	done := make(chan error, 1)
+	go func() {
+		_, err := st.SetAccountStatus(t.Context(), account.ID, models.AccountSuspended)
+		done <- err
+	}()
+	why := <-told
+	if !strings.HasPrefix(why, "another session has locked what is needed (process ") || !strings.Contains(why, "SELECT pg_terminate_backend(") {
+		t.Errorf("%q", why)
+	}
+	select {
+	case why := <-told:
+		t.Errorf("told again: %q", why)
+	case <-time.After(4 * patience):
+	}
+	release()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

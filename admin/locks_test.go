@@ -1,0 +1,63 @@
+package admin_test
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"lottery/admin"
+	"lottery/models/store/storetest"
+)
+
+// A command that waits for a row which somebody has locked says who has it, and goes on when it is free.
+func TestCommandsTellWhatTheyWaitFor(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.database = storetest.NewPostgres(t)
+	d.run(0, "accounts", "create", "--email", "ada@example.com")
+	db, err := sql.Open("pgx", d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "SELECT 1 FROM accounts FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	messages := &heard{wanted: "has locked", found: make(chan struct{})}
+	done := make(chan int, 1)
+	go func() {
+		done <- admin.Run(t.Context(), []string{"accounts", "suspend", "ada@example.com", "--yes"}, d.env(strings.NewReader(""), &strings.Builder{}, messages))
+	}()
+	select {
+	case <-messages.found:
+	case <-time.After(time.Minute):
+		t.Error("nothing was said in a minute")
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if code := <-done; code != 0 || !strings.HasPrefix(messages.String(), "Waiting for the database: another session has locked what is needed (process ") {
+		t.Errorf("exit code %d: %s", code, messages)
+	}
+}
+
+// heard is written to, and tells when it was what is wanted.
+type heard struct {
+	strings.Builder
+	wanted string
+	found  chan struct{}
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), h.wanted) {
+		close(h.found)
+	}
+	return h.Builder.Write(p)
+}
