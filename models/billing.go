@@ -146,12 +146,13 @@ type AuditEntry struct {
 // MailKind is what a mail says.
 type MailKind string
 
-// The mails about money, and about keys.
+// The mails about money, about keys, and about the address.
 const (
 	MailWelcomePro    MailKind = "welcome_pro"
 	MailPaymentFailed MailKind = "payment_failed"
 	MailProEnded      MailKind = "pro_ended"
 	MailKeyExpires    MailKind = "key_expires"
+	MailEmailChanged  MailKind = "email_changed" // to the address before
 )
 
 // KeyExpires is the data of a MailKeyExpires.
@@ -159,6 +160,12 @@ type KeyExpires struct {
 	Name      string    `json:"name"`
 	Prefix    string    `json:"prefix"`
 	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// EmailChanged is the data of a MailEmailChanged.
+type EmailChanged struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
 }
 
 // Mail is a row of the outbox.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -111,18 +112,40 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if before != "" && h.deps.Mail != nil { // whoever lost the account hears of it
-		_ = h.send(r.Context(), mail.Message{
-			To: before, Subject: "Your address was changed",
-			Lines: []string{"Hello,", "your account of the Lottery Draws API now has the address " + *after.Email + "."},
-			After: []string{"If that was not you, write to support" + supportHint(h.deps.Support) + " at once."},
-		})
+	if before != "" && h.deps.Mail != nil {
+		h.tellBefore(r.Context(), after.ID, models.EmailChanged{Before: before, After: *after.Email})
 	}
 	h.tellStripe(r, after.ID)
 	h.show(w, r, view{Page: "message", Title: "Your address is changed", Private: true, Data: message{
 		"Your account now has the address " + *after.Email + ". Sign in with it from now on.", "/dashboard", "Go to the dashboard",
 	}})
 	return nil
+}
+
+// tellBefore writes to the address that an account had: whoever lost the account hears of it, also where the mail server is
+// away just now.
+func (h *Handler) tellBefore(ctx context.Context, accountID string, c models.EmailChanged) {
+	if h.send(ctx, emailChanged(c, h.deps.Support)) == nil {
+		return
+	}
+	after, cancel := h.deps.Store.Lasting(ctx)
+	defer cancel()
+	data, err := json.Marshal(c)
+	if err == nil {
+		once := string(models.MailEmailChanged) + ":" + accountID + ":" + h.deps.Now().UTC().Format(time.RFC3339Nano)
+		err = h.deps.Store.PostMail(after, models.Mail{AccountID: accountID, Kind: models.MailEmailChanged, Data: string(data), Once: once})
+	}
+	if err != nil {
+		h.deps.Log.ErrorContext(ctx, "the address that an account had before is not told of the change", "account", accountID, "error", err)
+	}
+}
+
+func emailChanged(c models.EmailChanged, support string) mail.Message {
+	return mail.Message{
+		To: c.Before, ReplyTo: support, Subject: "Your address was changed",
+		Lines: []string{"Hello,", "your account of the Lottery Draws API now has the address " + c.After + "."},
+		After: []string{"If that was not you, write to support" + supportHint(support) + " at once."},
+	}
 }
 
 // tellStripe sends a changed address on. The change stands, whether or not Stripe hears of it.

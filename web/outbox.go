@@ -101,10 +101,18 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 			wait = 0
 		}
 		o.Log.WarnContext(ctx, "a mail cannot be sent now", "mail", m.ID, "kind", m.Kind, "attempt", m.Attempts, "error", err)
+		if wait == 0 && m.Kind == models.MailEmailChanged { // an address that is dead is why many change it
+			after, cancel := o.Store.Lasting(ctx)
+			defer cancel()
+			return o.Store.DropMail(after, m.ID)
+		}
 		return o.failed(ctx, m, err.Error(), wait)
 	}
 	after, cancel := o.Store.Lasting(ctx)
 	defer cancel()
+	if m.Kind == models.MailEmailChanged {
+		return o.Store.DropMail(after, m.ID)
+	}
 	return o.Store.MailSent(after, m.ID)
 }
 
@@ -152,6 +160,16 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 	return out, true
 }
 
+// toBefore goes to the address that the account had. Nothing of it is kept when it is on its way, or given up: that address
+// is not the account's any more.
+func (o *Outbox) toBefore(m *store.DueMail, out mail.Message) (mail.Message, bool) {
+	var c models.EmailChanged
+	if err := json.Unmarshal([]byte(m.Data), &c); err != nil || c.Before == "" {
+		return out, false
+	}
+	return emailChanged(c, o.Support), true
+}
+
 // letter is what a mail says to an account whose billing is b.
 func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Message, bool) {
 	out := mail.Message{To: m.Email, ReplyTo: o.Support, Link: o.PublicURL + "/dashboard/plan", Action: "Your plan"}
@@ -159,6 +177,8 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 	switch {
 	case m.Kind == models.MailKeyExpires:
 		return o.keyExpires(m, out)
+	case m.Kind == models.MailEmailChanged:
+		return o.toBefore(m, out)
 	case source == models.SourceOperator:
 		return o.besideGrant(m, out)
 	case m.Account.Status == models.AccountSuspended:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"gorm.io/gorm"
+
 	"lottery/models"
 )
 
@@ -51,6 +53,14 @@ func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]D
 		claimed = append(claimed, mail)
 	}
 	return claimed, nil
+}
+
+// PostMail puts a mail into the outbox that no change of the account itself writes.
+func (s *Store) PostMail(ctx context.Context, m models.Mail) error {
+	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
+		_, err := s.post(tx, &m)
+		return err
+	}))
 }
 
 // MailsLeft is how many mails wait to be sent, and how many were given up.

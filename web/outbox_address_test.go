@@ -1,0 +1,79 @@
+package web_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/web"
+	"lottery/web/mail"
+)
+
+// moody is a mail server that is away at times.
+type moody struct {
+	mail.Mailbox
+
+	away atomic.Bool
+}
+
+func (m *moody) Send(ctx context.Context, message mail.Message) error {
+	if m.away.Load() {
+		return (&broken{away: true}).Send(ctx, message)
+	}
+	return m.Mailbox.Send(ctx, message)
+}
+
+// The address that an account had is told of the change, also where the mail server is away at that moment; nothing of
+// that address is kept afterwards, whether it could be told or not.
+func TestAddressBeforeIsToldLater(t *testing.T) {
+	t.Parallel()
+	for name, back := range map[string]bool{"the server comes back": true, "the address takes nothing": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := &moody{}
+			h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = server, &server.Mailbox })
+			h.box = &server.Mailbox
+			p := h.person()
+			p.signIn("ada@example.com")
+			id := h.account("ada@example.com").ID
+			p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We have sent a link")
+			token := h.tokenOf("lovelace@example.com")
+			server.away.Store(true)
+			p.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusOK, "Your address is changed")
+
+			outbox := web.Outbox{Store: h.store, Mail: server, Plans: models.DefaultPlans(), PublicURL: h.base, Support: "help@example.com", Log: slog.New(slog.DiscardHandler)}
+			send := func(times int) {
+				for range times {
+					h.clock.move(5 * time.Hour) // longer than the longest wait
+					if err := outbox.Send(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			send(2)
+			server.away.Store(!back)
+			send(10)
+			told := 0
+			for _, m := range server.All() {
+				if m.To == "ada@example.com" && m.Subject == "Your address was changed" {
+					told++
+					if text := m.Text(); !strings.Contains(text, "lovelace@example.com") || !strings.Contains(text, "help@example.com") {
+						t.Errorf("the mail says: %s", text)
+					}
+				}
+			}
+			if want := map[bool]int{true: 1}[back]; told != want {
+				t.Errorf("the address before was told %d times, want %d", told, want)
+			}
+			mails, err := h.store.Mails(t.Context(), id)
+			if err != nil || len(mails) > 0 {
+				t.Errorf("kept: %+v, %v", mails, err)
+			}
+		})
+	}
+}
