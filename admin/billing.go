@@ -2,7 +2,9 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -304,11 +306,15 @@ func billingClearFlags(ctx context.Context, c *call) error {
 		return err
 	}
 	c.about = a.ID
-	n, err := c.store.ClearFlags(ctx, a.ID)
+	cleared, err := c.store.ClearFlags(ctx, a.ID)
 	if err != nil {
 		return err
 	}
-	c.say("Cleared %s.", models.Count(n, "flag"))
+	c.say("Cleared %s.", models.Count(len(cleared), "flag"))
+	for i := range cleared { // one of them may have been raised after the operator looked
+		f := &cleared[i]
+		c.say("%s", clean(strings.TrimSuffix(fmt.Sprintf("%s %s, raised %s: %s", f.Kind, f.Ref, stamp(f.RaisedAt), f.Detail), ": ")))
+	}
 	return c.billingResult(ctx, &a)
 }
 

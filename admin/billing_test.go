@@ -110,7 +110,10 @@ func TestFlagsOfAClosedAccount(t *testing.T) {
 	if events := s.list("billing", "events", "--account", ada); len(events) != 0 {
 		t.Errorf("%v", events)
 	}
-	s.run(0, "billing", "clear-flags", ada)
+	_, messages := s.run(0, "billing", "clear-flags", ada)
+	if !strings.Contains(messages, "Cleared 1 flag.\nclosed_but_subscription sub_") || !strings.Contains(messages, ", raised 20") {
+		t.Errorf("what was cleared is not told: %q", messages)
+	}
 	s.wantFlags(ada)
 	if found := s.list("accounts", "list", "--flagged"); len(found) != 0 {
 		t.Errorf("cleared, and still listed: %v", found)

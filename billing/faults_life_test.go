@@ -208,9 +208,9 @@ func TestFault37Refunds(t *testing.T) {
 		w.settle()
 		w.wantPlan(models.PlanPro)
 		w.wantFlags(models.FlagRefund, models.FlagRefund)
-		n, err := w.store.ClearFlags(w.t.Context(), w.account.ID)
-		if err != nil || n != 2 {
-			w.t.Errorf("%d %v", n, err)
+		cleared, err := w.store.ClearFlags(w.t.Context(), w.account.ID)
+		if err != nil || len(cleared) != 2 {
+			w.t.Errorf("%v %v", cleared, err)
 		}
 		w.wantFlags()
 	})

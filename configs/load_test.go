@@ -64,6 +64,26 @@ func TestFlagsBeatEnvironmentBeatsFile(t *testing.T) {
 	}
 }
 
+// A proxy's network counts in whatever form it is written: requests have IPv4 addresses as such.
+func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		"10.1.2.3/8": "10.0.0.0/8", "::ffff:10.1.2.3": "10.1.2.3/32", "::ffff:10.0.0.0/104": "10.0.0.0/8", "fd00::1/8": "fd00::/8", "::/0": "::/0",
+		"::ffff:0.0.0.0/80": "apart", "10.10": "neither",
+	} {
+		cfg, err := configs.Load(configs.Source{Getenv: env("LOTTERY_TRUSTED_PROXIES", value)})
+		if err != nil {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", value, err)
+			}
+			continue
+		}
+		if got := cfg.TrustedProxies; len(got) != 1 || got[0].String() != want {
+			t.Errorf("%s: %v, want %s", value, got, want)
+		}
+	}
+}
+
 // A file of a Windows editor begins with a byte order mark and has CR LF.
 func TestFileOfAWindowsEditor(t *testing.T) {
 	t.Parallel()

@@ -207,6 +207,12 @@ func prefixes(v string) ([]netip.Prefix, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", text)
 		}
+		if p.Addr().Is4In6() { // no request's address has that form
+			if p.Bits() < 96 {
+				return nil, fmt.Errorf("%q holds more than IPv4 addresses: write the networks of IPv4 and of IPv6 apart, as 10.0.0.0/8, fd00::/8", text)
+			}
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
 		list = append(list, p.Masked())
 	}
 	return list, nil

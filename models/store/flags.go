@@ -46,14 +46,17 @@ func (s *Store) Flags(ctx context.Context, accountID string) ([]models.AccountFl
 	return list, nil
 }
 
-// ClearFlags says that an operator has looked at an account's flags; it tells how many there were.
-func (s *Store) ClearFlags(ctx context.Context, accountID string) (int64, error) {
-	done := s.writer(ctx).Model(&models.AccountFlag{}).Where("account_id = ? AND cleared_at IS NULL", accountID).
-		Updates(map[string]any{"cleared_at": s.now()})
-	if done.Error != nil {
-		return 0, unavailable(done.Error)
-	}
-	return done.RowsAffected, nil
+// ClearFlags says that an operator has looked at an account's flags; it tells which those were, oldest first. One that is
+// raised meanwhile stays.
+func (s *Store) ClearFlags(ctx context.Context, accountID string) (cleared []models.AccountFlag, err error) {
+	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		cleared = nil
+		if err := s.locking(tx).Where("account_id = ? AND cleared_at IS NULL", accountID).Order("id").Find(&cleared).Error; err != nil || len(cleared) == 0 {
+			return err
+		}
+		return tx.Model(&cleared).Update("cleared_at", s.now()).Error
+	})
+	return cleared, translate(err)
 }
 
 // post puts a mail into the outbox; one that is there already, by its name, stays alone: then isNew is false.
