@@ -26,11 +26,14 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := storetest.Run(m)
-	if dir, err := binaries(); err == nil {
-		_ = os.RemoveAll(dir)
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
+
+// built is the folder that binaries made; "" = no test wanted one.
+var built string
 
 // binaries is the folder of lotteryapi and lotteryadmin, built once as a newcomer's would be; for `make bench`, with
 // LOTTERY_GOFLAGS.
@@ -39,6 +42,7 @@ var binaries = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	build := exec.Command("go", "build", "-o", dir, "lottery/cmd/lotteryapi", "lottery/cmd/lotteryadmin")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("LOTTERY_GOFLAGS")) // not those that spare tests time
 	if out, err := build.CombinedOutput(); err != nil {
