@@ -19,7 +19,7 @@ import (
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
-	st := storetest.OpenURL(t, url, store.Options{Patience: 200 * time.Millisecond})
+	st := storetest.OpenURL(t, url, store.Options{Patience: 2 * time.Second})
 	s := New(Options{Store: st, Stripe: configs.Stripe{SecretKey: "sk_test_x", WebhookSecrets: []string{"whsec_a"}}})
 	ctx := t.Context()
 	if _, err := st.AddEvent(ctx, models.StripeEvent{ID: "evt_1", Type: "invoice.paid", State: models.EventPending}); err != nil {
