@@ -276,6 +276,13 @@ func TestStalePlan(t *testing.T) {
 		}
 		wantLines(b, "draws", b.draws(), "tx-pick-3 2024-05-02 Day #1 555 fireball=4 operator r2", nightDraw)
 
+		// A conflict is told once, however often the plan is made.
+		const twice = "Pick 3 Day,5,6,2024,1,2,3\nPick 3 Day,5,6,2024,1,2,4\nPick 3 Day,5,7,2024,1,2,3\n"
+		result, rejections := b.run(importer.Options{Feed: models.FeedTexas, Progress: move(1)}, text("f", twice))
+		if got := counts(result.Summary); got != "lines 3 draws 3 inserted 1 rejected 2" || len(rejections) != 2 {
+			b.Errorf("%s, rejections %q", got, rejections)
+		}
+
 		for _, strict := range []bool{false, true} {
 			before := b.draws()
 			_, err := importer.Run(context.Background(), b.st, []importer.Source{text("f", "Pick 3 Day,1,2,2024,1,2,3\n")}, importer.Options{

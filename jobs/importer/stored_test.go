@@ -62,6 +62,13 @@ func TestAgainstTheStoredDraw(t *testing.T) {
 			{"a lower feed, other digits", from(models.FeedTexas, texas("123", "4")), models.FeedCSV, generic("124", ""), "rejected", "123 fireball=4 tx-lottery r1", "", "the database holds 123 for tx-pick-3 2024-05-02 Day, from feed tx-lottery"},
 			{"another lottery's feed says the same", otherLottery, models.FeedTexas, texas("123", "5"), "unchanged", "123 fireball=4 va-lottery r1", "", ""},
 			{"another lottery's feed, other digits", otherLottery, models.FeedTexas, texas("124", ""), "rejected", "123 fireball=4 va-lottery r1", "", "the database holds 123 for tx-pick-3 2024-05-02 Day, from feed va-lottery"},
+			{
+				"digits that are not the game's", func(b *bench) {
+					b.add(models.FeedTexas, texas("123", "4"))
+					b.query("UPDATE draws SET number = '12'")
+				},
+				models.FeedTexas, texas("000", ""), "corrected", "000 fireball=4 tx-lottery r2", "1 12 {\"fireball\":\"4\"} tx-lottery tx-lottery", "",
+			},
 			{"an operator says the same", operator, models.FeedTexas, texas("123", "5"), "unchanged", "123 operator r1", "", ""},
 			{"an operator says other digits", operator, models.FeedTexas, texas("124", ""), "overruled", "123 operator r1", "", ""},
 			{"an operator says other digits than a CSV", operator, models.FeedCSV, generic("124", ""), "overruled", "123 operator r1", "", ""},
