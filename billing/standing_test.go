@@ -59,6 +59,11 @@ func TestRead(t *testing.T) {
 	if got.periodEnd == nil || !got.periodEnd.Equal(noon) || !got.pastDueSince.Equal(noon.Add(-time.Second)) {
 		t.Errorf("%+v", got)
 	}
+	late := time.Date(10_000, time.January, 1, 0, 0, 0, 0, time.UTC).Unix() // no database holds it
+	got = read(&stripe.Subscription{CurrentPeriodEnd: late, CurrentPeriodStart: late}, prices)
+	if got.periodEnd != nil || !got.pastDueSince.IsZero() {
+		t.Errorf("%+v", got)
+	}
 }
 
 // Active is paid, unless the latest invoice is not: then the invoices say. Who is billed on terms, by the operator's own
