@@ -66,6 +66,32 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Money is late that came for a period when the subscription had ended.
+func TestReadPaidLate(t *testing.T) {
+	t.Parallel()
+	const cycle, hand = stripe.InvoiceBillingReasonSubscriptionCycle, stripe.InvoiceBillingReasonManual
+	for name, c := range map[string]struct {
+		amount, paid int64 // paid: seconds after noon
+		reason       stripe.InvoiceBillingReason
+		ended        int64
+		late         string
+	}{
+		"after the end":  {999, 1, cycle, noon.Unix(), "in_1"},
+		"at the end":     {999, 0, cycle, noon.Unix(), ""},
+		"nothing to pay": {0, 1, cycle, noon.Unix(), ""},
+		"made by hand":   {999, 1, hand, noon.Unix(), ""},
+		"goes on":        {999, 1, cycle, 0, ""},
+	} {
+		got := read(&stripe.Subscription{EndedAt: c.ended, LatestInvoice: &stripe.Invoice{
+			ID: "in_1", AmountPaid: c.amount, BillingReason: c.reason,
+			StatusTransitions: &stripe.InvoiceStatusTransitions{PaidAt: noon.Unix() + c.paid},
+		}}, nil)
+		if got.paidLate != c.late {
+			t.Errorf("%s: %q", name, got.paidLate)
+		}
+	}
+}
+
 // Active is paid, unless the latest invoice is not: then the invoices say. Who is billed on terms, by the operator's own
 // hand, pays later.
 func TestReadOwes(t *testing.T) {
