@@ -46,11 +46,11 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		data.Error = text
 		return h.showAccount(w, r, v, data, status)
 	}
-	email, key, err := parseEmail(data.Email)
+	email, mailbox, err := parseEmail(data.Email)
 	switch {
 	case err != nil:
 		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
-	case key == models.EmailKey(v.Email()) && email == v.Email():
+	case email == v.Email():
 		return again(http.StatusUnprocessableEntity, "This is your address already. Enter the new one.")
 	case v.Account.Status == models.AccountSuspended:
 		return again(http.StatusConflict, "Your account is suspended, and keeps its address until that is lifted. Write to support.")
@@ -62,7 +62,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 	}
 	token, hash := newToken("lnk_")
 	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
-		Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: v.Account.ID, SessionID: v.Session.ID, PerHour: h.deps.Limits.PerAddress,
+		Hash: hash, Purpose: models.LinkChangeEmail, Email: email, Mailbox: mailbox, AccountID: v.Account.ID, SessionID: v.Session.ID, PerHour: h.deps.Limits.PerAddress,
 	})
 	if errors.Is(err, store.ErrSignedOut) {
 		return seeOther(w, r, "/sign-in")

@@ -76,7 +76,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		h.showSignIn(w, r, f, status)
 		return nil
 	}
-	email, _, err := parseEmail(f.Email)
+	email, mailbox, err := parseEmail(f.Email)
 	if err != nil {
 		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
 	}
@@ -86,7 +86,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	token, hash := newToken("lnk_")
 	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
-		Hash: hash, Purpose: models.LinkSignIn, Email: email, Intent: f.Intent, PerHour: h.deps.Limits.PerAddress,
+		Hash: hash, Purpose: models.LinkSignIn, Email: email, Mailbox: mailbox, Intent: f.Intent, PerHour: h.deps.Limits.PerAddress,
 	})
 	if errors.Is(err, store.ErrTooManyLinks) {
 		retryAfter(w, models.LinkLives)
@@ -120,18 +120,18 @@ func askAgain(next string) string {
 	return "/sign-in"
 }
 
-// parseEmail is models.ParseEmail of an address that mail can go to: trying to send to another would never succeed. It
-// is checked once more as mail servers read it, since 127.0.0.xn--1- is written 127.0.0.1 then.
-func parseEmail(s string) (email, key string, err error) {
-	if email, key, err = models.ParseEmail(s); err != nil {
+// parseEmail checks an address that mail can go to (trying to send to another would never succeed) and gives it back with
+// the mailbox, which is the address as mail servers read it. That is checked, too, since 127.0.0.xn--1- is written
+// 127.0.0.1 then.
+func parseEmail(s string) (email, mailbox string, err error) {
+	if email, _, err = models.ParseEmail(s); err != nil {
 		return "", "", err
 	}
-	recipient, err := mail.Recipient(email)
-	if err != nil {
+	if mailbox, err = mail.Recipient(email); err != nil {
 		return "", "", err
 	}
-	_, _, err = models.ParseEmail(recipient)
-	return email, key, err
+	_, _, err = models.ParseEmail(mailbox)
+	return email, mailbox, err
 }
 
 func signInMail(to, link string) mail.Message {

@@ -184,31 +184,6 @@ func TestNoEnumeration(t *testing.T) {
 	}
 }
 
-func TestThrottle(t *testing.T) {
-	t.Parallel()
-	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 7} })
-	ask := func(p *person, path, email string, status int, wait string) page {
-		t.Helper()
-		got := p.post(path, "email", email)
-		if got.status != status || got.header.Get("Retry-After") != wait {
-			t.Errorf("%s at %s: %d, Retry-After %q, want %d, %q", email, path, got.status, got.header.Get("Retry-After"), status, wait)
-		}
-		return got
-	}
-	p := h.person()
-	ask(p, "/sign-in", "Ada@example.com", 200, "")
-	ask(p, "/sign-in", "Ada@example.com", 200, "")
-	ask(p, "/sign-in", "Ada@example.com", 429, "900").says(t, 429, "one of them still works")
-	h.clock.move(models.LinkLives)
-	p.signIn("ada@example.com").says(t, http.StatusOK, "Welcome") // nobody is kept out by a stranger who asks
-	const change = "/dashboard/account/email"
-	ask(p, change, "new@example.com", 200, "")
-	ask(p, change, "new@example.com", 200, "")
-	ask(p, change, "new@example.com", 429, "900").says(t, 429, "several links")
-	ask(p, change, "b@example.com", 429, "3600").says(t, 429, "from your network", `value="b@example.com"`)
-	ask(h.person(), "/sign-in", "b@example.com", 429, "3600").says(t, 429, "from your network", `value="b@example.com"`)
-}
-
 func TestSignInForm(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -19,6 +20,7 @@ type NewLink struct {
 	Hash      [32]byte // SHA-256 of the token
 	Purpose   models.LinkPurpose
 	Email     string
+	Mailbox   string // Email as mail servers read it: what is sent there is counted by it; "" = as it is
 	AccountID string // for LinkChangeEmail
 	SessionID string // that asks for a LinkChangeEmail, and must live; "" = no session does
 	Intent    string
@@ -45,11 +47,11 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 	}
 	now := s.now()
 	l := models.Link{
-		Hash: in.Hash[:], Purpose: in.Purpose, Email: email, EmailKey: key, AccountID: in.AccountID, Intent: in.Intent,
+		Hash: in.Hash[:], Purpose: in.Purpose, Email: email, EmailKey: key, Mailbox: cmp.Or(models.EmailKey(in.Mailbox), key), AccountID: in.AccountID, Intent: in.Intent,
 		CreatedAt: now, ExpiresAt: now.Add(models.LinkLives),
 	}
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		if err := s.lockAddress(tx, key); err != nil {
+		if err := s.lockAddress(tx, l.Mailbox); err != nil {
 			return err
 		}
 		if err := tx.Where("created_at < ?", now.Add(-linksKept)).Delete(&models.Link{}).Error; err != nil {
@@ -81,12 +83,12 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 // link to a new address counts as one that works until its time is over: whoever asked for it can make it void.
 func enough(tx *gorm.DB, l *models.Link, perHour int) error {
 	var sent, work int64
-	err := tx.Model(&models.Link{}).Where("email_key = ? AND created_at > ?", l.EmailKey, l.CreatedAt.Add(-time.Hour)).Count(&sent).Error
+	err := tx.Model(&models.Link{}).Where("mailbox = ? AND created_at > ?", l.Mailbox, l.CreatedAt.Add(-time.Hour)).Count(&sent).Error
 	if err != nil || sent < int64(perHour) {
 		return err
 	}
-	err = tx.Model(&models.Link{}).Where("email_key = ? AND purpose = ? AND expires_at > ? AND (spent_at IS NULL OR purpose = ?)",
-		l.EmailKey, l.Purpose, l.CreatedAt, models.LinkChangeEmail).Count(&work).Error
+	err = tx.Model(&models.Link{}).Where("mailbox = ? AND purpose = ? AND expires_at > ? AND (spent_at IS NULL OR purpose = ?)",
+		l.Mailbox, l.Purpose, l.CreatedAt, models.LinkChangeEmail).Count(&work).Error
 	if err == nil && work > 0 {
 		err = ErrTooManyLinks
 	}

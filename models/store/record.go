@@ -72,7 +72,7 @@ func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 func (s *Store) forget(tx *gorm.DB, a *models.Account) error {
 	for _, gone := range []*gorm.DB{
 		tx.Where("account_id = ?", a.ID).Delete(&models.Session{}),
-		tx.Where("account_id = ? OR email_key = ?", a.ID, a.EmailKey).Delete(&models.Link{}),
+		tx.Where("account_id = ? OR email_key = ? OR mailbox = ?", a.ID, a.EmailKey, a.EmailKey).Delete(&models.Link{}),
 		tx.Where("account_id = ?", a.ID).Delete(&models.Mail{}), // its last error may repeat the address
 		tx.Model(&models.BillingAccount{}).Where("account_id = ?", a.ID).
 			Updates(map[string]any{"session_id": nil, "session_url": nil, "session_expires_at": nil}), // Stripe's page shows the address

@@ -1,0 +1,55 @@
+package web_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"lottery/models"
+	"lottery/web"
+)
+
+func TestThrottle(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 7} })
+	ask := func(p *person, path, email string, status int, wait string) page {
+		t.Helper()
+		got := p.post(path, "email", email)
+		if got.status != status || got.header.Get("Retry-After") != wait {
+			t.Errorf("%s at %s: %d, Retry-After %q, want %d, %q", email, path, got.status, got.header.Get("Retry-After"), status, wait)
+		}
+		return got
+	}
+	p := h.person()
+	ask(p, "/sign-in", "Ada@example.com", 200, "")
+	ask(p, "/sign-in", "Ada@example.com", 200, "")
+	ask(p, "/sign-in", "Ada@example.com", 429, "900").says(t, 429, "one of them still works")
+	h.clock.move(models.LinkLives)
+	p.signIn("ada@example.com").says(t, http.StatusOK, "Welcome") // nobody is kept out by a stranger who asks
+	const change = "/dashboard/account/email"
+	ask(p, change, "new@example.com", 200, "")
+	ask(p, change, "new@example.com", 200, "")
+	ask(p, change, "new@example.com", 429, "900").says(t, 429, "several links")
+	ask(p, change, "b@example.com", 429, "3600").says(t, 429, "from your network", `value="b@example.com"`)
+	ask(h.person(), "/sign-in", "b@example.com", 429, "3600").says(t, 429, "from your network", `value="b@example.com"`)
+}
+
+// However its domain is spelled, a mailbox is sent as many links as it may be: what mail servers read counts.
+func TestThrottleBySpelling(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 50} })
+	p := h.person()
+	p.signIn("stranger@example.net")
+	for path, spellings := range map[string][]string{
+		"/sign-in":                 {"ada@example.com", "ada@ⓔxample.com", "Ada@EXAMPLE.ｃom", "ada@𝐞𝐱ample.com"},
+		"/dashboard/account/email": {"ada@bücher.example", "ada@BÜCHER.example", "ada@xn--bcher-kva.example", "ada@bu\u0308cher.example"},
+	} {
+		var sent []int
+		for _, email := range spellings {
+			sent = append(sent, p.post(path, "email", email).status)
+		}
+		if !slices.Equal(sent, []int{200, 200, 429, 429}) {
+			t.Errorf("%s: %v", path, sent)
+		}
+	}
+}
