@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+
+	"golang.org/x/net/idna"
 
 	"lottery/models"
 )
@@ -163,10 +166,30 @@ func hostPort(v string) (string, error) {
 // origin is scheme and host, without a path: every link is made from it.
 func origin(v string) (*url.URL, error) {
 	u, ok := baseAddress(v)
-	if !ok || u.Path != "" {
+	if !ok || u.Path != "" || !asBrowsersWrite(u) {
 		return nil, fmt.Errorf("must be http:// or https:// and a host, with at most a port behind it, and without password%s", not(v))
 	}
 	return u, nil
+}
+
+// asBrowsersWrite writes the host of an address as browsers do in Origin: in lower case, as the DNS has it, and without a port
+// that goes without saying. Else forms of the pages could seem to come from another site, and of other letters than ASCII's,
+// which net/url escapes, many programs find no host. It fails for a host that there cannot be.
+func asBrowsersWrite(u *url.URL) bool {
+	host, port := strings.ToLower(u.Hostname()), strings.TrimLeft(u.Port(), "0")
+	if strings.ContainsFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		var err error
+		if host, err = idna.Lookup.ToASCII(host); err != nil {
+			return false
+		}
+	}
+	if u.Host = host; strings.Contains(host, ":") {
+		u.Host = "[" + host + "]"
+	}
+	if usual := map[string]string{"http": "80", "https": "443"}; port != "" && port != usual[u.Scheme] {
+		u.Host += ":" + port
+	}
+	return true
 }
 
 // baseAddress is an http address to which a path can be added: nothing stands behind its own, and it has a host that can be
