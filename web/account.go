@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 // accountView is the page of the account itself.
 type accountView struct {
 	Sessions []models.Session
+	Older    bool   // there are more than are shown
 	Current  string // id of the session that looks
 	Now      time.Time
 	Email    string // typed
@@ -25,14 +27,21 @@ type accountView struct {
 	Sent     string // where a link was sent just now
 }
 
+// sessionsShown is how many sessions are shown: a script may open any number.
+const sessionsShown = 100
+
 func (h *Handler) account(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	return h.showAccount(w, r, v, accountView{}, 0)
 }
 
 func (h *Handler) showAccount(w http.ResponseWriter, r *http.Request, v *visitor, data accountView, status int) error {
-	var err error
-	if data.Sessions, err = h.deps.Store.Sessions(r.Context(), v.Account.ID); err != nil {
+	list, err := h.deps.Store.Sessions(r.Context(), v.Account.ID, sessionsShown+1)
+	if err != nil {
 		return err
+	}
+	data.Older, data.Sessions = len(list) > sessionsShown, list[:min(len(list), sessionsShown)]
+	if !slices.ContainsFunc(data.Sessions, func(s models.Session) bool { return s.ID == v.Session.ID }) { // it may have been seen before those
+		data.Sessions = append(data.Sessions, v.Session)
 	}
 	data.Current, data.Now = v.Session.ID, h.deps.Now().UTC()
 	h.show(w, r, view{Page: "account", Title: "Account", Section: "dashboard", Sub: "account", Status: status, Private: true, Data: data})

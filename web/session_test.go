@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lottery/models"
+	"lottery/models/secret"
 	"lottery/models/store"
 )
 
@@ -36,7 +37,7 @@ func TestSessions(t *testing.T) {
 		}
 	}
 	first := p.cookie()
-	sessions, err := h.store.Sessions(context.Background(), h.account("ada@example.com").ID)
+	sessions, err := h.store.Sessions(context.Background(), h.account("ada@example.com").ID, 9)
 	if err != nil || len(sessions) != 1 || strings.Contains(string(sessions[0].Hash), first) {
 		t.Errorf("sessions %v, %v", sessions, err)
 	}
@@ -73,6 +74,40 @@ func TestSessions(t *testing.T) {
 		a.holds(forged)
 		a.get("/dashboard").leads(t, "/sign-in")
 	}
+}
+
+// Of very many sessions the page shows a hundred, and the one that looks: a script could make a page of thousands, which slows
+// down everybody.
+func TestManySessions(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.signIn("ada@example.com")
+	h.clock.move(time.Minute)
+	sign := func(n int) {
+		for range n {
+			link, session := secret.Hash(secret.NewID("lnk_")), secret.Hash(secret.NewID("ses_"))
+			in := store.NewLink{Hash: link, Purpose: models.LinkSignIn, Email: "ada@example.com", PerHour: 1000}
+			if _, err := h.store.CreateLink(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.store.SignIn(t.Context(), models.DefaultPlans(), store.SignIn{Link: link, Session: session}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	shows := func(want int, older bool) {
+		t.Helper()
+		got := p.get("/dashboard/account")
+		got.says(t, http.StatusOK, "this browser")
+		if rows := strings.Count(got.text, "<tr><td>"); rows != want || strings.Contains(got.text, "There are more") != older {
+			t.Errorf("%d sessions are shown, want %d; that there are more: %t, want %t", rows, want, !older, older)
+		}
+	}
+	sign(99)
+	shows(100, false)
+	sign(20)
+	shows(101, true)
 }
 
 // holds gives the person another session token.

@@ -30,7 +30,7 @@ func TestColumnsOfALaterRelease(t *testing.T) {
 		"jobs":     func(ctx context.Context) error { _, err := st.JobRuns(ctx); return err },
 		"events":   func(ctx context.Context) error { _, err := st.Events(ctx, store.EventFilter{}); return err },
 		"mails":    func(ctx context.Context) error { _, err := st.Mails(ctx, account.ID); return err },
-		"sessions": func(ctx context.Context) error { _, err := st.Sessions(ctx, account.ID); return err },
+		"sessions": func(ctx context.Context) error { _, err := st.Sessions(ctx, account.ID, 9); return err },
 		"audit":    func(ctx context.Context) error { _, err := st.AuditOf(ctx, account.ID, 9); return err },
 		"flags":    func(ctx context.Context) error { _, err := st.Flags(ctx, account.ID); return err },
 	}

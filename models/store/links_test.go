@@ -172,7 +172,7 @@ func TestSignedOutAsksForNoLink(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sessions, err := st.Sessions(ctx, in.Account.ID)
+		sessions, err := st.Sessions(ctx, in.Account.ID, 9)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,11 +52,11 @@ func (s *Store) newSession(tx *gorm.DB, accountID string, hash [32]byte) error {
 	return tx.Create(&models.Session{ID: secret.NewID("ses_"), AccountID: accountID, Hash: hash[:], CreatedAt: now, LastSeenAt: now}).Error
 }
 
-// Sessions is an account's sessions that live, the one used last first.
-func (s *Store) Sessions(ctx context.Context, accountID string) ([]models.Session, error) {
+// Sessions is the most of an account's sessions that live which were used last, the last first: there may be any number.
+func (s *Store) Sessions(ctx context.Context, accountID string, most int) ([]models.Session, error) {
 	var list []models.Session
 	err := s.reader(ctx).Where("account_id = ? AND last_seen_at > ?", accountID, s.now().Add(-models.SessionIdle)).
-		Order("last_seen_at DESC, id").Find(&list).Error
+		Order("last_seen_at DESC, id").Limit(most).Find(&list).Error
 	if err != nil {
 		return nil, unavailable(err)
 	}
