@@ -35,7 +35,7 @@ type Link struct {
 	Purpose   LinkPurpose
 	Email     string // where it was sent, as given
 	EmailKey  string // lower case
-	Mailbox   string // lower case, as mail servers read it: what an address is sent is counted by it
+	Mailbox   []byte // SHA-256 of Email as mail servers read it, in lower case: what is sent there is counted by it
 	AccountID string // whose address changes; "" for LinkSignIn
 	Intent    string // what to do next: "" or "upgrade"
 	CreatedAt time.Time

@@ -53,3 +53,19 @@ func TestThrottleBySpelling(t *testing.T) {
 		}
 	}
 }
+
+// Closing the account that asked for links does not let its owner have more of them sent to a stranger's mailbox.
+func TestThrottleOutlivesAccounts(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 50} })
+	var sent []int
+	for range 3 {
+		p := h.person()
+		p.signIn("stranger@example.net")
+		sent = append(sent, p.post("/dashboard/account/email", "email", "ada@example.com").status, p.post("/dashboard/account/email", "email", "ada@example.com").status)
+		p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
+	}
+	if !slices.Equal(sent, []int{200, 200, 429, 429, 429, 429}) {
+		t.Errorf("%v", sent)
+	}
+}

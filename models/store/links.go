@@ -45,13 +45,13 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 	if err != nil {
 		return models.Link{}, err
 	}
-	now := s.now()
+	now, mailbox := s.now(), cmp.Or(models.EmailKey(in.Mailbox), key)
 	l := models.Link{
-		Hash: in.Hash[:], Purpose: in.Purpose, Email: email, EmailKey: key, Mailbox: cmp.Or(models.EmailKey(in.Mailbox), key), AccountID: in.AccountID, Intent: in.Intent,
+		Hash: in.Hash[:], Purpose: in.Purpose, Email: email, EmailKey: key, Mailbox: emailHash(mailbox), AccountID: in.AccountID, Intent: in.Intent,
 		CreatedAt: now, ExpiresAt: now.Add(models.LinkLives),
 	}
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		if err := s.lockAddress(tx, l.Mailbox); err != nil {
+		if err := s.lockAddress(tx, mailbox); err != nil {
 			return err
 		}
 		if err := tx.Where("created_at < ?", now.Add(-linksKept)).Delete(&models.Link{}).Error; err != nil {

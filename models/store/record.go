@@ -70,9 +70,14 @@ func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 // forget takes away within tx what is personal of an account that is deleted, beside what its own row held: what was
 // written to it and about it, and whatever in other rows could name its address.
 func (s *Store) forget(tx *gorm.DB, a *models.Account) error {
+	key := ""
+	if a.EmailKey != nil {
+		key = *a.EmailKey
+	}
 	for _, gone := range []*gorm.DB{
 		tx.Where("account_id = ?", a.ID).Delete(&models.Session{}),
-		tx.Where("account_id = ? OR email_key = ? OR mailbox = ?", a.ID, a.EmailKey, a.EmailKey).Delete(&models.Link{}),
+		tx.Model(&models.Link{}).Where("account_id = ? OR email_key = ? OR mailbox = ?", a.ID, key, emailHash(key)).
+			Updates(map[string]any{"email": "", "email_key": "", "account_id": "", "spent_at": gorm.Expr("COALESCE(spent_at, ?)", s.now())}), // dead, and counted still
 		tx.Where("account_id = ?", a.ID).Delete(&models.Mail{}), // its last error may repeat the address
 		tx.Model(&models.BillingAccount{}).Where("account_id = ?", a.ID).
 			Updates(map[string]any{"session_id": nil, "session_url": nil, "session_expires_at": nil}), // Stripe's page shows the address
