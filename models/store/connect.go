@@ -34,6 +34,11 @@ func connectPostgres(databaseURL string, made func(context.Context, *pgx.Conn) e
 	quiet := gormConfig()
 	quiet.DisableAutomaticPing = true // it heeds no context
 	return gorm.Open(postgres.New(postgres.Config{Conn: stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+		if config.ConnectTimeout > 0 { // a pooler takes a connection at once, and answers when it has one to PostgreSQL
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, config.ConnectTimeout)
+			defer cancel()
+		}
 		return errors.Join(made(ctx, c), giveUpDeadClients(ctx, c))
 	}))}), quiet)
 }

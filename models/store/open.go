@@ -179,7 +179,7 @@ func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
 	slog.DebugContext(ctx, "connect to PostgreSQL", "error", redact(err.Error(), databaseURL))
 	why := redact(rootCause(err), databaseURL)
 	if errors.Is(err, context.DeadlineExceeded) {
-		why = "it does not answer: see that PostgreSQL runs there, and that nothing on the way swallows what is sent " +
+		why = "it does not answer: see that PostgreSQL runs there, that nothing on the way swallows what is sent, and that a pooler has a connection left " +
 			"(connect_timeout=SECONDS in the database's URL waits for longer)"
 	}
 	return &models.Error{Code: models.CodeUnavailable, Message: "cannot connect to " + redact(databaseURL, databaseURL) + ": " + why}
@@ -329,15 +329,17 @@ func unavailable(err error) error {
 // What helps where PostgreSQL does not let its user do something. From release 15 on, a user who was only made, and owns
 // nothing, may make no tables.
 const (
+	manySessions   = "the database gives each transaction another session, as a pooler does (PgBouncer's pool_mode=transaction): let it keep one session a connection (pool_mode=session), or name PostgreSQL itself in database_url"
 	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables"
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
 
 // denied tells what helps where PostgreSQL answers that it does not let its user do something, with insufficient_privilege
-// or read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html); "" = it is something else.
-// From release 15 on, a user who was only made, and owns nothing, may make no tables.
+// or read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), or that the statements
+// prepared in a session are another session's; "" = it is something else. From release 15 on, a user who was only made,
+// and owns nothing, may make no tables.
 func denied(err error) string {
-	const noRight, readOnly = "42501", "25006"
+	const noRight, readOnly, preparedAlready, notPrepared = "42501", "25006", "42P05", "26000"
 	pg, _ := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case pg == nil:
@@ -346,6 +348,8 @@ func denied(err error) string {
 		return notOwner
 	case pg.Code == readOnly:
 		return takesNoChanges
+	case pg.Code == preparedAlready, pg.Code == notPrepared:
+		return manySessions
 	default:
 		return ""
 	}

@@ -1,0 +1,63 @@
+package store_test
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// A pooler takes a connection at once, and has an answer when it has a session of PostgreSQL for it: that is waited for as
+// long as for a connection, and whoever waits is told what to do.
+func TestPoolerWithoutASession(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { _ = client.Close() })
+			backend := pgproto3.NewBackend(client, client)
+			if _, err := backend.ReceiveStartupMessage(); err != nil {
+				return
+			}
+			backend.Send(&pgproto3.AuthenticationOk{})
+			backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+			_ = backend.Flush()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = store.Open(ctx, "postgres://u@"+listener.Addr().String()+"/x?sslmode=disable&connect_timeout=1", store.Options{})
+	if ctx.Err() != nil || models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "that a pooler has a connection left") {
+		t.Errorf("%v, %v", err, ctx.Err())
+	}
+}
+
+// What was prepared in one session is not there in another: a pooler that changes them is named, and not a database that
+// does not answer.
+func TestPoolerThatChangesSessions(t *testing.T) {
+	t.Parallel()
+	st := storetest.OpenURL(t, storetest.NewPostgres(t), store.Options{})
+	if _, err := st.Overview(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, _, _, _ = st.InSession(t.Context(), "DEALLOCATE ALL") // which is gone itself, then
+	_, err := st.Overview(t.Context())
+	if models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "pool_mode=session") || strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("%v", err)
+	}
+}
