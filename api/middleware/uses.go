@@ -12,6 +12,7 @@ import (
 type uses struct {
 	keys *Keys
 	due  []use // what is still to be written
+	away bool  // the last portion could not be written
 }
 
 // use is that a key was used in a minute (Unix).
@@ -82,8 +83,9 @@ func (u *uses) write(ctx context.Context, portions int) {
 				ids = append(ids, due.id)
 			}
 		}
-		if err := u.touch(ctx, ids, minute); err != nil {
-			u.keys.log.Warn("last uses of keys cannot be written now", "error", err)
+		err := u.touch(ctx, ids, minute)
+		u.note(err)
+		if err != nil {
 			u.due = u.due[len(ids):] // seen again at the next look
 			return
 		}
@@ -92,6 +94,17 @@ func (u *uses) write(ctx context.Context, portions int) {
 		}
 		u.due = u.due[len(ids):]
 	}
+}
+
+// note logs when last uses cannot be written, and when they are again.
+func (u *uses) note(err error) {
+	switch {
+	case err != nil && !u.away:
+		u.keys.log.Warn("last uses of keys cannot be written now", "error", err)
+	case err == nil && u.away:
+		u.keys.log.Info("last uses of keys can be written again")
+	}
+	u.away = err != nil
 }
 
 func (u *uses) touch(ctx context.Context, ids []string, minute int64) error {
