@@ -37,7 +37,7 @@ func (n *node) measure() {
 		n.traffic.Register(n.metrics)
 		n.knowPages()
 	}
-	n.conns = middleware.NewConnections(n.cfg.MaxConnections)
+	n.conns = middleware.NewConnections(n.mostConnections())
 	n.conns.Register(n.metrics)
 	n.index = jobs.NewCatalogMetrics(&n.live)
 	build := models.BuildVersion()
@@ -55,6 +55,18 @@ func (n *node) measure() {
 			}
 			return 1
 		}))
+}
+
+// mostConnections is max_connections, or half of the files that the system lets the process open, if that is less: without
+// a file left, no client is taken at all, however many say nothing, and neither database nor Redis is reached.
+func (n *node) mostConnections() int {
+	most, files := n.cfg.MaxConnections, openFiles()
+	if files == 0 || most <= files/2 {
+		return most
+	}
+	n.log.Warn("fewer connections are held than max_connections: raise the limit of open files (ulimit -n, LimitNOFILE) to twice that",
+		"max_connections", most, "open_files", files, "held", files/2)
+	return files / 2
 }
 
 // programName answers instead of pprof.Cmdline, which tells the flags too: --database-url has a password in it.

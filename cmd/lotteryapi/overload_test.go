@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -124,6 +125,26 @@ func TestSlowHeaders(t *testing.T) {
 	}
 	if mib := p.memory(t); mib > 300 {
 		t.Errorf("%d MiB resident", mib)
+	}
+}
+
+// Where the system lets the server open fewer files than it may have connections, it says so, and those that never end their
+// headers keep nobody out all the same.
+func TestFewFiles(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	few := append([]string{"-c", `ulimit -n 200 && exec "$0" "$@"`, binary(t, "lotteryapi")}, serveArgs(url)...)
+	p := ready(t, launchCommand(t, t.TempDir(), nil, exec.Command("sh", few...)))
+	key := newKey(t, url, "dev@example.com", "--plan", "pro")
+	stop := healthy(t, p)
+	strangers(t, p, 400, nil, "GET /v1/games HTTP/1.1\r\nHost: x\r\nX-Half: ")
+	for range 50 {
+		if status, body := p.get(t, "/v1/games", key); status != http.StatusOK {
+			t.Fatalf("among slow clients: %d %s", status, body)
+		}
+	}
+	if stop() == 0 || !strings.Contains(p.stderr.String(), "raise the limit of open files") {
+		t.Errorf("%s", p.stderr)
 	}
 }
 
