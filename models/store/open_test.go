@@ -177,6 +177,24 @@ func TestUserWithoutRights(t *testing.T) {
 // overTCP is the address at which a server that listens on a Unix socket is reached, too: nobody asks for TLS on those.
 func overTCP(t *testing.T, socket string) string {
 	t.Helper()
+	return listening(t, func(client net.Conn) {
+		server, err := net.Dial("unix", socket)
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		for from, to := range map[net.Conn]net.Conn{client: server, server: client} {
+			go func() {
+				_, _ = io.Copy(to, from)
+				_ = to.Close()
+			}()
+		}
+	})
+}
+
+// listening is the address of a listener of our own, which hands each connection to serve.
+func listening(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -188,17 +206,7 @@ func overTCP(t *testing.T, socket string) string {
 			if err != nil {
 				return
 			}
-			server, err := net.Dial("unix", socket)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			for from, to := range map[net.Conn]net.Conn{client: server, server: client} {
-				go func() {
-					_, _ = io.Copy(to, from)
-					_ = to.Close()
-				}()
-			}
+			serve(client)
 		}
 	}()
 	return listener.Addr().String()

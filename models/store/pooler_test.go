@@ -18,30 +18,19 @@ import (
 // long as for a connection, and whoever waits is told what to do.
 func TestPoolerWithoutASession(t *testing.T) {
 	t.Parallel()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			t.Cleanup(func() { _ = client.Close() })
-			backend := pgproto3.NewBackend(client, client)
-			if _, err := backend.ReceiveStartupMessage(); err != nil {
-				return
-			}
-			backend.Send(&pgproto3.AuthenticationOk{})
-			backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
-			_ = backend.Flush()
+	address := listening(t, func(client net.Conn) {
+		t.Cleanup(func() { _ = client.Close() })
+		backend := pgproto3.NewBackend(client, client)
+		if _, err := backend.ReceiveStartupMessage(); err != nil {
+			return
 		}
-	}()
+		backend.Send(&pgproto3.AuthenticationOk{})
+		backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+		_ = backend.Flush()
+	})
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, err = store.Open(ctx, "postgres://u@"+listener.Addr().String()+"/x?sslmode=disable&connect_timeout=1", store.Options{})
+	_, err := store.Open(ctx, "postgres://u@"+address+"/x?sslmode=disable&connect_timeout=1", store.Options{})
 	if ctx.Err() != nil || models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "that a pooler has a connection left") {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
@@ -55,7 +44,9 @@ func TestPoolerThatChangesSessions(t *testing.T) {
 	if _, err := st.Overview(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, _, _, _ = st.InSession(t.Context(), "DEALLOCATE ALL") // which is gone itself, then
+	if _, _, _, err := st.InSession(t.Context(), "DEALLOCATE ALL"); err == nil {
+		t.Fatal("a statement that is gone itself, then, can be said again")
+	}
 	_, err := st.Overview(t.Context())
 	if models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "pool_mode=session") || strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("%v", err)
