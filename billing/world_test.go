@@ -142,19 +142,22 @@ func (w *world) must(err error) {
 	}
 }
 
-// settle waits until all webhooks were sent and worked off.
+// settle waits until all webhooks were sent and worked off, as long as they become fewer.
 func (w *world) settle() {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	const patience = 30 * time.Second
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
 	w.must(w.stripe.Quiesce(ctx))
-	for ctx.Err() == nil {
-		waiting, _, err := w.store.InboxDepth(ctx)
+	for before, since := int64(-1), time.Now(); time.Since(since) < patience; time.Sleep(5 * time.Millisecond) {
+		waiting, _, err := w.store.InboxDepth(w.t.Context())
 		w.must(err)
 		if waiting == 0 {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
+		if waiting != before {
+			before, since = waiting, time.Now()
+		}
 	}
 	events, _ := w.store.Events(context.Background(), store.EventFilter{State: models.EventPending})
 	w.t.Fatalf("%d events wait, such as %+v", len(events), events[0])

@@ -40,7 +40,7 @@ func Soon(t testing.TB, what string, do func()) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatalf("%s: no end", what)
 	}
 }
