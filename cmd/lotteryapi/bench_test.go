@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,39 +119,95 @@ func (s *bench) answers(b *testing.B) {
 			b.Fatalf("%s: the answer made by SQL is another", a.URI)
 		}
 	}
-	t := newTable(fmt.Sprintf("Every path, metered in SQLite: rounds of %v in turn, medians (lowest…highest); latencies p50/p99 in ms", answerRound),
-		"path", "coding", "KB", "connections", "product req/s", "ms", "bare req/s", "ms", "of bare", "SQL on SQLite req/s", "ms", "SQL on PostgreSQL req/s", "ms", "times SQL", "GC %", "holds")
+	measured := make([]measuredRow, len(rows))
 	for i, l := range rows {
-		of := func(name, base, key string) traffic {
-			return traffic{name: name, base: base, path: l.path, key: key, coding: l.coding, conns: l.conns, brief: answerRound}
-		}
+		m := &measured[i]
+		m.answerRow, m.size = l, len(all[i].Body)
 		before := s.product.spending(b)
-		got := measure(b, l.rounds, of("product", s.product.base, s.key), of("bare", bare, s.key))
-		gc := s.product.gcShare(b, before)
-		product, ofBare := got[0], ratios(got[0], got[1])
-		least := otherOfBare
-		if strings.HasPrefix(l.path, recentPath) && len(all[i].Body) < 10_000 {
-			least = recentOfBare
-		}
-		ok := median(ofBare) >= least
-		bySQL := []string{"", "", "", "", ""}
+		s.beside(b, m, bare, l.rounds)
+		m.gc = s.product.gcShare(b, before)
 		if l.sql {
-			onSQLite, onPostgres := of("SQLite", onSQLite, s.key), of("PostgreSQL", onPostgres, s.keyPostgres)
+			onSQLite, onPostgres := l.of("SQLite", onSQLite, s.key), l.of("PostgreSQL", onPostgres, s.keyPostgres)
 			onSQLite.brief, onPostgres.brief = sqlRound, sqlRound
-			got := measure(b, 1, onSQLite, onPostgres)
-			bySQL = []string{rate(got[0]), tails(got[0]), rate(got[1]), tails(got[1]), "–"}
-			if most := max(median(got[0].rates()), median(got[1].rates())); most > 0 {
-				times := median(product.rates()) / most
-				ok = ok && (l.path != recentPath || times >= recentPerRequest)
-				bySQL[4] = fmt.Sprintf("%.0f", times)
-			}
-		}
-		row := []string{l.path, cmp.Or(l.coding, "none"), fmt.Sprintf("%.1f", float64(len(all[i].Body))/1000), fmt.Sprint(l.conns),
-			rate(product), tails(product), rate(got[1]), tails(got[1]), spread("%.2f", ofBare)}
-		t.add(append(append(row, bySQL...), fmt.Sprintf("%.1f", gc), holds(ok))...)
-		if i == 0 {
-			b.ReportMetric(median(ofBare), "recent-of-bare")
+			m.onSQL = measure(b, 1, onSQLite, onPostgres)
 		}
 	}
+	s.settle(b, measured, bare)
+	b.ReportMetric(median(measured[0].ofBare()), "recent-of-bare")
+	t := newTable(fmt.Sprintf("Every path, metered in SQLite: rounds of %v in turn, medians (lowest…highest); latencies p50/p99 in ms", answerRound),
+		"path", "coding", "KB", "connections", "product req/s", "ms", "bare req/s", "ms", "of bare", "SQL on SQLite req/s", "ms", "SQL on PostgreSQL req/s", "ms", "times SQL", "GC %", "holds")
+	for i := range measured {
+		t.add(measured[i].cells()...)
+	}
 	t.print()
+}
+
+// measuredRow is a row and what was measured for it.
+type measuredRow struct {
+	answerRow
+
+	size          int // of the answer, in bytes
+	product, bare series
+	onSQL         []series // on SQLite, on PostgreSQL; nil = not asked
+	gc            float64  // the collector's share of the product's processor time, in percent
+}
+
+func (l *answerRow) of(name, base, key string) traffic {
+	return traffic{name: name, base: base, path: l.path, key: key, coding: l.coding, conns: l.conns, brief: answerRound}
+}
+
+// beside measures a row's product and bare in some rounds more.
+func (s *bench) beside(b *testing.B, m *measuredRow, bare string, rounds int) {
+	got := measure(b, rounds, m.of("product", s.product.base, s.key), m.of("bare", bare, s.key))
+	m.product, m.bare = append(m.product, got[0]...), append(m.bare, got[1]...)
+}
+
+const (
+	// settleTime is how long rows are measured once more in all.
+	settleTime = 20 * time.Second
+	// farApart is how many times the lowest of a row's ratios the highest is where that is done.
+	farApart = 1.25
+)
+
+// settle measures those rows once more whose rounds lie apart most, whatever their median: where the machine did something
+// else in one of two rounds, both are not worth much.
+func (s *bench) settle(b *testing.B, rows []measuredRow, bare string) {
+	until := time.Now().Add(settleTime)
+	worst := make([]*measuredRow, len(rows))
+	for i := range rows {
+		worst[i] = &rows[i]
+	}
+	slices.SortStableFunc(worst, func(x, y *measuredRow) int { return cmp.Compare(y.apart(), x.apart()) })
+	for _, m := range worst {
+		if m.apart() < farApart || time.Now().After(until) {
+			return
+		}
+		s.beside(b, m, bare, 3)
+	}
+}
+
+func (m *measuredRow) ofBare() []float64 { return ratios(m.product, m.bare) }
+
+// apart is how many times the lowest of a row's ratios the highest is.
+func (m *measuredRow) apart() float64 { return slices.Max(m.ofBare()) / slices.Min(m.ofBare()) }
+
+// cells is the row as it is printed, and whether it has what section 10 of the contract asks for.
+func (m *measuredRow) cells() []string {
+	least := otherOfBare
+	if strings.HasPrefix(m.path, recentPath) && m.size < 10_000 {
+		least = recentOfBare
+	}
+	ok := median(m.ofBare()) >= least
+	bySQL := []string{"", "", "", "", ""}
+	if m.onSQL != nil {
+		bySQL = []string{rate(m.onSQL[0]), tails(m.onSQL[0]), rate(m.onSQL[1]), tails(m.onSQL[1]), "–"}
+		if most := max(median(m.onSQL[0].rates()), median(m.onSQL[1].rates())); most > 0 {
+			times := median(m.product.rates()) / most
+			ok = ok && (m.path != recentPath || times >= recentPerRequest)
+			bySQL[4] = fmt.Sprintf("%.0f", times)
+		}
+	}
+	row := []string{m.path, cmp.Or(m.coding, "none"), fmt.Sprintf("%.1f", float64(m.size)/1000), fmt.Sprint(m.conns),
+		rate(m.product), tails(m.product), rate(m.bare), tails(m.bare), spread("%.2f", m.ofBare())}
+	return append(append(row, bySQL...), fmt.Sprintf("%.1f", m.gc), holds(ok))
 }
