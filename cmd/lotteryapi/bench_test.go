@@ -82,11 +82,8 @@ func answerRows() (rows []answerRow) {
 		for _, coding := range []string{"", "gzip"} {
 			for _, conns := range []int{benchConnections, 1, 256} {
 				l := answerRow{path, coding, conns, 2, coding == ""}
-				switch {
-				case path == recentPath && l.sql:
-					l.rounds = 7
-				case l.sql && conns == benchConnections:
-					l.rounds = 3
+				if path == recentPath && l.sql {
+					l.rounds = 5
 				}
 				rows = append(rows, l)
 			}
