@@ -87,9 +87,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	}
 	if why != "" {
 		o.Log.InfoContext(ctx, "a mail is not sent: it would not be true any more", "mail", m.ID, "kind", m.Kind, "reason", why)
-		after, cancel := o.Store.Lasting(ctx)
-		defer cancel()
-		return o.Store.DropMail(after, m.ID)
+		return o.drop(ctx, m)
 	}
 	message, ok := o.letter(m, &b)
 	if err = errUnknownMail; ok {
@@ -102,18 +100,23 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 		}
 		o.Log.WarnContext(ctx, "a mail cannot be sent now", "mail", m.ID, "kind", m.Kind, "attempt", m.Attempts, "error", err)
 		if wait == 0 && m.Kind == models.MailEmailChanged { // an address that is dead is why many change it
-			after, cancel := o.Store.Lasting(ctx)
-			defer cancel()
-			return o.Store.DropMail(after, m.ID)
+			return o.drop(ctx, m)
 		}
 		return o.failed(ctx, m, err.Error(), wait)
 	}
+	if m.Kind == models.MailEmailChanged {
+		return o.drop(ctx, m)
+	}
 	after, cancel := o.Store.Lasting(ctx)
 	defer cancel()
-	if m.Kind == models.MailEmailChanged {
-		return o.Store.DropMail(after, m.ID)
-	}
 	return o.Store.MailSent(after, m.ID)
+}
+
+// drop takes a mail away of which nothing is to be kept.
+func (o *Outbox) drop(ctx context.Context, m *store.DueMail) error {
+	after, cancel := o.Store.Lasting(ctx)
+	defer cancel()
+	return o.Store.DropMail(after, m.ID)
 }
 
 // overtaken says why a mail is not true any more, by its account: while it waited for the mail server, things went on, and
