@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -34,8 +35,43 @@ func (t *throttle[K]) tooMany(ctx context.Context, who K) bool {
 	return err == nil && state.Reached // the counters in memory do not fail
 }
 
-// tooManyMails limits how many mails one network address asks for; what one mailbox gets is counted in the database, over all
-// nodes.
+// wider is the IPv6 networks that are counted too, each with so many times the limit of one address. Whoever has one /64
+// often has thousands: they would send mails without end, and fill the counters that others share with them. A /48 is a
+// site's, a /32 a provider's.
+var wider = []struct{ bits, times int }{{48, 10}, {32, 100}}
+
+// networkThrottle limits how many mails one network address asks for, and the networks around it.
+type networkThrottle struct {
+	address *throttle[netip.Addr]
+	around  []*throttle[netip.Addr] // by wider
+}
+
+func newNetworkThrottle(limit int, period time.Duration) networkThrottle {
+	t := networkThrottle{address: newThrottle[netip.Addr](limit, period)}
+	for _, w := range wider {
+		t.around = append(t.around, newThrottle[netip.Addr](w.times*limit, period))
+	}
+	return t
+}
+
+// tooMany counts one request from addr. What is refused does not count for the networks around it: one address that asks
+// for ever keeps nobody else out.
+func (t networkThrottle) tooMany(ctx context.Context, addr netip.Addr) bool {
+	if t.address.tooMany(ctx, addr) {
+		return true
+	}
+	if !addr.Is6() {
+		return false
+	}
+	for i, w := range wider {
+		if t.around[i].tooMany(ctx, netip.PrefixFrom(addr, w.bits).Masked().Addr()) {
+			return true
+		}
+	}
+	return false
+}
+
+// tooManyMails limits how many mails one network asks for; what one mailbox gets is counted in the database, over all nodes.
 func (h *Handler) tooManyMails(r *http.Request) bool {
 	return h.mails.tooMany(r.Context(), middleware.ClientAddr(r, h.deps.Trusted))
 }

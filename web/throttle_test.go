@@ -1,8 +1,12 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"lottery/models"
@@ -67,5 +71,52 @@ func TestThrottleOutlivesAccounts(t *testing.T) {
 	}
 	if !slices.Equal(sent, []int{200, 200, 429, 429, 429, 429}) {
 		t.Errorf("%v", sent)
+	}
+}
+
+// Whoever has IPv6 networks by thousands gets no more mails sent than a site, or a provider, may ask for; and one address
+// that asks for ever keeps no neighbour out.
+func TestThrottleByNetwork(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) {
+		d.Limits = web.Limits{PerAddress: 5, PerClient: 2}
+		d.Trusted = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+	p, asked := h.person(), 0
+	ask := func(from string) int {
+		t.Helper()
+		asked++
+		form := url.Values{"email": {fmt.Sprintf("p%d@example.com", asked)}}
+		req, err := http.NewRequest(http.MethodPost, h.base+"/sign-in", strings.NewReader(form.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Sec-Fetch-Site", "same-origin")
+		req.Header.Set("X-Forwarded-For", from)
+		return p.do(req).status
+	}
+	served := func(times int, from func(i int) string) (n int) {
+		for i := range times {
+			if ask(from(i)) == http.StatusOK {
+				n++
+			}
+		}
+		return n
+	}
+	if n := served(40, func(int) string { return "2001:db8:1:1::1" }); n != 2 {
+		t.Errorf("one address: %d", n)
+	}
+	if n := served(30, func(i int) string { return fmt.Sprintf("2001:db8:1:%x::1", 0x100+i) }); n != 18 {
+		t.Errorf("30 others of its /48: %d more, want 18", n)
+	}
+	if n := served(250, func(i int) string { return fmt.Sprintf("2001:db8:%x:%x::1", 0x100+i/18, i) }); n != 180 {
+		t.Errorf("250 others of its /32: %d more, want 180", n)
+	}
+	if n := served(30, func(i int) string { return fmt.Sprintf("203.0.113.%d", i) }); n < 28 { // one may share its counter with an address that asked too often
+		t.Errorf("30 IPv4 addresses: %d", n)
+	}
+	if ask("2001:db9::1") != http.StatusOK {
+		t.Error("another provider's customer is refused")
 	}
 }

@@ -68,9 +68,9 @@ type Handler struct {
 	deps       Deps
 	pages      *pages
 	assets     *assets
-	mails      *throttle[netip.Addr] // that one network address asks for
-	asks       *throttle[string]     // of Stripe, by account
-	keyChanges *throttle[string]     // by account
+	mails      networkThrottle   // that one network asks for
+	asks       *throttle[string] // of Stripe, by account
+	keyChanges *throttle[string] // by account
 	docs       *docs
 	memory     atomic.Pointer[memory]
 	prices     prices
@@ -102,7 +102,7 @@ func New(deps Deps) (http.Handler, error) {
 		return nil, err
 	}
 	deps.Catalog.OnSwap(h.forget)
-	h.mails, h.asks = newThrottle[netip.Addr](deps.Limits.PerClient, time.Hour), newThrottle[string](stripeAsks, time.Minute)
+	h.mails, h.asks = newNetworkThrottle(deps.Limits.PerClient, time.Hour), newThrottle[string](stripeAsks, time.Minute)
 	h.keyChanges = newThrottle[string](keyChanges, time.Hour)
 	return h.routes()
 }
