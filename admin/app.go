@@ -27,9 +27,11 @@ import (
 // Env is the world outside, as the tool sees it.
 type Env struct {
 	Getenv func(string) string
-	Stdin  io.Reader
-	Stdout io.Writer
-	Stderr io.Writer
+	// Environ is all variables, "NAME=value": of those that are misspelt people are told.
+	Environ []string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
 	// Now is the clock; nil = time.Now.
 	Now func() time.Time
 	// IsTerminal tells whether one of the three streams is a terminal; nil = ask the operating system.
@@ -200,7 +202,7 @@ func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc
 		if cc.IsSet("database-url") {
 			flags["database_url"] = cc.String("database-url")
 		}
-		cfg, err := configs.Load(configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Flags: flags})
+		cfg, err := configs.Load(configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Environ: t.env.Environ, Flags: flags})
 		if err != nil {
 			return err
 		}

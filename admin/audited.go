@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"lottery/configs"
 	"lottery/models"
 	"lottery/models/store"
 )
@@ -75,7 +76,7 @@ func failure(ctx context.Context, err error) string {
 func (c *call) operator() (*store.Operator, error) {
 	name := osUser(c.env.Getenv)
 	who := name
-	for _, claimed := range []string{c.String("as"), c.env.Getenv("LOTTERY_OPERATOR"), c.env.Getenv("SUDO_USER")} {
+	for _, claimed := range []string{c.String("as"), c.env.Getenv(configs.OperatorEnv), c.env.Getenv("SUDO_USER")} {
 		if claimed = strings.TrimSpace(claimed); claimed == "" {
 			continue
 		}

@@ -80,7 +80,7 @@ func (t *tool) examine(cc *cli.Context) error {
 	}
 	p := &patient{
 		call: &call{Context: cc, tool: t}, clocks: map[string]time.Duration{},
-		source: configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Flags: flags},
+		source: configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Environ: t.env.Environ, Flags: flags},
 	}
 	defer func() {
 		if st := p.opened(); st != nil {
@@ -178,6 +178,9 @@ func (p *patient) configuration(context.Context) finding {
 	if p.cfg.LeadsAstray() {
 		return doubtful(found+"; public_url is "+p.cfg.PublicURL.String()+", where mails and Stripe lead people who are not on this machine nowhere",
 			"set public_url to the address that people type")
+	}
+	if strays := configs.Strays(p.env.Environ); len(strays) > 0 {
+		return doubtful(found+"; "+strings.Join(strays, "; "), "name variables as lotteryapi serve --help does, or take them out of the environment")
 	}
 	return fine(found)
 }

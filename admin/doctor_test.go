@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -106,6 +108,28 @@ func TestDoctorSendsALiveKeyToStripeAlone(t *testing.T) {
 		code, out := run("doctor")
 		if live := !strings.HasPrefix(key, "sk_test_"); code != exitFailed || (asked.Load() == before) != live || strings.Contains(out, key) {
 			t.Errorf("%s: %d, asked %d times\n%s", key, code, asked.Load()-before, out)
+		}
+	}
+}
+
+// A variable that looks like an option and is none is told: its owner takes the default for what was set. Where the
+// configuration has problems, it is told among them, since it may be the reason.
+func TestDoctorNamesMisspeltVariables(t *testing.T) {
+	t.Parallel()
+	const stray = "LOTTERY_STRIPE_WEBHOK_SECRET is set, and there is no such option; did you mean LOTTERY_STRIPE_WEBHOOK_SECRET?"
+	for level, want := range map[string]status{"info": statusWarning, "loud": statusFailed} {
+		var out strings.Builder
+		Run(t.Context(), []string{"doctor", "-o", "json", "--database-url", "sqlite:" + filepath.Join(t.TempDir(), "no.db")}, Env{
+			Getenv:  func(name string) string { return map[string]string{"LOTTERY_LOG_LEVEL": level}[name] },
+			Environ: []string{"LOTTERY_LOG_LEVEL=" + level, "LOTTERY_STRIPE_WEBHOK_SECRET=whsec_x", "LOTTERY_OPERATOR=ada"},
+			Stdin:   strings.NewReader(""), Stdout: &out, Stderr: io.Discard,
+		})
+		var list []finding
+		if err := json.Unmarshal([]byte(out.String()), &list); err != nil || len(list) == 0 {
+			t.Fatalf("%v: %s", err, out.String())
+		}
+		if f := list[0]; f.Check != "configuration" || f.Status != want || !strings.Contains(f.Found, stray) || strings.Contains(out.String(), "whsec_x") {
+			t.Errorf("%s: %+v", level, f)
 		}
 	}
 }

@@ -77,6 +77,8 @@ func (s *Stripe) Live() bool {
 type Source struct {
 	File   string // path of a YAML file, "" = none
 	Getenv func(string) string
-	Flags  map[string]string // option key → value as given
-	Serve  bool              // for a server: what it cannot do without is a problem, too
+	// Environ is all variables, "NAME=value": where there are problems, those that Strays tells of may be why.
+	Environ []string
+	Flags   map[string]string // option key → value as given
+	Serve   bool              // for a server: what it cannot do without is a problem, too
 }

@@ -48,6 +48,7 @@ func Load(src Source) (Config, error) {
 		problems = append(problems, "mail_from: smtp_url is set, so mails need a sender, such as Lottery Draws API <noreply@example.com>")
 	}
 	if len(problems) > 0 {
+		problems = append(problems, Strays(src.Environ)...)
 		slices.Sort(problems)
 		return cfg, models.Errorf(models.CodeInvalid, "the configuration has %d problem(s):\n  %s", len(problems), strings.Join(problems, "\n  "))
 	}

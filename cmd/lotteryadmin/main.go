@@ -30,5 +30,5 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return admin.Run(ctx, args[1:], admin.Env{Getenv: getenv, Stdin: stdin, Stdout: stdout, Stderr: stderr})
+	return admin.Run(ctx, args[1:], admin.Env{Getenv: getenv, Environ: os.Environ(), Stdin: stdin, Stdout: stdout, Stderr: stderr})
 }

@@ -71,6 +71,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 						return err
 					}
 					log := newLogger(cfg, stderr)
+					for _, stray := range configs.Strays(os.Environ()) {
+						log.Warn("a variable of the environment is not read", "reason", stray)
+					}
 					trace, err := newTracing(c.Context, getenv, log)
 					if err != nil {
 						return err
@@ -175,7 +178,7 @@ func load(c *cli.Context, getenv func(string) string) (configs.Config, error) {
 	if c.IsSet("config") && c.String("config") == "" {
 		return configs.Config{}, usagef("--config is empty: name a file, or leave the flag out")
 	}
-	src := configs.Source{File: c.String("config"), Getenv: getenv, Flags: map[string]string{}, Serve: c.Command.Name == "serve"}
+	src := configs.Source{File: c.String("config"), Getenv: getenv, Environ: os.Environ(), Flags: map[string]string{}, Serve: c.Command.Name == "serve"}
 	for _, o := range configs.Options() {
 		if c.IsSet(o.Flag()) {
 			src.Flags[o.Key] = strings.TrimSpace(c.String(o.Flag()))

@@ -178,6 +178,17 @@ func TestLocalPublicURLIsWarnedOf(t *testing.T) {
 	}
 }
 
+// A misspelt variable of the environment is told at the start, without its value.
+func TestMisspeltVariablesAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	p := launchWith(t, t.TempDir(), []string{"LOTTERY_DATABASE_URI=postgres://a:secret@b/c", "LOTTERY_PORT=tcp://10.0.0.1:80"}, serveArgs("sqlite:lottery.db")...)
+	ready(t, p)
+	const told = `"reason":"LOTTERY_DATABASE_URI is set, and there is no such option; did you mean LOTTERY_DATABASE_URL?"`
+	if log := p.stderr.String(); strings.Count(log, "is not read") != 1 || !strings.Contains(log, told) || strings.Contains(log, "secret") {
+		t.Errorf("%s", log)
+	}
+}
+
 // A server that may not migrate makes no database either: a misspelt path leaves nothing behind.
 func TestNoMigrateMakesNoDatabase(t *testing.T) {
 	t.Parallel()
