@@ -36,6 +36,9 @@ func TestCatalogGolden(t *testing.T) {
 	if got := ids(c.OfType("pick3")); got != "aa-pick-3 bb-pick-3" {
 		t.Errorf("pick3 games %s", got)
 	}
+	if got := ids(c.OfType("pick5")); got != "cc-pick-5" {
+		t.Errorf("pick5 games %s", got)
+	}
 	if c.OfType("pick4") != nil {
 		t.Error("there is no pick4 game with draws")
 	}
@@ -71,6 +74,7 @@ func TestBuilderRefuses(t *testing.T) {
 		"too few digits":  func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, "12") },
 		"too many digits": func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, "1234") },
 		"no digits":       func(g *catalog.GameBuilder) error { return g.AddBytes(day, models.Day, 1, []byte("1-2")) },
+		"next to digits":  func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, "12:") },
 		"nothing":         func(g *catalog.GameBuilder) error { return g.AddBytes(day, models.Day, 1, nil) },
 		"date too early":  func(g *catalog.GameBuilder) error { return g.Add(models.FirstDate-1, models.Day, 1, "123") },
 		"date too late":   func(g *catalog.GameBuilder) error { return g.Add(models.LastDate+1, models.Day, 1, "123") },
@@ -127,6 +131,10 @@ func TestMissingDays(t *testing.T) {
 		"a period, then not":    {days: models.DrawDays{{To: day("2024-01-02")}, {From: day("2024-01-05")}}, draws: []string{"2024-01-01", "2024-01-06"}, want: 2},
 		"a tod that it lacks":   {days: models.DrawDays{{Tods: []string{"Night"}}}, tods: models.NewTodSet(models.Day), draws: []string{"2024-01-01", "2024-01-03"}},
 		"a tod that it has":     {days: models.DrawDays{{Tods: []string{"Day"}}}, tods: models.NewTodSet(models.Day), draws: []string{"2024-01-01", "2024-01-03"}, want: 1},
+		"a tod that it had":     {days: models.DrawDays{{Tods: []string{"Day"}}}, tods: models.NewTodSet(models.Night), draws: []string{"2024-01-01", "2024-01-03"}, want: 1},
+		"a tod never drawn":     {days: models.DrawDays{{Tods: []string{"Night"}}}, tods: models.NewTodSet(models.Day, models.Night), draws: []string{"2024-01-01", "2024-01-03"}, want: 1},
+		"one day of a period":   {days: models.DrawDays{{From: day("2024-01-02"), To: day("2024-01-02")}}, draws: []string{"2024-01-01", "2024-01-04"}, want: 1},
+		"one tod, then two":     {days: models.DrawDays{{Tods: []string{"Day"}, To: day("2024-01-02")}, {Tods: []string{"Night"}, From: day("2024-01-05")}}, draws: []string{"2024-01-01", "2024-01-06"}, want: 2},
 		"two centuries of gaps": {draws: []string{"1900-01-01", "2100-12-31"}, want: 73412},
 	} {
 		g := game("aa", 3)
@@ -235,16 +243,18 @@ func TestConcurrentReaders(t *testing.T) {
 	readers.Wait()
 }
 
-// So many games of as many digits that a place among them takes a byte, and one more.
+// So many games of as many digits that a place among them takes a byte, and one more; and but a few: of all times of day
+// and of one, in all games and in some.
 func TestSearchInManyGames(t *testing.T) {
-	for _, count := range []int{255, 256, 257} {
+	for _, count := range []int{3, 255, 256, 257} {
 		var games []models.Game
 		var rows []row
 		for i := range count {
 			g := game(fmt.Sprintf("many-%03d", i), 3)
 			games = append(games, g)
 			for seq, number := range []string{"123", "321", "124"} {
-				rows = append(rows, row{g.ID, date(t, "2024-01-01") + models.Date(i%3), models.Evening, 1 + seq, number})
+				rows = append(rows, row{g.ID, date(t, "2024-01-01") + models.Date(i%3), models.Evening, 1 + seq, number},
+					row{g.ID, date(t, "2024-01-01") + models.Date(i%2), models.Morning, 1 + seq, number})
 			}
 		}
 		c := build(t, games, rows)
@@ -253,7 +263,45 @@ func TestSearchInManyGames(t *testing.T) {
 			q.kind, q.number, q.exactOnly = "search", "213", exactOnly
 			compare(t, c, rows, q, func() int { return 100 }, nil)
 			q.number, q.ascending = "321", true
-			compare(t, c, rows, q, func() int { return 100 }, []catalog.Position{rows[0].position(), rows[len(rows)-1].position()})
+			positions := []catalog.Position{rows[0].position(), rows[len(rows)-1].position()}
+			compare(t, c, rows, q, func() int { return 100 }, positions)
+			q.tod = models.Evening
+			compare(t, c, rows, q, func() int { return 100 }, positions)
+			q.tod, q.allGames, q.games = 0, false, []string{games[0].ID, games[2].ID}
+			compare(t, c, rows, q, func() int { return 2 }, positions)
+		}
+	}
+}
+
+// Draws on the first and the last dates that there are, and next to them, are found by ranges and cursors that begin, end or
+// lie there, also past them.
+func TestFirstAndLastDates(t *testing.T) {
+	games := []models.Game{game("aa", 3), game("bb", 3)}
+	var rows []row
+	var positions []catalog.Position
+	dates := []models.Date{models.FirstDate, models.FirstDate + 1, models.LastDate - 1, models.LastDate}
+	for _, day := range dates {
+		for _, g := range games {
+			for seq, tod := range []models.Tod{models.Morning, models.Night, models.Night} {
+				rows = append(rows, row{g.ID, day, tod, max(seq, 1), "123"})
+				positions = append(positions, rows[len(rows)-1].position())
+			}
+		}
+	}
+	for _, day := range []models.Date{models.FirstDate - 1, models.LastDate + 1} {
+		positions = append(positions, catalog.Position{Date: day, Tod: models.Night, GameID: "aa", Sequence: 1})
+	}
+	c := build(t, games, rows)
+	for _, from := range dates {
+		for _, to := range dates {
+			for _, kind := range []string{"draws", "search", "sum"} {
+				q := everything()
+				q.kind, q.number, q.sum, q.from, q.to = kind, "321", 6, from, to
+				compare(t, c, rows, q, func() int { return 2 }, positions)
+				q.ascending, q.tod = true, models.Night
+				compare(t, c, rows, q, func() int { return 2 }, positions)
+			}
+			compareStats(t, c, rows, "bb", from, to, models.Night)
 		}
 	}
 }

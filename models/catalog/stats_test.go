@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lottery/models"
@@ -158,5 +159,67 @@ func TestStatsOfLongGames(t *testing.T) {
 				compareStats(t, c, rows, fmt.Sprintf("long-%d", 4+i%2), min(from, to), max(from, to), tod)
 			}
 		})
+	}
+}
+
+// Ranges of one time of day that end between any two draws, of numbers that are looked at one by one.
+func TestStatsOfEveryRange(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(7, 7))
+	var rows []row
+	first, days := date(t, "2024-01-01"), models.Date(120)
+	for day := range days {
+		for _, tod := range []models.Tod{models.Morning, models.Evening} {
+			if rng.IntN(10) > 0 {
+				rows = append(rows, row{"aa", first + day, tod, 1, fmt.Sprintf("%04d", rng.IntN(10_000))})
+			}
+		}
+	}
+	c := build(t, []models.Game{game("aa", 4)}, rows)
+	for day := range days {
+		for _, tod := range []models.Tod{models.Morning, models.Evening} {
+			compareStats(t, c, rows, "aa", first, first+day, tod)
+			compareStats(t, c, rows, "aa", first+day, first+day+40, tod)
+		}
+	}
+}
+
+// Numbers lead between two marks and lose their lead by the draws that a range leaves out at its end: then one that was
+// drawn as often as they are left with comes before them, if it is smaller. And of few numbers one that was drawn but once
+// is told.
+func TestStatsOfLostLeads(t *testing.T) {
+	t.Parallel()
+	const draws, leaders = 8_000, 12
+	first := date(t, "1980-01-01")
+	numbers := make([]int, draws)
+	for i := range numbers {
+		numbers[i] = 2_000 + i
+	}
+	for k := range leaders { // three times early, and once more in every hundred from 2,500 on
+		for _, at := range []int{100, 200, 300} {
+			numbers[at+k] = 1_900 + k
+		}
+		for part := 2_500; part < draws; part += 100 {
+			numbers[part+k] = 1_900 + k
+		}
+	}
+	for _, at := range []int{400, 500, 600, 700, 800} {
+		numbers[at] = 5
+	}
+	few := make([]int, draws)
+	for i := range few {
+		few[i] = i % 3 * 1_111
+	}
+	few[50] = 9
+	rows := map[string][]row{}
+	for name, list := range map[string][]int{"aa": numbers, "bb": few} {
+		for i, number := range list {
+			rows[name] = append(rows[name], row{name, first + models.Date(i), models.Day, 1, fmt.Sprintf("%04d", number%10_000)})
+		}
+	}
+	c := build(t, []models.Game{game("aa", 4), game("bb", 4)}, slices.Concat(rows["aa"], rows["bb"]))
+	for to := models.Date(2_400); to < 6_000; to += 29 {
+		compareStats(t, c, rows["aa"], "aa", first, first+to, 0)
+		compareStats(t, c, rows["bb"], "bb", first, first+to, 0)
 	}
 }
