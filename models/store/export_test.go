@@ -213,3 +213,32 @@ func TestDatesWhateverTheSessionsTimeZone(t *testing.T) {
 		}
 	}
 }
+
+// Draws of one date and time of day are exported by the bytes of their games' ids, whatever the server's collation, and then
+// by sequence, whatever came first.
+func TestExportOrder(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		slot := models.Slot{Date: mustDate(t, "2020-05-04"), Tod: models.Day}
+		for _, id := range []string{"zza", "zz-b"} {
+			_, err := st.AddGame(ctx, models.Game{ID: id, Name: id, Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "ZZ", Timezone: "UTC"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for slot.GameID, slot.Sequence = id, 3; slot.Sequence > 0; slot.Sequence-- {
+				if _, err := st.SetDraw(ctx, store.OperatorDraw{Slot: slot, Number: "123", Reason: "x"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var got []string
+		err := st.Export(ctx, store.DrawFilter{}, func([]string) error { return nil }, func(d *models.Draw) error {
+			got = append(got, fmt.Sprintf("%s %d", d.GameID, d.Sequence))
+			return nil
+		})
+		if list := strings.Join(got, ", "); err != nil || list != "zz-b 1, zz-b 2, zz-b 3, zza 1, zza 2, zza 3" {
+			t.Errorf("%s, %v", list, err)
+		}
+	})
+}

@@ -81,8 +81,9 @@ func TestMergeDraws(t *testing.T) {
 			t.Errorf("planned at an older version: %v", err)
 		}
 
-		// A later merge sees the earlier ones of the same call; one that changes nothing does not move the version.
-		must(merge(models.FeedCSV, change(day+50, "555", false)), merge(models.FeedVirginia, change(day, "666", true), change(day+50, "666", true)))
+		// A later merge sees the earlier ones of the same call; where none changes anything the version does not move.
+		must(merge(models.FeedCSV, change(day+50, "555", false)), merge(models.FeedVirginia, change(day, "666", true), change(day+50, "666", true)),
+			merge(models.FeedCSV))
 		if got := held(); !strings.HasPrefix(got, "2024-05-02 666 6 va-lottery r2\n") || !strings.HasSuffix(got, "\n2024-06-21 666 6 va-lottery r2") {
 			t.Errorf("held:\n%s", got)
 		}
@@ -94,6 +95,41 @@ func TestMergeDraws(t *testing.T) {
 		stop := errors.New("enough")
 		if err := st.StoredDraws(ctx, "va-pick-3", day, day+1, func(*models.Draw) error { return stop }); !errors.Is(err, stop) {
 			t.Errorf("StoredDraws ended with %v", err)
+		}
+	})
+}
+
+// TestMergeOverAWord: what a correction replaces is kept as it was said, void or not, with the reason; the draw loses both.
+func TestMergeOverAWord(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return operatorNow }})
+		at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
+		importedDraw(t, st, at, "123")
+		if _, err := st.UnsetDraw(ctx, at, "never drawn"); err != nil {
+			t.Fatal(err)
+		}
+		v, err := st.DataVersion(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.MergeDraws(ctx, v.Number, []store.Merge{fireballMerge(at, "999", true)}, operatorNow.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		err = st.StoredDraws(ctx, at.GameID, at.Date, at.Date, func(d *models.Draw) error {
+			if d.Number != "999" || d.Void || d.Reason != "" || d.Feed != models.FeedCSV || d.Revision != 3 || !d.IngestedAt.Equal(operatorNow) {
+				t.Errorf("%+v", d)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const want = `1 "123" {"fireball":"4"} csv false "" operator
+2 "" {"fireball":"4"} operator true "never drawn" csv`
+		if got := revisions(t, rawDB(t, url)); got != want {
+			t.Errorf("revisions:\n%s\nwant\n%s", got, want)
 		}
 	})
 }

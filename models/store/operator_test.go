@@ -150,6 +150,11 @@ func TestSetAndUnsetDraw(t *testing.T) {
 		if moved() || last.Number != number {
 			t.Error("saying the same again changed something")
 		}
+		check(set("321", "typing mistakes"), "321", 2, false, "typing mistakes")
+		check(set("321", "typing mistake"), "321", 2, false, "typing mistake")
+		if moved() {
+			t.Error("another reason moved the data version")
+		}
 		d, err := st.UnsetDraw(ctx, at, "never drawn")
 		if err != nil {
 			t.Fatal(err)
@@ -175,6 +180,50 @@ func TestSetAndUnsetDraw(t *testing.T) {
 		fresh := store.OperatorDraw{Slot: slotAt(t, "nc-pick-3", "2026-03-04", models.Evening), Number: "007", Reason: "new"} // tomorrow in North Carolina
 		if d, err := st.SetDraw(ctx, fresh); err != nil || d.Revision != 1 || d.Feed != models.FeedOperator || d.Void || !moved() {
 			t.Errorf("%+v, %v", d, err)
+		}
+	})
+}
+
+// Two draws of a slot that a lottery honoured are told apart: what is said of one leaves the other.
+func TestSetTheSecondDraw(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := context.Background()
+		first := slotAt(t, "nc-pick-3", "2020-05-04", models.Day)
+		second := first
+		second.Sequence = 2
+		held := func() string {
+			var list []string
+			err := st.StoredDraws(ctx, first.GameID, first.Date, first.Date, func(d *models.Draw) error {
+				list = append(list, fmt.Sprintf("%d %s %v r%d", d.Sequence, d.Number, d.Void, d.Revision))
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(list, ", ")
+		}
+		for _, step := range []struct {
+			at     models.Slot
+			number string // "": take it back
+			want   string
+		}{
+			{first, "123", "1 123 false r1"},
+			{second, "456", "1 123 false r1, 2 456 false r1"},
+			{second, "457", "1 123 false r1, 2 457 false r2"},
+			{first, "124", "1 124 false r2, 2 457 false r2"},
+			{second, "", "1 124 false r2, 2  true r3"},
+			{first, "", "1  true r3, 2  true r3"},
+		} {
+			var err error
+			if step.number == "" {
+				_, err = st.UnsetDraw(ctx, step.at, "x")
+			} else {
+				_, err = st.SetDraw(ctx, store.OperatorDraw{Slot: step.at, Number: step.number, Reason: "x"})
+			}
+			if got := held(); err != nil || got != step.want {
+				t.Fatalf("%d %q: %s, %v; want %s", step.at.Sequence, step.number, got, err, step.want)
+			}
 		}
 	})
 }

@@ -1,0 +1,82 @@
+package models_test
+
+import (
+	"testing"
+	"time"
+
+	"lottery/models"
+)
+
+// A key works until the moment of its end, and not at it.
+func TestKeyStates(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	past, later, latest := now.Add(-time.Second), now.Add(time.Second), now.Add(time.Hour)
+	for name, c := range map[string]struct {
+		key     models.APIKey
+		want    models.KeyStatus
+		revoked *time.Time // since when it is
+		ends    *time.Time
+	}{
+		"without an end":          {want: models.KeyActive},
+		"expires later":           {key: models.APIKey{ExpiresAt: &later}, want: models.KeyActive, ends: &later},
+		"expires now":             {key: models.APIKey{ExpiresAt: &now}, want: models.KeyExpired, ends: &now},
+		"in grace":                {key: models.APIKey{GraceUntil: &later}, want: models.KeyGrace, ends: &later},
+		"grace ends now":          {key: models.APIKey{GraceUntil: &now}, want: models.KeyRevoked, revoked: &now, ends: &now},
+		"grace before expiry":     {key: models.APIKey{GraceUntil: &later, ExpiresAt: &latest}, want: models.KeyGrace, ends: &later},
+		"expires before grace":    {key: models.APIKey{GraceUntil: &latest, ExpiresAt: &later}, want: models.KeyGrace, ends: &later},
+		"expired in grace":        {key: models.APIKey{GraceUntil: &later, ExpiresAt: &past}, want: models.KeyExpired, ends: &past},
+		"expired, grace over":     {key: models.APIKey{GraceUntil: &now, ExpiresAt: &past}, want: models.KeyRevoked, revoked: &now, ends: &past},
+		"revoked":                 {key: models.APIKey{RevokedAt: &past}, want: models.KeyRevoked, revoked: &past},
+		"revoked by a fast clock": {key: models.APIKey{RevokedAt: &later, ExpiresAt: &past}, want: models.KeyRevoked, revoked: &later, ends: &past},
+		"revoked in grace":        {key: models.APIKey{RevokedAt: &past, GraceUntil: &later}, want: models.KeyRevoked, revoked: &past, ends: &later},
+	} {
+		if got := c.key.StatusAt(now); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		if got := c.key.RevokedSince(now); got != c.revoked {
+			t.Errorf("%s: revoked since %v, want %v", name, got, c.revoked)
+		}
+		if got := c.key.EndsAt(); got != c.ends {
+			t.Errorf("%s: ends at %v, want %v", name, got, c.ends)
+		}
+	}
+}
+
+// A grant goes before what is paid for, and a limit of the account's own before the plan's, also that of no requests.
+func TestPlanAndLimit(t *testing.T) {
+	t.Parallel()
+	free, pro := models.PlanFree, models.PlanPro
+	for name, c := range map[string]struct {
+		account models.Account
+		plan    models.Plan
+		source  models.PlanSource
+		limit   int
+	}{
+		"nothing said":       {models.Account{}, free, models.SourceDefault, 100},
+		"paid for":           {models.Account{BilledPlan: &pro}, pro, models.SourceBilling, 10_000},
+		"granted":            {models.Account{GrantedPlan: &pro}, pro, models.SourceOperator, 10_000},
+		"granted and paid":   {models.Account{GrantedPlan: &free, BilledPlan: &pro}, free, models.SourceOperator, 100},
+		"a limit of its own": {models.Account{BilledPlan: &pro, LimitOverride: new(7)}, pro, models.SourceBilling, 7},
+		"no requests":        {models.Account{LimitOverride: new(0)}, free, models.SourceDefault, 0},
+	} {
+		if plan, source := c.account.Plan(); plan != c.plan || source != c.source {
+			t.Errorf("%s: %s from %s", name, plan, source)
+		}
+		if got := c.account.DailyLimit(models.DefaultPlans()); got != c.limit {
+			t.Errorf("%s: %d requests a day, want %d", name, got, c.limit)
+		}
+	}
+}
+
+func TestParseTodSet(t *testing.T) {
+	t.Parallel()
+	if set, err := models.ParseTodSet("Night, Day"); err != nil || set.String() != "Day,Night" || set.Len() != 2 {
+		t.Errorf("%s, %v", set, err)
+	}
+	for _, s := range []string{"", "Day,", "day", "Day,Night,Day"} {
+		if set, err := models.ParseTodSet(s); err == nil {
+			t.Errorf("ParseTodSet(%q) = %s", s, set)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// Accounts are listed oldest first, by the plan that is in force, and found by any part of their address; one that is closed
+// is listed where it is asked for.
+func TestAccounts(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		ctx := t.Context()
+		free, pro := models.PlanFree, models.PlanPro
+		var ids []string
+		for _, in := range []store.NewAccount{
+			{Email: "ann@example.com"}, {Email: "bob@example.com", Grant: &pro}, {Email: "eve@example.org", Grant: &free},
+			{Email: "dan@example.com"}, {Email: "fay@example.com"}, {Email: "gus@example.com", Grant: &pro},
+		} {
+			a, err := st.CreateAccount(ctx, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, a.ID)
+			move(time.Second)
+		}
+		for _, paying := range []string{ids[2], ids[3]} {
+			l, _, err := st.TryLease(ctx, "billing:"+paying, time.Hour)
+			if err == nil {
+				_, err = st.StoreBilling(ctx, l, store.BillingChange{Billing: models.BillingAccount{AccountID: paying}, Plan: &pro})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := st.DeleteAccount(ctx, ids[5]); err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]string{ids[5]: "gus"}
+		list := func(f store.AccountFilter) string {
+			found, err := st.Accounts(ctx, f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var some []string
+			for _, a := range found {
+				if a.EmailKey != nil {
+					names[a.ID], _, _ = strings.Cut(*a.EmailKey, "@")
+				}
+				some = append(some, names[a.ID])
+			}
+			return strings.Join(some, " ")
+		}
+		for _, c := range []struct {
+			filter store.AccountFilter
+			want   string
+		}{
+			{store.AccountFilter{}, "ann bob eve dan fay"},
+			{store.AccountFilter{Plan: free}, "ann eve fay"}, // eve pays, and was granted less
+			{store.AccountFilter{Plan: pro}, "bob dan"},
+			{store.AccountFilter{Search: "XAMPLE.Org"}, "eve"},
+			{store.AccountFilter{Status: models.AccountClosed}, "gus"},
+			{store.AccountFilter{Status: models.AccountActive, Plan: pro}, "bob dan"},
+		} {
+			if got := list(c.filter); got != c.want {
+				t.Errorf("%+v: %s, want %s", c.filter, got, c.want)
+			}
+		}
+	})
+}
+
+// A daily limit may be 0, and not less.
+func TestLimitOfNoRequests(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, _ func(time.Duration)) {
+		ctx := t.Context()
+		if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"}); err != nil {
+			t.Fatal(err)
+		}
+		a, err := st.OverrideLimit(ctx, "ann@example.com", new(0))
+		if err != nil || a.DailyLimit(models.DefaultPlans()) != 0 {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if _, err := st.OverrideLimit(ctx, a.ID, new(-1)); models.ErrorCode(err) != models.CodeInvalid {
+			t.Errorf("less than none: %v", err)
+		}
+		if a, err = st.OverrideLimit(ctx, a.ID, nil); err != nil || a.DailyLimit(models.DefaultPlans()) != 100 {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
+}
+
+// Closing an account leaves it told when a key of it was revoked before.
+func TestClosingKeepsRevocations(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		ctx := t.Context()
+		var ids []string
+		for range 2 {
+			k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, k.ID)
+		}
+		revoked, err := st.RevokeKey(ctx, ids[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		move(time.Hour)
+		a, err := st.DeleteAccount(ctx, "ann@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]time.Time{ids[0]: *revoked.RevokedAt, ids[1]: *a.DeletedAt} {
+			k, err := st.KeyOf(ctx, a.ID, id)
+			if err != nil || k.RevokedAt == nil || !k.RevokedAt.Equal(want) {
+				t.Errorf("%+v, %v; want one revoked at %s", k, err, want)
+			}
+		}
+	})
+}
+
+// A key that would end at the moment of its making is none.
+func TestKeyThatWouldEndNow(t *testing.T) {
+	t.Parallel()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return operatorNow }})
+	for ends, want := range map[time.Time]models.Code{operatorNow: models.CodeInvalid, operatorNow.Add(time.Second): ""} {
+		in := store.NewKey{Account: "ann@example.com", Create: true, ExpiresAt: &ends}
+		if _, err := st.CreateKey(t.Context(), models.DefaultPlans(), in); models.ErrorCode(err) != want {
+			t.Errorf("%s: %v", ends, err)
+		}
+	}
+}
