@@ -143,6 +143,19 @@ func TestExportIsASnapshot(t *testing.T) {
 		if strings.Contains(after, "2020-01-03 Evening nc-pick-3") || !strings.Contains(after, "999") || slices.Contains(addons, "greenball") {
 			t.Errorf("the next export does not show the changes: %q\n%s", addons, after)
 		}
+		between := func([]string) error { // the names of the add-ons are known, no draw is
+			_, err := st.SetDraw(ctx, store.OperatorDraw{Slot: slotAt(t, "va-pick-3", "2020-01-10", models.Day), Number: "888", Reason: "new"})
+			return err
+		}
+		err := st.Export(ctx, store.DrawFilter{}, between, func(d *models.Draw) error {
+			if d.Number == "888" {
+				t.Error("the names of the add-ons and the draws are of two moments")
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	})
 }
 

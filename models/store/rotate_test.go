@@ -130,3 +130,66 @@ func TestRotatedKeysHaveABoundAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Keys that have expired, were revoked or are in their grace leave room for others, up to the plan's number. What replaces a
+// key expires when it would have; a key that is replaced without grace is revoked by the row itself, whatever the clocks say;
+// who revokes again changes nothing. Every change is told to the nodes.
+func TestRoomForKeys(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		ctx := t.Context()
+		var last int64
+		told := func(what string, want bool) {
+			t.Helper()
+			n, err := st.NewestAccountChange(ctx)
+			if err != nil || (n > last) != want {
+				t.Errorf("%s: change %d after %d, %v", what, n, last, err)
+			}
+			last = n
+		}
+		create := func(want models.Code, expires *time.Time) store.Key {
+			t.Helper()
+			k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Name: "laptop", Create: true, ExpiresAt: expires})
+			if models.ErrorCode(err) != want {
+				t.Fatalf("a key: %v, want %q", err, want)
+			}
+			told("a key", want == "")
+			return k
+		}
+		ends := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
+		first, second := create("", &ends), create("", nil)
+		create(models.CodeConflict, nil)
+
+		fresh, old, err := st.RotateKey(ctx, first.ID, time.Hour)
+		if err != nil || fresh.Name != "laptop" || fresh.ExpiresAt == nil || !fresh.ExpiresAt.Equal(ends) || old.RevokedAt != nil || old.GraceUntil == nil {
+			t.Fatalf("%+v for %+v, %v", fresh.APIKey, old, err)
+		}
+		told("a rotation", true)
+		create(models.CodeConflict, nil) // the old one in its grace does not count, the new one does
+
+		if _, _, err := st.RotateKey(ctx, second.ID, 0); err != nil {
+			t.Fatal(err)
+		}
+		dead, err := st.KeyOf(ctx, second.AccountID, second.ID)
+		if err != nil || dead.RevokedAt == nil {
+			t.Errorf("rotated without grace: %+v, %v", dead, err)
+		}
+		told("a rotation without grace", true)
+		create(models.CodeConflict, nil)
+
+		move(72 * time.Hour)
+		third := create("", nil) // fresh has expired
+		create(models.CodeConflict, nil)
+		revoked, err := st.RevokeKey(ctx, third.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told("a revocation", true)
+		move(time.Hour)
+		if again, err := st.RevokeKey(ctx, third.ID); err != nil || again.RevokedAt == nil || again.RevokedAt.Sub(*revoked.RevokedAt).Abs() > time.Second {
+			t.Errorf("revoked again: %+v, %v", again, err)
+		}
+		told("a revocation again", false)
+		create("", nil)
+		create(models.CodeConflict, nil)
+	})
+}
