@@ -253,6 +253,24 @@ func TestLastUseIsWrittenToTheMinute(t *testing.T) {
 			t.Errorf("last used %q, want %q", got, step.want)
 		}
 	}
+
+	// What is refused is no use. Whose it was is known all the same.
+	if _, err := st.SetAccountStatus(ctx, k.AccountID, models.AccountSuspended); err != nil {
+		t.Fatal(err)
+	}
+	c.move(time.Hour)
+	later, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := later.Authenticate(ctx, k.Secret)
+	if err == nil || p == nil || p.AccountID != k.AccountID || p.KeyID != k.ID || p.KeyPrefix != k.Prefix {
+		t.Errorf("%+v, %v", p, err)
+	}
+	later.Flush(ctx)
+	if got := lastUsed(); got != "2026-03-04T05:07:00Z" {
+		t.Errorf("a refused request made the last use %q", got)
+	}
 }
 
 // More keys than are written at once, used in two minutes, while Run goes on.
