@@ -110,6 +110,9 @@ func TestMergeOverAWord(t *testing.T) {
 		if _, err := st.UnsetDraw(ctx, at, "never drawn"); err != nil {
 			t.Fatal(err)
 		}
+		second := at // stays as it is
+		second.Sequence = 2
+		importedDraw(t, st, second, "456")
 		v, err := st.DataVersion(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -118,6 +121,9 @@ func TestMergeOverAWord(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = st.StoredDraws(ctx, at.GameID, at.Date, at.Date, func(d *models.Draw) error {
+			if d.Sequence == 2 {
+				return nil
+			}
 			if d.Number != "999" || d.Void || d.Reason != "" || d.Feed != models.FeedCSV || d.Revision != 3 || !d.IngestedAt.Equal(operatorNow) {
 				t.Errorf("%+v", d)
 			}
