@@ -65,18 +65,6 @@ func code(t *testing.T, k *middleware.Keys, key string) problem.Code {
 	return p.Code
 }
 
-// within waits for a change by another process to be seen; two seconds are promised.
-func within(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(10 * time.Second) // a loaded machine may be slow; what is promised is measured elsewhere
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s was never seen", what)
-		}
-		time.Sleep(10 * time.Millisecond) // waiting for another goroutine's poll of a real database
-	}
-}
-
 func TestChangesByOthersAreSeen(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -98,17 +86,17 @@ func TestChangesByOthersAreSeen(t *testing.T) {
 		if _, err := st.SetAccountStatus(ctx, "a@example.com", models.AccountSuspended); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "the suspension", func() bool { return code(t, keys, first.Secret) == problem.AccountSuspended })
+		storetest.Until(t, "the suspension", func() bool { return code(t, keys, first.Secret) == problem.AccountSuspended })
 		if _, err := st.SetAccountStatus(ctx, "a@example.com", models.AccountActive); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "the resumption", func() bool { return code(t, keys, first.Secret) == "" })
+		storetest.Until(t, "the resumption", func() bool { return code(t, keys, first.Secret) == "" })
 
 		limit := 7
 		if _, err := st.OverrideLimit(ctx, "a@example.com", &limit); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "the new limit", func() bool {
+		storetest.Until(t, "the new limit", func() bool {
 			p, err := keys.Authenticate(ctx, first.Secret)
 			return err == nil && p.DailyLimit == 7
 		})
@@ -123,7 +111,7 @@ func TestChangesByOthersAreSeen(t *testing.T) {
 		if got := code(t, keys, first.Secret); got != "" {
 			t.Fatalf("the key in its grace period: %q", got)
 		}
-		within(t, "the end of the grace period", func() bool {
+		storetest.Until(t, "the end of the grace period", func() bool {
 			c.move(2 * time.Hour)
 			return code(t, keys, first.Secret) == problem.RevokedAPIKey
 		})
@@ -131,7 +119,7 @@ func TestChangesByOthersAreSeen(t *testing.T) {
 		if _, err := st.RevokeKey(ctx, second.ID); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "the revocation", func() bool { return code(t, keys, second.Secret) == problem.RevokedAPIKey })
+		storetest.Until(t, "the revocation", func() bool { return code(t, keys, second.Secret) == problem.RevokedAPIKey })
 	})
 }
 
@@ -150,7 +138,7 @@ func TestKeysOfADeletedAccountAreRevoked(t *testing.T) {
 	if _, err := st.DeleteAccount(ctx, "a@example.com"); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "the deletion", func() bool { return code(t, keys, k.Secret) == problem.RevokedAPIKey })
+	storetest.Until(t, "the deletion", func() bool { return code(t, keys, k.Secret) == problem.RevokedAPIKey })
 }
 
 func TestExpiry(t *testing.T) {
@@ -203,11 +191,11 @@ func TestDatabaseAway(t *testing.T) {
 		t.Errorf("nonsense, database away: %q", got)
 	}
 	server.Start(t)
-	within(t, "the database's return", func() bool { return code(t, keys, unseen.Secret) == "" })
+	storetest.Until(t, "the database's return", func() bool { return code(t, keys, unseen.Secret) == "" })
 	if _, err := st.RevokeKey(ctx, seen.ID); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "a revocation after its return", func() bool { return code(t, keys, seen.Secret) == problem.RevokedAPIKey })
+	storetest.Until(t, "a revocation after its return", func() bool { return code(t, keys, seen.Secret) == problem.RevokedAPIKey })
 }
 
 // idleKeys is keys that nobody runs, and their clock.
@@ -294,7 +282,7 @@ func TestLastUsesOfManyKeys(t *testing.T) {
 	}
 	go keys.Run(ctx)
 	for account, at := range want {
-		within(t, "the last use of a key", func() bool {
+		storetest.Until(t, "the last use of a key", func() bool {
 			stored, err := st.Keys(ctx, account)
 			if err != nil {
 				t.Fatal(err)

@@ -65,7 +65,7 @@ func TestManyKeysAtOnce(t *testing.T) {
 		go keys.Run(ctx)
 		for i := range made {
 			if i%2 == 0 {
-				within(t, "a revocation", func() bool { return code(t, keys, made[i].Secret) == problem.RevokedAPIKey })
+				storetest.Until(t, "a revocation", func() bool { return code(t, keys, made[i].Secret) == problem.RevokedAPIKey })
 			}
 		}
 		all(func(i int, _ *middleware.Principal, err error) {
@@ -107,7 +107,7 @@ func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
 		t.Errorf("%d look-ups are to be read that nobody waits for", n)
 	}
 	answer()
-	within(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
+	storetest.Until(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
 }
 
 // While a database neither answers nor refuses, one request waits to see whether it does again. The others are told at
@@ -139,7 +139,7 @@ func TestLookUpsDoNotWaitInVain(t *testing.T) {
 		}
 	}
 	answer()
-	within(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
+	storetest.Until(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
 }
 
 // Last uses that cannot be written, since somebody holds the row of one of the keys, keep no change from being seen.
@@ -175,7 +175,7 @@ func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	within(t, "the writing of last uses", func() bool {
+	storetest.Until(t, "the writing of last uses", func() bool {
 		var waiting int
 		err := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
 		if err != nil {
@@ -186,5 +186,5 @@ func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 	if _, err := st.RevokeKey(ctx, made[1].ID); err != nil {
 		t.Fatal(err)
 	}
-	within(t, "a revocation", func() bool { return code(t, keys, made[1].Secret) == problem.RevokedAPIKey })
+	storetest.Until(t, "a revocation", func() bool { return code(t, keys, made[1].Secret) == problem.RevokedAPIKey })
 }

@@ -53,7 +53,7 @@ func TestKeysAreReadAhead(t *testing.T) {
 			t.Fatal(got)
 		}
 		for _, k := range made[asked+1:] {
-			within(t, "key "+k.ID, func() bool { return known(k) })
+			storetest.Until(t, "key "+k.ID, func() bool { return known(k) })
 		}
 		if known(revoked) || code(t, keys, revoked.Secret) != problem.RevokedAPIKey {
 			t.Error("a revoked key was read ahead, or is not said to be one")
@@ -61,7 +61,7 @@ func TestKeysAreReadAhead(t *testing.T) {
 		if _, err := st.SetAccountStatus(ctx, suspended.AccountID, models.AccountSuspended); err != nil {
 			t.Fatal(err)
 		}
-		within(t, "the suspension", func() bool { return code(t, keys, suspended.Secret) == problem.AccountSuspended })
+		storetest.Until(t, "the suspension", func() bool { return code(t, keys, suspended.Secret) == problem.AccountSuspended })
 	})
 }
 

@@ -68,7 +68,7 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	open := l.shut()
 	var group sync.WaitGroup
 	group.Go(func() { n.get(t, "acc", 10_000) }) // it brings a block
-	waitUntil(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	for range 5 {
 		group.Go(func() { n.get(t, "acc", 203) })
 	}
@@ -99,18 +99,18 @@ func TestBlockComesAfterAnOutage(t *testing.T) {
 	l.deaf.Store(true)
 	var group sync.WaitGroup
 	group.Go(func() { n.get(t, "other", limit) })
-	waitUntil(t, "the ledger to be asked in vain", func() bool { return l.late.Load() == 1 })
+	storetest.Until(t, "the ledger to be asked in vain", func() bool { return l.late.Load() == 1 })
 	n.burst(t, "acc", int(n.Held("acc")), 1, limit) // the next block is due
 	open := l.shut()
 	l.deaf.Store(false)
-	waitUntil(t, "the block to be on its way", func() bool { return l.late.Load() == 2 })
+	storetest.Until(t, "the block to be on its way", func() bool { return l.late.Load() == 2 })
 	group.Wait()
 	n.burst(t, "acc", 2*limit, 4, limit)
 	if counted(t, st, "acc") <= 2000 || n.served.Load() != limit+1 {
 		t.Fatalf("the ledger counts %d, %d are served: the test shows nothing", counted(t, st, "acc"), n.served.Load())
 	}
 	open()
-	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	n.burst(t, "acc", 1000, 4, limit)
 	if got := n.served.Load() - 1; got != limit {
 		t.Errorf("served %d, want %d", got, limit)
@@ -136,7 +136,7 @@ func TestGrantIsLate(t *testing.T) {
 	open := l.shut()
 	var group sync.WaitGroup
 	group.Go(func() { n.get(t, "acc", 10_000) })
-	waitUntil(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	c.toMidnight(time.Second)
 	group.Go(func() { n.get(t, "acc", 10_000) })
 	time.Sleep(20 * time.Millisecond) // let it wait
@@ -177,7 +177,7 @@ func TestDeafLedger(t *testing.T) {
 		t.Errorf("served %d, want 240", got)
 	}
 	l.deaf.Store(false)
-	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
 	// Nobody knows whether a ledger that did not answer heard: requests may be counted twice, never not at all.
 	if got := counted(t, st, "acc"); got < 100 {
@@ -233,7 +233,7 @@ func TestClose(t *testing.T) {
 	m.Settle()
 	unlock := lockDatabase(t, url)
 	m.burst(t, "acc", 10, 1, 20_000)
-	waitUntil(t, "the outage to be known", m.Away)
+	storetest.Until(t, "the outage to be known", m.Away)
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
 	defer cancel()
 	began := time.Now()
@@ -252,7 +252,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		n.burst(t, "acc", 10, 4, 1000)
 		closeNode(t, n.Store)
 	}
-	waitUntil(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
+	storetest.Until(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // Accounts of past days are forgotten.

@@ -145,22 +145,11 @@ func (w *watched) remaining(t *testing.T, key string, limit int64) int64 {
 	return c.Remaining
 }
 
-func waitUntil(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-		time.Sleep(5 * time.Millisecond) // another process: there is nothing to be told by
-	}
-}
-
 // counted is what the ledger says of key, today.
 func counted(t *testing.T, l quota.Ledger, key string) int64 {
 	t.Helper()
 	var used int64
-	waitUntil(t, "the ledger's word", func() bool {
+	storetest.Until(t, "the ledger's word", func() bool {
 		r, _, err := l.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaPeek, Key: key, Period: quota.Day}})
 		if err == nil {
 			used = r[0].Used
@@ -216,7 +205,7 @@ func TestOutage(t *testing.T) {
 			if took := time.Duration(n.slowest.Swap(0)); took > 4*time.Second {
 				t.Errorf("node %d: a request was held up for %s when the server went away", i, took)
 			}
-			waitUntil(t, "the outage to be known", n.Away)
+			storetest.Until(t, "the outage to be known", n.Away)
 			served := first + n.burst(t, "acc", 1500, 16, limit)
 			servedSmall := n.burst(t, "small", 300, 16, small)
 			if took := time.Duration(n.slowest.Load()); took > time.Second {
@@ -238,7 +227,7 @@ func TestOutage(t *testing.T) {
 		}
 		srv.Start(t)
 		for i, n := range nodes {
-			waitUntil(t, "the node to recover", func() bool { return !n.Away() })
+			storetest.Until(t, "the node to recover", func() bool { return !n.Away() })
 			n.Sweep()
 			if n.away(t) != 0 {
 				t.Errorf("node %d: the metric still says that the ledger is away", i)
@@ -271,13 +260,13 @@ func TestOutageUnderLoad(t *testing.T) {
 		}
 		for range 2 {
 			served := n.served.Load()
-			waitUntil(t, "requests to be served", func() bool { return n.served.Load() > served+500 })
+			storetest.Until(t, "requests to be served", func() bool { return n.served.Load() > served+500 })
 			srv.Stop()
-			waitUntil(t, "the outage to be known", n.Away)
+			storetest.Until(t, "the outage to be known", n.Away)
 			served = n.served.Load()
-			waitUntil(t, "requests to be served without the ledger", func() bool { return n.served.Load() > served+500 })
+			storetest.Until(t, "requests to be served without the ledger", func() bool { return n.served.Load() > served+500 })
 			srv.Start(t)
-			waitUntil(t, "recovery", func() bool { return !n.Away() })
+			storetest.Until(t, "recovery", func() bool { return !n.Away() })
 		}
 		stop.Store(true)
 		group.Wait()
@@ -335,7 +324,7 @@ func TestWriteLockHeld(t *testing.T) {
 		t.Errorf("a request was held up for %s", took)
 	}
 	unlock()
-	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	served += n.burst(t, "small", 100, 8, 100)
 	large += n.burst(t, "acc", 100, 8, 10_000)
 	if served != 100 || large != 10_000 {
@@ -363,7 +352,7 @@ func TestStartWhileTheWriteLockIsHeld(t *testing.T) {
 	}
 	served += n.burst(t, "acc", 200, 8, 100)
 	unlock()
-	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	served += n.burst(t, "acc", 200, 8, 100)
 	if served != 100 {
 		t.Errorf("served %d of 100", served)
@@ -385,8 +374,8 @@ func TestNothingIsMadeWhileTheLedgerIsAway(t *testing.T) {
 	}
 	unlock := lockDatabase(t, url)
 	c.move(2 * time.Second)
-	waitUntil(t, "the block to be given up", func() bool { return n.Held("acc") == 0 })
-	waitUntil(t, "the outage to be known", n.Away)
+	storetest.Until(t, "the block to be given up", func() bool { return n.Held("acc") == 0 })
+	storetest.Until(t, "the outage to be known", n.Away)
 	for range 100 {
 		if n.get(t, "acc", limit) {
 			n.GiveBack("acc", quota.Day, c.day()+int64(quota.Day/time.Second))
@@ -397,7 +386,7 @@ func TestNothingIsMadeWhileTheLedgerIsAway(t *testing.T) {
 		t.Errorf("served %d, want %d", served, limit)
 	}
 	unlock()
-	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
 	if got := counted(t, st, "acc"); got != served {
 		t.Errorf("the ledger counts %d, served were %d", got, served)
@@ -414,12 +403,12 @@ func TestMidnightWhileTheLedgerIsAway(t *testing.T) {
 	n.burst(t, "acc", 30, 1, 100)
 	unlock := lockDatabase(t, url)
 	first := n.burst(t, "acc", 50, 4, 100)
-	waitUntil(t, "the outage to be known", n.Away)
+	storetest.Until(t, "the outage to be known", n.Away)
 	yesterday := c.day()
 	c.toMidnight(time.Second)
 	second := n.burst(t, "acc", 200, 4, 100)
 	unlock()
-	waitUntil(t, "recovery", func() bool { return !n.Away() })
+	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
 	today := counted(t, st, "acc")
 	r, _, err := st.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaAdd, Key: "acc", Period: quota.Day, Start: yesterday}})
@@ -480,7 +469,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 			srv.Stop()
 			if seen {
 				for _, n := range nodes {
-					waitUntil(t, "the outage to be known", func() bool { n.get(t, "other", 100); return n.Away() })
+					storetest.Until(t, "the outage to be known", func() bool { n.get(t, "other", 100); return n.Away() })
 				}
 			}
 			srv.Lose(t)
@@ -496,7 +485,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 				}
 			}
 			for _, n := range nodes {
-				waitUntil(t, "recovery", func() bool { return !n.Away() })
+				storetest.Until(t, "recovery", func() bool { return !n.Away() })
 				n.Settle()
 			}
 			// The first node knows "first" and the second "second": that is where they may not begin anew.

@@ -50,16 +50,6 @@ func usageOf(t *testing.T, st *store.Store, account string) (total int64) {
 	return total
 }
 
-// within waits for what a background goroutine does by a real clock.
-func within(t *testing.T, limit time.Duration, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(limit); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within %s", what, limit)
-		}
-	}
-}
-
 func run(t *testing.T, f func(context.Context)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -168,7 +158,7 @@ func TestUsageWaitsForTheDatabase(t *testing.T) {
 		t.Errorf("%d pending", n)
 	}
 	server.Start(t)
-	within(t, 10*time.Second, "the database is back", func() bool { return u.Flush(ctx) == nil })
+	storetest.Until(t, "the database to be back", func() bool { return u.Flush(ctx) == nil })
 	if n := usageOf(t, st, "a"); n != 4 {
 		t.Errorf("%d written, want 4", n)
 	}
@@ -213,8 +203,8 @@ func TestUsageRunsByItself(t *testing.T) {
 	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
 	run(t, u.Run)
 	u.Record("a", april, "/v1/games", 200)
-	within(t, 20*time.Second, "a request is written", func() bool { return usageOf(t, st, "a") == 1 })
-	within(t, 20*time.Second, "what is too old is gone", func() bool { return usageOf(t, st, "old") == 0 })
+	storetest.Until(t, "a request to be written", func() bool { return usageOf(t, st, "a") == 1 })
+	storetest.Until(t, "what is too old to go", func() bool { return usageOf(t, st, "old") == 0 })
 	if usageOf(t, st, "kept") != 1 {
 		t.Error("a row of the last day that is kept is gone")
 	}

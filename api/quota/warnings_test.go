@@ -58,7 +58,7 @@ func TestWarningsOncePerDayOverAllNodes(t *testing.T) {
 		}
 		waitFor := func(want ...string) {
 			t.Helper()
-			within(t, 20*time.Second, fmt.Sprint(want), func() bool { return len(got.sorted()) >= len(want) })
+			storetest.Until(t, fmt.Sprint(want), func() bool { return len(got.sorted()) >= len(want) })
 			if list := got.sorted(); !slices.Equal(list, want) {
 				t.Fatalf("told %q\nwant %q", list, want)
 			}
@@ -88,7 +88,7 @@ func TestWarningsWaitForTheDatabase(t *testing.T) {
 	w.Check("a", april, 100, 80)
 	w.Check("b", april, 100, 100)
 	server.Start(t)
-	within(t, 30*time.Second, "the warnings", func() bool { return len(got.sorted()) == 2 })
+	storetest.Until(t, "the warnings", func() bool { return len(got.sorted()) == 2 })
 }
 
 func BenchmarkCheck(b *testing.B) {

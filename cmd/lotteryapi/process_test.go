@@ -242,13 +242,4 @@ func newKey(t testing.TB, url, email string, more ...string) string {
 	return key.Key
 }
 
-func waitUntil(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-		time.Sleep(20 * time.Millisecond) // another process: there is nothing to be told by
-	}
-}
+var waitUntil = storetest.Until

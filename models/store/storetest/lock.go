@@ -30,6 +30,17 @@ func Lock(t testing.TB, url, table string) (release func()) {
 	return release
 }
 
+// Until waits for ok: for what another process or goroutine does by a real clock, so that there is nothing to be told by. A
+// busy machine may be slow; what is promised of it is measured elsewhere.
+func Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
 // Soon is do, which must end soon: what is not to wait for a database that gives no answer.
 func Soon(t testing.TB, what string, do func()) {
 	t.Helper()
