@@ -1,7 +1,6 @@
 package billing_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
@@ -10,8 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +18,7 @@ import (
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 	"lottery/models"
 	"lottery/models/store/storetest"
 )
@@ -311,49 +309,17 @@ func dump(t *testing.T, database string) string {
 	return all.String()
 }
 
-// mockStripe is stripe-mock v0.183.0, as a process: it prints every request.
+// mockStripe is the address of stripe-mock.
 type mockStripe string
 
 func startMock(t *testing.T) mockStripe {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "stripe-mock")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/stripe/stripe-mock").CombinedOutput(); err != nil {
-		t.Fatalf("build stripe-mock: %v: %s", err, out)
-	}
-	// Both addresses, or it opens its HTTPS port to everybody.
-	cmd := exec.Command(program, "-http-addr", "127.0.0.1:0", "-https-addr", "127.0.0.1:0", "-strict-version-check")
-	diesWithUs(cmd)
-	stdout, err := cmd.StdoutPipe()
+	base, stop, err := sandboxtest.StartMock(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	read := make(chan struct{})
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-read
-		_ = cmd.Wait()
-	})
-	base := make(chan mockStripe, 1)
-	go func() {
-		defer close(read)
-		defer close(base)
-		scan := bufio.NewScanner(stdout)
-		for scan.Scan() {
-			if address, ok := strings.CutPrefix(scan.Text(), "Listening for HTTP at address: "); ok {
-				base <- mockStripe("http://" + address)
-				break
-			}
-		}
-		_, _ = io.Copy(io.Discard, stdout)
-	}()
-	m, ok := <-base
-	if !ok {
-		t.Fatal("stripe-mock ended")
-	}
-	return m
+	t.Cleanup(stop)
+	return mockStripe(base)
 }
 
 // ask sends a request again.

@@ -1,83 +1,39 @@
 package sandbox_test
 
 import (
-	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"lottery/billing/sandbox/sandboxtest"
 )
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	stopMock()
+	if mock.stop != nil {
+		mock.stop()
+	}
 	os.Exit(code)
 }
 
-// mock is stripe-mock v0.183.0, built from its module and run as a process: it prints every request, which must not
-// come into the output of the tests.
+// mock is stripe-mock, started when a test first wants it.
 var mock struct {
 	once sync.Once
 	url  string
 	err  error
-	dir  string
-	cmd  *exec.Cmd
+	stop func()
 }
 
 func mockURL() (string, error) {
-	mock.once.Do(func() { mock.url, mock.err = startMock() })
+	mock.once.Do(func() { mock.url, mock.stop, mock.err = sandboxtest.StartMock(context.Background()) })
 	return mock.url, mock.err
-}
-
-func startMock() (string, error) {
-	dir, err := os.MkdirTemp("", "stripe-mock-*")
-	if err != nil {
-		return "", err
-	}
-	mock.dir = dir
-	program := filepath.Join(dir, "stripe-mock")
-	if out, err := exec.Command("go", "build", "-o", program, "github.com/stripe/stripe-mock").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build stripe-mock: %w: %s", err, out)
-	}
-	// Both addresses, or it opens its HTTPS port to everybody.
-	mock.cmd = exec.Command(program, "-http-addr", "127.0.0.1:0", "-https-addr", "127.0.0.1:0", "-strict-version-check")
-	diesWithUs(mock.cmd)
-	stdout, err := mock.cmd.StdoutPipe()
-	if err != nil {
-		return "", err
-	}
-	if err := mock.cmd.Start(); err != nil {
-		return "", err
-	}
-	lines := bufio.NewReader(stdout)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			return "", fmt.Errorf("stripe-mock ended: %w", err)
-		}
-		if addr, ok := strings.CutPrefix(strings.TrimSpace(line), "Listening for HTTP at address: "); ok {
-			go io.Copy(io.Discard, lines)
-			return "http://" + addr, nil
-		}
-	}
-}
-
-func stopMock() {
-	if mock.cmd != nil && mock.cmd.Process != nil {
-		_ = mock.cmd.Process.Kill()
-		_ = mock.cmd.Wait()
-	}
-	if mock.dir != "" {
-		_ = os.RemoveAll(mock.dir)
-	}
 }
 
 // recorder sends each request to the sandbox, and if it was answered well, the same to stripe-mock, which must accept

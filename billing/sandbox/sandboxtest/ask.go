@@ -1,4 +1,4 @@
-// Package sandboxtest asks the sandbox of Stripe for things in tests.
+// Package sandboxtest is what the tests of several packages want of the sandbox of Stripe, and stripe-mock, which it is held to.
 package sandboxtest
 
 import (
