@@ -43,12 +43,6 @@ func (c *clock) Now() time.Time {
 	return c.at
 }
 
-func (c *clock) Add(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
-}
-
 // receiver is an endpoint for webhooks.
 type receiver struct {
 	mu     sync.Mutex

@@ -105,9 +105,6 @@ func Fuzz(f *testing.F, form feed.Form, cases []Case, data func(line string) boo
 	})
 }
 
-// HasDigit tells whether line holds an ASCII digit.
-func HasDigit(line string) bool { return strings.ContainsAny(line, "0123456789") }
-
 // check is what every candidate must keep.
 func check(t *testing.T, c *feed.Candidate) {
 	t.Helper()
