@@ -75,7 +75,7 @@ func (c *call) confirm(question func() (string, error)) error {
 	}
 }
 
-const maxStdinKey = 4096 // bytes read when a key is due on stdin; a key has 42
+const maxStdinKey = 4096 // bytes read when a key is due on stdin
 
 // keyRef is the KEY argument: an id, a 12-character prefix, or the whole key from stdin where the argument is "-".
 // A whole key on the command line is refused, and not repeated: other users and the shell's history would see it.
@@ -93,7 +93,7 @@ func (c *call) keyRef(arg string) (string, error) {
 	}
 	if !secret.WellFormed(key) {
 		return "", models.Errorf(models.CodeInvalid, "what stdin gave is not an API key: with - it must be the whole key, %s and %d more characters",
-			secret.KeyPrefix, len(secret.NewKey())-len(secret.KeyPrefix))
+			secret.KeyPrefix, secret.KeyLength-len(secret.KeyPrefix))
 	}
 	return key, nil
 }

@@ -111,7 +111,7 @@ const (
 	FlagSuspended      FlagKind = "suspended_subscription"  // suspended while a subscription goes on charging
 	FlagSubscriptions  FlagKind = "several_subscriptions"   // more than one subscription that is not over, but no double payment
 	FlagPaidLate       FlagKind = "paid_after_end"          // an invoice was paid when its subscription had ended
-	FlagClosed         FlagKind = "closed_but_subscription" // a closed account whose subscription could not be cancelled
+	FlagClosed         FlagKind = "closed_but_subscription" // a closed account had a live subscription; it was cancelled, and may want a refund
 )
 
 // AccountFlag asks an operator to look at an account. One of a kind and a reference is raised once; after it was cleared

@@ -37,7 +37,7 @@ func (c *customer) render(s *Sandbox) object {
 // prefix begins the numbers of the customer's invoices.
 func (c *customer) prefix() string { return strings.ToUpper(c.ID[len(c.ID)-8:]) }
 
-// live is the customer with an id, if it exists and was not deleted.
+// customer is the customer with an id, if it exists and was not deleted.
 func (s *Sandbox) customer(id, param string) (*customer, error) {
 	c, err := need[*customer](s, "customer", id, param)
 	if err == nil && c.Deleted {

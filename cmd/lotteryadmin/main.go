@@ -1,4 +1,4 @@
-// Command lotteryadmin is the operator's tool: accounts, keys, games, draws and the database.
+// Command lotteryadmin is the operator's tool; its commands are in package admin.
 package main
 
 import (

@@ -172,7 +172,7 @@ func (b *tab) until(address, text string) {
 	})
 }
 
-// reloaded presses the browser's back button.
+// back presses the browser's back button.
 func (b *tab) back() {
 	b.t.Helper()
 	b.do("go back", chromedp.NavigateBack())

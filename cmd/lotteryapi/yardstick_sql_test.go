@@ -70,7 +70,7 @@ func fillSQL(db *gorm.DB) error {
 // draws are asked of the database for every request, records are made of structs and encoded by encoding/json.
 type sqlAnswers struct {
 	db       *gorm.DB
-	captured map[string]captured // by request; for headers, and for the bodies of answerCaptured
+	captured map[string]captured // by request; for headers, and for bodies that nothing else gives (see serve)
 }
 
 // serve answers with what ask gives, or, where that is nil, with the captured body.

@@ -1,6 +1,6 @@
-// Package secret makes and checks the random tokens of the product: API keys, and the ids of things.
-// A token is a prefix, random characters from crypto/rand and a checksum, so that a mistyped one is
-// told apart without a look-up and secret scanners can find leaked ones.
+// Package secret makes the random tokens of the product, API keys and the ids of things, from crypto/rand, and keeps
+// secrets out of what is shown and logged. A key ends with a checksum, so that a mistyped one is told apart without a
+// look-up and secret scanners can find leaked ones.
 package secret
 
 import (
@@ -15,12 +15,13 @@ const (
 
 	// KeyPrefix begins every API key.
 	KeyPrefix = "ldk_"
+	// KeyLength is the length of every API key.
+	KeyLength = len(KeyPrefix) + randomLength + checksumLength
 	// PrefixLength is how much of a key may be shown to tell it from others.
 	PrefixLength = 12
 
 	randomLength   = 32
 	checksumLength = 6
-	keyLength      = len(KeyPrefix) + randomLength + checksumLength
 	idLength       = 20
 )
 
@@ -32,7 +33,7 @@ func NewKey() string {
 
 // WellFormed tells whether key has the form and the checksum of an API key.
 func WellFormed(key string) bool {
-	if len(key) != keyLength || !strings.HasPrefix(key, KeyPrefix) {
+	if len(key) != KeyLength || !strings.HasPrefix(key, KeyPrefix) {
 		return false
 	}
 	for i := len(KeyPrefix); i < len(key); i++ {
@@ -41,7 +42,7 @@ func WellFormed(key string) bool {
 			return false
 		}
 	}
-	body := key[:keyLength-checksumLength]
+	body := key[:KeyLength-checksumLength]
 	return key[len(body):] == checksum(body)
 }
 
@@ -52,7 +53,7 @@ func Holds(text string) bool {
 		if at < 0 {
 			return false
 		}
-		if text = text[at:]; len(text) >= keyLength && WellFormed(text[:keyLength]) {
+		if text = text[at:]; len(text) >= KeyLength && WellFormed(text[:KeyLength]) {
 			return true
 		}
 		text = text[len(KeyPrefix):]
