@@ -2,8 +2,10 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -224,6 +226,35 @@ func TestEveryAnswerHasAnExample(t *testing.T) {
 					t.Errorf("%s %s %s has no example", path, status, kind)
 				}
 			}
+		}
+	}
+}
+
+// The refusals that the document shows are what the server says, word for word.
+func TestExamplesOfRefusals(t *testing.T) {
+	t.Parallel()
+	doc, _ := loadContract(t)
+	s := newServer(t)
+	const recent = "/v1/draws/recent?game="
+	for name, c := range map[string]struct {
+		path    string
+		headers map[string]string
+	}{
+		"InvalidParameter": {path: recent + "ny-win-4&count=0"},
+		"Unauthorized":     {path: "/v1/games", headers: map[string]string{"X-API-Key": ""}},
+		"UnknownGame":      {path: recent + "ny-win4"},
+		"NotAcceptable":    {path: "/v1/overview", headers: map[string]string{"Accept": "text/csv"}},
+		"URITooLong":       {path: recent + strings.Repeat("y", 9000-len(recent))},
+		"HeadersTooLarge":  {path: "/v1/games", headers: map[string]string{"X-Pad": strings.Repeat("a", 40_000-len("X-Pad: \r\nX-Api-Key: \r\n")-len(s.key))}},
+	} {
+		want, _ := doc.Components.Responses[name].Value.Content["application/problem+json"].Example.(map[string]any)
+		var got map[string]any
+		if err := json.Unmarshal(s.get(t, c.path, c.headers).Body.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		got["request_id"] = want["request_id"]
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the server says\n%v, the document\n%v", name, got, want)
 		}
 	}
 }
