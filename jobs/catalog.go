@@ -15,9 +15,9 @@ import (
 	"lottery/models/store"
 )
 
-// VersionInterval is how often a node asks whether the draws changed. With the time to build the index of
+// versionInterval is how often a node asks whether the draws changed. With the time to build the index of
 // 250,000 draws it stays well under the 2 seconds that are promised.
-const VersionInterval = 300 * time.Millisecond
+const versionInterval = 300 * time.Millisecond
 
 // How long a database that neither answers nor refuses is waited for: for the version, and for the next of the draws.
 const (
@@ -102,7 +102,7 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 
 // Run refreshes until ctx ends. While the database is away the index stays as it is.
 func (j *Catalog) Run(ctx context.Context) {
-	tick := time.NewTicker(VersionInterval)
+	tick := time.NewTicker(versionInterval)
 	defer tick.Stop()
 	away := false
 	for {

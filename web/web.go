@@ -60,8 +60,8 @@ type Limits struct {
 	PerClient  int // asked for by one network address in an hour
 }
 
-// DefaultLimits keeps a stranger from filling a mailbox.
-func DefaultLimits() Limits { return Limits{PerAddress: 5, PerClient: 30} }
+// defaultLimits keeps a stranger from filling a mailbox.
+func defaultLimits() Limits { return Limits{PerAddress: 5, PerClient: 30} }
 
 // Handler answers every page.
 type Handler struct {
@@ -87,7 +87,7 @@ func New(deps Deps) (http.Handler, error) {
 		deps.Log = slog.New(slog.DiscardHandler)
 	}
 	if deps.Limits == (Limits{}) {
-		deps.Limits = DefaultLimits()
+		deps.Limits = defaultLimits()
 	}
 	deps.Patience = cmp.Or(deps.Patience, 20*time.Second)
 	h := &Handler{deps: deps, secure: strings.HasPrefix(deps.PublicURL, "https://"), payPages: slices.Concat(stripePages, deps.PayPages)}

@@ -16,7 +16,7 @@ import (
 )
 
 // Keys answers which account a key belongs to: from memory for every key it has seen, from the database else.
-// Run keeps the memory true: a change by any process is seen within PollInterval. While the database is away,
+// Run keeps the memory true: a change by any process is seen within pollInterval. While the database is away,
 // keys that were seen go on working.
 type Keys struct {
 	store *store.Store
@@ -37,8 +37,8 @@ type Keys struct {
 	away    atomic.Bool // changes could not be read at Run's last look
 }
 
-// PollInterval is how often a node asks for changed accounts; well under the 2 seconds that are promised.
-const PollInterval = 500 * time.Millisecond
+// pollInterval is how often a node asks for changed accounts; well under the 2 seconds that are promised.
+const pollInterval = 500 * time.Millisecond
 
 // NewKeys starts with what the database says now of its own changes.
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
@@ -137,7 +137,7 @@ func (k *Keys) remember(keys []store.Key, looks int64) (last *knownKey, ok bool)
 
 // Run works off account changes and writes down last uses until ctx ends.
 func (k *Keys) Run(ctx context.Context) {
-	poll := time.NewTicker(PollInterval)
+	poll := time.NewTicker(pollInterval)
 	defer poll.Stop()
 	// Nothing may keep changes of accounts from being seen: neither a row that somebody has locked nor a connection
 	// that was lost without a word. So last uses are written beside it, and keys read ahead.

@@ -38,7 +38,7 @@ func (k *Keys) Flush(ctx context.Context) {
 
 // run writes what is due until ctx ends, but not while the database is away.
 func (u *uses) run(ctx context.Context) {
-	tick := time.NewTicker(PollInterval)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for ticks := 0; ; ticks++ {
 		select {

@@ -99,16 +99,16 @@ func (c *Candidate) Fail(cell Cell, detail string) {
 func (c *Candidate) FailRow(detail string) { c.Fail(Cell{Value: c.Raw}, detail) }
 
 // AddAddon adds a value to c unless it is blank; spaces around it go. Values that no database or report could
-// give back as they were (control characters, broken UTF-8, over MaxAddonValue bytes) make c malformed, and so
+// give back as they were (control characters, broken UTF-8, over maxAddonValue bytes) make c malformed, and so
 // does a Fireball of anything but one digit: the columns are then not where they are thought to be.
 func (c *Candidate) AddAddon(name string, cell Cell) {
 	value := strings.TrimSpace(cell.Value)
 	switch {
 	case value == "":
-	case name == Fireball && !OneDigit(value):
+	case name == Fireball && !oneDigit(value):
 		c.Fail(cell, "a Fireball is one digit or blank")
-	case len(value) > MaxAddonValue || !printable(value):
-		c.Fail(cell, fmt.Sprintf("an add-on is plain text of at most %d bytes", MaxAddonValue))
+	case len(value) > maxAddonValue || !printable(value):
+		c.Fail(cell, fmt.Sprintf("an add-on is plain text of at most %d bytes", maxAddonValue))
 	default:
 		c.Addons = append(c.Addons, Addon{name, value})
 	}
@@ -121,7 +121,7 @@ func (c *Candidate) SetBalls(balls []Cell) {
 	joined := make([]byte, 0, 2*models.MaxDigits)
 	for _, ball := range balls {
 		value := strings.TrimSpace(ball.Value)
-		if !OneDigit(value) {
+		if !oneDigit(value) {
 			c.NumberCell, c.Number = ball, ""
 			return
 		}

@@ -9,7 +9,7 @@ import (
 // The longest name and value of an add-on, in bytes.
 const (
 	MaxAddonName  = 64
-	MaxAddonValue = 200
+	maxAddonValue = 200
 )
 
 // ValidAddonName tells whether s can name an add-on: plain text, not empty, at most MaxAddonName bytes.
@@ -133,8 +133,8 @@ func Words(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(`,;|"'`, r) || unicode.IsSpace(r) })
 }
 
-// OneDigit tells whether s is exactly one ASCII digit.
-func OneDigit(s string) bool { return len(s) == 1 && s[0] >= '0' && s[0] <= '9' }
+// oneDigit tells whether s is exactly one ASCII digit.
+func oneDigit(s string) bool { return len(s) == 1 && s[0] >= '0' && s[0] <= '9' }
 
 // printable tells whether s is valid UTF-8 without control characters.
 func printable(s string) bool {

@@ -73,9 +73,9 @@ func (h *Header) Cell(row []string, i int) Cell {
 	return Cell{h.Names[i], row[i]}
 }
 
-// Split appends the fields of line to fields; of a line that SplitFields cannot split, none.
+// split appends the fields of line to fields; of a line that SplitFields cannot split, none.
 // fault, if not empty, is why line is no row of this table.
-func (h *Header) Split(fields []string, line Line) (_ []string, fault string) {
+func (h *Header) split(fields []string, line Line) (_ []string, fault string) {
 	split, fault := SplitFields(fields, line.Text)
 	switch {
 	case line.TooLong:
@@ -89,14 +89,14 @@ func (h *Header) Split(fields []string, line Line) (_ []string, fault string) {
 	}
 }
 
-// Repeats tells whether fields say the same as the header: files that were put together have it again for each part.
-func (h *Header) Repeats(fields []string) bool {
+// repeats tells whether fields say the same as the header: files that were put together have it again for each part.
+func (h *Header) repeats(fields []string) bool {
 	return slices.EqualFunc(fields, h.folded, func(field, name string) bool { return h.fold(strings.TrimSpace(field)) == name })
 }
 
 // notice tells whether a line that does not begin as a row does is a title or a disclaimer. It has one field that is not
 // blank, or another number of fields than a row and none that begins with a digit, or quotes that do not pair up and not
-// as many commas as a row. fields and fault are what Split made of it.
+// as many commas as a row. fields and fault are what split made of it.
 func (h *Header) notice(line Line, fields []string, fault string) bool {
 	switch {
 	case len(fields) == 0:
@@ -108,18 +108,18 @@ func (h *Header) notice(line Line, fields []string, fault string) bool {
 	}
 }
 
-// MaxShown is the longest piece of a file that a report or a message repeats, in characters.
-const MaxShown = 200
+// maxShown is the longest piece of a file that a report or a message repeats, in characters.
+const maxShown = 200
 
-// Shown is s as a report shows it: valid UTF-8 of at most MaxShown characters.
+// Shown is s as a report shows it: valid UTF-8 of at most maxShown characters.
 func Shown(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= MaxShown {
+	if len(s) <= maxShown {
 		return s
 	}
 	characters := 0
 	for i := range s {
-		if characters == MaxShown {
+		if characters == maxShown {
 			return s[:i]
 		}
 		characters++

@@ -41,9 +41,9 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 	)
 	return all.Each(func(line Line) error {
 		var fault string
-		fields, fault = header.Split(fields[:0], line)
+		fields, fault = header.split(fields[:0], line)
 		if !line.TooLong && len(fields) > 1 && (rows.Date >= len(fields) || !BeginsWithDigit(fields[rows.Date])) {
-			if header.Repeats(fields) {
+			if header.repeats(fields) {
 				return nil
 			}
 			again := newHeader(fields, t.Fold)

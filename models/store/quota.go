@@ -41,9 +41,9 @@ type QuotaResult struct {
 	Start   int64 // of the period, Unix seconds
 }
 
-// QuotaSingly is where advances stop: when this few requests are left, every request is counted singly.
+// quotaSingly is where advances stop: when this few requests are left, every request is counted singly.
 const (
-	QuotaSingly   = 256
+	quotaSingly   = 256
 	quotaFraction = 16 // of what is left may be held in advance
 )
 
@@ -63,7 +63,7 @@ func (op *QuotaOp) grant(used int64) int64 {
 
 // QuotaAdvance is how much a node may hold in advance when left requests are left and it used recent of late.
 func QuotaAdvance(left, recent int64) int64 {
-	if left <= QuotaSingly {
+	if left <= quotaSingly {
 		return 0
 	}
 	return min(left/quotaFraction, recent)

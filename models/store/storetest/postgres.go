@@ -15,16 +15,16 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
 )
 
-// InstallHint is the one command that brings what the tests need beside Go.
-const InstallHint = "sudo apt-get install -y postgresql redis-server chromium curl python3 nodejs r-base-core prometheus"
+// installHint is the one command that brings what the tests need beside Go.
+const installHint = "sudo apt-get install -y postgresql redis-server chromium curl python3 nodejs r-base-core prometheus"
 
 // Missing skips a test whose binary is not installed; with CI=true it fails instead.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("%s is not installed: %s", what, InstallHint)
+		t.Fatalf("%s is not installed: %s", what, installHint)
 	}
-	t.Skipf("%s is not installed: %s", what, InstallHint)
+	t.Skipf("%s is not installed: %s", what, installHint)
 }
 
 // Server is a private PostgreSQL server in a temporary folder. It listens on a Unix socket only.
