@@ -33,7 +33,7 @@ func NewDate(year int, month time.Month, day int) Date {
 // DateOf is the calendar date of t in t's own location.
 func DateOf(t time.Time) Date { return NewDate(t.Year(), t.Month(), t.Day()) }
 
-// ParseDate reads YYYY-MM-DD and nothing else; the day must exist and lie in [FirstDate, LastDate].
+// ParseDate reads YYYY-MM-DD and nothing else; the day must exist and lie in [FirstDate, LastDate], as for CheckedDate.
 func ParseDate(s string) (Date, error) {
 	if len(s) != len(isoDate) || s[4] != '-' || s[7] != '-' {
 		return 0, fmt.Errorf("%q is not a date of the form YYYY-MM-DD", s)
@@ -47,7 +47,7 @@ func ParseDate(s string) (Date, error) {
 	return CheckedDate(year, month, day)
 }
 
-// CheckedDate is the given day if it exists and lies in [FirstDate, LastDate].
+// CheckedDate is the given day if it exists and lies in [FirstDate, LastDate]. Beside ErrDateRange it is the day too.
 func CheckedDate(year, month, day int) (Date, error) {
 	d := NewDate(year, time.Month(month), day)
 	y, m, dd := d.Civil()
@@ -55,7 +55,7 @@ func CheckedDate(year, month, day int) (Date, error) {
 		return 0, fmt.Errorf("%04d-%02d-%02d is not in the calendar", year, month, day)
 	}
 	if d < FirstDate || d > LastDate {
-		return 0, fmt.Errorf("%04d-%02d-%02d is %w", year, month, day, ErrDateRange)
+		return d, fmt.Errorf("%04d-%02d-%02d is %w", year, month, day, ErrDateRange)
 	}
 	return d, nil
 }

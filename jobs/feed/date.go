@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"errors"
 	"strings"
 
 	"lottery/models"
@@ -25,8 +26,15 @@ func CivilDate(month, day, year string) (models.Date, bool) {
 	if !ok1 || !ok2 || !ok3 {
 		return 0, false
 	}
-	date, err := models.CheckedDate(y, m, d)
-	return date, err == nil
+	return readDate(models.CheckedDate(y, m, d))
+}
+
+// ParseISODate reads YYYY-MM-DD.
+func ParseISODate(s string) (models.Date, bool) { return readDate(models.ParseDate(s)) }
+
+// readDate tells whether a day was read. One after models.LastDate was: the importer rejects it for being in the future.
+func readDate(date models.Date, err error) (models.Date, bool) {
+	return date, err == nil || (errors.Is(err, models.ErrDateRange) && date > models.LastDate)
 }
 
 // number reads from lo to hi ASCII digits.

@@ -49,15 +49,15 @@ func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault)
 		return 0, 0, &fault{models.ReasonMalformed, c.MalformedCell, c.Malformed}
 	}
 	if !c.DateOK {
-		return 0, 0, &fault{models.ReasonBadDate, c.DateCell, fmt.Sprintf("not a day of the calendar between %s and %s in this feed's form, with four digits of the year",
-			models.FirstDate, models.LastDate)}
+		return 0, 0, &fault{models.ReasonBadDate, c.DateCell, fmt.Sprintf("not a day of the calendar from %s on in this feed's form, with four digits of the year",
+			models.FirstDate)}
 	}
 	game, known := t.index[c.GameID]
 	last := t.tomorrowUTC
 	if known {
 		last = t.games[game].tomorrow
 	}
-	if c.Date > last {
+	if c.Date > min(last, models.LastDate) {
 		return 0, 0, &fault{models.ReasonFutureDate, c.DateCell, fmt.Sprintf("the last date that can have been drawn is %s", last)}
 	}
 	switch {

@@ -142,8 +142,7 @@ func (cols *columns) read(c *feed.Candidate, h *feed.Header, fields []string) {
 	c.GameID = strings.TrimSpace(c.GameCell.Value)
 
 	c.DateCell = h.Cell(fields, cols.date)
-	date, err := models.ParseDate(strings.TrimSpace(c.DateCell.Value))
-	c.Date, c.DateOK = date, err == nil
+	c.Date, c.DateOK = feed.ParseISODate(strings.TrimSpace(c.DateCell.Value))
 
 	c.TodCell = h.Cell(fields, cols.tod)
 	c.Tod, _ = models.ParseTod(strings.TrimSpace(c.TodCell.Value))

@@ -95,8 +95,8 @@ func yieldRow(c *feed.Candidate, line int, raw string, date feed.Cell, row []cel
 func parseDate(s string) (models.Date, bool) {
 	s = strings.TrimSpace(s)
 	if day, clock, ok := strings.Cut(s, "T"); ok {
-		date, err := models.ParseDate(day)
-		return date, err == nil && (clock == "00:00:00.000" || clock == "00:00:00")
+		date, ok := feed.ParseISODate(day)
+		return date, ok && (clock == "00:00:00.000" || clock == "00:00:00")
 	}
 	return feed.ParseUSDate(s)
 }
