@@ -53,7 +53,7 @@ type Candidate struct {
 
 	DateCell Cell
 	Date     models.Date
-	DateOK   bool // Date is a day of the calendar in the accepted range
+	DateOK   bool // Date is a day of the calendar from models.FirstDate on
 
 	GameCell   Cell
 	GameID     string
