@@ -92,7 +92,7 @@ func yesFlag() []cli.Flag {
 type account struct {
 	ID         string            `json:"id"`
 	Email      *string           `json:"email"`
-	Name       string            `json:"name"`
+	Name       *string           `json:"name"`
 	Plan       models.Plan       `json:"plan"`
 	PlanSource models.PlanSource `json:"plan_source"`
 	Status     string            `json:"status"`
@@ -103,7 +103,7 @@ type account struct {
 func (c *call) accountOf(a *models.Account) account {
 	plan, source := a.Plan()
 	return account{
-		ID: a.ID, Email: a.Email, Name: a.Name, Plan: plan, PlanSource: source, Status: string(a.Status),
+		ID: a.ID, Email: a.Email, Name: textOf(a.Name), Plan: plan, PlanSource: source, Status: string(a.Status),
 		DailyLimit: a.DailyLimit(c.cfg.Plans), CreatedAt: stamp(a.CreatedAt),
 	}
 }

@@ -98,7 +98,7 @@ func TestFlagsOfAClosedAccount(t *testing.T) {
 	s.wantFlags(ada, "closed_but_subscription")
 	for _, args := range [][]string{{"--flagged"}, {"--status", "closed"}, {"--status", "closed", "--flagged", "--search", ada}} {
 		found := s.list(append([]string{"accounts", "list"}, args...)...)
-		if len(found) != 1 || found[0]["id"] != ada || found[0]["status"] != "closed" || found[0]["email"] != nil || found[0]["name"] != "" {
+		if len(found) != 1 || found[0]["id"] != ada || found[0]["status"] != "closed" || found[0]["email"] != nil || found[0]["name"] != nil {
 			t.Errorf("%v: %v", args, found)
 		}
 	}

@@ -62,7 +62,7 @@ func (t *tool) keys() *cli.Command {
 type key struct {
 	ID         string           `json:"id"`
 	AccountID  string           `json:"account_id"`
-	Name       string           `json:"name"`
+	Name       *string          `json:"name"`
 	Prefix     string           `json:"prefix"`
 	Status     models.KeyStatus `json:"status"`
 	CreatedAt  string           `json:"created_at"`
@@ -74,7 +74,7 @@ type key struct {
 func (c *call) keyOf(k *models.APIKey) key {
 	now := c.env.Now()
 	return key{
-		ID: k.ID, AccountID: k.AccountID, Name: k.Name, Prefix: k.Prefix, Status: k.StatusAt(now),
+		ID: k.ID, AccountID: k.AccountID, Name: textOf(k.Name), Prefix: k.Prefix, Status: k.StatusAt(now),
 		CreatedAt: stamp(k.CreatedAt), ExpiresAt: stampOf(k.EndsAt()), LastUsedAt: stampOf(k.LastUsedAt), RevokedAt: stampOf(k.RevokedSince(now)),
 	}
 }
