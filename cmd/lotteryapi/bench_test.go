@@ -126,7 +126,10 @@ func (s *bench) answers(b *testing.B) {
 		if l.sql {
 			onSQLite, onPostgres := l.of("SQLite", onSQLite, s.key), l.of("PostgreSQL", onPostgres, s.keyPostgres)
 			onSQLite.brief, onPostgres.brief = sqlRound, sqlRound
-			m.onSQL = measure(b, 1, onSQLite, onPostgres)
+			for _, load := range []traffic{onSQLite, onPostgres} {
+				m.onSQL = append(m.onSQL, measure(b, 1, load)...)
+				awaitIdle()
+			}
 		}
 	}
 	s.settle(b, measured, bare)

@@ -118,6 +118,41 @@ func (l *traffic) run(cmd *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// longestLeft is how long is waited for what a load leaves behind.
+const longestLeft = time.Second
+
+// awaitIdle waits until this machine has little to do: the answers that wrk did not wait for are still being made when it
+// ends, and would disturb whoever is measured next. Where the system does not tell how busy it is, nothing is waited for.
+func awaitIdle() {
+	const window, busyAtMost = 50 * time.Millisecond, 0.15
+	for until := time.Now().Add(longestLeft); time.Now().Before(until); {
+		idle, all := processorTicks()
+		time.Sleep(window)
+		idleThen, allThen := processorTicks()
+		if busy := (allThen - all) - (idleThen - idle); busy <= busyAtMost*(allThen-all) {
+			return
+		}
+	}
+}
+
+// processorTicks is how long the processors have had nothing to do, and have been this machine's, in ticks (proc(5),
+// /proc/stat).
+func processorTicks() (idle, all float64) {
+	text, _ := os.ReadFile("/proc/stat")
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	const nothingToDo, forDisks, stolen = 4, 5, 8
+	for i, ticks := range bytes.Fields(line) {
+		if i >= stolen {
+			break
+		}
+		all += number(ticks)
+		if i == nothingToDo || i == forDisks {
+			idle += number(ticks)
+		}
+	}
+	return idle, all
+}
+
 // turns is a wrk script: requests take turns in the lines of the file that $MIX names.
 const turns = `
 local requests = {}
