@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"lottery/api/problem"
@@ -43,13 +44,16 @@ func (b *binder) reset(path []parameter) {
 
 // failf records a problem; of one parameter only the first counts, and false says that this is a later one.
 func (b *binder) failf(name string, code problem.ParameterCode, format string, args ...any) bool {
-	for i := range b.problems {
-		if b.problems[i].Parameter == name {
-			return false
-		}
+	if b.wrong(name) {
+		return false
 	}
 	b.problems = append(b.problems, problem.Parameter{Parameter: name, Code: code, Detail: fmt.Sprintf(format, args...)})
 	return true
+}
+
+// wrong says whether there is a problem of that parameter already.
+func (b *binder) wrong(name string) bool {
+	return slices.ContainsFunc(b.problems, func(p problem.Parameter) bool { return p.Parameter == name })
 }
 
 // parse splits a raw query string. It allocates only where something is escaped or wrong.

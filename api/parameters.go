@@ -128,7 +128,7 @@ func (b *binder) dates() (from, to models.Date) {
 	if v, ok := b.text("to", false); ok {
 		to, okTo = b.date("to", v)
 	}
-	if okFrom && okTo && from > to {
+	if okFrom && okTo && from > to && !b.wrong("to") { // of one that is repeated, nobody knows which is meant
 		b.failf("from", problem.OutOfRange, "from (%s) is after to (%s)", from, to)
 	}
 	return from, to

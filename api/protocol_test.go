@@ -59,6 +59,7 @@ func TestRefusals(t *testing.T) {
 		{name: "empty", path: "/v1/draws/recent?game=", status: 400, code: "invalid_parameter", errors: []string{"game:missing"}},
 		{name: "empty optional", path: "/v1/draws/recent?game=ny-win-4&count=", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}},
 		{name: "repeated", path: "/v1/draws/recent?game=ny-win-4&count=1&count=1", status: 400, code: "invalid_parameter", errors: []string{"count:repeated"}},
+		{name: "repeated to", path: "/v1/draws/by-sum?game=ny-win-4&sum=3&from=2020-02-01&to=2020-01-01&to=2020-03-01", status: 400, code: "invalid_parameter", errors: []string{"to:repeated"}},
 		{name: "repeated game", path: "/v1/draws/recent?game=ny-win-4&game=x", status: 400, code: "invalid_parameter", errors: []string{"game:repeated"}},
 		{name: "repeated game that does not exist", path: "/v1/draws/recent?game=x&game=x", status: 400, code: "invalid_parameter", errors: []string{"game:repeated"}},
 		{name: "unknown parameter", path: "/v1/draws/recent?game=ny-win-4&cuont=1", status: 400, code: "invalid_parameter", errors: []string{"cuont:unknown"}, detail: `did you mean "count"?`},
