@@ -1,0 +1,72 @@
+package admin_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestFetchSaysWhoItIs(t *testing.T) {
+	t.Parallel()
+	agents := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		agents <- r.UserAgent()
+		_, _ = io.WriteString(w, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")
+	}))
+	t.Cleanup(server.Close)
+	d := newDesk(t)
+	if got := d.object("draws", "import", "--feed", "csv", strings.Replace(server.URL, "http", "HTTP", 1)); got["inserted"] != 1.0 {
+		t.Errorf("%v", got)
+	}
+	if agent := <-agents; !strings.HasPrefix(agent, "lotteryadmin/") {
+		t.Errorf("User-Agent: %s", agent)
+	}
+}
+
+// The record of an import names its address, without what a parameter of it holds that tells of a secret.
+func TestAddressIsKeptWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.RawQuery == "gameId=1050&$$app_token=hunter2" && r.URL.Path == "/x.csv":
+			http.Redirect(w, r, "/moved.csv", http.StatusFound)
+			return
+		case r.URL.Path != "/moved.csv" || r.Header.Get("Referer") != "":
+			w.WriteHeader(http.StatusForbidden)
+		}
+		_, _ = io.WriteString(w, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")
+	}))
+	t.Cleanup(server.Close)
+	d := newDesk(t)
+	d.object("draws", "import", "--feed", "csv", server.URL+"/x.csv?gameId=1050&$$app_token=hunter2")
+	runs, err := d.open().NewestImports(t.Context())
+	if want := server.URL + "/x.csv?gameId=1050&$$app_token=xxxxx"; err != nil || len(runs) != 1 || runs[0].Source != want {
+		t.Errorf("%+v, %v, want %s", runs, err, want)
+	}
+}
+
+// An answer that is cut off is told as that, whatever form it has, and nothing of it is imported.
+func TestFetchBreaksOff(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		if r.URL.Path == "/csv" {
+			_, _ = io.WriteString(w, "game,date,tod,number\nva-pick-3,2020-05-04,Day,007\n")
+		} else {
+			_, _ = io.WriteString(w, `[{"draw_date":"2020-05-04T00:00:00.000","midday_daily":"123"},`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	d := newDesk(t)
+	for _, feed := range []string{"csv", "ny-open-data"} {
+		_, messages := d.run(1, "draws", "import", "--feed", feed, server.URL+"/"+feed)
+		if want := "/" + feed + ": the answer breaks off: fetch it again\n"; !strings.HasSuffix(messages, want) {
+			t.Errorf("%q, want …%q", messages, want)
+		}
+	}
+	if out, _ := d.run(0, "draws", "export"); out != "game,date,tod,sequence,number\n" {
+		t.Error(out)
+	}
+}
