@@ -47,6 +47,7 @@ func (s *bench) imports(b *testing.B) {
 			ratio := busy.p99() / quiet.p99()
 			t.add(on.name, kind, quiet.String(), busy.String(), fmt.Sprintf("%.1f", ratio), strconv.Itoa(quiet.failed()+busy.failed()),
 				fmt.Sprintf("%.1f", median(took)), holds(ratio < 5 && busy.failed() == 0))
+			shows(demandImporting, ratio < 5 && busy.failed() == 0, "%.1f ×, %d failed (%s, %s)", ratio, busy.failed(), on.name, kind)
 		}
 	}
 	t.print()
