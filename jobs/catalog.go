@@ -17,7 +17,7 @@ import (
 
 // versionInterval is how often a node asks whether the draws changed. With the time to build the index of
 // 250,000 draws it stays well under the 2 seconds that are promised.
-const versionInterval = 300 * time.Millisecond
+const versionInterval = 100 * time.Millisecond
 
 // How long a database that neither answers nor refuses is waited for: for the version, and for the next of the draws.
 const (
