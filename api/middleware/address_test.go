@@ -32,7 +32,7 @@ func TestClientAddr(t *testing.T) {
 		{"garbage before the client is not looked at", "10.0.0.1:40000", []string{"x, 192.0.2.7"}, trusted, "192.0.2.7"},
 		{"ports", "10.0.0.1:40000", []string{"192.0.2.7:5555"}, trusted, "192.0.2.7"},
 		{"mapped", "[::ffff:10.0.0.1]:40000", []string{"::ffff:192.0.2.7"}, trusted, "192.0.2.7"},
-		{"IPv6 by /64", "[2001:db8:5:6:7:8:9:a]:40000", nil, trusted, "2001:db8:5:6::"},
+		{"IPv6 by /64", "[2001:db8:5:6:ffff:8:9:a]:40000", nil, trusted, "2001:db8:5:6::"},
 		{"IPv6 through a proxy", "[2001:db8:0:1::2]:40000", []string{"2001:db8:5:6:7:8:9:a"}, trusted, "2001:db8:5:6::"},
 		{"IPv6 in brackets", "127.0.0.1:40000", []string{"[2001:db8:5:6::1]:80"}, trusted, "2001:db8:5:6::"},
 		{"zone", "[fe80::1%eth0]:40000", nil, trusted, "fe80::"},

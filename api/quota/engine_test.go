@@ -85,6 +85,26 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	}
 }
 
+// A block that the node holds when the plan is lowered goes back: what is left is of the lower limit.
+func TestLimitIsLoweredWhileABlockIsHeld(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	n.burst(t, "acc", 2000, 8, 10_000)
+	n.Settle()
+	if n.Held("acc") < 50 {
+		t.Fatalf("%d requests are held in advance: the test shows nothing", n.Held("acc"))
+	}
+	if got := n.burst(t, "acc", 50, 4, 2003); got != 3 {
+		t.Errorf("served %d of the 3 that are left of 2,003", got)
+	}
+	closeNode(t, n.Store)
+	if got := counted(t, st, "acc"); got != 2003 {
+		t.Errorf("the ledger counts %d", got)
+	}
+}
+
 // The contact by which the ledger is found to be back brings a block, which was asked for before it went away. What was
 // admitted from memory meanwhile was of the same requests that were left.
 func TestBlockComesAfterAnOutage(t *testing.T) {
@@ -180,8 +200,10 @@ func TestDeafLedger(t *testing.T) {
 	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
 	// Nobody knows whether a ledger that did not answer heard: requests may be counted twice, never not at all.
-	if got := counted(t, st, "acc"); got < 100 {
-		t.Errorf("the ledger counts %d of 100", got)
+	for key, least := range map[string]int64{"acc": 100, "new": 40, "third": 100} {
+		if got := counted(t, st, key); got < least {
+			t.Errorf("the ledger counts %d of the %d of %s", got, least, key)
+		}
 	}
 }
 

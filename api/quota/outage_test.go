@@ -336,26 +336,59 @@ func TestWriteLockHeld(t *testing.T) {
 	}
 }
 
-// A node that starts while an import holds SQLite's write lock cannot count, but it can read what was used before.
+// A node that starts while an import holds SQLite's write lock cannot count, but it can read what was used before: for
+// whoever waits for the first contact, for a look, and for whoever comes when the ledger is known to be away.
 func TestStartWhileTheWriteLockIsHeld(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
 	url := storetest.URL(t)
 	st := storetest.OpenURL(t, url, store.Options{})
 	first := watch(t, st, quota.Options{Advance: true})
-	served := first.burst(t, "acc", 60, 8, 100)
+	served := map[string]int64{}
+	for key, used := range map[string]int{"wait": 97, "looks": 60, "late": 60} {
+		served[key] = first.burst(t, key, used, 8, 100)
+	}
 	closeNode(t, first.Store)
 	unlock := lockDatabase(t, url)
 	n := watch(t, storetest.OpenURL(t, url, store.Options{}), quota.Options{Advance: true})
-	if _, remaining, _, err := n.Used(context.Background(), "acc", 100); err != nil || remaining != 40 {
+	served["wait"] += n.burst(t, "wait", 200, 8, 100) // more wait at once than are left
+	if _, remaining, _, err := n.Used(context.Background(), "looks", 100); err != nil || remaining != 40 {
 		t.Errorf("remaining %d, %v", remaining, err)
 	}
-	served += n.burst(t, "acc", 200, 8, 100)
+	served["looks"] += n.burst(t, "looks", 200, 8, 100)
+	storetest.Until(t, "the outage to be known", n.Away)
+	served["late"] += n.burst(t, "late", 200, 8, 100)
 	unlock()
 	storetest.Until(t, "recovery", func() bool { return !n.Away() })
-	served += n.burst(t, "acc", 200, 8, 100)
-	if served != 100 {
-		t.Errorf("served %d of 100", served)
+	for key, before := range served {
+		if got := before + n.burst(t, key, 200, 8, 100); got != 100 {
+			t.Errorf("%s: served %d of 100", key, got)
+		}
+	}
+}
+
+// A node that knew an account yesterday reads anew what others counted of it today.
+func TestDayBeganBeforeTheWriteLockIsHeld(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	url := storetest.URL(t)
+	st := storetest.OpenURL(t, url, store.Options{Now: c.now})
+	first := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	second := watch(t, storetest.OpenURL(t, url, store.Options{Now: c.now}), quota.Options{Advance: true, Now: c.now})
+	first.burst(t, "acc", 5, 1, 100)
+	second.burst(t, "acc", 5, 1, 100)
+	c.toMidnight(time.Second)
+	served := first.burst(t, "acc", 60, 1, 100)
+	first.Settle()
+	unlock := lockDatabase(t, url)
+	if served += second.burst(t, "acc", 200, 1, 100); served != 100 || !second.Away() {
+		t.Errorf("served %d of 100; away: %t", served, second.Away())
+	}
+	unlock()
+	closeNode(t, first.Store)
+	closeNode(t, second.Store)
+	if got := counted(t, st, "acc"); got != 100 {
+		t.Errorf("the ledger counts %d", got)
 	}
 }
 
