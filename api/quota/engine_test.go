@@ -334,3 +334,26 @@ func TestBlockIsNoMoreThanUsedOfLate(t *testing.T) {
 		t.Errorf("the ledger counts %d, served were %d", got, n.served.Load())
 	}
 }
+
+// A node holds no more than a sixteenth of what is left, also when the next block comes before the last one is spent.
+func TestBlockIsASixteenthOfWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	const limit = 10_000
+	var most int64
+	for range limit {
+		n.get(t, "acc", limit)
+		n.Settle() // the next block comes before this one is spent
+		held, left := n.Held("acc"), limit-n.served.Load()
+		if held*16 > left {
+			t.Fatalf("%d are held of %d that are left", held, left)
+		}
+		most = max(most, held)
+	}
+	if most < 200 || n.served.Load() != limit {
+		t.Errorf("at most %d were held, %d served: the test shows nothing", most, n.served.Load())
+	}
+	closeNode(t, n.Store)
+}
