@@ -265,6 +265,34 @@ func TestClose(t *testing.T) {
 	unlock()
 }
 
+// Who still waits when the server ends is served, but no block is taken for them: nobody would give it back.
+func TestCloseTakesNoBlock(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	l := &held{Ledger: st}
+	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	const limit = 10_000
+	n.burst(t, "acc", 2000, 8, limit)
+	n.Settle()
+	c.move(2 * time.Second)
+	n.Sweep()
+	open := l.shut()
+	var group sync.WaitGroup
+	group.Go(func() { n.get(t, "acc", limit) }) // it brings a block
+	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	group.Go(func() { closeNode(t, n.Store) })
+	for range 1000 { // more than the block is enough for
+		group.Go(func() { n.get(t, "acc", limit) })
+	}
+	time.Sleep(100 * time.Millisecond) // let them wait
+	open()
+	group.Wait()
+	if got, want := counted(t, st, "acc"), n.served.Load(); got != want || want != 3001 {
+		t.Errorf("the ledger counts %d, served were %d of 3,001", got, want)
+	}
+}
+
 // Nodes leave no goroutine behind. Not parallel: it counts them.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	st := storetest.Open(t)
