@@ -3,6 +3,7 @@ package quota_test
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -85,6 +86,11 @@ func TestGateCounts(t *testing.T) {
 	}
 	if !slices.Equal(*counted, want) {
 		t.Errorf("counted %v, want %v", *counted, want)
+	}
+	c.move(time.Second) // the refusal before is not remembered any more: the counters are asked
+	answer(h)
+	if got, want := n.decisions(t), (map[string]float64{"admitted": 8, "refused": 3, "admitted_without_store": 0}); !maps.Equal(got, want) {
+		t.Errorf("the metrics tell of %v, want %v", got, want)
 	}
 	closeNode(t, n.Store)
 	h, counted = gated(n, 100, func(*gin.Context) { handled++ })

@@ -101,6 +101,24 @@ func (w *watched) away(t *testing.T) float64 {
 	return 0
 }
 
+// decisions is how many requests the metrics say were decided how.
+func (w *watched) decisions(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "lottery_quota_decisions_total" {
+				got[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	return got
+}
+
 // get sends one request and notes how long it took.
 func (w *watched) get(t *testing.T, key string, limit int64) bool {
 	began := time.Now()

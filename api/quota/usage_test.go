@@ -3,6 +3,7 @@ package quota_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"strings"
@@ -207,6 +208,35 @@ func TestUsageRunsByItself(t *testing.T) {
 	storetest.Until(t, "what is too old to go", func() bool { return usageOf(t, st, "old") == 0 })
 	if usageOf(t, st, "kept") != 1 {
 		t.Error("a row of the last day that is kept is gone")
+	}
+}
+
+// A server that ends between two portions writes the others at its end.
+func TestUsageIsWrittenAtTheEnd(t *testing.T) {
+	t.Parallel()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: nearMidnight().now})
+	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
+	const accounts = 2000
+	written := func() (n int) {
+		for i := range accounts {
+			n += int(usageOf(t, st, fmt.Sprintf("acc-%04d", i)))
+		}
+		return n
+	}
+	for i := range accounts {
+		u.Record(fmt.Sprintf("acc-%04d", i), april, "/v1/games", 200)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { u.Run(ctx) })
+	storetest.Until(t, "the first portion", func() bool { return usageOf(t, st, "acc-0000") == 1 })
+	cancel()
+	running.Wait()
+	if n := written(); n == accounts {
+		t.Fatal("all is written: the test shows nothing")
+	}
+	if err := u.Flush(t.Context()); err != nil || written() != accounts {
+		t.Errorf("%d of %d are written, %v", written(), accounts, err)
 	}
 }
 
