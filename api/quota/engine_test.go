@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type held struct {
 	gate chan struct{} // nil = open
 	late atomic.Int64  // contacts that wait at the gate, or in vain
 	deaf atomic.Bool   // neither answers nor refuses
+	mute atomic.Bool   // hears, and its answer is lost
 }
 
 func (h *held) shut() (open func()) {
@@ -44,6 +46,9 @@ func (h *held) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Quo
 		return nil, time.Time{}, ctx.Err()
 	}
 	r, now, err := h.Ledger.ApplyQuota(ctx, ops)
+	if h.mute.Load() {
+		return nil, time.Time{}, fmt.Errorf("the answer is lost: %w", store.ErrQuotaUnclear)
+	}
 	h.mu.Lock()
 	gate := h.gate
 	h.mu.Unlock()
@@ -204,6 +209,29 @@ func TestDeafLedger(t *testing.T) {
 		if got := counted(t, st, key); got < least {
 			t.Errorf("the ledger counts %d of the %d of %s", got, least, key)
 		}
+	}
+}
+
+// A block whose way home was heard, but not answered, does not go home twice.
+func TestBlockGoesHomeOnce(t *testing.T) {
+	t.Parallel()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	l := &held{Ledger: st}
+	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	n.burst(t, "acc", 2000, 8, 10_000)
+	n.Settle()
+	if n.Held("acc") < 50 {
+		t.Fatalf("%d requests are held in advance: the test shows nothing", n.Held("acc"))
+	}
+	l.mute.Store(true)
+	c.move(2 * time.Second)
+	storetest.Until(t, "the block to be heard of", func() bool { return counted(t, st, "acc") == 2000 && n.Away() })
+	l.mute.Store(false)
+	storetest.Until(t, "recovery", func() bool { return !n.Away() })
+	closeNode(t, n.Store)
+	if got := counted(t, st, "acc"); got != 2000 {
+		t.Errorf("the ledger counts %d of 2,000", got)
 	}
 }
 

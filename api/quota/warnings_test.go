@@ -130,3 +130,19 @@ func (l lines) Write(line []byte) (int, error) {
 	l <- string(line)
 	return len(line), nil
 }
+
+// A warning that its day did not outlast is told to nobody: the account has a whole day again.
+func TestWarningsOfYesterdayAreNotTold(t *testing.T) {
+	t.Parallel()
+	clock, got := nearMidnight(), &told{}
+	w := quota.NewWarnings(storetest.OpenURL(t, storetest.URL(t), store.Options{Now: clock.now}), clock.now, slog.New(slog.DiscardHandler))
+	w.Notify = got.notify
+	w.Check("late", april, 100, 80)
+	clock.move(2 * time.Second)
+	w.Check("new", april+1, 100, 80)
+	run(t, w.Run)
+	storetest.Until(t, "a warning", func() bool { return len(got.sorted()) > 0 })
+	if list := got.sorted(); !slices.Equal(list, []string{"new " + (april + 1).String() + " 80 of 100"}) {
+		t.Errorf("told %q", list)
+	}
+}

@@ -1,0 +1,56 @@
+package quota_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"lottery/api/quota"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// Whatever makes a counter in Redis, it is of its own day, never below zero, and goes an hour after the day's end.
+func TestRedisCounters(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	srv := storetest.NewRedis(t)
+	r := openRedis(t, srv)
+	today := models.PeriodStart(time.Now(), quota.Day)
+	yesterday := today - int64(quota.Day/time.Second)
+	op := func(kind store.QuotaKind, key string, start, n int64) store.QuotaOp {
+		return store.QuotaOp{Kind: kind, Key: key, Period: quota.Day, Start: start, N: n, Need: n, Limit: 100}
+	}
+	ops := []store.QuotaOp{
+		op(store.QuotaTake, "taken", 0, 5), op(store.QuotaTake, "taken", 0, 1), op(store.QuotaFloor, "taken", today, 2),
+		op(store.QuotaAdd, "added", today, 7), op(store.QuotaFloor, "known", today, 9),
+		op(store.QuotaFloor, "known of yesterday", yesterday, 50), op(store.QuotaPeek, "known of yesterday", 0, 0),
+		op(store.QuotaAdd, "back", today, -3), op(store.QuotaPeek, "back", 0, 0),
+	}
+	results, _, err := r.ApplyQuota(context.Background(), ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int64{5, 6, 6, 7, 9, 50, 0, 0, 0} {
+		if results[i].Used != want {
+			t.Errorf("%s: %d used, want %d", ops[i].Key, results[i].Used, want)
+		}
+	}
+	opts, err := redis.ParseURL(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(opts)
+	defer client.Close()
+	day := models.DateOf(time.Unix(today, 0).UTC())
+	for key, ends := range map[string]models.Date{"taken": day + 1, "added": day + 1, "known": day + 1} {
+		name := quota.RedisPrefix + key + ":" + (ends - 1).String()
+		left, err := client.TTL(context.Background(), name).Result()
+		if want := time.Until(ends.Time()) + time.Hour; err != nil || (left-want).Abs() > 10*time.Second {
+			t.Errorf("%s goes in %s, want %s, %v", name, left, want, err)
+		}
+	}
+}
