@@ -79,6 +79,9 @@ func TestWrongKeysAreSlowed(t *testing.T) {
 		if w := knock(h, here, ""); w.Code != http.StatusUnauthorized {
 			t.Errorf("no key: %d", w.Code)
 		}
+		if w := knock(h, here, "", ""); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), `"missing_api_key"`) {
+			t.Errorf("an empty key: %d %s", w.Code, w.Body)
+		}
 	}
 	if w := knock(h, "192.0.2.2:1000", "192.0.2.1", "nonsense"); w.Code != http.StatusUnauthorized {
 		t.Errorf("another address, whatever it says: %d", w.Code)
