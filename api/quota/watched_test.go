@@ -1,0 +1,193 @@
+package quota_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/ulule/limiter/v3"
+
+	"lottery/api/quota"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// server is a ledger's server that stops and starts.
+type server interface {
+	Stop()
+	Start(t testing.TB)
+}
+
+// servers runs test with a server of its own for each ledger that has one.
+func servers(t *testing.T, test func(t *testing.T, srv server, l quota.Ledger, advance bool)) {
+	t.Helper()
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		srv := storetest.NewPostgresServer(t)
+		test(t, srv, storetest.OpenURL(t, srv.NewDatabase(t), store.Options{}), true)
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		srv := storetest.NewRedis(t)
+		test(t, srv, openRedis(t, srv), false)
+	})
+}
+
+func openRedis(t *testing.T, srv *storetest.Redis) *quota.Redis {
+	t.Helper()
+	r, err := quota.OpenRedis(srv.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// watched is a node whose log and metrics a test reads.
+type watched struct {
+	*quota.Store
+	log     *lockedBuffer
+	metrics *prometheus.Registry
+	served  atomic.Int64
+	slowest atomic.Int64 // nanoseconds
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func watch(t *testing.T, l quota.Ledger, opts quota.Options) *watched {
+	t.Helper()
+	w := &watched{log: &lockedBuffer{}, metrics: prometheus.NewRegistry()}
+	opts.Log, opts.Metrics = slog.New(slog.NewTextHandler(w.log, nil)), quota.NewMetrics()
+	opts.Metrics.Register(w.metrics)
+	w.Store = quota.New(l, opts)
+	return w
+}
+
+func (w *watched) away(t *testing.T) float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "lottery_quota_store_away" {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("there is no metric lottery_quota_store_away")
+	return 0
+}
+
+// decisions is how many requests the metrics say were decided how.
+func (w *watched) decisions(t *testing.T) map[string]float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "lottery_quota_decisions_total" {
+				got[m.GetLabel()[0].GetValue()] = m.GetCounter().GetValue()
+			}
+		}
+	}
+	return got
+}
+
+// get sends one request and notes how long it took.
+func (w *watched) get(t *testing.T, key string, limit int64) bool {
+	began := time.Now()
+	c, err := w.Get(context.Background(), key, limiter.Rate{Period: quota.Day, Limit: limit})
+	if err != nil {
+		t.Error(err)
+	}
+	took := int64(time.Since(began))
+	for old := w.slowest.Load(); took > old && !w.slowest.CompareAndSwap(old, took); old = w.slowest.Load() {
+	}
+	if !c.Reached {
+		w.served.Add(1)
+	}
+	return !c.Reached
+}
+
+// burst sends n requests, concurrently, and tells how many were served.
+func (w *watched) burst(t *testing.T, key string, n, concurrent int, limit int64) int64 {
+	var served, next atomic.Int64
+	var group sync.WaitGroup
+	for range concurrent {
+		group.Go(func() {
+			for next.Add(1) <= int64(n) {
+				if w.get(t, key, limit) {
+					served.Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return served.Load()
+}
+
+// remaining makes a contact and tells what the node knows to remain after it.
+func (w *watched) remaining(t *testing.T, key string, limit int64) int64 {
+	t.Helper()
+	w.Settle()
+	c, err := w.Peek(context.Background(), key, limiter.Rate{Period: quota.Day, Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Remaining
+}
+
+// counted is what the ledger says of key, today.
+func counted(t *testing.T, l quota.Ledger, key string) int64 {
+	t.Helper()
+	var used int64
+	storetest.Until(t, "the ledger's word", func() bool {
+		r, _, err := l.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaPeek, Key: key, Period: quota.Day}})
+		if err == nil {
+			used = r[0].Used
+		}
+		return err == nil
+	})
+	return used
+}
+
+func closeNode(t *testing.T, n *quota.Store) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := n.Close(ctx); err != nil {
+		t.Errorf("close: %v", err)
+	}
+}
+
+// waitForMidnight keeps clear of the end of the day, at which real servers' counters begin anew.
+func waitForMidnight(t *testing.T) {
+	t.Helper()
+	now := time.Now()
+	if left := now.UTC().Truncate(quota.Day).Add(quota.Day).Sub(now); left < time.Minute {
+		time.Sleep(left + time.Second)
+	}
+}
