@@ -33,12 +33,8 @@ func BenchmarkScale(b *testing.B) {
 
 	t := newTable(fmt.Sprintf("%d draws, %d accounts with keys, of which one asks", manyDraws, allAccounts), "database", "import s", "start to ready s", "resident MiB, idle", "under load, highest", "holds")
 	onFew := startOps(b, few)
-	began := time.Now()
-	onMany := startOps(b, many)
-	readySQLite := time.Since(began)
-	began = time.Now()
-	onPostgres := startOps(b, postgres)
-	readyPostgres := time.Since(began)
+	onMany, readySQLite := startAgain(b, many)
+	onPostgres, readyPostgres := startAgain(b, postgres)
 	idle, _ := onMany.resident(b)
 	idlePostgres, _ := onPostgres.resident(b)
 
@@ -48,21 +44,37 @@ func BenchmarkScale(b *testing.B) {
 	b.Run("Lists", func(b *testing.B) { longLists(b, server{onMany, key}) })
 	wrk(b, traffic{name: "PostgreSQL", base: onPostgres.base, path: scalePath, key: keyPostgres})
 	for _, row := range []struct {
-		name        string
-		took, ready time.Duration
-		idle        int
-		p           *process
+		name  string
+		took  time.Duration
+		ready []float64
+		idle  int
+		p     *process
 	}{{"SQLite", tookSQLite, readySQLite, idle, onMany}, {"PostgreSQL", tookPostgres, readyPostgres, idlePostgres, onPostgres}} {
 		_, peak := row.p.resident(b)
-		took, ready := row.took.Seconds(), row.ready.Seconds()
+		took, ready := row.took.Seconds(), median(row.ready)
 		quick, soon, small := took < 22, ready < 3, peak <= 200
-		t.add(row.name, fmt.Sprintf("%.1f", took), fmt.Sprintf("%.1f", ready), fmt.Sprint(row.idle), fmt.Sprint(peak), holds(quick && soon && small))
+		t.add(row.name, fmt.Sprintf("%.1f", took), spread("%.1f", row.ready), fmt.Sprint(row.idle), fmt.Sprint(peak), holds(quick && soon && small))
 		shows(demandMemory, small, "%d idle, %d under load (%s)", row.idle, peak, row.name)
 		shows(demandReady, soon, "%.1f (%s)", ready, row.name)
 		shows(demandImport, quick, "%.1f (%s)", took, row.name)
 	}
 	t.print()
 	b.Run("Accounts", func(b *testing.B) { manyKeys(b, server{onMany, key}, accounts) })
+}
+
+// startAgain starts a server three times, since what the database still does of an import weighs on one, and gives the
+// last and how many seconds each took to be ready.
+func startAgain(b *testing.B, url string) (p *process, ready []float64) {
+	b.Helper()
+	for range benchRounds {
+		if p != nil {
+			p.stop(b)
+		}
+		began := time.Now()
+		p = startOps(b, url)
+		ready = append(ready, time.Since(began).Seconds())
+	}
+	return p, ready
 }
 
 // server is a process and a key to it.
