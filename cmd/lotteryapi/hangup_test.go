@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,15 @@ import (
 
 	"lottery/models/store/storetest"
 )
+
+// hearHangups lets programs hear that their terminal closes where the tests themselves run under nohup: what ignores that
+// signal is inherited, and what waits for it is not.
+func hearHangups(t *testing.T) {
+	t.Helper()
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
+}
 
 // underNohup is a program that was told to outlive its terminal.
 func underNohup(t *testing.T, name string, args ...string) *exec.Cmd {
@@ -24,6 +34,7 @@ func underNohup(t *testing.T, name string, args ...string) *exec.Cmd {
 // A server whose terminal closes ends as on SIGTERM: what it held in advance is home. Shells say it after the terminal did.
 func TestServerWhoseTerminalCloses(t *testing.T) {
 	t.Parallel()
+	hearHangups(t)
 	awayFromMidnight(t)
 	url := storetest.URL(t)
 	f := newFleet(t, 1, serveArgs(url, "--drain-delay", "500ms"))
@@ -84,6 +95,7 @@ func TestStopIsSaidTwice(t *testing.T) {
 // So does a command of lotteryadmin whose terminal closes, which takes nothing of its import.
 func TestCommandWhoseTerminalCloses(t *testing.T) {
 	t.Parallel()
+	hearHangups(t)
 	folder := t.TempDir()
 	run := func(cmd *exec.Cmd, database string) (*process, *os.File) {
 		stdin, input, err := os.Pipe()
