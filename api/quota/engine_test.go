@@ -59,13 +59,27 @@ func (h *held) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Quo
 	return r, now, err
 }
 
-// A block that is granted under the higher limit while the plan is lowered is not spent under the lower one.
-func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
-	t.Parallel()
+// sqliteNode is a node that counts in a SQLite database of its own, with the clock of both.
+func sqliteNode(t *testing.T) (*testClock, *store.Store, *watched) {
+	t.Helper()
+	c := newTestClock()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
+	return c, st, watch(t, st, quota.Options{Advance: true, Now: c.now})
+}
+
+// heldNode is the same of a node whose database's answers can be held up.
+func heldNode(t *testing.T) (*testClock, *store.Store, *held, *watched) {
+	t.Helper()
 	c := newTestClock()
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
 	l := &held{Ledger: st}
-	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	return c, st, l, watch(t, l, quota.Options{Advance: true, Now: c.now})
+}
+
+// A block that is granted under the higher limit while the plan is lowered is not spent under the lower one.
+func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	_, st, l, n := heldNode(t)
 	if got := n.burst(t, "acc", 200, 8, 256); got != 200 {
 		t.Fatal(got)
 	}
@@ -93,9 +107,7 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 // A block that the node holds when the plan is lowered goes back: what is left is of the lower limit.
 func TestLimitIsLoweredWhileABlockIsHeld(t *testing.T) {
 	t.Parallel()
-	c := newTestClock()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	_, st, n := sqliteNode(t)
 	n.burst(t, "acc", 2000, 8, 10_000)
 	n.Settle()
 	if n.Held("acc") < 50 {
@@ -114,10 +126,7 @@ func TestLimitIsLoweredWhileABlockIsHeld(t *testing.T) {
 // admitted from memory meanwhile was of the same requests that were left.
 func TestBlockComesAfterAnOutage(t *testing.T) {
 	t.Parallel()
-	c := newTestClock()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	l := &held{Ledger: st}
-	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	_, st, l, n := heldNode(t)
 	const limit = 10_000
 	n.burst(t, "acc", 2000, 8, limit)
 	n.Settle()
@@ -149,10 +158,7 @@ func TestBlockComesAfterAnOutage(t *testing.T) {
 // Midnight passes while an answer is on its way: the grant belongs to the day that the ledger counted it in.
 func TestGrantIsLate(t *testing.T) {
 	t.Parallel()
-	c := newTestClock()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	l := &held{Ledger: st}
-	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	c, st, l, n := heldNode(t)
 	n.burst(t, "acc", 300, 1, 10_000)
 	n.Settle()
 	c.move(2 * time.Second)
@@ -215,10 +221,7 @@ func TestDeafLedger(t *testing.T) {
 // A block whose way home was heard, but not answered, does not go home twice.
 func TestBlockGoesHomeOnce(t *testing.T) {
 	t.Parallel()
-	c := newTestClock()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	l := &held{Ledger: st}
-	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	c, st, l, n := heldNode(t)
 	n.burst(t, "acc", 2000, 8, 10_000)
 	n.Settle()
 	if n.Held("acc") < 50 {
@@ -296,10 +299,7 @@ func TestClose(t *testing.T) {
 // Who still waits when the server ends is served, but no block is taken for them: nobody would give it back.
 func TestCloseTakesNoBlock(t *testing.T) {
 	t.Parallel()
-	c := newTestClock()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	l := &held{Ledger: st}
-	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
+	c, st, l, n := heldNode(t)
 	const limit = 10_000
 	n.burst(t, "acc", 2000, 8, limit)
 	n.Settle()
@@ -336,9 +336,7 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 // Accounts of past days are forgotten.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	c := newTestClock()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	c, _, n := sqliteNode(t)
 	for i := range 300 {
 		n.burst(t, "acc-"+string(rune('a'+i%26))+string(rune('a'+i/26)), 2, 1, 1000)
 	}
@@ -359,9 +357,7 @@ func TestMemoryIsBounded(t *testing.T) {
 // A block is no more than was used of late: not after a long pause, and not when a rush becomes a trickle.
 func TestBlockIsNoMoreThanUsedOfLate(t *testing.T) {
 	t.Parallel()
-	c := newTestClock()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	c, st, n := sqliteNode(t)
 	const limit = 100_000
 	n.burst(t, "acc", 3000, 8, limit)
 	n.Settle()
@@ -394,9 +390,7 @@ func TestBlockIsNoMoreThanUsedOfLate(t *testing.T) {
 // A node holds no more than a sixteenth of what is left, also when the next block comes before the last one is spent.
 func TestBlockIsASixteenthOfWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	c := newTestClock()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	n := watch(t, st, quota.Options{Advance: true, Now: c.now})
+	_, _, n := sqliteNode(t)
 	const limit = 10_000
 	var most int64
 	for range limit {

@@ -28,10 +28,10 @@ const (
 
 // asked is the demands' words. The last two are cases that one may read into two of the others.
 var asked = [demands]string{
-	demandRecent:      "ten-draw recent: ≥ 0.8 of bare",
-	demandSQL:         "ten-draw recent: ≥ 10 × SQL",
+	demandRecent:      "ten-draw recent, by coding and connections: ≥ 0.8 of bare",
+	demandSQL:         "ten-draw recent, by connections: ≥ 10 × SQL",
 	demandOthers:      "every other path: ≥ 0.6 of bare",
-	demandRedis:       "counted in Redis: ≥ 0.4",
+	demandRedis:       "counted in Redis, by accounts: ≥ 0.4 of uncounted",
 	demandRandom:      "random parameters: within 10 % of repeated ones",
 	demandSize:        "10 × the draws: ≤ 10 % of the rate",
 	demandMemory:      "1,000,000 draws: ≤ 200 MiB resident",

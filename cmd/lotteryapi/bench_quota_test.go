@@ -52,7 +52,7 @@ func (s *bench) quota(b *testing.B) {
 		for i, l := range loads {
 			t.add(fmt.Sprint(accounts), l.name, rate(got[i]), tails(got[i]), spread("%.2f", ratios(got[i], got[0])))
 			if l.name == "Redis" {
-				shows(demandRedis, median(ratios(got[i], got[0])) >= redisOfUncounted, "%.2f of uncounted with %d accounts", median(ratios(got[i], got[0])), accounts)
+				shows(demandRedis, median(ratios(got[i], got[0])) >= redisOfUncounted, "%.2f (%d)", median(ratios(got[i], got[0])), accounts)
 			}
 			b.ReportMetric(median(ratios(got[i], got[0])), strings.ReplaceAll(fmt.Sprint(accounts, "/", l.name), " ", ""))
 		}

@@ -230,14 +230,14 @@ func (m *measuredRow) judge(plain, compressed *named) {
 	ofBare, name := median(m.ofBare()), fmt.Sprintf("%s, %d connections", m.path, m.conns)
 	switch {
 	case m.least() == recentOfBare:
-		shows(demandRecent, ofBare >= recentOfBare, "%.2f with %d connections, %s", ofBare, m.conns, cmp.Or(m.coding, "plain"))
+		shows(demandRecent, ofBare >= recentOfBare, "%.2f (%s, %d)", ofBare, cmp.Or(m.coding, "plain"), m.conns)
 	case m.coding == "":
 		plain.add(name, ofBare)
 	default:
 		compressed.add(name, ofBare)
 	}
 	if m.path == recentPath && m.sql {
-		shows(demandSQL, m.timesSQL() >= recentPerRequest, "%.0f with %d", m.timesSQL(), m.conns)
+		shows(demandSQL, m.timesSQL() >= recentPerRequest, "%.0f (%d)", m.timesSQL(), m.conns)
 	}
 }
 
