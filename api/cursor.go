@@ -20,13 +20,14 @@ const (
 )
 
 func encodeCursor(identity uint64, at catalog.Position) string {
-	var raw, text [128]byte // on the stack, for all but a very long id
-	b := append(raw[:0], cursorVersion)
+	b := make([]byte, 0, cursorFixed+len(at.GameID)+crc32.Size)
+	b = append(b, cursorVersion)
 	b = binary.BigEndian.AppendUint64(b, identity)
 	b = binary.BigEndian.AppendUint32(b, uint32(at.Date))
 	b = append(b, byte(at.Tod), byte(at.Sequence))
 	b = append(b, at.GameID...)
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+	var text [128]byte // on the stack, for all but a very long id
 	return string(base64.RawURLEncoding.AppendEncode(text[:0], b))
 }
 
