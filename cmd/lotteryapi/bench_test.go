@@ -31,6 +31,7 @@ func BenchmarkSpeed(b *testing.B) {
 	inEach(b, fillSQL, s.sqlite, s.postgres)
 	s.product = startOps(b, s.sqlite)
 	b.Run("Answers", s.answers)
+	b.Run("Hotspots", s.hotspots)
 	b.Run("Quota", s.quota)
 	b.Run("Import", s.imports)
 	printContract()
