@@ -56,7 +56,7 @@ var allocationHotspots = []hotspot{
 }
 
 // hotspotSeconds is how long the program is watched.
-const hotspotSeconds = 6
+const hotspotSeconds = 5
 
 // hotspots is where processor and memory of ten-draw recent go, as the program itself tells under load.
 func (s *bench) hotspots(b *testing.B) {

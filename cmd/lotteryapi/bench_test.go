@@ -172,7 +172,7 @@ func (s *bench) beside(b *testing.B, m *measuredRow, bare string, rounds int) {
 
 const (
 	// settleTime is how long rows are measured once more in all.
-	settleTime = 15 * time.Second
+	settleTime = 10 * time.Second
 	// farApart is how many times the lowest of a row's ratios the highest is where that is done.
 	farApart = 1.25
 )
