@@ -110,6 +110,25 @@ func TestGraceForgetsInvoicesBeforeTheLastPaid(t *testing.T) {
 	})
 }
 
+// A second debt has a grace of its own, though nothing was heard of the payment between it and the first.
+func TestGraceBeginsAnewAfterAPaymentThatWasNotSeen(t *testing.T) {
+	each(t, func(w *world) {
+		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{day}, End: "past_due"}))
+		sub := w.pro()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+		w.must(w.stripe.Renew(sub))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardOK))
+		w.must(w.stripe.RetryPayment(sub))
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+		w.stripe.Advance(w.stripe.Subscriptions(w.customer())[0].PeriodEnd.Sub(w.stripe.Now()) + 3*day)
+		_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.wantPlan(models.PlanPro)
+	})
+}
+
 // Row 14 for somebody who had a subscription before: neither the session nor the list shows the new one yet.
 func TestFault14ForAReturningCustomer(t *testing.T) {
 	each(t, func(w *world) {
