@@ -236,3 +236,56 @@ func TestOldestAfterRetry(t *testing.T) {
 		waits(time.Hour)
 	})
 }
+
+// Money of a customer is of the account that its newest event with one was of: an event of nobody, and other customers'
+// events, do not change that.
+func TestAccountOfEvents(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ctx, now := t.Context(), time.Now()
+		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return now }})
+		for i, e := range []models.StripeEvent{
+			{CustomerID: "cus_1", AccountID: "acc_before"},
+			{CustomerID: "cus_1", AccountID: "acc_now"},
+			{CustomerID: "cus_1"},
+			{CustomerID: "cus_2", AccountID: "acc_other"},
+			{CustomerID: "cus_3"},
+		} {
+			e.ID, e.Type, e.State, e.CreatedAt = fmt.Sprintf("evt_%d", 9-i), "invoice.paid", models.EventDone, now
+			if _, err := st.AddEvent(ctx, e); err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(time.Second)
+		}
+		for customer, want := range map[string]string{"cus_1": "acc_now", "cus_2": "acc_other"} {
+			if got, err := st.AccountOfEvents(ctx, customer); err != nil || got != want {
+				t.Errorf("%s: %q %v, want %q", customer, got, err, want)
+			}
+		}
+		if got, err := st.AccountOfEvents(ctx, "cus_3"); models.ErrorCode(err) != models.CodeNotFound {
+			t.Errorf("a customer whose events were of nobody: %q %v", got, err)
+		}
+	})
+}
+
+// An event that came to a node whose clock is a little ahead is due at once, and of those that are due the ones that came
+// first are taken first, whatever their ids.
+func TestEventsAreTakenAsTheyCame(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ctx, now := t.Context(), time.Now().Add(10*time.Minute)
+		ahead := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return now }})
+		right := storetest.OpenURL(t, url, store.Options{})
+		for _, id := range []string{"evt_3", "evt_2", "evt_1"} {
+			if _, err := ahead.AddEvent(ctx, models.StripeEvent{ID: id, Type: "invoice.paid", State: models.EventPending}); err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(time.Second)
+		}
+		for _, want := range []string{"evt_3", "evt_2", "evt_1"} {
+			if list, err := right.ClaimEvents(ctx, 1, time.Hour, nil); err != nil || len(list) != 1 || list[0].ID != want {
+				t.Fatalf("%v %+v, want %s", err, list, want)
+			}
+		}
+	})
+}
