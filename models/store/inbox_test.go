@@ -114,6 +114,9 @@ func TestEventLives(t *testing.T) {
 		if isNew, err := b.AddEvent(ctx, models.StripeEvent{ID: "evt_ignored", Type: "other", State: models.EventIgnored}); err != nil || !isNew {
 			t.Errorf("%v %v", isNew, err)
 		}
+		if list, err := b.Events(ctx, store.EventFilter{}); err != nil || len(list) != 3 || list[0].ID != "evt_ignored" || list[0].DoneAt == nil || list[1].DoneAt != nil {
+			t.Errorf("the newest first, of which nothing is to be done: %v %+v", err, list)
+		}
 		both := claim(t, a, time.Hour, 2)
 		if err := a.SettleEvent(ctx, both[0], models.EventPending, "not now", time.Hour); err != nil {
 			t.Fatal(err)

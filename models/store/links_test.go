@@ -101,6 +101,33 @@ func TestLinkWhereNoneWorks(t *testing.T) {
 	})
 }
 
+// What an address was sent counts for an hour, however soon its links have ended.
+func TestLinksCountForAnHour(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		asked := func(want int, when string) {
+			t.Helper()
+			made := 0
+			for range 7 {
+				link := store.NewLink{Hash: secret.Hash(secret.NewID("lnk_")), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 5}
+				switch _, err := st.CreateLink(t.Context(), link); {
+				case err == nil:
+					made++
+				case !errors.Is(err, store.ErrTooManyLinks):
+					t.Fatal(err)
+				}
+			}
+			if made != want {
+				t.Errorf("%s: %d links, want %d", when, made, want)
+			}
+		}
+		asked(5, "at first")
+		move(59 * time.Minute)
+		asked(1, "where none works any more")
+		move(2 * time.Minute)
+		asked(4, "when the first are of more than an hour ago")
+	})
+}
+
 // Of several links to a new address, used at once, one makes the account, and all sign in to it.
 func TestSignUpAtOnce(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,164 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// postMail puts a mail of that name into the outbox.
+func postMail(t *testing.T, st *store.Store, accountID, name string) {
+	t.Helper()
+	if err := st.PostMail(t.Context(), models.Mail{AccountID: accountID, Kind: models.MailWelcomePro, Data: "{}", Once: name}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func dueMails(t *testing.T, st *store.Store, want int) []store.DueMail {
+	t.Helper()
+	list, err := st.ClaimMails(t.Context(), 100, time.Minute)
+	if err != nil || len(list) != want {
+		t.Fatalf("%d mails are due, want %d: %v", len(list), want, err)
+	}
+	return list
+}
+
+// Two nodes share the outbox: each mail is sent by one.
+func TestMailsAtOnce(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		account, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const mails = 60
+		for i := range mails {
+			postMail(t, a, account.ID, fmt.Sprint("mail ", i))
+		}
+		var mu sync.Mutex
+		times := map[int64]int{}
+		var wg sync.WaitGroup
+		for i := range 4 {
+			st := []*store.Store{a, b}[i%2]
+			wg.Go(func() {
+				for empty := 0; empty < 3; {
+					list, err := st.ClaimMails(context.Background(), 7, time.Minute)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if len(list) == 0 {
+						empty++
+					}
+					mu.Lock()
+					for _, m := range list {
+						times[m.ID]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		for id, n := range times {
+			if n != 1 {
+				t.Errorf("mail %d would be sent %d times", id, n)
+			}
+		}
+		if len(times) != mails {
+			t.Errorf("%d of %d mails would be sent", len(times), mails)
+		}
+	})
+}
+
+// A mail that was sent, or given up, is not due any more, and tells no error of before it was sent.
+func TestMailLives(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		ctx := t.Context()
+		account, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		postMail(t, st, account.ID, "sent")
+		postMail(t, st, account.ID, "given up")
+		for _, m := range dueMails(t, st, 2) {
+			if err := st.MailFailed(ctx, m.ID, "greylisted", 10*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dueMails(t, st, 0)
+		move(10 * time.Minute)
+		for _, m := range dueMails(t, st, 2) {
+			if m.Attempts != 2 || m.Email != "ann@example.com" {
+				t.Errorf("%+v", m)
+			}
+			if m.Once == "sent" {
+				err = st.MailSent(ctx, m.ID)
+			} else {
+				err = st.MailFailed(ctx, m.ID, "no such mailbox", 0)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		move(time.Hour)
+		dueMails(t, st, 0)
+		list, err := st.Mails(ctx, account.ID)
+		if err != nil || len(list) != 2 {
+			t.Fatal(list, err)
+		}
+		for _, m := range list {
+			switch sent := m.Once == "sent"; {
+			case sent != (m.SentAt != nil), sent == (m.FailedAt != nil), sent == (m.LastError != ""):
+				t.Errorf("%+v", m)
+			}
+		}
+		if waiting, dead, err := st.MailsLeft(ctx); err != nil || waiting != 0 || dead != 1 {
+			t.Errorf("%d wait, %d were given up: %v", waiting, dead, err)
+		}
+	})
+}
+
+// A mail that a node wrote whose clock is ahead is due at once.
+func TestMailOfAClockThatIsAhead(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ahead := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(10 * time.Minute) }})
+		account, err := ahead.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		postMail(t, ahead, account.ID, "hello")
+		dueMails(t, storetest.OpenURL(t, url, store.Options{}), 1)
+	})
+}
+
+// A mail of an account that was closed meanwhile has no address to go to, and keeps no other from its own.
+func TestMailOfAClosedAccount(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *store.Store) {
+		closed, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "eve@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		account, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.DeleteAccount(t.Context(), closed.ID); err != nil {
+			t.Fatal(err)
+		}
+		postMail(t, a, closed.ID, "to nobody")
+		postMail(t, a, account.ID, "to somebody")
+		addresses := map[string]string{}
+		for _, m := range dueMails(t, b, 2) {
+			addresses[m.Once] = m.Email
+		}
+		if addresses["to nobody"] != "" || addresses["to somebody"] != "ann@example.com" {
+			t.Errorf("%v", addresses)
+		}
+	})
+}
