@@ -185,3 +185,28 @@ func TestJudgeAny(t *testing.T) {
 		}
 	})
 }
+
+// What is of no price of ours any more, or never was, is nobody's to look at: neither an ended subscription at an unknown
+// price, nor money that came late for another product. No bank decides on a first payment that Stripe asks for anew.
+func TestJudgeLeavesOthersAlone(t *testing.T) {
+	t.Parallel()
+	elsewhere := sold("sub_elsewhere", models.SubscriptionCanceled, 1, "other", 0)
+	elsewhere.paidLate = "in_late"
+	for _, status := range []string{"canceled", "incomplete_expired"} {
+		out := judge([]subscription{elsewhere, sold("sub_before", status, 2, "unknown", 0)}, week, noon)
+		if len(out.idle) != 0 || len(out.unknown) != 0 || len(out.late) != 0 || out.chosen != nil || out.plan != nil {
+			t.Errorf("%s: %+v", status, out)
+		}
+	}
+	for status, waits := range map[string]bool{"active": true, "incomplete": false, "past_due": false, "canceled": false} {
+		s := sold("sub_1", status, 1, "known", 0)
+		s.owes = true
+		if s.underWay() != waits {
+			t.Errorf("%s: a payment is under way: %v", status, s.underWay())
+		}
+	}
+	s := sold("sub_1", models.SubscriptionIncomplete, 1, "known", 0)
+	if s.owes, s.neverPaid = true, true; !s.underWay() {
+		t.Error("a first debit on which a bank decides is not under way")
+	}
+}

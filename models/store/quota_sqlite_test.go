@@ -229,3 +229,52 @@ func TestQuotaTimeIsOfTheTransaction(t *testing.T) {
 		t.Error("the time was asked for before the write lock was held")
 	}
 }
+
+// A process that starts when many accounts were counted today, and all that is compacted, knows what each of them used today:
+// it asks for some, and reads the day as a whole when they become many.
+func TestQuotaOfADayIsReadAsAWhole(t *testing.T) {
+	t.Parallel()
+	const accounts, batch = 2_500, 100
+	url := storetest.URL(t)
+	var c quotaClock
+	c.at.Store(time.Now().UTC().Truncate(day).Unix())
+	used := func(i int) int64 { return int64(1 + i%3) }
+	all := func(st *store.Store, each func(i int) store.QuotaOp, told func(i int, r store.QuotaResult)) {
+		t.Helper()
+		for at := 0; at < accounts; at += batch {
+			ops := make([]store.QuotaOp, batch)
+			for i := range ops {
+				ops[i] = each(at + i)
+				ops[i].Key, ops[i].Period = fmt.Sprintf("acc_%d", at+i), day
+			}
+			for i, r := range applyQuota(t, st, ops...) {
+				told(at+i, r)
+			}
+		}
+	}
+	before := storetest.OpenURL(t, url, store.Options{Now: c.now})
+	for _, more := range []int64{7, 0} { // yesterday more than today
+		all(before, func(i int) store.QuotaOp {
+			return store.QuotaOp{Kind: store.QuotaTake, Need: used(i) + more, Limit: 100}
+		}, func(int, store.QuotaResult) {})
+		if _, err := before.Cleanup(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if more > 0 {
+			c.at.Add(int64(day / time.Second))
+		}
+	}
+	after := storetest.OpenURL(t, url, store.Options{Now: c.now})
+	wrong := 0
+	all(after, func(int) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaPeek} }, func(i int, r store.QuotaResult) {
+		if r.Used != used(i) {
+			wrong++
+		}
+	})
+	if wrong > 0 {
+		t.Errorf("what %d of %d accounts used is not known", wrong, accounts)
+	}
+	if r := applyQuota(t, after, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc_new", Period: day}); r[0].Used != 0 {
+		t.Errorf("an account that was not counted used %d", r[0].Used)
+	}
+}
