@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -36,42 +35,17 @@ func TestClaimsAtOnce(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		const events = 120
 		addEvents(t, a, events)
-		var mu sync.Mutex
-		times := map[string]int{}
-		var wg sync.WaitGroup
-		for i := range 4 {
-			st := []*store.Store{a, b}[i%2]
-			wg.Go(func() {
-				for empty := 0; empty < 3; {
-					list, err := st.ClaimEvents(context.Background(), 7, time.Minute, nil) // one that lasts for an hour counts as a mistake of a clock
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if len(list) == 0 {
-						empty++
-					}
-					mu.Lock()
-					for _, e := range list {
-						times[e.ID]++
-						if e.Attempts != 1 {
-							t.Errorf("%+v", e)
-						}
-					}
-					mu.Unlock()
+		takenAtOnce(t, a, b, events, func(ctx context.Context, st *store.Store) (ids []string, err error) {
+			list, err := st.ClaimEvents(ctx, 7, time.Minute, nil) // one that lasts for an hour counts as a mistake of a clock
+			for _, e := range list {
+				ids = append(ids, e.ID)
+				if e.Attempts != 1 {
+					t.Errorf("%+v", e)
 				}
-			})
-		}
-		wg.Wait()
-		claim(t, a, time.Minute, 0)
-		for id, n := range times {
-			if n != 1 {
-				t.Errorf("%s was claimed %d times", id, n)
 			}
-		}
-		if len(times) != events {
-			t.Errorf("%d of %d events were claimed", len(times), events)
-		}
+			return ids, err
+		})
+		claim(t, a, time.Minute, 0)
 	})
 }
 

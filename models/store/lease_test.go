@@ -22,6 +22,44 @@ func twoNodes(t *testing.T, test func(t *testing.T, a, b *store.Store)) {
 	})
 }
 
+// takenAtOnce lets four workers, of both nodes, take what is there until there is nothing left, and fails unless each of the
+// want things was taken once. take gives the names of what it took.
+func takenAtOnce(t *testing.T, a, b *store.Store, want int, take func(ctx context.Context, st *store.Store) ([]string, error)) {
+	t.Helper()
+	var mu sync.Mutex
+	times := map[string]int{}
+	var workers sync.WaitGroup
+	for i := range 4 {
+		st := []*store.Store{a, b}[i%2]
+		workers.Go(func() {
+			for empty := 0; empty < 3; {
+				names, err := take(context.Background(), st)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if len(names) == 0 {
+					empty++
+				}
+				mu.Lock()
+				for _, name := range names {
+					times[name]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	for name, n := range times {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", name, n)
+		}
+	}
+	if len(times) != want {
+		t.Errorf("%d of %d were taken", len(times), want)
+	}
+}
+
 // past is how long a lock is taken that has ended already: its holder died.
 const past = -time.Second
 
