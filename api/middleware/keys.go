@@ -37,8 +37,9 @@ type Keys struct {
 	away    atomic.Bool // changes could not be read at Run's last look
 }
 
-// pollInterval is how often a node asks for changed accounts; well under the 2 seconds that are promised.
-const pollInterval = 500 * time.Millisecond
+// pollInterval is how often a node asks for changed accounts. 2 seconds are promised; but somebody who has just paid, or
+// revoked a key, tries it at once.
+const pollInterval = 100 * time.Millisecond
 
 // NewKeys starts with what the database says now of its own changes.
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {

@@ -23,6 +23,7 @@ type use struct {
 }
 
 const (
+	usesStep    = 500 * time.Millisecond
 	usesEvery   = 10  // steps from one look at all keys to the next: 5 s
 	usesPortion = 200 // keys that are written at once
 	usesAtStep  = 10  // portions of a step: 4,000 keys a second
@@ -38,7 +39,7 @@ func (k *Keys) Flush(ctx context.Context) {
 
 // run writes what is due until ctx ends, but not while the database is away.
 func (u *uses) run(ctx context.Context) {
-	tick := time.NewTicker(pollInterval)
+	tick := time.NewTicker(usesStep)
 	defer tick.Stop()
 	for ticks := 0; ; ticks++ {
 		select {
