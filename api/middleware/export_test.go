@@ -1,6 +1,12 @@
 package middleware
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// AskEvery sets how often Run asks for changed accounts, before it runs.
+func (k *Keys) AskEvery(interval time.Duration) { k.every = interval }
 
 // Waiting is how many look-ups are still to be read.
 func (k *Keys) Waiting() int {

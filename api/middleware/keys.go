@@ -16,13 +16,14 @@ import (
 )
 
 // Keys answers which account a key belongs to: from memory for every key it has seen, from the database else.
-// Run keeps the memory true: a change by any process is seen within pollInterval. While the database is away,
+// Run keeps the memory true: a change by this process is seen at once, by any other within pollInterval. While the database is away,
 // keys that were seen go on working.
 type Keys struct {
 	store *store.Store
 	plans models.Plans
 	now   func() time.Time
 	log   *slog.Logger
+	every time.Duration // pollInterval
 
 	known keyMap
 
@@ -43,7 +44,7 @@ const pollInterval = 100 * time.Millisecond
 
 // NewKeys starts with what the database says now of its own changes.
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
-	k := &Keys{store: st, plans: plans, now: now, log: log, byAccount: map[string]*knownKey{}}
+	k := &Keys{store: st, plans: plans, now: now, log: log, every: pollInterval, byAccount: map[string]*knownKey{}}
 	k.lookUps.store = st
 	k.ahead = readAhead{keys: k, wanted: make(chan struct{})}
 	k.uses = uses{keys: k}
@@ -138,7 +139,7 @@ func (k *Keys) remember(keys []store.Key, looks int64) (last *knownKey, ok bool)
 
 // Run works off account changes and writes down last uses until ctx ends.
 func (k *Keys) Run(ctx context.Context) {
-	poll := time.NewTicker(pollInterval)
+	poll := time.NewTicker(k.every)
 	defer poll.Stop()
 	// Nothing may keep changes of accounts from being seen: neither a row that somebody has locked nor a connection
 	// that was lost without a word. So last uses are written beside it, and keys read ahead.
@@ -151,6 +152,7 @@ func (k *Keys) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-poll.C:
+		case <-k.store.AccountsChanged():
 		}
 		err := k.refresh(ctx)
 		if err != nil && !k.away.Load() && ctx.Err() == nil {

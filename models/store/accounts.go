@@ -37,8 +37,18 @@ func (s *Store) changed(tx *gorm.DB, accountID string) error {
 	if err := tx.Create(&change).Error; err != nil {
 		return fmt.Errorf("note the account's change: %w", err)
 	}
+	if noted, ok := tx.Statement.Context.Value(notedChange{}).(*bool); ok {
+		*noted = true
+	}
 	return nil
 }
+
+// notedChange is where a transaction's context says whether an account's change was noted within it.
+type notedChange struct{}
+
+// AccountsChanged holds a value when accounts or keys were changed through s since the last one was taken. Changes by
+// other processes are not told: NewestAccountChange has them all.
+func (s *Store) AccountsChanged() <-chan struct{} { return s.accountsChanged }
 
 // NewestAccountChange is the number of the newest change of an account.
 func (s *Store) NewestAccountChange(ctx context.Context) (newest int64, err error) {

@@ -134,3 +134,51 @@ func TestKeyThatWouldEndNow(t *testing.T) {
 		}
 	}
 }
+
+// A change that is committed is told to this process, whatever it is of; one that is not, or is somebody else's, is not.
+func TestOwnChangesAreTold(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ctx := t.Context()
+		st, other := storetest.OpenURL(t, url, store.Options{}), storetest.OpenURL(t, url, store.Options{})
+		told := func() bool {
+			select {
+			case <-st.AccountsChanged():
+				return true
+			default:
+				return false
+			}
+		}
+		plans := models.DefaultPlans()
+		k, err := st.CreateKey(ctx, plans, store.NewKey{Account: "a@example.com", Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !told() || told() {
+			t.Error("a new key is not told once")
+		}
+		if _, err := other.SetAccountStatus(ctx, "a@example.com", models.AccountSuspended); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.SetAccountStatus(ctx, "nobody@example.com", models.AccountSuspended); err == nil {
+			t.Error("an account that there is not was suspended")
+		}
+		if _, _, err := st.RotateKey(ctx, "key_none", time.Hour); err == nil {
+			t.Error("a key that there is not was rotated")
+		}
+		if told() {
+			t.Error("somebody else's change is told, or one that failed")
+		}
+		for range 3 {
+			if _, err := st.SetAccountStatus(ctx, "a@example.com", models.AccountActive); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := st.RevokeKey(ctx, k.ID); err != nil {
+			t.Fatal(err)
+		}
+		if !told() {
+			t.Error("changes that nobody took are not told")
+		}
+	})
+}

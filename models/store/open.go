@@ -49,6 +49,8 @@ type Store struct {
 	waiting  func(why string) // may be nil
 	backends backends         // PostgreSQL
 
+	accountsChanged chan struct{} // see AccountsChanged
+
 	counters *sql.DB   // see openCounters
 	quota    *quotaLog // SQLite
 }
@@ -74,7 +76,7 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	if now == nil {
 		now = time.Now
 	}
-	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }, patience: cmp.Or(opts.Patience, patience), waiting: opts.Waiting}
+	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }, patience: cmp.Or(opts.Patience, patience), waiting: opts.Waiting, accountsChanged: make(chan struct{}, 1)}
 	if s.skew = opts.Skew; s.skew == nil {
 		s.skew = func() time.Duration { return 0 }
 	}
@@ -256,7 +258,15 @@ func (s *Store) writer(ctx context.Context) *gorm.DB { return s.write.WithContex
 
 // transaction runs fn in one write transaction.
 func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	return s.writer(ctx).Transaction(fn)
+	noted := false
+	err := s.writer(context.WithValue(ctx, notedChange{}, &noted)).Transaction(fn)
+	if err == nil && noted {
+		select {
+		case s.accountsChanged <- struct{}{}:
+		default: // it was told, and nobody has looked since
+		}
+	}
+	return err
 }
 
 // Ping tells whether the database answers.
