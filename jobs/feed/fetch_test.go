@@ -4,11 +4,59 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 )
+
+// What the server said of a file's state goes back to it, whichever of the two it says, and a file that has not changed is
+// not sent. Whoever did not ask that gets no such answer.
+func TestFetchOfWhatHasNotChanged(t *testing.T) {
+	t.Parallel()
+	changed := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for name, tag := range map[string]string{"by its date": "", "by its tag": `"1"`} {
+		fetcher := answered(func(r *http.Request) *http.Response {
+			w := httptest.NewRecorder()
+			modified := changed
+			if tag != "" {
+				w.Header().Set("ETag", tag)
+				modified = time.Time{}
+			}
+			http.ServeContent(w, r, "draws.csv", modified, strings.NewReader("date,number\n"))
+			res := w.Result()
+			if res.StatusCode == http.StatusNotModified { // some servers do not say it again
+				res.Header.Del("ETag")
+				res.Header.Del("Last-Modified")
+			}
+			return res
+		})
+		var known Known
+		for _, unchanged := range []bool{false, true, true} {
+			got, err := fetcher.Fetch(t.Context(), "https://data.example/draws.csv", known, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got.NotModified != unchanged || got.Known == (Known{}) {
+				t.Errorf("%s: %+v, want not modified: %v", name, got, unchanged)
+			}
+			known = got.Known
+			if got.file == nil {
+				continue
+			}
+			if err := got.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	fetcher := answered(func(*http.Request) *http.Response {
+		return &http.Response{StatusCode: http.StatusNotModified, Status: "304 Not Modified", Body: http.NoBody}
+	})
+	if got, err := fetcher.Fetch(t.Context(), "https://data.example/draws.csv", Known{}, nil); err == nil {
+		t.Errorf("not modified, since nothing: %+v", got)
+	}
+}
 
 // What is not on the public internet is refused, whatever way the address is written; its neighbours are not.
 func TestPublicOnly(t *testing.T) {
