@@ -35,3 +35,27 @@ func TestMarked(t *testing.T) {
 		}
 	}
 }
+
+// A match reaches back as far as a window, and no further.
+func TestMarkedReachesBackAWindow(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(4, 3))
+	sizes := map[int]int{}
+	for _, back := range []int{deflate.Window - 1, deflate.Window, deflate.Window + 1} {
+		text := make([]byte, back+deflate.LongestMatch)
+		for i := range text {
+			text[i] = byte(rng.Uint32())
+		}
+		copy(text[back:], text)
+		coded := deflate.AppendMarked(nil, text, []deflate.Mark{{At: 0}, {At: int32(back)}})
+		for name, got := range readByAll(t, coded) {
+			if !bytes.Equal(got, text) {
+				t.Errorf("%d back: %s reads %d bytes, want %d", back, name, len(got), len(text))
+			}
+		}
+		sizes[back] = len(coded) - back
+	}
+	if sizes[deflate.Window]+deflate.LongestMatch/2 > sizes[deflate.Window+1] {
+		t.Errorf("what stood a window before is written again: %v", sizes)
+	}
+}
