@@ -39,8 +39,16 @@ func connectPostgres(databaseURL string, made func(context.Context, *pgx.Conn) e
 			ctx, cancel = context.WithTimeout(ctx, config.ConnectTimeout)
 			defer cancel()
 		}
-		return errors.Join(made(ctx, c), giveUpDeadClients(ctx, c))
+		return errors.Join(made(ctx, c), readCommitted(ctx, c), giveUpDeadClients(ctx, c))
 	}))}), quiet)
+}
+
+// readCommitted has transactions see what others committed while they waited for a lock, whatever a server, a database or
+// a role is set to: that is what counting on several nodes, leases and changes of accounts rely on. With a stricter level
+// PostgreSQL refuses them instead (40001), which looks as if it were away.
+func readCommitted(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, "SET default_transaction_isolation = 'read committed'")
+	return err
 }
 
 // giveUpDeadClients lets PostgreSQL notice within deadAfter that this machine is gone. Left to itself it keeps what the

@@ -119,7 +119,9 @@ func (s *Server) start() error {
 	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300",
 		"-c", "shared_buffers=64MB", "-c", "max_wal_size=1GB",
-		"-c", "DateStyle=SQL,DMY", "-c", "TimeZone=Asia/Kathmandu") // a server's settings are the operator's
+		"-c", "DateStyle=SQL,DMY", "-c", "TimeZone=Asia/Kathmandu", // a server's settings are the operator's
+		"-c", "default_transaction_isolation=serializable", "-c", "IntervalStyle=iso_8601", "-c", "bytea_output=escape",
+		"-c", "extra_float_digits=0", "-c", "standard_conforming_strings=off")
 	cmd.Dir = s.dir
 	proc, err := startProcess(cmd)
 	if err != nil {
