@@ -241,6 +241,10 @@ func (p *patient) database(ctx context.Context) finding {
 		return failing(found+" takes no changes: "+health.Writable.Error(), remedy)
 	}
 	found += ", writable"
+	if len(health.Risks) > 0 {
+		return doubtful(found+": what it was told last (payments, counted requests, draws) may be lost when it or its machine dies ("+strings.Join(health.Risks, ", ")+")",
+			"set these to on in PostgreSQL's configuration, or for the database and its user")
+	}
 	if health.Unread {
 		found += "; its file is too large to be looked through for damage here"
 	}

@@ -17,6 +17,7 @@ type Health struct {
 	Writable error      // why it takes no changes; nil = it does
 	Damage   string     // what is wrong with SQLite's file; "" = nothing was found
 	Unread   bool       // the file is too large to be looked through while somebody waits
+	Risks    []string   // PostgreSQL's settings, such as "fsync off", under which what was committed may be lost
 }
 
 // checkTime bounds the look through SQLite's file.
@@ -38,6 +39,10 @@ func (s *Store) Health(ctx context.Context) (Health, error) {
 			return h, unavailable(err)
 		}
 		h.Now = &now
+		const risks = "SELECT name || ' ' || setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name"
+		if err := s.reader(ctx).Raw(risks).Scan(&h.Risks).Error; err != nil {
+			return h, unavailable(err)
+		}
 	} else if err := s.damage(ctx, &h); err != nil {
 		return h, err
 	}

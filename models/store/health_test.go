@@ -1,0 +1,38 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// PostgreSQL's settings that may lose what was committed are named, whoever has set them; the tests' server has two.
+func TestHealthNamesRisks(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		postgres := store.DialectOf(url) == store.Postgres
+		health := func(url string) store.Health {
+			t.Helper()
+			h, err := storetest.OpenURL(t, url, store.Options{}).Health(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return h
+		}
+		var want []string
+		if postgres {
+			want = []string{"fsync off", "full_page_writes off"}
+		}
+		if h := health(url); !slices.Equal(h.Risks, want) {
+			t.Errorf("risks %q, want %q", h.Risks, want)
+		}
+		if postgres {
+			want = append(want, "synchronous_commit off")
+			if h := health(url + "&synchronous_commit=off"); !slices.Equal(h.Risks, want) {
+				t.Errorf("risks %q, want %q", h.Risks, want)
+			}
+		}
+	})
+}
