@@ -38,8 +38,9 @@ func (t *tool) accounts() *cli.Command {
 		},
 		{
 			Name: "show", Usage: "show an account, its keys and its usage today", ArgsUsage: "ACCOUNT",
-			Description: "ACCOUNT is an id or an e-mail address.\n\nExample:\n  lotteryadmin accounts show ada@example.com",
-			Action:      t.stored(accountsShow),
+			Description: "ACCOUNT is an id or an e-mail address. An account that is closed has no address any more, but its id.\n\n" +
+				"Example:\n  lotteryadmin accounts show ada@example.com",
+			Action: t.stored(accountsShow),
 		},
 		{
 			Name: "set-plan", Usage: "grant a plan, or take the grant back", ArgsUsage: "ACCOUNT free|pro|billing",
@@ -161,7 +162,7 @@ func accountsList(ctx context.Context, c *call) error {
 }
 
 func accountsShow(ctx context.Context, c *call) error {
-	a, err := c.store.Account(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.arg(0))
 	if err != nil {
 		return err
 	}

@@ -76,11 +76,7 @@ func auditList(ctx context.Context, c *call) error {
 		filter.Since = since.Time()
 	}
 	if c.IsSet("account") {
-		ref := c.String("account")
-		a, err := c.store.Account(ctx, ref)
-		if models.ErrorCode(err) == models.CodeNotFound {
-			a, err = c.store.BilledAccount(ctx, ref) // by its id, also one that was deleted
-		}
+		a, err := c.store.KeptAccount(ctx, c.String("account"))
 		if err != nil {
 			return err
 		}

@@ -259,7 +259,7 @@ func billingSync(ctx context.Context, c *call) error {
 	case !c.Args().Present():
 		return models.Errorf(models.CodeInvalid, "billing sync needs an ACCOUNT, or --all")
 	}
-	a, err := c.payer(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.arg(0))
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (c *call) reconcile(ctx context.Context) error {
 }
 
 func billingClearFlags(ctx context.Context, c *call) error {
-	a, err := c.payer(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.arg(0))
 	if err != nil {
 		return err
 	}
@@ -373,7 +373,7 @@ func billingEvents(ctx context.Context, c *call) error {
 		filter.State = models.EventFailed
 	}
 	if c.IsSet("account") {
-		a, err := c.payer(ctx, c.String("account"))
+		a, err := c.store.KeptAccount(ctx, c.String("account"))
 		if err != nil {
 			return err
 		}

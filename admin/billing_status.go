@@ -71,19 +71,10 @@ func (c *call) billingOf(ctx context.Context, accountID string) (*billingState, 
 	return out, nil
 }
 
-// payer is the account that ref names; a closed one too, by its id: there may be money of it to look after.
-func (c *call) payer(ctx context.Context, ref string) (models.Account, error) {
-	a, err := c.store.Account(ctx, ref)
-	if models.ErrorCode(err) == models.CodeNotFound {
-		return c.store.BilledAccount(ctx, ref)
-	}
-	return a, err
-}
-
 const shownChanges = 20
 
 func billingStatus(ctx context.Context, c *call) error {
-	a, err := c.payer(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.arg(0))
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,8 @@ func TestFlagsOfAClosedAccount(t *testing.T) {
 	}
 	s.run(4, "billing", "status", "ada@example.com") // its address is forgotten
 	s.run(4, "billing", "checkout", ada)
-	s.run(4, "accounts", "show", ada)
+	s.run(4, "accounts", "set-limit", ada, "7")
+	s.run(0, "accounts", "show", ada) // what is kept of it
 }
 
 // ask calls Stripe as its dashboard does.

@@ -156,7 +156,7 @@ func keysCreate(ctx context.Context, c *call) error {
 func keysList(ctx context.Context, c *call) error {
 	account := ""
 	if c.IsSet("account") {
-		a, err := c.store.Account(ctx, c.String("account"))
+		a, err := c.store.KeptAccount(ctx, c.String("account"))
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,8 @@ func (t *tool) usage() *cli.Command {
 			Name: "show", Usage: "show what an account requested, by day and by endpoint", ArgsUsage: "ACCOUNT",
 			Description: "Today's requests come from the quota's counter, with what servers hold in advance for a moment;\n" +
 				"the days before, and the endpoints, from statistics, which are a few seconds late.\n" +
-				"Refused requests (429) and failed ones (5xx) do not count. Days are UTC days.\n\n" +
+				"Refused requests (429) and failed ones (5xx) do not count. Days are UTC days. What an account requested is\n" +
+				"kept when it is closed, and shown by its id.\n\n" +
 				"Example:\n  lotteryadmin usage show ada@example.com --days 7",
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "days", Usage: fmt.Sprintf("the last `N` days; 30 if left out, at most %d", models.UsageKept)},
@@ -114,7 +115,7 @@ func usageShow(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := c.store.Account(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.arg(0))
 	if err != nil {
 		return err
 	}

@@ -129,7 +129,21 @@ func (s *Store) Account(ctx context.Context, ref string) (models.Account, error)
 	return a, translate(err)
 }
 
+// KeptAccount is Account, and by its id also one that was deleted: what it requested and paid, and its keys, are kept.
+func (s *Store) KeptAccount(ctx context.Context, ref string) (models.Account, error) {
+	a, err := findKept(s.reader(ctx), ref)
+	return a, translate(err)
+}
+
 func findAccount(tx *gorm.DB, ref string) (models.Account, error) {
+	a, err := findKept(tx, ref)
+	if err == nil && a.DeletedAt != nil {
+		return models.Account{}, models.Errorf(models.CodeNotFound, "account %q is closed, since %s", ref, a.DeletedAt.UTC().Format(time.RFC3339))
+	}
+	return a, err
+}
+
+func findKept(tx *gorm.DB, ref string) (models.Account, error) {
 	var a models.Account
 	column, value := "id", ref
 	if strings.Contains(ref, "@") {
@@ -139,11 +153,8 @@ func findAccount(tx *gorm.DB, ref string) (models.Account, error) {
 	if storable(value) {
 		err = tx.Take(&a, column+" = ?", value).Error
 	}
-	switch {
-	case errors.Is(err, gorm.ErrRecordNotFound):
+	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return a, models.Errorf(models.CodeNotFound, "there is no account %q", ref)
-	case err == nil && a.DeletedAt != nil:
-		return models.Account{}, models.Errorf(models.CodeNotFound, "account %q is closed, since %s", ref, a.DeletedAt.UTC().Format(time.RFC3339))
 	}
 	return a, err
 }
