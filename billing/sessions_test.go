@@ -1,0 +1,228 @@
+package billing_test
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing"
+	"lottery/billing/sandbox"
+	"lottery/models"
+)
+
+// What a checkout sells, and which of several sessions is the account's own.
+
+// answering is a way to Stripe on which some requests get an answer that is given here.
+func answering(mine func(r *http.Request) (status int, text string)) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		status, text := mine(r)
+		if status == 0 {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		return &http.Response{
+			StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+			Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
+		}, nil
+	})
+}
+
+// openedFor is a session that somebody opened for a customer without us, at the price of Pro.
+func (w *world) openedFor(customer, reference string) string {
+	w.t.Helper()
+	form := url.Values{
+		"mode": {"subscription"}, "customer": {customer}, "line_items[0][price]": {w.price}, "line_items[0][quantity]": {"1"},
+		"success_url": {"https://example.com"},
+	}
+	if reference != "" {
+		form.Set("client_reference_id", reference)
+	}
+	var made struct{ ID string }
+	w.ask(http.MethodPost, "/v1/checkout/sessions", form, &made)
+	return made.ID
+}
+
+// noted is the checkout that is written down of the account.
+func (w *world) noted() *string {
+	w.t.Helper()
+	b, err := w.store.BillingAccount(w.t.Context(), w.account.ID)
+	w.must(err)
+	return b.SessionID
+}
+
+// What is charged is the price that the pages show, once; and who has paid comes back with the session's id.
+func TestCheckoutSellsOneMonth(t *testing.T) {
+	each(t, func(w *world) {
+		var shown struct {
+			Total   int64  `json:"amount_total"`
+			Success string `json:"success_url"`
+			Cancel  string `json:"cancel_url"`
+		}
+		id := w.checkout()
+		w.ask(http.MethodGet, "/v1/checkout/sessions/"+id, nil, &shown)
+		if shown.Total != models.ProMonthlyCents {
+			w.t.Errorf("the checkout asks for %d cents", shown.Total)
+		}
+		if shown.Success != w.hook.URL+"/dashboard/billing/return?session_id={CHECKOUT_SESSION_ID}" || shown.Cancel != w.hook.URL+"/dashboard" {
+			w.t.Errorf("it leads to %s, or back to %s", shown.Success, shown.Cancel)
+		}
+		_, _, err := w.stripe.Pay(id, sandbox.CardOK)
+		w.must(err)
+		if paid := w.stripe.Invoices(w.customer()); len(paid) != 1 || paid[0].Total != models.ProMonthlyCents {
+			w.t.Errorf("%+v", paid)
+		}
+	})
+}
+
+// Of two open sessions that could be given, one is: the other could be paid as well.
+func TestCheckoutKeepsOneOfTwo(t *testing.T) {
+	each(t, func(w *world) {
+		w.checkout()
+		w.openedFor(w.customer(), w.account.ID)
+		given := w.checkout()
+		if open := w.openSessions(); len(open) != 1 || open[0].ID != given {
+			w.t.Errorf("%s is given, open are %+v", given, open)
+		}
+	})
+}
+
+// A session that Stripe does not close can still be paid: no other one is opened beside it.
+func TestCheckoutThatIsNotClosed(t *testing.T) {
+	each(t, func(w *world) {
+		for name, unread := range map[string]bool{"it is open": false, "nobody knows": true} {
+			w.account = w.newAccount()
+			old := w.checkout()
+			w.stripe.Advance(23*time.Hour + 55*time.Minute)
+			node := w.via(answering(func(r *http.Request) (int, string) {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/expire"):
+					return http.StatusBadRequest, `{"error":{"type":"invalid_request_error","message":"not now"}}`
+				case unread && r.URL.Path == "/v1/checkout/sessions/"+old:
+					return http.StatusInternalServerError, `{"error":{"type":"api_error","message":"away"}}`
+				}
+				return 0, ""
+			}))
+			if s, err := node.Checkout(w.t.Context(), w.account.ID); err == nil {
+				w.t.Errorf("%s: %s is sold beside %s", name, s.ID, old)
+			}
+			if n := len(w.stripe.Sessions(w.customer())); n != 1 {
+				w.t.Errorf("%s: %d sessions", name, n)
+			}
+			if again := w.checkout(); again == old {
+				w.t.Errorf("%s: %s is given again", name, old)
+			}
+		}
+	})
+}
+
+// What was closed is not said to be open, though no other one could be opened.
+func TestCheckoutThatIsClosedIsForgotten(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.checkout()
+		w.stripe.Advance(23*time.Hour + 55*time.Minute)
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodPost, Path: "/v1/checkout/sessions"})
+		if _, err := w.billing.Checkout(ctx, w.account.ID); models.ErrorCode(err) != models.CodeUnavailable {
+			w.t.Errorf("%v", err)
+		}
+		if id := w.noted(); id != nil {
+			w.t.Errorf("%s is said to be open", *id)
+		}
+		w.stripe.ClearFaults()
+		w.ask(http.MethodPost, "/v1/prices/"+w.price, url.Values{"active": {"false"}}, &struct{}{}) // in Stripe's dashboard
+		_, err := w.billing.Checkout(ctx, w.account.ID)
+		w.refused(err)
+		if err != nil && (!strings.Contains(err.Error(), w.price) || !strings.Contains(err.Error(), "billing doctor")) {
+			w.t.Errorf("the price is not sold any more: %v", err)
+		}
+	})
+}
+
+// Whatever Stripe says of the sessions of a customer who was deleted, the next checkout is a new customer's.
+func TestCheckoutOfADeletedCustomer(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		unlisted := sandbox.APIFault{Action: sandbox.NotFound, Method: http.MethodGet, Path: "/v1/checkout/sessions", Often: sandbox.Often{Times: 1}}
+		w.checkout()
+		w.must(w.stripe.DeleteCustomer(w.customer()))
+		w.stripe.FaultAPI(unlisted)
+		w.buy(sandbox.CardOK)
+		w.wantAfterSync(models.PlanPro)
+
+		w.account = w.newAccount()
+		w.checkout()
+		w.must(w.stripe.DeleteCustomer(w.customer()))
+		w.stripe.FaultAPI(unlisted)
+		if _, err := w.billing.End(ctx, w.account.ID, cause()); err != nil {
+			w.t.Errorf("the end: %v", err)
+		}
+
+		w.account = w.newAccount() // who is deleted when his session was found
+		old := w.checkout()
+		dead := w.customer()
+		node := w.via(after(http.MethodGet, "/v1/checkout/sessions", func() { w.must(w.stripe.DeleteCustomer(dead)) }))
+		s, err := node.Checkout(ctx, w.account.ID)
+		if err != nil || s.ID == old || w.customer() == dead {
+			w.t.Errorf("%s after %s, of %s after %s: %v", s.ID, old, w.customer(), dead, err)
+		}
+	})
+}
+
+// A session is the account's own only if it is of its customer and for the account: the address of a payment link may name
+// any account, and an operator may open one for the customer that is about something else.
+func TestReturnWithAForeignSession(t *testing.T) {
+	each(t, func(w *world) {
+		ours := w.checkout()
+		for name, id := range map[string]string{
+			"of another customer": w.openedFor(w.foreignCustomer(nil), w.account.ID),
+			"for another account": w.openedFor(w.customer(), "acc_other"),
+			"for nobody":          w.openedFor(w.customer(), ""),
+			"that does not exist": "cs_test_none",
+		} {
+			if arrived, _, err := w.billing.Return(w.t.Context(), w.account.ID, id); models.ErrorCode(err) != models.CodeNotFound {
+				w.t.Errorf("%s: %s %v", name, arrived, err)
+			}
+		}
+		if _, _, err := w.billing.Return(w.t.Context(), w.account.ID, ours); err != nil {
+			w.t.Errorf("our own: %v", err)
+		}
+	})
+}
+
+// Who comes back from a checkout is told what became of it, also long after.
+func TestReturnTellsWhatBecameOfIt(t *testing.T) {
+	each(t, func(w *world) {
+		arrived := func(session string) billing.Arrival {
+			w.t.Helper()
+			how, _, err := w.billing.Return(w.t.Context(), w.account.ID, session)
+			w.must(err)
+			return how
+		}
+		session := w.checkout()
+		if how := arrived(session); how != billing.ArrivedOpen {
+			w.t.Errorf("nothing was paid: %s", how)
+		}
+		w.stripe.Advance(25 * time.Hour)
+		if how := arrived(session); how != billing.ArrivedLate {
+			w.t.Errorf("nothing was paid in a day: %s", how)
+		}
+		session = w.buy(sandbox.CardOK)
+		sub := w.onlySubscription()
+		for _, c := range []struct {
+			status string
+			want   billing.Arrival
+		}{
+			{"active", billing.ArrivedPro}, {"trialing", billing.ArrivedPro}, {"incomplete", billing.ArrivedPending},
+			{"past_due", billing.ArrivedLate}, {"unpaid", billing.ArrivedLate}, {"paused", billing.ArrivedLate},
+			{"incomplete_expired", billing.ArrivedLate}, {"canceled", billing.ArrivedLate},
+		} {
+			w.must(w.stripe.SetStatus(sub, c.status))
+			if how := arrived(session); how != c.want {
+				w.t.Errorf("%s: %s, want %s", c.status, how, c.want)
+			}
+		}
+	})
+}
