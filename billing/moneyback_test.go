@@ -1,0 +1,48 @@
+package billing_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lottery/models"
+)
+
+// An operator reads in a flag how much money went back, or may, and of which payment.
+func TestFlagsTellTheMoney(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		charge := w.stripe.Invoices(w.customer())[0].Charge
+		_, err := w.stripe.Refund(sub, 300)
+		w.must(err)
+		w.settle()
+		_, err = w.stripe.Refund(sub, 699)
+		w.must(err)
+		w.settle()
+		dispute, err := w.stripe.Dispute(sub, false)
+		w.must(err)
+		w.settle()
+		w.must(w.stripe.CloseDispute(dispute, "lost"))
+		w.settle()
+		list, err := w.store.Flags(w.t.Context(), w.account.ID)
+		w.must(err)
+		for _, want := range []struct {
+			kind models.FlagKind
+			text string
+		}{
+			{models.FlagRefund, "3.00 USD of 9.99 USD were refunded, part of payment " + charge},
+			{models.FlagRefund, "9.99 USD of 9.99 USD were refunded, all of payment " + charge},
+			{models.FlagDispute, "dispute " + dispute + " over 9.99 USD is needs_response (fraudulent)"},
+			{models.FlagDispute, "dispute " + dispute + " over 9.99 USD is lost (fraudulent)"},
+		} {
+			if !slices.ContainsFunc(list, func(f models.AccountFlag) bool {
+				return f.Kind == want.kind && strings.HasPrefix(f.Detail, want.text+";")
+			}) {
+				w.t.Errorf("no flag tells %q: %+v", want.text, list)
+			}
+		}
+		if len(list) != 4 {
+			w.t.Errorf("%d flags", len(list))
+		}
+	})
+}
