@@ -1,0 +1,86 @@
+package billing_test
+
+import (
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"lottery/billing/sandbox"
+	"lottery/models"
+)
+
+// What is told to whoever leaves: what was cancelled, whether that is all, and whether a bank is deciding.
+
+// What had ended before is not told as cancelled now.
+func TestEndTellsWhatItCancelled(t *testing.T) {
+	each(t, func(w *world) {
+		w.must(w.stripe.Cancel(w.pro()))
+		w.settle()
+		w.buy(sandbox.CardOK)
+		w.settle()
+		b, err := w.store.BillingAccount(w.t.Context(), w.account.ID)
+		w.must(err)
+		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		if err != nil || !slices.Equal(ended.Cancelled, []string{*b.SubscriptionID}) || !ended.All || ended.UnderWay {
+			w.t.Errorf("%v %+v, want %s", err, ended, *b.SubscriptionID)
+		}
+	})
+}
+
+// A bank decides on one of two: that is told, in whatever order they are cancelled.
+func TestEndOfSeveralTellsOfTheBank(t *testing.T) {
+	each(t, func(w *world) {
+		for _, first := range []bool{true, false} {
+			w.account = w.newAccount()
+			session := w.checkout()
+			pay := func() {
+				_, _, err := w.stripe.Pay(session, sandbox.BankPays)
+				w.must(err)
+			}
+			if first {
+				pay()
+			}
+			_, err := w.stripe.NewSubscription(w.customer(), w.price, "unpaid", nil)
+			w.must(err)
+			if !first {
+				pay()
+			}
+			ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+			if err != nil || len(ended.Cancelled) != 2 || !ended.UnderWay {
+				w.t.Errorf("the bank's first: %t: %v %+v", first, err, ended)
+			}
+		}
+	})
+}
+
+// Stripe goes away when it has confirmed the end of everything: that nothing is charged any more is told all the same. It is
+// not, where one of two could not be cancelled.
+func TestEndTellsWhetherThatIsAll(t *testing.T) {
+	each(t, func(w *world) {
+		const away = `{"error":{"type":"api_error","message":"away"}}`
+		for name, whole := range map[string]bool{"everything is cancelled": true, "one is not": false} {
+			w.account = w.newAccount()
+			w.pro()
+			_, err := w.stripe.NewSubscription(w.customer(), w.price, "unpaid", nil)
+			w.must(err)
+			w.settle()
+			var cancelled atomic.Int32
+			node := w.via(answering(func(r *http.Request) (int, string) {
+				switch {
+				case r.Method == http.MethodDelete:
+					if cancelled.Add(1) == 2 && !whole {
+						return http.StatusInternalServerError, away
+					}
+				case r.URL.Path == "/v1/subscriptions" && cancelled.Load() > 0:
+					return http.StatusInternalServerError, away
+				}
+				return 0, ""
+			}))
+			ended, err := node.End(w.t.Context(), w.account.ID, cause())
+			if models.ErrorCode(err) != models.CodeUnavailable || ended.All != whole || len(ended.Cancelled) != map[bool]int{true: 2, false: 1}[whole] {
+				w.t.Errorf("%s: %v %+v", name, err, ended)
+			}
+		}
+	})
+}
