@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 
 	"lottery/billing/sandbox"
@@ -37,6 +38,31 @@ func TestCustomersName(t *testing.T) {
 				w.t.Errorf("%q: Stripe is told %v", name, told)
 			}
 		}
+	})
+}
+
+// Somebody else's customer may have the account's address, of another service of the operator's, or of an account that was
+// there before: what he pays is his.
+func TestCustomerAtTheSameAddress(t *testing.T) {
+	each(t, func(w *world) {
+		var strangers []string
+		for _, form := range []url.Values{{}, {"metadata[lottery_account]": {"acc_before"}}} {
+			form.Set("email", *w.account.Email)
+			var made struct{ ID string }
+			w.ask(http.MethodPost, "/v1/customers", form, &made)
+			_, err := w.stripe.NewSubscription(made.ID, w.price, "active", nil)
+			w.must(err)
+			strangers = append(strangers, made.ID)
+		}
+		w.settle()
+		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); err != nil || len(ended.Cancelled) != 0 {
+			w.t.Errorf("%v %+v", err, ended)
+		}
+		w.checkout()
+		if slices.Contains(strangers, w.customer()) {
+			w.t.Errorf("a stranger, %s, is the account's customer", w.customer())
+		}
+		w.wantAfterSync(models.PlanFree)
 	})
 }
 
