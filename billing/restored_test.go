@@ -121,10 +121,14 @@ func TestRestoredAndSyncAll(t *testing.T) {
 func TestRestoredAndClosed(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
+		customer := w.customer()
 		w.setBack()
 		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
 		if err != nil || !slices.Equal(ended.Cancelled, []string{sub}) {
 			w.t.Errorf("%v %+v", err, ended)
+		}
+		if w.customer() != customer { // whose money may come or go later
+			w.t.Errorf("the customer is %s, want %s", w.customer(), customer)
 		}
 	})
 }
