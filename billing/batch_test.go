@@ -1,0 +1,101 @@
+package billing_test
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"lottery/billing/sandbox"
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// Events that are worked on together: each has what follows from it, and what cannot be done now is done later.
+
+// Money that went back is told of, though another event of the customer was worked on just before.
+func TestRefundBesideOtherEvents(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.kill()
+		hook := w.billing.Webhook()
+		w.handler.Store(&hook)
+		w.pending("evt_before", w.customer())
+		_, err := w.stripe.Refund(sub, 100)
+		w.must(err)
+		w.must(w.stripe.Quiesce(w.t.Context()))
+		w.pending("evt_later", w.customer())
+		_, err = w.billing.Work(w.t.Context())
+		w.must(err)
+		w.wantFlags(models.FlagRefund)
+		for _, e := range w.events() {
+			if e.State == models.EventPending || e.State == models.EventDone && e.AccountID != w.account.ID {
+				w.t.Errorf("%+v", e)
+			}
+		}
+	})
+}
+
+// Row 14 with another event before it: that one saw no subscription either, and does not answer for the checkout.
+func TestFault14BesideOtherEvents(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.checkout()
+		w.kill()
+		var empty atomic.Bool
+		empty.Store(true)
+		node := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+			res, err := http.DefaultTransport.RoundTrip(r)
+			if err == nil && empty.Load() && r.URL.Path == "/v1/subscriptions" {
+				_ = res.Body.Close()
+				const none = `{"object":"list","url":"/v1/subscriptions","has_more":false,"data":[]}`
+				res.Body, res.ContentLength = io.NopCloser(strings.NewReader(none)), int64(len(none))
+				res.Header.Del("Content-Length")
+			}
+			return res, err
+		}))
+		hook := node.Webhook()
+		w.handler.Store(&hook)
+		for _, kind := range []string{"customer.subscription.*", "invoice.*"} {
+			w.stripe.FaultEvent(sandbox.EventFault{Type: kind, Skip: true})
+		}
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Often: sandbox.Often{Times: 1}})
+		w.pending("evt_before", w.customer())
+		_, _, err := w.stripe.Pay(session, sandbox.CardOK)
+		w.must(err)
+		w.must(w.stripe.Quiesce(w.t.Context()))
+		_, err = node.Work(w.t.Context())
+		w.must(err)
+		w.wantPlan(models.PlanFree)
+		waiting, err := w.store.Events(w.t.Context(), store.EventFilter{State: models.EventPending})
+		if err != nil || len(waiting) != 1 || waiting[0].Type != "checkout.session.completed" {
+			w.t.Errorf("%v %+v", err, waiting)
+		}
+		empty.Store(false)
+		w.offset.Add(int64(time.Minute))
+		_, err = node.Work(w.t.Context())
+		w.must(err)
+		w.wantPlan(models.PlanPro)
+	})
+}
+
+// A server that is told to stop leaves its events to the others, who need not wait: nothing failed.
+func TestAServerThatStopsHandsItsEventsOver(t *testing.T) {
+	each(t, func(w *world) {
+		w.checkout()
+		w.kill()
+		w.pending("evt_1", w.customer())
+		ctx, way := dying(w.t.Context(), http.MethodGet, "/v1/subscriptions")
+		if n, err := w.via(way).Work(ctx); n != 1 || err != nil {
+			w.t.Errorf("%d %v", n, err)
+		}
+		if n, err := w.billing.Work(w.t.Context()); n != 1 || err != nil {
+			w.t.Errorf("the next server: %d %v", n, err)
+		}
+		if i := slices.IndexFunc(w.events(), func(e models.StripeEvent) bool { return e.ID == "evt_1" }); i < 0 || w.events()[i].State != models.EventDone {
+			w.t.Errorf("%+v", w.events())
+		}
+	})
+}
