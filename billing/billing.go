@@ -63,6 +63,8 @@ type Service struct {
 	leaseFor  time.Duration
 	wake      chan struct{} // an event came
 
+	graceEvery time.Duration // how often Run looks for accounts past their grace
+
 	busyMu sync.Mutex
 	busy   map[string]bool // customers whose events are worked on
 
@@ -100,7 +102,7 @@ func New(o Options) *Service {
 	return &Service{
 		store: o.Store, api: client.New(o.Stripe.SecretKey, &stripe.Backends{API: api}), cfg: o.Stripe, publicURL: o.PublicURL,
 		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() },
-		log: o.Log, pace: cmp.Or(o.Pace, pace), leaseFor: leaseFor, wake: make(chan struct{}, 1),
+		log: o.Log, pace: cmp.Or(o.Pace, pace), leaseFor: leaseFor, graceEvery: graceEvery, wake: make(chan struct{}, 1),
 		busy: map[string]bool{}, refused: map[string]refusal{},
 	}
 }

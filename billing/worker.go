@@ -37,7 +37,7 @@ const (
 
 // Run works off the inbox until ctx ends.
 func (s *Service) Run(ctx context.Context) {
-	tick, grace := time.NewTicker(workEvery), time.NewTicker(graceEvery)
+	tick, grace := time.NewTicker(workEvery), time.NewTicker(s.graceEvery)
 	defer tick.Stop()
 	defer grace.Stop()
 	var beside sync.WaitGroup // a customer for whom Stripe does not answer keeps nobody else waiting

@@ -1,0 +1,55 @@
+package billing_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"lottery/billing/sandbox"
+	"lottery/models"
+	"lottery/models/store/storetest"
+)
+
+// Where no event tells that a time of grace is over, the server sees it by itself; an account for which Stripe does not
+// answer is looked at again, and keeps no other one waiting.
+func TestGraceEndsByItself(t *testing.T) {
+	each(t, func(w *world) {
+		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
+		var late []models.Account
+		for range 2 {
+			w.account = w.newAccount()
+			sub := w.pro()
+			w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+			w.must(w.stripe.Renew(sub))
+			w.settle()
+			w.wantPlan(models.PlanPro)
+			late = append(late, w.account)
+		}
+		w.account = w.newAccount()
+		w.pro()
+		paying := w.account
+		w.kill()
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		w.stripe.Advance(7*day + time.Minute)
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodGet, Path: "/v1/subscriptions", Often: sandbox.Often{Times: 1}})
+		node := w.service()
+		node.LookForGrace(50 * time.Millisecond)
+		ctx, stop := context.WithCancel(w.t.Context())
+		w.stop, w.stopped = stop, make(chan struct{})
+		go func() {
+			defer close(w.stopped)
+			node.Run(ctx)
+		}()
+		for _, w.account = range late {
+			storetest.Until(w.t, "the end of the grace", func() bool { return w.plan() == models.PlanFree })
+			w.wantMails(models.MailWelcomePro, models.MailPaymentFailed, models.MailProEnded)
+			changes, err := w.store.AuditOf(w.t.Context(), w.account.ID, 1)
+			if err != nil || len(changes) != 1 || changes[0].Actor != "system" || changes[0].Reason != "the time of grace is over" {
+				w.t.Errorf("%v %+v", err, changes)
+			}
+		}
+		w.account = paying
+		w.wantPlan(models.PlanPro)
+	})
+}
