@@ -46,6 +46,10 @@ func TestEventThatKills(t *testing.T) {
 		if q, err := w.store.InboxState(w.t.Context()); err != nil || q.Dead != 1 || q.Waiting != 0 {
 			w.t.Errorf("%v %+v", err, q)
 		}
+		w.pending("evt_next", "cus_x") // of the same customer
+		if n, err := w.billing.Work(w.t.Context()); n != 1 || err != nil {
+			w.t.Errorf("after the dead letter: %d %v", n, err)
+		}
 	})
 }
 
