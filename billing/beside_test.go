@@ -18,7 +18,7 @@ func TestACustomerWithoutAnswersKeepsNobodyWaiting(t *testing.T) {
 		w.pro()
 		stuck, asked, answer := w.customer(), make(chan struct{}, 1000), make(chan struct{})
 		w.kill()
-		for i := range 130 {
+		for i := range 230 { // more than are worked on at once
 			w.pending(fmt.Sprintf("evt_stuck%03d", i), stuck)
 		}
 		w.account = w.newAccount()
