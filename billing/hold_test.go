@@ -109,3 +109,20 @@ func TestFewestAttemptsFirst(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What fails is tried again at once, and for half an hour to an hour in all: a Stripe that is away for minutes makes no
+// dead letters.
+func TestRetriesLastAnHour(t *testing.T) {
+	t.Parallel()
+	all := time.Duration(0)
+	for attempt := 1; attempt < mostAttempts; attempt++ {
+		wait := backoff(attempt)
+		if wait <= 0 || wait > lastRetry || attempt == 1 && wait > firstRetry {
+			t.Errorf("after attempt %d it waits for %s", attempt, wait)
+		}
+		all += wait
+	}
+	if all < 28*time.Minute || all > time.Hour {
+		t.Errorf("%d attempts in %s", mostAttempts, all)
+	}
+}
