@@ -104,7 +104,8 @@ func TestFault38CustomerDeleted(t *testing.T) {
 				if !slices.Contains(kinds, models.FlagRefund) || !slices.Contains(kinds, models.FlagDispute) {
 					w.t.Errorf("%s, made by hand %v: flags %v", name, byHand, kinds)
 				}
-				if list, err := w.store.Events(w.t.Context(), store.EventFilter{AccountID: w.account.ID, Limit: 1}); err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Type, "charge.") {
+				if list, err := w.store.Events(w.t.Context(), store.EventFilter{AccountID: w.account.ID, Limit: 1}); err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Type, "charge.") ||
+					!strings.Contains(list[0].Outcome, "customer of before") {
 					w.t.Errorf("%v %+v", err, list)
 				}
 			}

@@ -133,6 +133,11 @@ func TestFault11TwoCustomers(t *testing.T) {
 		w.settle()
 		w.wantFlags(models.FlagSecondCustomer)
 		w.wantPlan(models.PlanPro)
+		for _, e := range w.events() {
+			if told := strings.Contains(e.Outcome, "a second customer of account "+w.account.ID); told != (e.CustomerID == stray) {
+				w.t.Errorf("%+v", e)
+			}
+		}
 		w.must(w.stripe.Cancel(sub))
 		w.settle()
 		w.wantPlan(models.PlanPro)
