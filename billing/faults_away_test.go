@@ -95,7 +95,7 @@ func TestFault31ThreeDaysWithoutWebhooks(t *testing.T) {
 		w.stripe.Advance(3 * day)
 		w.settle()
 		done, err := w.billing.Reconcile(w.t.Context(), nil)
-		if err != nil || done.Accounts != 2 || !done.Whole || len(done.Drifts) != 1 || done.Drifts[0].AccountID != paid.ID {
+		if err != nil || done.Accounts != 2 || !done.Whole || len(done.Drifts) != 1 || done.Drifts[0] != (billing.Drift{AccountID: paid.ID, Was: "free", Became: "pro"}) {
 			w.t.Errorf("%v %+v", err, done)
 		}
 		w.wantPlan(models.PlanFree)

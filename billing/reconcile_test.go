@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
 	"lottery/models"
+	"lottery/models/store/storetest"
 )
 
 // several makes accounts that paid, without any event.
@@ -165,6 +167,46 @@ func TestReconcileStopsWhereNothingCanBeRead(t *testing.T) {
 			done, err = w.billing.Reconcile(w.t.Context(), nil)
 		}
 		if err != nil || !done.Whole || done.Accounts != 23 {
+			w.t.Errorf("%v %+v", err, done)
+		}
+	})
+}
+
+// There are more accounts than are read at once: the last of them is looked at too.
+func TestReconcileComesToTheLast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.URL(t)) // so many are slow elsewhere, and what is shown is the same
+	ctx := w.t.Context()
+	w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+	const many = 201 // a page has 200
+	var last, customer string
+	for range many {
+		id := w.newAccount().ID
+		cus := w.foreignCustomer(map[string]string{"lottery_account": id})
+		l, ok, err := w.store.TryLease(ctx, "billing:"+id, time.Minute)
+		if err != nil || !ok {
+			w.t.Fatal(ok, err)
+		}
+		w.must(w.store.SaveBilling(ctx, l, models.BillingAccount{AccountID: id, CustomerID: &cus}))
+		w.must(w.store.EndLease(ctx, l))
+		if id > last {
+			last, customer = id, cus
+		}
+	}
+	_, err := w.stripe.NewSubscription(customer, w.price, "active", nil)
+	w.must(err)
+	done, err := w.billing.Reconcile(ctx, nil)
+	if err != nil || !done.Whole || done.Accounts != many || len(done.Drifts) != 1 || done.Drifts[0].AccountID != last {
+		w.t.Errorf("%v %+v, want the drift of %s", err, done, last)
+	}
+}
+
+// Where Stripe's customers cannot be listed, the operator is not told that everybody was looked at.
+func TestSyncAllWithoutStripesCustomers(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodGet, Path: "/v1/customers"})
+		if done, err := w.billing.SyncAll(w.t.Context(), nil); models.ErrorCode(err) != models.CodeUnavailable || done.Whole {
 			w.t.Errorf("%v %+v", err, done)
 		}
 	})
