@@ -158,6 +158,12 @@ func TestFlagSuspended(t *testing.T) {
 			}
 		}
 		w.wantFlags(models.FlagSuspended)
+		_, err := w.store.ClearFlags(ctx, w.account.ID)
+		w.must(err)
+		if raised, err := billing.FlagSuspended(ctx, w.store, w.account.ID); err != nil || !raised { // it was resumed, and is suspended again
+			w.t.Errorf("%v %v", raised, err)
+		}
+		w.wantFlags(models.FlagSuspended)
 		w.must(w.stripe.Cancel(sub))
 		w.settle()
 		if raised, err := billing.FlagSuspended(ctx, w.store, w.account.ID); err != nil || raised {
