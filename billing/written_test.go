@@ -1,0 +1,169 @@
+package billing_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/billing/sandbox"
+	"lottery/models"
+)
+
+// What a sync writes down, and whom it tells what.
+
+func (w *world) written() models.BillingAccount {
+	w.t.Helper()
+	b, err := w.store.BillingAccount(w.t.Context(), w.account.ID)
+	w.must(err)
+	return b
+}
+
+// The page of a plan, and the operator's command, show what is written down: it is what Stripe says.
+func TestWhatIsWrittenDown(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		end := w.stripe.Subscriptions(w.customer())[0].PeriodEnd
+		b := w.written()
+		if *b.SubscriptionID != sub || *b.Status != "active" || *b.PriceID != w.price || b.PeriodEnd == nil || !b.PeriodEnd.Equal(end) || b.CancelAtPeriodEnd || b.GraceEndsAt != nil {
+			w.t.Errorf("%+v, its period ends %s", b, end)
+		}
+		changes, err := w.store.AuditOf(w.t.Context(), w.account.ID, 10)
+		if err != nil || len(changes) != 1 || changes[0].Actor != "stripe" || !strings.HasPrefix(changes[0].EventID, "evt_") {
+			w.t.Errorf("%v %+v", err, changes)
+		}
+		w.must(w.stripe.CancelAtPeriodEnd(sub, true))
+		w.settle()
+		if b = w.written(); !b.CancelAtPeriodEnd || !b.PeriodEnd.Equal(end) {
+			w.t.Errorf("set to end: %+v", b)
+		}
+		w.must(w.stripe.DeleteCustomer(w.customer()))
+		w.settle()
+		if b = w.written(); *b.SubscriptionID != sub || *b.Status != "canceled" || b.CancelAtPeriodEnd || b.CustomerID != nil {
+			w.t.Errorf("its customer is gone: %+v", b)
+		}
+	})
+}
+
+// The checkout of a customer who was deleted is not said to be open.
+func TestCheckoutOfADeletedCustomerIsForgotten(t *testing.T) {
+	each(t, func(w *world) {
+		w.checkout()
+		w.must(w.stripe.DeleteCustomer(w.customer()))
+		w.settle()
+		if b := w.written(); b.CustomerID != nil || b.SessionID != nil {
+			w.t.Errorf("%+v", b)
+		}
+	})
+}
+
+// One subscription may give Pro, give it no more, and give it again: each time its customer is told.
+func TestEachBeginningAndEndIsTold(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		want := []models.MailKind{models.MailWelcomePro}
+		for range 2 {
+			w.must(w.stripe.SetStatus(sub, "unpaid"))
+			w.settle()
+			w.wantPlan(models.PlanFree)
+			w.must(w.stripe.SetStatus(sub, "active"))
+			w.settle()
+			w.wantPlan(models.PlanPro)
+			want = append(want, models.MailProEnded, models.MailWelcomePro)
+		}
+		w.wantMails(want...)
+	})
+}
+
+// Who paid twice before anything was heard of it is on Pro, though the second payment cannot be cancelled now.
+func TestDoublePaymentThatIsNotCancelledGivesPro(t *testing.T) {
+	each(t, func(w *world) {
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		w.buy(sandbox.CardOK)
+		w.stripe.Advance(time.Minute)
+		_, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+		w.must(err)
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodDelete})
+		if _, err := w.billing.Sync(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable {
+			w.t.Errorf("that it was not cancelled is not told: %v", err)
+		}
+		w.wantPlan(models.PlanPro)
+		w.wantFlags(models.FlagDoublePayment)
+	})
+}
+
+// Nothing is charged for a first payment that fails: no operator need look at a suspended account for it.
+func TestSuspendedAccountWhosePaymentFails(t *testing.T) {
+	each(t, func(w *world) {
+		w.checkout()
+		_, err := w.store.SetAccountStatus(w.t.Context(), w.account.ID, models.AccountSuspended)
+		w.must(err)
+		_, err = w.stripe.NewSubscription(w.customer(), w.price, "incomplete", nil)
+		w.must(err)
+		w.settle()
+		w.wantFlags()
+	})
+}
+
+// What a closed account pays for ends, and is flagged; what had ended before is not, and another product is none of ours.
+func TestClosedAccountPaysForSeveral(t *testing.T) {
+	each(t, func(w *world) {
+		before := w.pro()
+		w.must(w.stripe.Cancel(before))
+		session := w.checkout()
+		socks, err := w.stripe.NewSubscription(w.customer(), w.otherPrice(""), "active", nil)
+		w.must(err)
+		w.settle()
+		_, err = w.store.DeleteAccount(w.t.Context(), w.account.ID)
+		w.must(err)
+		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
+		w.must(err)
+		w.settle()
+		for _, sub := range w.stripe.Subscriptions(w.customer()) {
+			if (sub.Status == "canceled") != (sub.ID != socks) {
+				w.t.Errorf("%+v", sub)
+			}
+		}
+		w.wantFlags(models.FlagClosed)
+	})
+}
+
+// A subscription that its customer cancels in the very moment is no reason to keep him from leaving.
+func TestEndOfWhatEndsJustNow(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		node := w.via(after(http.MethodGet, "/v1/subscriptions", func() { w.must(w.stripe.Cancel(sub)) }))
+		if ended, err := node.End(w.t.Context(), w.account.ID, cause()); err != nil || !ended.All {
+			w.t.Errorf("%v %+v", err, ended)
+		}
+		w.wantPlan(models.PlanFree)
+	})
+}
+
+// A debt has the grace that follows from itself, whatever was seen of another subscription meanwhile.
+func TestGraceOfAnotherSubscription(t *testing.T) {
+	each(t, func(w *world) {
+		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
+		w.kill()
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		w.buy(sandbox.CardOK)
+		owes := w.onlySubscription()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+		w.must(w.stripe.Renew(owes))
+		w.wantAfterSync(models.PlanPro)
+		w.stripe.Advance(5 * day)
+		other, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+		w.must(err)
+		w.must(w.stripe.SetCard(w.customer(), sandbox.BankPays))
+		w.must(w.stripe.Renew(other))
+		w.wantAfterSync(models.PlanPro)
+		if b := w.written(); *b.SubscriptionID != other || b.PastDueSince == nil {
+			w.t.Fatalf("the story is another one: %+v", b)
+		}
+		w.must(w.stripe.Cancel(other))
+		w.stripe.Advance(day)
+		w.must(w.stripe.SetStatus(owes, "past_due"))
+		w.stripe.Advance(2 * day)
+		w.wantAfterSync(models.PlanFree)
+	})
+}
