@@ -1,0 +1,100 @@
+package billing_test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"lottery/billing"
+	"lottery/models"
+)
+
+// Set-up of the portal, and what it tells the operator to do.
+
+// What customers may do in the portal: nobody loses what he paid for by cancelling there, and nobody is kept from it.
+func TestPortalLetsCustomersManage(t *testing.T) {
+	each(t, func(w *world) {
+		c := w.portal()
+		f := c.Features
+		if !f.SubscriptionCancel.Enabled || f.SubscriptionCancel.Mode != "at_period_end" || f.SubscriptionCancel.ProrationBehavior != "none" {
+			w.t.Errorf("cancelling: %+v", f.SubscriptionCancel)
+		}
+		if !f.PaymentMethodUpdate.Enabled || !f.InvoiceHistory.Enabled || f.SubscriptionUpdate.Enabled || f.SubscriptionPause.Enabled {
+			w.t.Errorf("%+v %+v %+v %+v", f.PaymentMethodUpdate, f.InvoiceHistory, f.SubscriptionUpdate, f.SubscriptionPause)
+		}
+		var may []string
+		for _, what := range f.CustomerUpdate.AllowedUpdates {
+			may = append(may, string(what))
+		}
+		slices.Sort(may)
+		if !f.CustomerUpdate.Enabled || !slices.Equal(may, []string{"address", "email", "name", "tax_id"}) {
+			w.t.Errorf("%+v", f.CustomerUpdate)
+		}
+		if c.DefaultReturnURL != w.hook.URL+"/dashboard" {
+			w.t.Errorf("it leads to %q", c.DefaultReturnURL)
+		}
+	})
+}
+
+// A database that was restored does not know the portal's configuration: set-up finds it, and none of somebody else's.
+func TestSetupFindsThePortalAgain(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.pro()
+		ours := w.portal().ID
+		w.ask(http.MethodPost, "/v1/billing_portal/configurations", url.Values{
+			"business_profile[headline]": {"Socks"}, "features[invoice_history][enabled]": {"true"}, "default_return_url": {"https://socks.example.com"},
+		}, &struct{}{})
+		w.must(w.store.SetBillingSetting(ctx, "test:portal_configuration", ""))
+		done, err := w.billing.Setup(ctx)
+		if err != nil || done.Steps[2] != (billing.SetupStep{Thing: "portal", ID: ours, Did: "found"}) {
+			w.t.Errorf("%v %+v", err, done.Steps)
+		}
+		if noted, err := w.store.BillingSetting(ctx, "test:portal_configuration"); err != nil || noted != ours {
+			w.t.Errorf("%q is written down, want %q: %v", noted, ours, err)
+		}
+		if _, err := w.billing.Portal(ctx, w.account.ID); err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
+// sold is the price of Pro.
+func (w *world) sold() models.KnownPrice {
+	w.t.Helper()
+	done, err := w.billing.Setup(w.t.Context())
+	w.must(err)
+	return done.Price
+}
+
+// A new webhook secret is of no use before the operator has put it where it belongs: beside the one that is in use.
+func TestSetupAdvisesWhatToDoWithTheSecret(t *testing.T) {
+	each(t, func(w *world) {
+		made := billing.SetupResult{WebhookSecret: "whsec_new", Price: w.sold()}
+		found := billing.SetupResult{Price: w.sold()}
+		for _, c := range []struct {
+			result  billing.SetupResult
+			secrets []string
+			want    []string // of the advice; none = there is none
+		}{
+			{made, nil, []string{"set stripe_webhook_secret", "start the servers: whsec_new"}},
+			{made, []string{"whsec_old"}, []string{"add the new webhook secret to stripe_webhook_secret", "after a comma", "restart the servers: whsec_new"}},
+			{found, nil, []string{"set stripe_webhook_secret: Stripe shows it in the dashboard", w.hook.URL + billing.WebhookPath}},
+			{found, []string{"whsec_old"}, nil},
+		} {
+			w.cfg.WebhookSecrets = c.secrets
+			advice := w.service().SetupAdvice(&c.result)
+			if len(advice) != min(1, len(c.want)) {
+				w.t.Errorf("%v: %q", c.secrets, advice)
+				continue
+			}
+			for _, text := range c.want {
+				if !strings.Contains(advice[0], text) {
+					w.t.Errorf("%v: %q does not say %q", c.secrets, advice[0], text)
+				}
+			}
+		}
+	})
+}
