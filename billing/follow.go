@@ -129,25 +129,28 @@ func (s *Service) claim(ctx context.Context, customerID, named string) (accountI
 		return "", false, err
 	}
 	b, err := s.store.BillingAccount(ctx, account.ID)
-	if err != nil {
-		return "", false, err
+	if err == nil && b.CustomerID == nil {
+		b, err = s.adopt(ctx, account.ID, customerID)
 	}
-	if b.CustomerID == nil {
-		return account.ID, true, s.adopt(ctx, account.ID, customerID)
+	switch {
+	case err != nil:
+		return "", false, err
+	case *b.CustomerID == customerID: // maybe since another server heard of it just now
+		return account.ID, true, nil
 	}
 	detail := fmt.Sprintf("Stripe's customer %s names this account, whose own is %s: see which one pays", customerID, *b.CustomerID)
 	return account.ID, false, s.store.RaiseFlag(ctx, flag(account.ID, models.FlagSecondCustomer, customerID, detail))
 }
 
 // adopt makes a customer the account's own, if it has none: ours to begin with, but the database that knew so was lost
-// or set back.
-func (s *Service) adopt(ctx context.Context, accountID, customerID string) error {
-	return s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
-		b, err := s.store.BillingAccount(ctx, accountID)
-		if err != nil || b.CustomerID != nil {
+// or set back. It gives what the account has then.
+func (s *Service) adopt(ctx context.Context, accountID, customerID string) (b models.BillingAccount, err error) {
+	err = s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
+		if b, err = s.store.BillingAccount(ctx, accountID); err != nil || b.CustomerID != nil {
 			return err
 		}
 		b.CustomerID = &customerID
 		return s.store.SaveBilling(ctx, l, b)
 	})
+	return b, err
 }

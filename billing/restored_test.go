@@ -10,6 +10,7 @@ import (
 
 	"lottery/billing/sandbox"
 	"lottery/models"
+	"lottery/models/store/storetest"
 )
 
 // The database was restored from a backup: Stripe knows of customers, and of what they pay, and we do not.
@@ -154,5 +155,61 @@ func TestRestoredAndClosedWhileStripeIsAway(t *testing.T) {
 		}
 		w.wantStates(map[string]string{sub: "canceled"})
 		w.wantFlags(models.FlagClosed)
+	})
+}
+
+// Two servers hear of a customer who is at Stripe only: he is the account's own, and not a second one beside himself.
+func TestRestoredAndTwoServersHearOfIt(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.pro()
+		customer := w.customer()
+		w.setBack()
+		other := w.service()
+		first := w.via(after(http.MethodGet, "/v1/customers/"+customer, func() {
+			w.pending("evt_2", customer)
+			if n, err := other.Work(ctx); n != 1 || err != nil {
+				w.t.Errorf("the other server: %d %v", n, err)
+			}
+		}))
+		w.pending("evt_1", customer)
+		if n, err := first.Work(ctx); n != 1 || err != nil {
+			w.t.Errorf("%d %v", n, err)
+		}
+		if w.customer() != customer {
+			w.t.Errorf("the customer is %s, want %s", w.customer(), customer)
+		}
+		w.wantPlan(models.PlanPro)
+		w.wantFlags()
+	})
+}
+
+// Somebody's checkout makes his customer in the moment in which another one is heard of who names his account: that one is
+// a second.
+func TestRestoredAndASecondCustomerInTheSameMoment(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.kill()
+		second, own := w.foreignCustomer(map[string]string{"lottery_account": w.account.ID}), w.foreignCustomer(nil)
+		l, ok, err := w.store.TryLease(ctx, "billing:"+w.account.ID, time.Minute) // the checkout is under way
+		if err != nil || !ok {
+			w.t.Fatal(ok, err)
+		}
+		w.pending("evt_1", second)
+		before := len(w.stripe.Calls())
+		worked := make(chan error)
+		go func() {
+			_, err := w.service().Work(ctx)
+			worked <- err
+		}()
+		storetest.Until(w.t, "the second customer to be heard of", func() bool { return len(w.stripe.Calls()) > before })
+		time.Sleep(200 * time.Millisecond) // for it to wait for the account; if it does not yet, it is a second one all the same
+		w.must(w.store.SaveBilling(ctx, l, models.BillingAccount{AccountID: w.account.ID, CustomerID: &own}))
+		w.must(w.store.EndLease(ctx, l))
+		w.must(<-worked)
+		w.wantFlags(models.FlagSecondCustomer)
+		if w.customer() != own {
+			w.t.Errorf("the customer is %s, want %s", w.customer(), own)
+		}
 	})
 }
