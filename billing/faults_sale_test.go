@@ -249,6 +249,22 @@ func TestFault15FirstDebitFails(t *testing.T) {
 	})
 }
 
+// A first debit that was refused, and that the operator has written off at Stripe, was never paid all the same.
+func TestFault15FirstDebitIsWrittenOff(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.buy(sandbox.BankFails)
+		w.kill()
+		w.must(w.stripe.Settle(session, false))
+		w.wantStates(map[string]string{w.onlySubscription(): "past_due"})
+		node := w.via(rewritten("/v1/invoices", func(text string) string {
+			return strings.ReplaceAll(text, `"status": "open"`, `"status": "uncollectible"`)
+		}))
+		_, err := node.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.wantPlan(models.PlanFree)
+	})
+}
+
 // A renewal that a bank decides on takes days: nobody who has paid before loses Pro meanwhile.
 func TestFault15RenewalPaidLater(t *testing.T) {
 	each(t, func(w *world) {

@@ -29,6 +29,22 @@ func answering(mine func(r *http.Request) (status int, text string)) http.RoundT
 	})
 }
 
+// rewritten is a way to Stripe on which the answers to reading at a path are changed.
+func rewritten(path string, change func(text string) string) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil || r.Method != http.MethodGet || r.URL.Path != path {
+			return res, err
+		}
+		text, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		told := change(string(text))
+		res.Body, res.ContentLength = io.NopCloser(strings.NewReader(told)), int64(len(told))
+		res.Header.Del("Content-Length")
+		return res, err
+	})
+}
+
 // openedFor is a session that somebody opened for a customer without us, at the price of Pro.
 func (w *world) openedFor(customer, reference string) string {
 	w.t.Helper()
