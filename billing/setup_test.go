@@ -286,6 +286,29 @@ func TestPricesThatCannotBeSold(t *testing.T) {
 	})
 }
 
+// A price that is charged by use, or that Stripe says is of the other mode, is not sold, whatever its amount: what was sold
+// before goes on being sold.
+func TestPricesThatAreNotSold(t *testing.T) {
+	each(t, func(w *world) {
+		for why, change := range map[string][2]string{
+			"charged by use": {`"usage_type": "licensed"`, `"usage_type": "metered"`}, "of the other mode": {`"livemode": false`, `"livemode": true`},
+		} {
+			w.keyed(url.Values{"unit_amount": {"1"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
+			_, err := w.via(rewritten("/v1/prices", func(text string) string {
+				return strings.ReplaceAll(text, change[0], change[1])
+			})).Setup(w.t.Context())
+			w.refused(err)
+			if err == nil || !strings.Contains(err.Error(), why) {
+				w.t.Errorf("%s: %v", why, err)
+			}
+			w.account = w.newAccount()
+			if w.pro(); *w.written().PriceID != w.price {
+				w.t.Errorf("%s: %s is sold", why, *w.written().PriceID)
+			}
+		}
+	})
+}
+
 // What operators want for Pro is theirs to say; that it is not the usual price is told.
 func TestAnotherAmountIsSoldAndTold(t *testing.T) {
 	each(t, func(w *world) {
