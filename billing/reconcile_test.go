@@ -172,6 +172,38 @@ func TestReconcileStopsWhereNothingCanBeRead(t *testing.T) {
 	})
 }
 
+// Many accounts that cannot be read are no reason to stop where one could be.
+func TestReconcileGoesOnWhereSomeCanBeRead(t *testing.T) {
+	each(t, func(w *world) {
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		var ids []string
+		for range 25 {
+			w.account = w.newAccount()
+			w.checkout()
+			ids = append(ids, w.account.ID)
+		}
+		slices.Sort(ids)
+		for _, w.account.ID = range []string{ids[0], ids[24]} {
+			_, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+			w.must(err)
+		}
+		w.account.ID = ids[0]
+		first := w.customer()
+		w.account.ID = ids[24]
+		last := w.customer()
+		done, err := w.via(answering(func(r *http.Request) (int, string) {
+			if asked := r.URL.Query().Get("customer"); r.URL.Path == "/v1/subscriptions" && asked != first && asked != last {
+				return http.StatusInternalServerError, `{"error":{"type":"api_error","message":"away"}}`
+			}
+			return 0, ""
+		})).Reconcile(w.t.Context(), nil)
+		if err != nil || !done.Whole || done.Accounts != 25 || len(done.Failed) != 23 || len(done.Drifts) != 2 {
+			w.t.Errorf("%v %+v", err, done)
+		}
+		w.wantPlan(models.PlanPro)
+	})
+}
+
 // There are more accounts than are read at once: the last of them is looked at too.
 func TestReconcileComesToTheLast(t *testing.T) {
 	t.Parallel()
