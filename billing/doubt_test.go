@@ -46,6 +46,24 @@ func TestDoublePaymentIsFlaggedThoughTheServerDies(t *testing.T) {
 	})
 }
 
+// The same of what a closed account pays for: whoever paid may want it back.
+func TestClosedAccountIsFlaggedThoughTheServerDies(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.checkout()
+		_, err := w.store.DeleteAccount(w.t.Context(), w.account.ID)
+		w.must(err)
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
+		w.must(err)
+		ctx, way := dying(w.t.Context(), http.MethodDelete, "/v1/subscriptions/")
+		_, _ = w.via(way).Sync(ctx, w.account.ID, cause())
+		w.wantStates(map[string]string{w.onlySubscription(): "canceled"})
+		_, err = w.billing.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.wantFlags(models.FlagClosed)
+	})
+}
+
 // The second subscription cannot be cancelled now: the event is tried again until it is.
 func TestDoublePaymentIsCancelledInTheEnd(t *testing.T) {
 	each(t, func(w *world) {
