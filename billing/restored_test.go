@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"context"
 	"database/sql"
 	"net/http"
 	"slices"
@@ -155,6 +156,25 @@ func TestRestoredAndClosedWhileStripeIsAway(t *testing.T) {
 		}
 		w.wantStates(map[string]string{sub: "canceled"})
 		w.wantFlags(models.FlagClosed)
+	})
+}
+
+// Who is interrupted while Stripe is asked for the customer does not say that nothing is charged any more.
+func TestRestoredAndClosingIsInterrupted(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.setBack()
+		ctx, interrupt := context.WithCancel(w.t.Context())
+		node := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/v1/customers" {
+				interrupt()
+				return nil, ctx.Err()
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		}))
+		if ended, err := node.End(ctx, w.account.ID, cause()); err == nil || ended.All {
+			w.t.Errorf("%v %+v", err, ended)
+		}
 	})
 }
 
