@@ -37,6 +37,28 @@ func TestRefundBesideOtherEvents(t *testing.T) {
 	})
 }
 
+// An event that names no customer is nobody's, whatever came before it.
+func TestEventOfNobodyBesideADispute(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.kill()
+		hook := w.billing.Webhook()
+		w.handler.Store(&hook)
+		_, err := w.stripe.Dispute(sub, true) // what comes of it names its charge alone
+		w.must(err)
+		w.must(w.stripe.Quiesce(w.t.Context()))
+		w.pending("evt_nobody", "")
+		_, err = w.billing.Work(w.t.Context())
+		w.must(err)
+		w.wantFlags(models.FlagDispute)
+		for _, e := range w.events() {
+			if nobody := e.ID == "evt_nobody"; nobody && (e.AccountID != "" || e.State != models.EventDone || e.Outcome != "the event names no customer") {
+				w.t.Errorf("%+v", e)
+			}
+		}
+	})
+}
+
 // Row 14 with another event before it: that one saw no subscription either, and does not answer for the checkout.
 func TestFault14BesideOtherEvents(t *testing.T) {
 	each(t, func(w *world) {
