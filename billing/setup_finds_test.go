@@ -11,7 +11,7 @@ import (
 	"lottery/models"
 )
 
-// Set-up of the portal, and what it tells the operator to do.
+// What set-up finds, mends and leaves alone, and what it tells the operator to do.
 
 // What customers may do in the portal: nobody loses what he paid for by cancelling there, and nobody is kept from it.
 func TestPortalLetsCustomersManage(t *testing.T) {
@@ -57,6 +57,39 @@ func TestSetupFindsThePortalAgain(t *testing.T) {
 		}
 		if _, err := w.billing.Portal(ctx, w.account.ID); err != nil {
 			w.t.Error(err)
+		}
+	})
+}
+
+// An endpoint that somebody switched off, or took events from, gets all of them again.
+func TestSetupMendsTheEndpoint(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.endpoint()
+		for _, form := range []url.Values{{"disabled": {"true"}}, {"enabled_events[]": {"invoice.paid"}}} {
+			w.ask(http.MethodPost, "/v1/webhook_endpoints/"+id, form, &struct{}{})
+			done, err := w.billing.Setup(w.t.Context())
+			if err != nil || done.Steps[3] != (billing.SetupStep{Thing: "webhook", ID: id, Did: "updated"}) || done.WebhookSecret != "" {
+				w.t.Errorf("%v: %v %+v", form, err, done)
+			}
+			var is struct {
+				Status string
+				Events []string `json:"enabled_events"`
+			}
+			w.ask(http.MethodGet, "/v1/webhook_endpoints/"+id, nil, &is)
+			if is.Status != "enabled" || len(is.Events) != len(billing.Events()) {
+				w.t.Errorf("%v: %+v", form, is)
+			}
+		}
+	})
+}
+
+// What Pro costs is the price that carries its key, whatever else the operator sells.
+func TestSetupTakesThePriceByItsKey(t *testing.T) {
+	each(t, func(w *world) {
+		w.otherPrice("")
+		w.otherPrice("lottery_pro")
+		if sold := w.sold(); sold.PriceID != w.price || sold.UnitAmount != models.ProMonthlyCents {
+			w.t.Errorf("%+v is sold, want %s", sold, w.price)
 		}
 	})
 }
