@@ -109,7 +109,7 @@ func TestAnswersThatAreNotStripes(t *testing.T) {
 			{200, `{"object":"list","data":[{}],"has_more":false}`}, {200, `{"object":"list","data":[null],"has_more":false}`},
 			{200, `{"object":"list","data":{"id":"marvin"}}`},
 			{200, `{"id":"x","object":"x"}`}, {200, `{"object":"list","data":[{"id":"sub_1","object":"subscription","items":"marvin"}],"has_more":false}`},
-			{300, `{}`}, {302, `{"object":"list","data":[],"has_more":false}`}, {404, `<p>marvin</p>`}, {404, `{"error":{}}`}, {403, `<p>marvin</p>`},
+			{300, `{}`}, {300, `{"object":"list","data":[],"has_more":false}`}, {302, `{"object":"list","data":[],"has_more":false}`}, {404, `<p>marvin</p>`}, {404, `{"error":{}}`}, {403, `<p>marvin</p>`},
 			{400, `{"error":{"type":"invalid_request_error","message":{"marvin":1}}}`},
 			{402, `<p>marvin</p>`}, {409, `{"marvin":1}`}, {500, `marvin`}, {502, `<p>marvin</p>`}, {502, `{"error":"marvin"}`},
 		} {
@@ -140,6 +140,37 @@ func TestAnswersThatAreNotStripes(t *testing.T) {
 			w.offset.Add(int64(time.Hour))
 		}
 		w.wantMails(models.MailWelcomePro)
+	})
+}
+
+// One answer alone may be another's than Stripe's: of a list with a hole nobody loses a plan, and a subscription is cancelled
+// when Stripe itself has said so.
+func TestOneAnswerThatIsNotStripes(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.pro()
+		w.kill()
+		for _, list := range []string{`[{}]`, `[{"object":"subscription","status":"active"}]`} {
+			holed := w.via(rewritten("/v1/subscriptions", func(string) string { return `{"object":"list","data":` + list + `,"has_more":false}` }))
+			if _, err := holed.Sync(ctx, w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable {
+				w.t.Errorf("%s: %v", list, err)
+			}
+			w.wantPlan(models.PlanPro)
+		}
+		for _, c := range []struct {
+			status int
+			body   string
+		}{{200, `{"object":"subscription"}`}, {200, `{"id":"sub_1","object":"list"}`}, {404, `{"error":{}}`}, {404, `<p>no such page</p>`}, {300, `{"id":"sub_1","object":"subscription"}`}} {
+			node := w.via(answering(func(r *http.Request) (int, string) {
+				if r.Method == http.MethodDelete {
+					return c.status, c.body
+				}
+				return 0, ""
+			}))
+			if ended, err := node.End(ctx, w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable || ended.All || len(ended.Cancelled) != 0 {
+				w.t.Errorf("%d %s: %v %+v", c.status, c.body, err, ended)
+			}
+		}
 	})
 }
 
