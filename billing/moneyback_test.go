@@ -46,3 +46,24 @@ func TestFlagsTellTheMoney(t *testing.T) {
 		}
 	})
 }
+
+// Money is told of the account whose customer paid it, whatever account an invoice names.
+func TestMoneyBackIsThePayers(t *testing.T) {
+	each(t, func(w *world) {
+		payer, named := w.account, w.newAccount()
+		w.checkout()
+		sub, err := w.stripe.NewSubscription(w.customer(), w.price, "active", map[string]string{"lottery_account": named.ID})
+		w.must(err)
+		_, err = w.stripe.Refund(sub, 100)
+		w.must(err)
+		w.settle()
+		w.wantFlags(models.FlagRefund)
+		for _, e := range w.events() {
+			if e.AccountID != payer.ID && e.State != models.EventIgnored || e.Type == "charge.refunded" && e.Outcome != "the account is on pro (billing)" {
+				w.t.Errorf("%+v", e)
+			}
+		}
+		w.account = named
+		w.wantFlags()
+	})
+}
