@@ -45,6 +45,25 @@ func TestWhatIsWrittenDown(t *testing.T) {
 	})
 }
 
+// Beside what has ended, what goes on is written down, though it gives nothing: it charges, and somebody must see that.
+func TestWhatGoesOnBesideWhatEnded(t *testing.T) {
+	each(t, func(w *world) {
+		w.must(w.stripe.Cancel(w.pro()))
+		unknown := w.otherPrice("lottery_pro")
+		for _, status := range []string{"active", "unpaid"} {
+			next, err := w.stripe.NewSubscription(w.customer(), unknown, status, nil)
+			w.must(err)
+			w.settle()
+			w.wantPlan(models.PlanFree)
+			if b := w.written(); *b.SubscriptionID != next || *b.Status != status || !b.GoesOn() {
+				w.t.Errorf("%s: %+v, want %s", status, b, next)
+			}
+			w.must(w.stripe.Cancel(next))
+			w.settle()
+		}
+	})
+}
+
 // The checkout of a customer who was deleted is not said to be open.
 func TestCheckoutOfADeletedCustomerIsForgotten(t *testing.T) {
 	each(t, func(w *world) {
