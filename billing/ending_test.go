@@ -84,3 +84,24 @@ func TestEndTellsWhetherThatIsAll(t *testing.T) {
 		}
 	})
 }
+
+// An account is closed while Stripe is asked about it: what was paid for it ends at once, and not with the next round.
+func TestClosedWhileStripeIsAsked(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		w.buy(sandbox.CardOK)
+		node := w.via(after(http.MethodGet, "/v1/subscriptions", func() {
+			_, err := w.store.DeleteAccount(ctx, w.account.ID)
+			w.must(err)
+		}))
+		_, err := node.Sync(ctx, w.account.ID, cause())
+		w.must(err)
+		w.wantStates(map[string]string{w.onlySubscription(): "canceled"})
+		w.wantFlags(models.FlagClosed)
+		w.wantMails()
+		if a, err := w.store.BilledAccount(ctx, w.account.ID); err != nil || a.BilledPlan != nil {
+			w.t.Errorf("%v %+v", err, a)
+		}
+	})
+}
