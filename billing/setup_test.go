@@ -46,8 +46,13 @@ func TestSetupTwice(t *testing.T) {
 func TestSetupOfTheProductsText(t *testing.T) {
 	each(t, func(w *world) {
 		text := func() string {
-			var product struct{ Description string }
-			w.ask(http.MethodGet, "/v1/products/lottery_pro", nil, &product)
+			var product struct {
+				Description string
+				Active      bool
+			}
+			if w.ask(http.MethodGet, "/v1/products/lottery_pro", nil, &product); !product.Active {
+				w.t.Error("the product cannot be sold")
+			}
 			return product.Description
 		}
 		made := text()
