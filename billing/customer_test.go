@@ -111,6 +111,25 @@ func TestAddressThatStripeRefuses(t *testing.T) {
 	})
 }
 
+// Nor does a Stripe that will not even look for such an address.
+func TestAddressThatStripeDoesNotLookFor(t *testing.T) {
+	each(t, func(w *world) {
+		w.moves("jürgen@example.com")
+		node := w.via(answering(func(r *http.Request) (int, string) {
+			if r.Method == http.MethodGet && r.URL.Query().Get("email") == *w.account.Email {
+				return http.StatusBadRequest, `{"error":{"type":"invalid_request_error","code":"email_invalid","param":"email","message":"Invalid email address"}}`
+			}
+			return 0, ""
+		}))
+		if _, err := node.End(w.t.Context(), w.account.ID, cause()); err != nil {
+			w.t.Errorf("the end: %v", err)
+		}
+		if _, err := node.Checkout(w.t.Context(), w.account.ID); err != nil {
+			w.t.Errorf("the checkout: %v", err)
+		}
+	})
+}
+
 // moves changes the account's address, as its owner does.
 func (w *world) moves(email string) {
 	w.t.Helper()
