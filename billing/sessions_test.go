@@ -104,6 +104,28 @@ func TestCheckoutKeepsOneOfTwo(t *testing.T) {
 	})
 }
 
+// Whatever one account does, the open checkout of another stays open.
+func TestCheckoutsOfOthersStayOpen(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		first := w.account
+		session := w.checkout()
+		w.account = w.newAccount()
+		w.checkout()
+		w.checkout()
+		w.must(w.billing.CloseCheckout(ctx, w.account.ID, cause()))
+		w.checkout()
+		_, err := w.billing.End(ctx, w.account.ID, cause())
+		w.must(err)
+		if _, paid, err := w.stripe.Pay(session, sandbox.CardOK); err != nil || !paid {
+			w.t.Errorf("it cannot be paid: %v", err)
+		}
+		w.settle()
+		w.account = first
+		w.wantPlan(models.PlanPro)
+	})
+}
+
 // A session that Stripe does not close can still be paid: no other one is opened beside it.
 func TestCheckoutThatIsNotClosed(t *testing.T) {
 	each(t, func(w *world) {
