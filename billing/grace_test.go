@@ -53,3 +53,39 @@ func TestGraceEndsByItself(t *testing.T) {
 		w.wantPlan(models.PlanPro)
 	})
 }
+
+// Where Stripe shows neither an invoice nor a period, a grace begins when it is first seen that a subscription is past due,
+// and ends a week later.
+func TestGraceWithoutInvoices(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.kill()
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.NewShape, Path: "/v1/subscriptions*"})
+		node := w.via(rewritten("/v1/invoices", func(string) string { return `{"object":"list","data":[],"has_more":false}` }))
+		for _, c := range []struct {
+			after time.Duration
+			want  models.Plan
+		}{{0, models.PlanPro}, {6 * day, models.PlanPro}, {day + time.Minute, models.PlanFree}} {
+			w.stripe.Advance(c.after)
+			w.must(w.stripe.SetStatus(sub, "past_due"))
+			_, err := node.Sync(w.t.Context(), w.account.ID, cause())
+			w.must(err)
+			w.wantPlan(c.want)
+		}
+	})
+}
+
+// What another account pays is not what this one owes.
+func TestGraceIsOfOnesOwnInvoices(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.buy(sandbox.BankFails)
+		w.must(w.stripe.Settle(session, false))
+		w.settle()
+		w.wantPlan(models.PlanFree)
+		owes := w.account
+		w.account = w.newAccount()
+		w.pro()
+		w.account = owes
+		w.wantAfterSync(models.PlanFree)
+	})
+}
