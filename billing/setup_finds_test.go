@@ -61,6 +61,23 @@ func TestSetupFindsThePortalAgain(t *testing.T) {
 	})
 }
 
+// A configuration that somebody switched off opens no portal: set-up makes another one.
+func TestSetupReplacesThePortal(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		w.pro()
+		off := w.portal().ID
+		w.ask(http.MethodPost, "/v1/billing_portal/configurations/"+off, url.Values{"active": {"false"}}, &struct{}{})
+		done, err := w.billing.Setup(ctx)
+		if err != nil || done.Steps[2].Did != "made" || done.Steps[2].ID == off {
+			w.t.Errorf("%v %+v", err, done.Steps)
+		}
+		if _, err := w.billing.Portal(ctx, w.account.ID); err != nil {
+			w.t.Error(err)
+		}
+	})
+}
+
 // An endpoint that somebody switched off, or took events from, gets all of them again.
 func TestSetupMendsTheEndpoint(t *testing.T) {
 	each(t, func(w *world) {
