@@ -34,7 +34,7 @@ func (p *patient) redis(ctx context.Context) finding {
 	p.compare("Redis", health.Now)
 	found := "redis " + health.Version
 	if health.Writable != nil {
-		return failing(found+" takes no counters: "+health.Writable.Error(), "see that redis_url names the primary, that it has memory and disk, and that its user may EVAL, GET, SET and TIME on "+quota.RedisPrefix+"*")
+		return failing(found+" takes no counters: "+health.Writable.Error(), "see that redis_url names the primary, that it has memory and disk, and that its user may "+quota.RedisCommands+" on "+quota.RedisPrefix+"*")
 	}
 	if len(health.Risks) > 0 {
 		return doubtful(found+": "+strings.Join(health.Risks, "; "), "set Redis as docs/operations.md says, under Redis")

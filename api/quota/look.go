@@ -2,12 +2,9 @@ package quota
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // RedisHealth is what an operator's doctor asks of Redis.
@@ -18,11 +15,7 @@ type RedisHealth struct {
 	Risks    []string // settings under which counters may be forgotten
 }
 
-// redisTry writes what is not there: nothing is changed, and a Redis that takes no writes (a replica, one without
-// memory, disk or enough replicas) refuses it as it refuses to count. It is a script, as counting is.
-const redisTry = "return redis.call('SET', ARGV[1], '0', 'XX')"
-
-// Health looks at Redis and counts nothing. Settings that it may not read are no risks.
+// Health looks at Redis, and counts with a counter that is nobody's. Settings that it may not read are no risks.
 func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 	var h RedisHealth
 	now, err := r.client.Time(ctx).Result()
@@ -34,8 +27,9 @@ func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 	if err != nil {
 		return h, err
 	}
-	if err := r.client.Eval(ctx, redisTry, nil, RedisPrefix+"doctor").Err(); err != nil && !errors.Is(err, redis.Nil) {
-		h.Writable = err
+	tried, _, err := r.apply(ctx, redisTrial)
+	if h.Writable = err; err == nil { // it would go by itself in an hour, and must if its user may not do this
+		_ = r.client.Del(ctx, fmt.Sprintf("%strial:1:%d", RedisPrefix, tried[0].Start)).Err()
 	}
 	_, rest, _ := strings.Cut(info, "redis_version:")
 	h.Version, _, _ = strings.Cut(rest, "\r\n")

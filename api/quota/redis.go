@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -31,6 +33,8 @@ type Redis struct {
 	script *redis.Script
 	skew   func() time.Duration
 
+	tried atomic.Bool // the script was, on this server and by this user, since the last error
+
 	mu     sync.Mutex
 	server string // run id of the server that is counted with; "" = none yet
 	next   string // of the one that has taken its place
@@ -40,8 +44,11 @@ type Redis struct {
 // it before it is told what the nodes know. An outage between two contacts would go unseen without it.
 var errRestarted = errors.New("redis was restarted")
 
-// RedisPrefix begins every key.
-const RedisPrefix = "lottery:quota:"
+// RedisPrefix begins every key, and RedisCommands are what is done with them.
+const (
+	RedisPrefix   = "lottery:quota:"
+	RedisCommands = "EVAL, EVALSHA, TIME, INFO, GET, SET, INCRBY, DECRBY and EXPIREAT"
+)
 
 // OpenRedis connects to a redis:// or rediss:// URL. Nothing is asked yet: Redis may be away at the start.
 // skew is added to Redis's clock, for tests of midnight; nil = none.
@@ -106,8 +113,43 @@ var redisKinds = map[store.QuotaKind]string{
 	store.QuotaTake: "take", store.QuotaAdd: "add", store.QuotaPeek: "peek", store.QuotaReset: "reset", store.QuotaFloor: "floor",
 }
 
+// redisTrial does all that the script can, with a counter that is nobody's: Redis undoes nothing of a script that fails, so
+// a user who may only use some of its commands would have the same requests counted at every attempt.
+var redisTrial = []store.QuotaOp{
+	{Kind: store.QuotaReset, Key: "trial", Period: time.Second},                   // what an attempt that failed has left
+	{Kind: store.QuotaTake, Key: "trial", Period: time.Second, Need: 1, Limit: 1}, // INCRBY, EXPIREAT
+	{Kind: store.QuotaTake, Key: "trial", Period: time.Second, Need: 1, Limit: 1}, // DECRBY
+	{Kind: store.QuotaReset, Key: "trial", Period: time.Second},                   // GET, SET
+}
+
 // ApplyQuota implements Ledger.
 func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
+	if !r.tried.Load() && !onlyLooks(ops) {
+		if _, _, err := r.apply(ctx, redisTrial); err != nil {
+			if errors.Is(err, errRestarted) {
+				r.notice(ops)
+			}
+			return nil, time.Time{}, fmt.Errorf("count requests in Redis: %w", err)
+		}
+		r.tried.Store(true)
+	}
+	results, now, err := r.apply(ctx, ops)
+	if errors.Is(err, errRestarted) {
+		r.notice(ops)
+	}
+	if err != nil {
+		r.tried.Store(false)
+		return nil, time.Time{}, r.fault(err)
+	}
+	return results, now, nil
+}
+
+func onlyLooks(ops []store.QuotaOp) bool {
+	return !slices.ContainsFunc(ops, func(op store.QuotaOp) bool { return op.Kind != store.QuotaPeek })
+}
+
+// apply runs the script.
+func (r *Redis) apply(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
 	args := make([]any, 0, 2+6*len(ops))
 	args = append(args, RedisPrefix, r.skew().Microseconds())
 	for i := range ops {
@@ -119,14 +161,11 @@ func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Qu
 		args = append(args, redisKinds[op.Kind], op.Key, int64(op.Period/time.Second), op.Start, n, op.Limit)
 	}
 	reply, err := r.script.Run(ctx, r.client, nil, args...).Int64Slice()
-	if errors.Is(err, errRestarted) {
-		r.notice(ops)
-	}
 	if err != nil {
-		return nil, time.Time{}, r.fault(err)
+		return nil, time.Time{}, err
 	}
 	if len(reply) != 1+3*len(ops) {
-		return nil, time.Time{}, fmt.Errorf("count requests in Redis: %w: %d numbers for %d operations", store.ErrQuotaUnclear, len(reply), len(ops))
+		return nil, time.Time{}, fmt.Errorf("%d numbers for %d operations", len(reply), len(ops))
 	}
 	results := make([]store.QuotaResult, len(ops))
 	for i := range results {
@@ -142,8 +181,16 @@ func (r *Redis) fault(err error) error {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	var said redis.Error
-	if errors.As(err, &said) || errors.Is(err, errRestarted) || errors.Is(err, redis.ErrPoolTimeout) {
+	if errors.As(err, &said) && undone(said.Error()) || errors.Is(err, errRestarted) || errors.Is(err, redis.ErrPoolTimeout) {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	return fmt.Errorf("count requests in Redis: %w: %w", store.ErrQuotaUnclear, err)
+}
+
+// undone tells whether Redis refused before it did anything. A script's first command that changes something is refused
+// for want of memory, a disk or replicas, or where another server is the primary; what is wrong with a single command may
+// come after others.
+func undone(said string) bool {
+	code, _, _ := strings.Cut(said, " ")
+	return code != "WRONGTYPE" && !(code == "ERR" && strings.Contains(said, "script"))
 }

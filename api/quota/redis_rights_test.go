@@ -1,0 +1,82 @@
+package quota_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"lottery/api/quota"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// A Redis user who lacks one of the commands that counting takes counts nothing, however often that is tried; and is told
+// of by Health. Once he may, all is counted as if nothing had been.
+func TestRedisUserWithFewRights(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	srv := storetest.NewRedis(t)
+	opts, err := redis.ParseURL(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := redis.NewClient(opts)
+	defer admin.Close()
+	may := func(rules ...any) {
+		t.Helper()
+		all := append([]any{"ACL", "SETUSER", "few", "on", ">secret", "~" + quota.RedisPrefix + "*"}, rules...)
+		if err := admin.Do(t.Context(), all...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := []any{"+eval", "+evalsha", "+time", "+info", "+get", "+set", "+incrby", "+decrby", "+expireat"}
+	take := []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: 1, Limit: 2}}
+	back := []store.QuotaOp{{Kind: store.QuotaPeek, Key: "acc", Period: quota.Day}}
+	for _, lacks := range []string{"-eval", "-time", "-get", "-set", "-incrby", "-decrby", "-expireat"} {
+		may(append(all, lacks)...)
+		r, err := quota.OpenRedis("unix://few:secret@"+srv.URL()[len("unix://"):], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if results, _, err := r.ApplyQuota(t.Context(), take); err == nil {
+				t.Errorf("%s: %+v", lacks, results)
+			}
+		}
+		if h, err := r.Health(t.Context()); err == nil && h.Writable == nil {
+			t.Errorf("%s: Health finds nothing", lacks)
+		}
+		may(all...)
+		results, _, err := r.ApplyQuota(t.Context(), take)
+		if err != nil || results[0].Granted != 1 || results[0].Used != 1 {
+			t.Errorf("%s, and mended: %+v %v", lacks, results, err)
+		}
+		if h, err := r.Health(t.Context()); err != nil || h.Writable != nil {
+			t.Errorf("%s, and mended: %+v %v", lacks, h, err)
+		}
+		if results, _, err := r.ApplyQuota(t.Context(), back); err != nil || results[0].Used != 1 {
+			t.Errorf("%s: a look: %+v %v", lacks, results, err)
+		}
+		// Taken away while it counts: what was begun may be counted, once, and it is not said that nothing was.
+		if _, _, err := r.ApplyQuota(t.Context(), take); err != nil {
+			t.Error(err)
+		}
+		may("-decrby")
+		for i := range 5 {
+			if _, _, err := r.ApplyQuota(t.Context(), take); err == nil || (i == 0) != errors.Is(err, store.ErrQuotaUnclear) {
+				t.Errorf("without DECRBY, for the %d. time: %v", i+1, err)
+			}
+		}
+		may(all...)
+		if results, _, err := r.ApplyQuota(t.Context(), back); err != nil || results[0].Used > 3 {
+			t.Errorf("%s: five refused takes left %+v %v", lacks, results, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := admin.FlushAll(t.Context()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
