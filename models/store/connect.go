@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"net"
 	"net/url"
@@ -39,16 +40,37 @@ func connectPostgres(databaseURL string, made func(context.Context, *pgx.Conn) e
 			ctx, cancel = context.WithTimeout(ctx, config.ConnectTimeout)
 			defer cancel()
 		}
-		return errors.Join(made(ctx, c), readCommitted(ctx, c), giveUpDeadClients(ctx, c))
-	}))}), quiet)
+		c.PgConn().CustomData()[madeAt] = time.Now()
+		return errors.Join(made(ctx, c), ours(ctx, c), giveUpDeadClients(ctx, c))
+	}), stdlib.OptionResetSession(func(_ context.Context, c *pgx.Conn) error { return stillReadOnly(c.PgConn()) }))}), quiet)
 }
 
-// readCommitted has transactions see what others committed while they waited for a lock, whatever a server, a database or
-// a role is set to: that is what counting on several nodes, leases and changes of accounts rely on. With a stricter level
-// PostgreSQL refuses them instead (40001), which looks as if it were away.
-func readCommitted(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, "SET default_transaction_isolation = 'read committed'")
+// ours says what the store relies on, whatever a server, a database or a role is set to. Transactions see what others
+// committed while they waited for a lock: counting on several nodes, leases and changes of accounts are made for that, and
+// with a stricter level PostgreSQL refuses them (40001), which looks as if it were away. Texts are UTF-8, as they are here:
+// PostgreSQL would take them for texts of another encoding, and keep what they would mean in it.
+func ours(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, "SET default_transaction_isolation = 'read committed'; SET client_encoding = 'UTF8'")
 	return err
+}
+
+const (
+	// madeAt is where a connection keeps when it was made.
+	madeAt = "made at"
+	// readOnlyFor is how long one that cannot write is kept: for as long as there are no others, each is made anew now and
+	// then.
+	readOnlyFor = time.Second
+)
+
+// stillReadOnly gives up a connection that was made when nothing could be written, by default or on a standby: it would go
+// on so for ever, beside others that write, and what it refuses looks as if PostgreSQL were away.
+func stillReadOnly(c *pgconn.PgConn) error {
+	made, _ := c.CustomData()[madeAt].(time.Time)
+	readOnly := c.ParameterStatus("default_transaction_read_only") == "on" || c.ParameterStatus("in_hot_standby") == "on"
+	if readOnly && time.Since(made) > readOnlyFor {
+		return driver.ErrBadConn
+	}
+	return nil
 }
 
 // giveUpDeadClients lets PostgreSQL notice within deadAfter that this machine is gone. Left to itself it keeps what the

@@ -1,0 +1,59 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// setDatabase sets something for all sessions of url's database that begin from then on.
+func setDatabase(t *testing.T, url, setting string) {
+	t.Helper()
+	const do = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET "
+	change(t, "pgx", url+"&default_transaction_read_only=off", do+strings.ReplaceAll(setting, "'", "''")+"', current_database()); END $$")
+}
+
+// A node that connects while nothing may be written writes when it may again; it does not go on with what it has
+// connected meanwhile, beside others that write.
+func TestReadOnlyForAWhile(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	if _, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "a@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	setDatabase(t, url, "default_transaction_read_only = on")
+	late, err := store.Open(t.Context(), url, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	suspend := func() error {
+		_, err := late.SetAccountStatus(t.Context(), "a@example.com", models.AccountSuspended)
+		return err
+	}
+	if suspend() == nil {
+		t.Fatal("it was written, though nothing may be")
+	}
+	setDatabase(t, url, "default_transaction_read_only = off")
+	storetest.Until(t, "a change after that", func() bool { return suspend() == nil })
+}
+
+// Texts are kept as they are, whatever sessions of the database are set to.
+func TestTextsAreUTF8(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	setDatabase(t, url, "client_encoding = 'LATIN1'")
+	st := storetest.OpenURL(t, url, store.Options{})
+	const name = "Jürgen 李"
+	if _, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "a@example.com", Name: name}); err != nil {
+		t.Fatal(err)
+	}
+	var kept string
+	if err := raw(t, url+"&client_encoding=UTF8").QueryRowContext(t.Context(), "SELECT name FROM accounts").Scan(&kept); err != nil || kept != name {
+		t.Errorf("%q is kept as %q, %v", name, kept, err)
+	}
+}
