@@ -17,9 +17,11 @@ import (
 
 // Load reads the settings. Its error (CodeInvalid) names every problem of every source at once.
 func Load(src Source) (Config, error) {
-	getenv := src.Getenv
-	if getenv == nil {
-		getenv = func(string) string { return "" }
+	getenv := func(name string) string {
+		if src.Getenv == nil {
+			return ""
+		}
+		return strings.TrimSpace(src.Getenv(name)) // a file of settings that was edited on Windows ends each with \r
 	}
 	options := Options()
 	file, problems := readFile(src.File, options)

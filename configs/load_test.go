@@ -156,6 +156,16 @@ func TestOneDocumentInTheFile(t *testing.T) {
 	}
 }
 
+// What stands around a value of the environment is none of it: a file of settings that was edited on Windows ends each
+// line with \r, and a database of another name would be made.
+func TestValuesOfTheEnvironmentAreTrimmed(t *testing.T) {
+	t.Parallel()
+	cfg, err := configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL", " sqlite:a b.db\r\n", "LOTTERY_LISTEN", " \r", "LOTTERY_LOG_LEVEL", "error\r")})
+	if err != nil || cfg.DatabaseURL != "sqlite:a b.db" || cfg.Listen == "" {
+		t.Errorf("%q %q %v", cfg.DatabaseURL, cfg.Listen, err)
+	}
+}
+
 func TestSecretFromFile(t *testing.T) {
 	t.Parallel()
 	secret := write(t, "postgres://u:p@h/d\n")

@@ -36,7 +36,10 @@ func Exists(databaseURL string) bool {
 // sqlitePath is the file of a sqlite: address.
 func sqlitePath(databaseURL string) (string, bool) {
 	path, ok := strings.CutPrefix(databaseURL, "sqlite:")
-	return strings.TrimPrefix(path, "//"), ok
+	if path = strings.TrimPrefix(path, "//"); strings.HasPrefix(path, "//") { // sqlite:////data/lottery.db, as others write it
+		path = "/" + strings.TrimLeft(path, "/")
+	}
+	return path, ok
 }
 
 // DialectOf is the dialect of a database URL.

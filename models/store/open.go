@@ -85,7 +85,7 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	case opts.Existing && !Exists(databaseURL):
 		return nil, models.Errorf(models.CodeNotFound, "there is no database at %s: name the one that is meant (--config, or database_url), or run `lotteryadmin db migrate`, which makes it", databaseURL)
 	case strings.HasPrefix(databaseURL, "sqlite:"):
-		err = s.openSQLite(ctx, strings.TrimPrefix(databaseURL, "sqlite:"))
+		err = s.openSQLite(ctx, databaseURL)
 	case strings.HasPrefix(databaseURL, "postgres://"), strings.HasPrefix(databaseURL, "postgresql://"):
 		if err = s.openPostgres(ctx, databaseURL); err == nil {
 			err = s.notForeignSchema(ctx, databaseURL)
@@ -115,11 +115,14 @@ func gormConfig() *gorm.Config {
 	}
 }
 
-func (s *Store) openSQLite(ctx context.Context, path string) error {
+func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 	s.dialect = SQLite
-	s.path = strings.TrimPrefix(path, "//")
-	if s.path == "" || strings.HasPrefix(s.path, ":memory:") || strings.ContainsAny(s.path, "?#") {
-		return models.Errorf(models.CodeInvalid, "the database URL sqlite:%s does not name a file; use sqlite:data/lottery.db", path)
+	s.path, _ = sqlitePath(databaseURL)
+	switch {
+	case s.path == "" || strings.HasPrefix(s.path, ":memory:") || strings.ContainsAny(s.path, "?#"):
+		return models.Errorf(models.CodeInvalid, "the database URL %s does not name a file; use sqlite:data/lottery.db", databaseURL)
+	case strings.HasPrefix(s.path, "~"): // which only a shell reads, and not there
+		return models.Errorf(models.CodeInvalid, "in the database URL %s no shell reads the ~: write the folder out, as in sqlite:/home/ada/lottery.db", databaseURL)
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o750); err != nil {
 		return fmt.Errorf("make the folder of the database: %w", err)

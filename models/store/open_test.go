@@ -59,6 +59,30 @@ func silent(t *testing.T) (address string, taken <-chan struct{}) {
 	return listener.Addr().String(), came
 }
 
+// A file is the same however its address begins; one in a folder that only a shell knows is refused, and not made.
+func TestAddressesOfAFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "lottery.db")
+	for _, before := range []string{"sqlite:", "sqlite://", "sqlite:///", "sqlite:////"} {
+		st, err := store.Open(t.Context(), before+path, store.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", before, err)
+			continue
+		}
+		if got, _ := store.SQLiteFile(before + path); got != path || !store.Exists(before+path) {
+			t.Errorf("%s: the file is %s", before, got)
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, address := range []string{"sqlite:~/lottery.db", "sqlite://~ada/lottery.db", "sqlite:"} {
+		if st, err := store.Open(t.Context(), address, store.Options{}); models.ErrorCode(err) != models.CodeInvalid {
+			t.Errorf("%s: %v %v", address, st, err)
+		}
+	}
+}
+
 // A server that takes the connection and is silent is not waited for without end, and whoever waits is told what to do.
 func TestConnectToASilentServer(t *testing.T) {
 	t.Parallel()
