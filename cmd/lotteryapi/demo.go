@@ -54,7 +54,7 @@ func demoOptions(c *cli.Context, getenv func(string) string) configs.Source {
 }
 
 // demo serves made-up draws from a database of its own in folder, and prints how to call it.
-func demo(ctx context.Context, options configs.Source, folder string, stdout, stderr io.Writer) error {
+func demo(ctx context.Context, options configs.Source, folder string, stdout io.Writer, lines *logLines) error {
 	cfg, err := configs.Load(options)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout, st
 	}
 	defer stripe.close()
 	return serve(ctx, cfg, serveOptions{
-		migrate: true, demo: true, stripeNow: stripe.sandbox.Now, mailbox: &mail.Mailbox{}, log: newLogger(cfg, stderr),
+		migrate: true, demo: true, stripeNow: stripe.sandbox.Now, mailbox: &mail.Mailbox{}, log: newLogger(cfg, lines),
 		started: func(addr string) {
 			base := cfg.PublicURL.String()
 			if _, port, err := net.SplitHostPort(addr); err == nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"io"
 	"log/slog"
 	"os"
 
@@ -12,14 +11,19 @@ import (
 )
 
 // newLogger writes text for a person at a terminal, JSON for a machine. Lines of a request hold its id.
-func newLogger(cfg configs.Config, w io.Writer) *slog.Logger {
+func newLogger(cfg configs.Config, w *logLines) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
 	format := cfg.LogFormat
-	if file, ok := w.(*os.File); format == "" && ok && term.IsTerminal(int(file.Fd())) {
+	if file, ok := w.out.(*os.File); format == "" && ok && term.IsTerminal(int(file.Fd())) {
 		format = "text"
 	}
+	var handler slog.Handler = slog.NewJSONHandler(w, opts)
 	if format == "text" {
-		return slog.New(middleware.LogHandler(slog.NewTextHandler(w, opts)))
+		handler = slog.NewTextHandler(w, opts)
 	}
-	return slog.New(middleware.LogHandler(slog.NewJSONHandler(w, opts)))
+	log := slog.New(middleware.LogHandler(handler))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tell = func(left int) { log.Warn("lines of the log were left out here: nobody read them", "lines", left) }
+	return log
 }

@@ -42,12 +42,14 @@ const (
 
 // run is the program: it ends when ctx does. Tests call it with a port of 0 and read the address off stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	lines := newLogLines(stderr)
+	defer lines.close()
 	app := &cli.App{
 		Name:            "lotteryapi",
 		Usage:           "historical lottery draws as an API",
 		Version:         models.BuildVersion().String(),
 		Writer:          stdout,
-		ErrWriter:       stderr,
+		ErrWriter:       lines,
 		HideHelpCommand: true,
 		Flags:           []cli.Flag{cli.HelpFlag}, // which the library leaves out where there is a command of that name
 		ExitErrHandler:  func(*cli.Context, error) {},
@@ -70,7 +72,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 					if err != nil {
 						return err
 					}
-					log := newLogger(cfg, stderr)
+					log := newLogger(cfg, lines)
 					for _, stray := range configs.Strays(os.Environ()) {
 						log.Warn("a variable of the environment is not read", "reason", stray)
 					}
@@ -106,7 +108,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 					if c.Args().Present() {
 						return usagef("demo takes no arguments")
 					}
-					return demo(c.Context, demoOptions(c, getenv), c.String("data"), stdout, stderr)
+					return demo(c.Context, demoOptions(c, getenv), c.String("data"), stdout, lines)
 				},
 			},
 			{
@@ -138,7 +140,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err == nil || (ctx.Err() != nil && errors.Is(err, context.Canceled)) { // told to stop, if only while it started
 		return 0
 	}
-	fmt.Fprintf(stderr, "lotteryapi: %v\n", err)
+	fmt.Fprintf(lines, "lotteryapi: %v\n", err)
 	if _, ok := errors.AsType[*badUsageError](err); ok || models.ErrorCode(err) == models.CodeInvalid {
 		return exitUsage
 	}
