@@ -5,6 +5,7 @@ package quota
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"lottery/models"
@@ -12,10 +13,14 @@ import (
 )
 
 // failed is what happens to those who asked a ledger that is away: they are admitted from memory, and the ledger
-// is told when it is back. Where nobody knows whether the ledger heard, blocks are not given back a second time:
-// an account may lose by an outage, never gain.
-func (s *Store) failed(batches []batch, err error) {
+// is told when it is back. Where nobody knows whether the ledger heard, that is found out by the contact's mark; one that
+// has none, since the ledger was not away before, may be heard twice, but gives no block back a second time: an account may
+// lose by an outage, never gain.
+func (s *Store) failed(batches []batch, mark string, err error) {
 	unclear := errors.Is(err, store.ErrQuotaUnclear)
+	if unclear && mark != "" {
+		s.doubt = &doubt{mark, batches}
+	}
 	s.opts.Metrics.errors.Inc()
 	if !s.away.Swap(true) {
 		s.outages.Add(1)
@@ -25,18 +30,69 @@ func (s *Store) failed(batches []batch, err error) {
 	for i := range batches {
 		b := &batches[i]
 		b.a.mu.Lock()
-		for _, d := range b.debts {
-			if d.n > 0 || !unclear {
-				b.a.owe(d.start, d.n)
+		if s.doubt == nil {
+			for _, d := range b.debts {
+				if d.n > 0 || !unclear {
+					b.a.owe(d.start, d.n)
+				}
 			}
+			b.a.flying = 0
 		}
-		b.a.flying = 0
 		s.admitWaiting(b.a, b.waiting)
 		b.a.queued = false
 		s.enqueue(b.a)
 		b.a.mu.Unlock()
 	}
 	s.answerPending()
+}
+
+// doubt is a contact of which nobody knows whether the ledger heard it. Its debts are on their way until that is known.
+type doubt struct {
+	mark    string // a counter that the ledger has if it heard
+	batches []batch
+}
+
+// mark is the name of a counter that the next contact makes, beside what else it says: "" while the ledger answers. One
+// that hears and cannot say so, such as a PostgreSQL that waits for a standby which is gone, would count what it is told at
+// every attempt.
+func (s *Store) mark() string {
+	if !s.away.Load() {
+		return ""
+	}
+	s.marks++
+	return "contact:" + s.name + ":" + strconv.Itoa(s.marks)
+}
+
+// resolve asks the ledger whether it heard the contact that is in doubt, and tells whether none is.
+func (s *Store) resolve() bool {
+	if s.doubt == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ledgerTimeout)
+	defer cancel()
+	results, _, err := s.ledger.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaPeek, Key: s.doubt.mark, Period: Day}})
+	if err != nil {
+		s.opts.Metrics.errors.Inc()
+		s.logAway(err)
+		s.answerPending()
+		return false
+	}
+	heard := results[0].Used > 0
+	for i := range s.doubt.batches {
+		b := &s.doubt.batches[i]
+		b.a.mu.Lock()
+		if heard {
+			b.a.used += b.a.flying
+		} else {
+			for _, d := range b.debts {
+				b.a.owe(d.start, d.n)
+			}
+		}
+		b.a.flying = 0
+		b.a.mu.Unlock()
+	}
+	s.doubt = nil
+	return true
 }
 
 // answerPending answers those in the queue from memory: they must not wait for the next attempt.

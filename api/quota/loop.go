@@ -113,6 +113,9 @@ func (s *Store) idle() bool {
 
 // contact asks the ledger for all that is pending, in portions.
 func (s *Store) contact() {
+	if !s.resolve() {
+		return
+	}
 	for {
 		s.mu.Lock()
 		n := min(len(s.pending), mostAccounts)
@@ -132,19 +135,24 @@ func (s *Store) contact() {
 func (s *Store) apply(accounts []*account) bool {
 	batches := make([]batch, len(accounts))
 	var ops []store.QuotaOp
-	outages, at, advance := s.outages.Load(), s.clock.now(), s.opts.Advance && !s.closing.Load()
+	outages, at := s.outages.Load(), s.clock.now()
+	advance := s.opts.Advance && !s.closing.Load() && !s.away.Load() // a block that nobody is sure to hear of would be lost
 	for i, a := range accounts {
 		a.mu.Lock()
 		batches[i] = a.take(at, advance, s.opts.Volatile && a.epoch != outages)
 		a.mu.Unlock()
 		ops = append(ops, batches[i].ops...)
 	}
+	mark := s.mark()
+	if mark != "" {
+		ops = append(ops, store.QuotaOp{Kind: store.QuotaAdd, Key: mark, Period: Day, Start: models.PeriodStart(at, Day), N: 1})
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), ledgerTimeout)
 	defer cancel()
 	began := time.Now()
 	results, now, err := s.ledger.ApplyQuota(ctx, ops)
 	if err != nil {
-		s.failed(batches, err)
+		s.failed(batches, mark, err)
 		return false
 	}
 	s.clock.set(now, time.Since(began))
@@ -308,6 +316,9 @@ func (s *Store) Close(ctx context.Context) error {
 		s.mu.Lock()
 		left := len(s.pending)
 		s.mu.Unlock()
+		if s.doubt != nil {
+			left = max(left, len(s.doubt.batches))
+		}
 		if left == 0 {
 			return nil
 		}

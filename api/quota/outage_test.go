@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"context"
+	"database/sql"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -263,5 +264,46 @@ func TestRedisComesBackEmpty(t *testing.T) {
 				closeNode(t, n.Store)
 			}
 		})
+	}
+}
+
+// A PostgreSQL whose synchronous standby is gone commits, and does not answer: what it was told is counted once all the
+// same.
+func TestStandbyIsGone(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	server := storetest.NewPostgresServer(t)
+	url := server.NewDatabase(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	n := watch(t, st, quota.Options{Advance: true})
+	n.burst(t, "acc", 10, 1, 100)
+	n.Settle()
+	standby := func(names string) {
+		t.Helper()
+		db, err := sql.Open("pgx", url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + names + "'", "SELECT pg_reload_conf()"} {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	standby("gone")
+	served := int64(10)
+	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(300 * time.Millisecond) {
+		n.burst(t, "acc", 1, 1, 100)
+		served++
+	}
+	if !n.Away() {
+		t.Error("it answers")
+	}
+	standby("")
+	storetest.Until(t, "its answer", func() bool { return !n.Away() })
+	closeNode(t, n.Store)
+	if got := counted(t, st, "acc"); n.served.Load() != served || got < served || got > served+1 {
+		t.Errorf("served %d of %d, counted %d", n.served.Load(), served, got)
 	}
 }

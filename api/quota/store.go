@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"crypto/rand"
 	"hash/maphash"
 	"log/slog"
 	"sync"
@@ -53,6 +54,11 @@ type Store struct {
 	outages atomic.Int64
 	away    atomic.Bool
 	logged  time.Time // when an outage was last logged
+
+	// Of the loop, and then of Close: see mark.
+	name  string
+	marks int
+	doubt *doubt // nil = none
 }
 
 type shard struct {
@@ -77,7 +83,7 @@ func New(ledger Ledger, opts Options) *Store {
 	}
 	s := &Store{
 		ledger: ledger, opts: opts, clock: newClock(opts.Now), seed: maphash.MakeSeed(), holding: map[*account]struct{}{},
-		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
+		name: rand.Text(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i := range s.shards {
 		s.shards[i].accounts = map[accountID]*account{}

@@ -52,6 +52,9 @@ func (s *Store) AccountsChanged() <-chan struct{} { return s.accountsChanged }
 
 // NewestAccountChange is the number of the newest change of an account.
 func (s *Store) NewestAccountChange(ctx context.Context) (newest int64, err error) {
+	if err := s.replaced(); err != nil {
+		return 0, err
+	}
 	if err := s.reader(ctx).Table("account_version").Select("number").Where("id = 1").Take(&newest).Error; err != nil {
 		return 0, unavailable(err)
 	}

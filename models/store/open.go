@@ -39,9 +39,10 @@ const maxConnections = 16
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	dialect string
-	path    string   // of the SQLite file
-	read    *gorm.DB // SQLite: a pool that cannot write, so that readers never wait for the writer
-	write   *gorm.DB // SQLite: one connection whose transactions are BEGIN IMMEDIATE
+	path    string      // of the SQLite file
+	opened  os.FileInfo // which file that was
+	read    *gorm.DB    // SQLite: a pool that cannot write, so that readers never wait for the writer
+	write   *gorm.DB    // SQLite: one connection whose transactions are BEGIN IMMEDIATE
 	now     func() time.Time
 	skew    func() time.Duration
 
@@ -135,7 +136,8 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
-	if err := file.Close(); err != nil {
+	s.opened, err = file.Stat()
+	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	if err := notForeign(ctx, s.path); err != nil {

@@ -13,6 +13,9 @@ import (
 
 // DataVersion is the state of all draws and games now.
 func (s *Store) DataVersion(ctx context.Context) (models.DataVersion, error) {
+	if err := s.replaced(); err != nil {
+		return models.DataVersion{}, err
+	}
 	v, err := dataVersion(s.reader(ctx))
 	if err != nil {
 		return v, unavailable(err)
