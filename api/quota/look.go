@@ -2,9 +2,12 @@ package quota
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // RedisHealth is what an operator's doctor asks of Redis.
@@ -24,7 +27,11 @@ func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 	}
 	h.Now = now
 	info, err := r.client.Info(ctx, "server").Result()
-	if err != nil {
+	var refused redis.Error
+	switch {
+	case errors.As(err, &refused):
+		h.Risks = append(h.Risks, "it would not be noticed if it were restarted and had forgotten (INFO is refused)")
+	case err != nil:
 		return h, err
 	}
 	tried, _, err := r.apply(ctx, redisTrial)

@@ -192,5 +192,5 @@ func (r *Redis) fault(err error) error {
 // come after others.
 func undone(said string) bool {
 	code, _, _ := strings.Cut(said, " ")
-	return code != "WRONGTYPE" && !(code == "ERR" && strings.Contains(said, "script"))
+	return code != "WRONGTYPE" && (code != "ERR" || !strings.Contains(said, "script"))
 }

@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -30,10 +31,22 @@ func TestRedisUserWithFewRights(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	may("+eval", "+evalsha", "+time", "+get", "+set", "+incrby", "+decrby", "+expireat")
+	blind, err := quota.OpenRedis("unix://few:secret@"+srv.URL()[len("unix://"):], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blind.Close()
+	if h, err := blind.Health(t.Context()); err != nil || h.Writable != nil || len(h.Risks) != 1 || !strings.Contains(h.Risks[0], "INFO") {
+		t.Errorf("without INFO: %+v %v", h, err)
+	}
 	all := []any{"+eval", "+evalsha", "+time", "+info", "+get", "+set", "+incrby", "+decrby", "+expireat"}
 	take := []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: 1, Limit: 2}}
 	back := []store.QuotaOp{{Kind: store.QuotaPeek, Key: "acc", Period: quota.Day}}
 	for _, lacks := range []string{"-eval", "-time", "-get", "-set", "-incrby", "-decrby", "-expireat"} {
+		if err := admin.ScriptFlush(t.Context()).Err(); err != nil { // EVAL is for the first time alone
+			t.Fatal(err)
+		}
 		may(append(all, lacks)...)
 		r, err := quota.OpenRedis("unix://few:secret@"+srv.URL()[len("unix://"):], nil)
 		if err != nil {
