@@ -95,16 +95,7 @@ func TestFault33AnInvoiceOnTerms(t *testing.T) {
 			return strings.ReplaceAll(text, `"due_date": null`, `"due_date": `+strconv.FormatInt(due.Unix(), 10))
 		}))
 		w.kill()
-		for _, c := range []struct {
-			after time.Duration
-			want  models.Plan
-		}{{10 * day, models.PlanPro}, {6 * day, models.PlanPro}, {day + time.Hour, models.PlanFree}} {
-			w.stripe.Advance(c.after)
-			w.must(w.stripe.SetStatus(sub, "past_due"))
-			_, err := terms.Sync(w.t.Context(), w.account.ID, cause())
-			w.must(err)
-			w.wantPlan(c.want)
-		}
+		w.pastDue(terms, sub, passes{10 * day, models.PlanPro}, passes{6 * day, models.PlanPro}, passes{day + time.Hour, models.PlanFree})
 	})
 }
 

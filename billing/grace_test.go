@@ -6,10 +6,29 @@ import (
 	"testing"
 	"time"
 
+	"lottery/billing"
 	"lottery/billing/sandbox"
 	"lottery/models"
 	"lottery/models/store/storetest"
 )
+
+// passes is time that passes, and the plan that the account has then.
+type passes struct {
+	time time.Duration
+	want models.Plan
+}
+
+// pastDue lets time pass in which a subscription is not paid.
+func (w *world) pastDue(node *billing.Service, sub string, steps ...passes) {
+	w.t.Helper()
+	for _, step := range steps {
+		w.stripe.Advance(step.time)
+		w.must(w.stripe.SetStatus(sub, "past_due"))
+		_, err := node.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.wantPlan(step.want)
+	}
+}
 
 // Where no event tells that a time of grace is over, the server sees it by itself; an account for which Stripe does not
 // answer is looked at again, and keeps no other one waiting.
@@ -62,16 +81,7 @@ func TestGraceWithoutInvoices(t *testing.T) {
 		w.kill()
 		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.NewShape, Path: "/v1/subscriptions*"})
 		node := w.via(rewritten("/v1/invoices", func(string) string { return `{"object":"list","data":[],"has_more":false}` }))
-		for _, c := range []struct {
-			after time.Duration
-			want  models.Plan
-		}{{0, models.PlanPro}, {6 * day, models.PlanPro}, {day + time.Minute, models.PlanFree}} {
-			w.stripe.Advance(c.after)
-			w.must(w.stripe.SetStatus(sub, "past_due"))
-			_, err := node.Sync(w.t.Context(), w.account.ID, cause())
-			w.must(err)
-			w.wantPlan(c.want)
-		}
+		w.pastDue(node, sub, passes{0, models.PlanPro}, passes{6 * day, models.PlanPro}, passes{day + time.Minute, models.PlanFree})
 	})
 }
 
