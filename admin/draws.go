@@ -16,6 +16,7 @@ func (t *tool) draws() *cli.Command {
 				"feeds_allow_private says so.\n" +
 				"Rows that contradict their game, their file or what is stored are rejected: then the exit code is 3.\n" +
 				"A file that cannot be used leaves the others as they are: then it is 1.\n" +
+				"Draws that came from a lottery's feed and are not in its file any more are told of, and stay.\n" +
 				"Where --strict refuses, the summary says refused, and counts what would have been imported.\n" +
 				"A report holds what stood in the files as it stood there: a spreadsheet may take it for formulas.\n\n" +
 				"Example:\n  lotteryadmin draws import --feed ny-open-data numbers-win4.csv --report rejected.csv\n" +

@@ -53,6 +53,7 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	}
 	report.show(result.Summary.Rejected)
 	c.warnIgnored(feed, result.Summary.IgnoredColumns)
+	c.warnWithdrawn(feed, &result.Summary)
 	return c.finish(outcome, importOutcome(&result, c.Bool("dry-run")))
 }
 
@@ -62,6 +63,21 @@ func (c *call) warnIgnored(feed string, columns []models.IgnoredColumn) {
 		c.say("%s", clean(fmt.Sprintf("%s: warning: %s has no column %q: its values are not read; if they are draws or add-on balls, look for a newer lotteryadmin, or import them with --feed csv",
 			x.File, feed, x.Column)))
 	}
+}
+
+// warnWithdrawn tells of stored draws that their feed does not publish any more; the result names them. Nobody but a person
+// can say which of them were never drawn.
+func (c *call) warnWithdrawn(feed string, s *models.ImportSummary) {
+	if s.Withdrawn == 0 {
+		return
+	}
+	first, more := &s.WithdrawnDraws[0], ""
+	if n := s.Withdrawn - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	c.say("%s", clean(fmt.Sprintf("%s: warning: %s does not have %s any more that came from it, though it has draws before and after: %s%s",
+		first.File, feed, models.Count(s.Withdrawn, "stored draw"), first, more)))
+	c.say("What is stored stays. A draw that never was is taken away with `lotteryadmin draws unset`; `lotteryadmin draws set` keeps one by your word, and it is not told again.")
 }
 
 // importOutcome is what went wrong, the worst of it.

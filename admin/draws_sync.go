@@ -52,6 +52,8 @@ type synced struct {
 	DurationMS    int64                 `json:"duration_ms"`
 
 	IgnoredColumns []models.IgnoredColumn `json:"ignored_columns"`
+	Withdrawn      int                    `json:"withdrawn"`
+	WithdrawnDraws []models.WithdrawnDraw `json:"withdrawn_draws"`
 }
 
 func drawsSync(ctx context.Context, c *call) error {
@@ -84,6 +86,7 @@ func drawsSync(ctx context.Context, c *call) error {
 			c.say("%s: %s: %q in %s, line %d: %s", f.Feed, r.Reason, r.Value, r.Column, r.Line, r.Detail)
 		}
 		c.warnIgnored(f.Feed, f.Summary.IgnoredColumns)
+		c.warnWithdrawn(f.Feed, &f.Summary)
 		rejected, draws, news = rejected+f.Summary.Rejected, draws+f.Summary.Draws, news+len(f.News)
 		list = append(list, line)
 	}
@@ -105,5 +108,7 @@ func syncedOf(f *jobs.FeedSynced) synced {
 		Unchanged: s.Unchanged, Corrected: s.Corrected, Duplicate: s.Duplicate, Overruled: s.Overruled, Rejected: s.Rejected,
 		Skipped: s.Skipped, Rejections: s.Rejections, NewRejections: len(f.News), Errors: []string{}, DurationMS: s.DurationMS,
 		IgnoredColumns: append([]models.IgnoredColumn{}, s.IgnoredColumns...),
+		Withdrawn:      s.Withdrawn,
+		WithdrawnDraws: append([]models.WithdrawnDraw{}, s.WithdrawnDraws...),
 	}
 }

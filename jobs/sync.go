@@ -175,6 +175,10 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		s.Log.WarnContext(ctx, "a feed has a column that is not known, and not read; if it holds draws or add-on balls, look for a newer version",
 			"feed", src.Feed, "address", src.Address, "column", ignored.Column)
 	}
+	if n := done.Summary.Withdrawn; n > 0 {
+		s.Log.WarnContext(ctx, "a feed does not publish draws any more that came from it, though it has draws before and after them; they stay, until `lotteryadmin draws unset` takes them away",
+			"feed", src.Feed, "address", src.Address, "draws", n, "first", done.Summary.WithdrawnDraws[0].String())
+	}
 	for _, fault := range done.FileErrors {
 		if !whole && errors.Is(fault, importer.ErrNoDraws) && done.Summary.Rejected == 0 {
 			continue // nothing was drawn since
@@ -230,6 +234,8 @@ func add(to, from *models.ImportSummary) {
 	to.Skipped += from.Skipped
 	to.DurationMS += from.DurationMS
 	to.IgnoredColumns = append(to.IgnoredColumns, from.IgnoredColumns...)
+	to.Withdrawn += from.Withdrawn
+	to.WithdrawnDraws = append(to.WithdrawnDraws, from.WithdrawnDraws...)
 	for reason, n := range from.Rejections {
 		to.Rejections[reason] += n
 	}

@@ -15,6 +15,16 @@ import (
 	"lottery/models"
 )
 
+// job is the job that syncs b's feeds, by b's clock.
+func (b *bench) job(log io.Writer) jobs.Job {
+	feeds := b.sync.Feeds
+	feeds.AllowPrivate, feeds.Sync = true, "15 * * * *"
+	job, _ := jobs.Find(jobs.All(jobs.Deps{
+		Store: b.store, Feeds: feeds, Contact: "http://localhost", Now: func() time.Time { return b.now }, Log: slog.New(slog.NewTextHandler(log, nil)),
+	}), "sync")
+	return job
+}
+
 // From the schedule, too, only rejections that were not there before are told, in the log and in the outcome.
 func TestSyncJobTellsNewRejections(t *testing.T) {
 	t.Parallel()
@@ -22,13 +32,10 @@ func TestSyncJobTellsNewRejections(t *testing.T) {
 	b.virginia4()
 	b.set(va3, strings.Replace(virginia(20, "0,3,4"), "Day: 0,3,4", "Day: 0,3,44", 1))
 	var log bytes.Buffer
-	feeds := b.sync.Feeds
-	feeds.AllowPrivate, feeds.Sync = true, "15 * * * *"
-	now := func() time.Time { return b.now }
-	job, _ := jobs.Find(jobs.All(jobs.Deps{Store: b.store, Feeds: feeds, Contact: "http://localhost", Now: now, Log: slog.New(slog.NewTextHandler(&log, nil))}), "sync")
+	job := b.job(&log)
 	run := func(news string, warned int) {
 		t.Helper()
-		node := jobs.Runner{Store: b.store, Node: "a", Now: now, Log: slog.New(slog.DiscardHandler)}
+		node := jobs.Runner{Store: b.store, Node: "a", Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler)}
 		log.Reset()
 		ran, err := node.RunDue(context.Background(), &job)
 		runs, _ := b.store.JobRuns(context.Background())
@@ -58,21 +65,41 @@ func TestSyncJobTellsIgnoredColumns(t *testing.T) {
 		_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_numbers":"123","evening_daily":"456"}]`)
 	})
 	var log bytes.Buffer
-	feeds := b.sync.Feeds
-	feeds.AllowPrivate, feeds.Sync = true, "15 * * * *"
-	now := func() time.Time { return b.now }
-	job, _ := jobs.Find(jobs.All(jobs.Deps{Store: b.store, Feeds: feeds, Contact: "http://localhost", Now: now, Log: slog.New(slog.NewTextHandler(&log, nil))}), "sync")
+	job := b.job(&log)
 	outcome, _ := job.Run(context.Background())
 	if outcome != "2 new draws, 0 corrected, 0 newly rejected, 2 columns not read" {
 		t.Error(outcome)
 	}
-	for _, want := range []string{"feed=ny-open-data address=" + feeds.NYURL + " column=midday_numbers\n", "feed=nc-lottery address=" + feeds.NCURL + ncFile + ` column="Wild Ball"`} {
+	for _, want := range []string{"feed=ny-open-data address=" + b.sync.Feeds.NYURL + " column=midday_numbers\n", "feed=nc-lottery address=" + b.sync.Feeds.NCURL + ncFile + ` column="Wild Ball"`} {
 		if strings.Count(log.String(), want) != 1 {
 			t.Errorf("%q is missing:\n%s", want, &log)
 		}
 	}
 	got := b.run(t, jobs.SyncOptions{Feed: models.FeedNC, Whole: true})
-	if !slices.Equal(got.Summary.IgnoredColumns, []models.IgnoredColumn{{File: feeds.NCURL + ncFile, Column: "Wild Ball"}}) {
+	if !slices.Equal(got.Summary.IgnoredColumns, []models.IgnoredColumn{{File: b.sync.Feeds.NCURL + ncFile, Column: "Wild Ball"}}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A draw that its lottery published and does not publish any more is told of in the log and in the outcome. It stays.
+func TestSyncJobTellsWithdrawnDraws(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var log bytes.Buffer
+	job := b.job(&log)
+	const header, kept, moved = "Date,Day/Eve,Ball 1,Ball 2,Ball 3\n", "03/17/2026,D,1,2,3\n03/19/2026,D,4,2,7\n", "03/18/2026,D,0,0,7\n"
+	for _, sync := range []struct{ file, outcome string }{
+		{header + kept + moved, "3 new draws, 0 corrected, 0 newly rejected"},
+		{header + kept + "03/16/2026,D,0,0,7\n" + "03/16/2026,E,0,0,7\n", "2 new draws, 0 corrected, 0 newly rejected, 1 draw withdrawn"},
+	} {
+		log.Reset()
+		b.set(ncFile, sync.file)
+		if outcome, err := job.Run(context.Background()); outcome != sync.outcome {
+			t.Errorf("%q, %v", outcome, err)
+		}
+		want := "feed=nc-lottery address=" + b.sync.Feeds.NCURL + ncFile + ` draws=1 first="nc-pick-3 2026-03-18 Day 007"`
+		if told := strings.Contains(log.String(), want); told != strings.Contains(sync.outcome, "withdrawn") {
+			t.Errorf("%q is told: %v\n%s", want, told, &log)
+		}
 	}
 }

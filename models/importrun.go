@@ -1,6 +1,9 @@
 package models
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // ImportRun records one import of one file.
 type ImportRun struct {
@@ -55,6 +58,32 @@ type ImportSummary struct {
 	DurationMS int64          `json:"duration_ms"`
 
 	IgnoredColumns []IgnoredColumn `json:"ignored_columns,omitempty"` // in the order in which they were found
+
+	Withdrawn      int             `json:"withdrawn,omitempty"`       // stored draws that their feed does not publish any more; they stay
+	WithdrawnDraws []WithdrawnDraw `json:"withdrawn_draws,omitempty"` // the first MostWithdrawn of each file
+}
+
+// MostWithdrawn is how many withdrawn draws of a file are named.
+const MostWithdrawn = 20
+
+// WithdrawnDraw is a stored draw that came from a feed whose file does not have it any more, though it has draws of the game
+// and time of day before and after it: it was published by mistake, perhaps under another date than its own, or was lost.
+type WithdrawnDraw struct {
+	File     string `json:"file"`
+	Game     string `json:"game"`
+	Date     Date   `json:"date"`
+	Tod      Tod    `json:"tod"`
+	Sequence int    `json:"sequence"`
+	Number   string `json:"number"`
+}
+
+// String is the draw without its file: ny-numbers 2024-05-02 Midday 123.
+func (w *WithdrawnDraw) String() string {
+	text := fmt.Sprintf("%s %v %v", w.Game, w.Date, w.Tod)
+	if w.Sequence > 1 {
+		text += fmt.Sprintf(" sequence %d", w.Sequence)
+	}
+	return text + " " + w.Number
 }
 
 // AllRejected tells whether there were draws and none was taken, or known already.

@@ -13,6 +13,9 @@ import (
 type Form struct {
 	Feed     string // models.Feed…
 	Expected string // what a good file looks like; ends the sentence "expected …"
+	// Whole tells that a file has every draw of a game at a time of day from the first date that it has to the last: one
+	// that is missing between was not forgotten.
+	Whole bool
 
 	// Parse hands the candidates of r to yield, in the order of their lines, and returns how many physical
 	// lines it read (a last one without a newline counts). It stops at the first error of r or of yield.

@@ -18,6 +18,7 @@ func (f *file) summary() models.ImportSummary {
 		Inserted: f.counts[inserted], Unchanged: f.counts[unchanged], Corrected: f.counts[corrected],
 		Duplicate: f.counts[duplicate], Overruled: f.counts[overruled], Rejected: f.counts[conflicting],
 		Rejections: map[models.Reason]int{}, IgnoredColumns: f.ignored,
+		Withdrawn: f.withdrawn.count, WithdrawnDraws: f.withdrawn.draws,
 	}
 	if n := f.counts[conflicting]; n > 0 {
 		s.Rejections[models.ReasonConflict] = n
@@ -78,15 +79,4 @@ func (o overlay) with(f *file) overlay {
 		laid = append(laid, laidDraw{at.key, at.number, at.merged})
 	}
 	return slices.Concat(laid, o)
-}
-
-// take is what is laid over slot k, or nil. It drops what lies before k: slots must be asked for in order.
-func (o *overlay) take(k key) *laidDraw {
-	for len(*o) > 0 && (*o)[0].key < k {
-		*o = (*o)[1:]
-	}
-	if len(*o) == 0 || (*o)[0].key != k {
-		return nil
-	}
-	return &(*o)[0]
 }

@@ -11,6 +11,7 @@
 //     the same feed or a lower one (models.FeedRank), else a conflict. Where the feed may correct, an add-on that
 //     is new or different is a correction too; an absent one never erases.
 //   - A file that cannot be read, or in which nothing is a draw, is a FileError: it changes nothing, the others stand.
+//   - Draws of the same feed that a file does not have, between others that it has, stay and are told of (Withdrawn).
 //   - Columns that a lottery's form does not have are not read; the summary names those that have values.
 //   - Strict: any rejection or FileError, in any file → no file is imported. Strict imports are one transaction.
 package importer

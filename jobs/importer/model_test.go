@@ -94,6 +94,7 @@ func modelImport(rt *rapid.T, b *bench, model map[modelSlot]modelDraw) {
 			return modelRow{at.date, at.tod, rapid.SampledFrom([]string{"000", "001", "002"}).Draw(rt, "number"), rapid.SampledFrom([]string{"", "5", "6"}).Draw(rt, "fireball")}
 		}), 1, 6).Draw(rt, "rows")
 		sources = append(sources, text(fmt.Sprint(i), modelText(opts.Feed, rows)))
+		want.Withdrawn += modelWithdrawn(opts.Feed, rows, after)
 		modelFile(opts.Feed, rows, after, &want)
 	}
 	result, _ := b.run(opts, sources...)
@@ -101,6 +102,9 @@ func modelImport(rt *rapid.T, b *bench, model map[modelSlot]modelDraw) {
 	got := models.ImportSummary{Inserted: s.Inserted, Unchanged: s.Unchanged, Corrected: s.Corrected, Duplicate: s.Duplicate, Overruled: s.Overruled, Rejected: s.Rejected}
 	if counts(got) != counts(want) {
 		rt.Fatalf("got %s, want %s", counts(got), counts(want))
+	}
+	if s.Withdrawn != want.Withdrawn || len(s.WithdrawnDraws) != want.Withdrawn {
+		rt.Fatalf("%d withdrawn, %v, want %d", s.Withdrawn, s.WithdrawnDraws, want.Withdrawn)
 	}
 	if refused := opts.Strict && want.Rejected > 0; result.Refused != refused {
 		rt.Fatalf("refused: %v", result.Refused)
@@ -139,6 +143,22 @@ func modelText(feed string, rows []modelRow) string {
 		return csv.String()
 	}
 	return texas.String()
+}
+
+// modelWithdrawn counts the draws of Texas's that a file of Texas's does not have between two that it has.
+func modelWithdrawn(feed string, rows []modelRow, draws map[modelSlot]modelDraw) (n int) {
+	for at, d := range draws {
+		before, there, after := false, false, false
+		for _, r := range rows {
+			if r.tod == at.tod {
+				before, there, after = before || r.date < at.date, there || r.date == at.date, after || r.date > at.date
+			}
+		}
+		if feed == models.FeedTexas && d.feed == feed && !d.void && before && after && !there {
+			n++
+		}
+	}
+	return n
 }
 
 // modelFile applies one file to draws and counts what it does.

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"context"
+	"math"
 
 	"lottery/models"
 )
@@ -17,14 +18,14 @@ type stored struct {
 
 // plan decides the outcome of every row of f against the database overlaid with before. It can be made again.
 func (r *run) plan(ctx context.Context, f *file, before overlay) error {
-	f.counts, f.conflicts = [outcomes]int{}, f.conflicts[:0]
+	f.counts, f.conflicts, f.withdrawn = [outcomes]int{}, f.conflicts[:0], withdrawn{}
 	p := planner{run: r, file: f, before: before}
 	for start := 0; start < len(f.rows); {
 		end := start
 		for end < len(f.rows) && f.rows[end].key.game() == f.rows[start].key.game() {
 			end++
 		}
-		if err := p.game(ctx, start, end); err != nil {
+		if err := p.decideGame(ctx, start, end); err != nil {
 			return err
 		}
 		start = end
@@ -41,14 +42,16 @@ type planner struct {
 	file   *file
 	before overlay // what is left of it
 	next   int     // the first row not yet decided
+	game   int     // whose rows are decided
+	spans  spans   // of its rows
 }
 
-// game decides the rows from start to end, which are those of one game.
-func (p *planner) game(ctx context.Context, start, end int) error {
+// decideGame decides the rows from start to end, which are those of one game.
+func (p *planner) decideGame(ctx context.Context, start, end int) error {
 	rows := p.file.rows
 	game := rows[start].key.game()
 	g := &p.run.games.games[game]
-	p.next = start
+	p.next, p.game, p.spans = start, game, spansOf(rows[start:end])
 	err := p.run.store.StoredDraws(ctx, g.ID, rows[start].key.date(), rows[end-1].key.date(), func(d *models.Draw) error {
 		at := newKey(game, d.Date, d.Tod, d.Sequence)
 		for p.next < end && rows[p.next].key < at {
@@ -57,6 +60,8 @@ func (p *planner) game(ctx context.Context, start, end int) error {
 		if p.next < end && rows[p.next].key == at {
 			number, ok := packNumber(d.Number, g.Digits)
 			p.slot(&stored{number: number, odd: !ok, addons: d.Addons, feed: d.Feed, void: d.Void})
+		} else {
+			p.absentStored(at, d)
 		}
 		return nil
 	})
@@ -66,7 +71,22 @@ func (p *planner) game(ctx context.Context, start, end int) error {
 	for p.next < end {
 		p.slot(nil)
 	}
+	p.laid(newKey(game+1, math.MinInt32, 0, 0))
 	return nil
+}
+
+// laid is what is laid over slot k, or nil. What lies before it is not in the file: slots must be asked for in order.
+func (p *planner) laid(k key) *laidDraw {
+	for len(p.before) > 0 && p.before[0].key < k {
+		p.absent(p.before[0].key, p.before[0].number)
+		p.before = p.before[1:]
+	}
+	if len(p.before) == 0 || p.before[0].key != k {
+		return nil
+	}
+	found := &p.before[0]
+	p.before = p.before[1:]
+	return found
 }
 
 // slot decides all rows of the next slot, of which the database holds found.
@@ -78,6 +98,9 @@ func (p *planner) slot(found *stored) {
 	}
 	p.next = end
 	p.run.progress.at(Progress{p.file.name, PhaseComparing, int64(end), int64(len(rows))})
+	if laid := p.laid(rows[start].key); laid != nil {
+		found = &stored{number: laid.number, addons: p.run.addons.addons(laid.addons), feed: p.run.form.Feed}
+	}
 
 	addons, other := p.agree(start, end)
 	if other > start {
@@ -89,9 +112,6 @@ func (p *planner) slot(found *stored) {
 	}
 	for i := start + 1; i < end; i++ {
 		rows[i].outcome = duplicate
-	}
-	if laid := p.before.take(rows[start].key); laid != nil {
-		found = &stored{number: laid.number, addons: p.run.addons.addons(laid.addons), feed: p.run.form.Feed}
 	}
 	p.decide(start, addons, found)
 }

@@ -26,6 +26,8 @@ type file struct {
 	rejected   map[models.Reason]int // before the plan, which adds conflicts
 	counts     [outcomes]int         // by the plan
 	conflicts  []conflict            // by the plan
+	doubtful   []key                 // the days, as keys, of rejected draws: what is stored of them may be meant
+	withdrawn  withdrawn             // by the plan
 }
 
 // reading is the state while a file is read.
@@ -71,6 +73,7 @@ func (r *run) read(ctx context.Context, source Source) (*file, error) {
 		}
 		return cmp.Compare(a.index, b.index)
 	})
+	slices.Sort(f.doubtful)
 	return f, nil
 }
 
@@ -113,6 +116,7 @@ func (s *reading) take(c *feed.Candidate) error {
 	}
 	if fault != nil {
 		f.rejected[fault.reason]++
+		f.doubt(r.games, c)
 		if readable(fault.reason) {
 			s.draws++
 		}

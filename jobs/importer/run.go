@@ -184,6 +184,8 @@ func (r *run) report(f *file) error {
 	s.Rejected += add.Rejected
 	s.Skipped += add.Skipped
 	s.IgnoredColumns = append(s.IgnoredColumns, add.IgnoredColumns...)
+	s.Withdrawn += add.Withdrawn
+	s.WithdrawnDraws = append(s.WithdrawnDraws, add.WithdrawnDraws...)
 	for reason, n := range add.Rejections {
 		s.Rejections[reason] += n
 	}

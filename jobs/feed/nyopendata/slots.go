@@ -26,6 +26,7 @@ import (
 var Form = feed.Form{
 	Feed:     models.FeedNYOpenData,
 	Expected: "the dataset hsys-3def of data.ny.gov: CSV with the header Draw Date,Midday Daily #,Evening Daily #,Midday Win 4 #,Evening Win 4 #, or a JSON array of records",
+	Whole:    true,
 	Parse:    parse,
 }
 

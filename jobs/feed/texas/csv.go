@@ -26,6 +26,7 @@ import (
 var Form = feed.Form{
 	Feed:     models.FeedTexas,
 	Expected: "lines such as Pick 3 Morning,9,30,2024,1,2,3,6,4",
+	Whole:    true,
 	Parse:    parse,
 }
 

@@ -29,6 +29,7 @@ import (
 var Form = feed.Form{
 	Feed:     models.FeedVirginia,
 	Expected: `the title "Results for Pick 3" (or 4) and lines such as 9/30/2024; Day: 0,3,4; Fireball: 5; Night: 2,8,4`,
+	Whole:    true,
 	Parse:    parse,
 }
 

@@ -1,0 +1,72 @@
+package importer
+
+import (
+	"slices"
+
+	"lottery/jobs/feed"
+	"lottery/models"
+)
+
+// withdrawn is the stored draws that a file does not have, though its feed once did.
+type withdrawn struct {
+	count int
+	draws []models.WithdrawnDraw // the first of them
+}
+
+// spans is from which date to which a file has draws of a game, by time of day.
+type spans [models.TodCount + 1]struct{ first, last models.Date }
+
+// spansOf is the spans of rows of one game, which are sorted by date.
+func spansOf(rows []row) (all spans) {
+	var seen [len(all)]bool
+	for i := range rows {
+		tod, date := rows[i].key.tod(), rows[i].key.date()
+		if !seen[tod] {
+			seen[tod], all[tod].first = true, date
+		}
+		all[tod].last = date
+	}
+	for tod := range all {
+		if !seen[tod] {
+			all[tod].first, all[tod].last = 1, 0 // no date is between
+		}
+	}
+	return all
+}
+
+// doubt notes the day of a draw that is rejected, as far as it can be read. Which slot it is of that day may be just what
+// is wrong with it.
+func (f *file) doubt(games *gameTable, c *feed.Candidate) {
+	if game, known := games.index[c.GameID]; known && c.DateOK {
+		f.doubtful = append(f.doubtful, newKey(game, c.Date, 0, 0))
+	}
+}
+
+// absentStored looks at a stored draw that no row of the file has.
+func (p *planner) absentStored(at key, d *models.Draw) {
+	if laid := p.laid(at); laid != nil {
+		p.absent(at, laid.number)
+		return
+	}
+	if number, ok := packNumber(d.Number, p.run.games.games[p.game].Digits); ok && d.Feed == p.run.form.Feed { // else somebody else's, or void
+		p.absent(at, number)
+	}
+}
+
+// absent notes a draw of the file's feed that no row of the file has, if the file has draws before and after it.
+func (p *planner) absent(at key, number uint64) {
+	f, span := p.file, &p.spans[at.tod()]
+	if !p.run.form.Whole || at.game() != p.game || at.date() < span.first || at.date() > span.last {
+		return
+	}
+	if _, doubtful := slices.BinarySearch(f.doubtful, newKey(p.game, at.date(), 0, 0)); doubtful {
+		return
+	}
+	if f.withdrawn.count++; len(f.withdrawn.draws) == models.MostWithdrawn {
+		return
+	}
+	g := &p.run.games.games[p.game]
+	f.withdrawn.draws = append(f.withdrawn.draws, models.WithdrawnDraw{
+		File: f.name, Game: g.ID, Date: at.date(), Tod: at.tod(), Sequence: at.sequence(), Number: unpackNumber(number, g.Digits),
+	})
+}

@@ -1,0 +1,110 @@
+package importer_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"lottery/jobs/importer"
+	"lottery/models"
+)
+
+// A draw that its lottery does not publish any more, though it publishes those before and after it, is told of and stays.
+// What lies beyond the file, is of another feed, or may be among the lines that are rejected is not.
+func TestWithdrawn(t *testing.T) {
+	t.Parallel()
+	line := func(tod string, day int, number string) string {
+		return fmt.Sprintf("Pick 3 %s,5,%d,2024,%s,,\n", tod, day, strings.Join(strings.Split(number, ""), ","))
+	}
+	first := line("Day", 1, "001") + line("Day", 2, "002") + line("Day", 3, "003") + line("Night", 2, "222")
+	for _, tc := range []struct {
+		name, before, text string
+		want               []string
+	}{
+		{"the same file", "", first, nil},
+		{"one between two", "", line("Day", 1, "001") + line("Day", 3, "003"), []string{"tx-pick-3 2024-05-02 Day 002"}},
+		{"of another time of day", "", line("Day", 1, "001") + line("Day", 2, "002") + line("Day", 3, "003"), nil},
+		{"one that moved to another day", "", line("Day", 1, "001") + line("Day", 3, "003") + line("Day", 4, "002"), []string{"tx-pick-3 2024-05-02 Day 002"}},
+		{"the oldest and the newest", "", line("Day", 2, "002"), nil},
+		{"one whose line is rejected", "", line("Day", 1, "001") + line("Day", 2, "02") + line("Day", 3, "003"), nil},
+		{"one of whose day a line is rejected", "", line("Day", 1, "001") + line("Dusk", 2, "002") + line("Day", 3, "003"), nil},
+		{"one that two lines contradict", "", line("Day", 1, "001") + line("Day", 2, "002") + line("Day", 2, "003") + line("Day", 3, "003"), nil},
+		{"one of another feed", "UPDATE draws SET feed = 'csv'", line("Day", 1, "001") + line("Day", 3, "003"), nil},
+		{"one of an operator", "UPDATE draws SET feed = 'operator'", line("Day", 1, "001") + line("Day", 3, "003"), nil},
+		{"one that an operator took back", "UPDATE draws SET feed = 'operator', void = true, number = '' WHERE number = '002'", line("Day", 1, "001") + line("Day", 3, "003"), nil},
+		{"a second draw of a slot", "UPDATE draws SET tod = (SELECT min(tod) FROM draws), sequence = 2 WHERE number = '222'",
+			line("Day", 1, "001") + line("Day", 2, "002") + line("Day", 3, "003"), []string{"tx-pick-3 2024-05-02 Day sequence 2 222"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.add(models.FeedTexas, first)
+			if tc.before != "" {
+				b.query(tc.before)
+			}
+			held := len(b.draws())
+			result, _ := b.run(importer.Options{Feed: models.FeedTexas}, text("second", tc.text))
+			var got []string
+			for _, d := range result.Summary.WithdrawnDraws {
+				got = append(got, d.String())
+				if d.File != "second" {
+					t.Errorf("it is told of %s", d.File)
+				}
+			}
+			wantLines(b, "withdrawn", got, tc.want...)
+			if result.Summary.Withdrawn != len(tc.want) || len(b.draws()) < held {
+				t.Errorf("%d withdrawn; %d draws, %d before", result.Summary.Withdrawn, len(b.draws()), held)
+			}
+			recorded := b.query("SELECT summary FROM import_runs ORDER BY id DESC LIMIT 1")[0]
+			if strings.Contains(recorded, `"withdrawn":1,"withdrawn_draws":[{"file":"second","game":"tx-pick-3","date":"2024-05-02",`) != (len(tc.want) > 0) {
+				t.Errorf("recorded: %s", recorded)
+			}
+		})
+	}
+}
+
+// A file of one's own may have any draws.
+func TestWithdrawnOfCSV(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.add(models.FeedCSV, csvText("tx-pick-3,2024-05-01,Day,001,", "tx-pick-3,2024-05-02,Day,002,", "tx-pick-3,2024-05-03,Day,003,"))
+	result, _ := b.run(importer.Options{Feed: models.FeedCSV}, text("second", csvText("tx-pick-3,2024-05-01,Day,001,", "tx-pick-3,2024-05-03,Day,003,")))
+	if result.Summary.Withdrawn != 0 {
+		t.Errorf("%+v", result.Summary)
+	}
+}
+
+// Of many, the first are named. Files that are planned together count as files one after the other do, also where one has
+// games that another does not have.
+func TestWithdrawnInFilesTogether(t *testing.T) {
+	onEach(t, func(b *bench) {
+		record := func(month, day int, fields string) string {
+			return fmt.Sprintf(`{"draw_date":"2024-%02d-%02dT00:00:00.000",%s}`, month, day, fields)
+		}
+		var all []string
+		for day := 1; day <= 25; day++ {
+			all = append(all, record(4, day, `"midday_daily":"123","midday_win_4":"1234"`))
+		}
+		files := []importer.Source{
+			text("all", "["+strings.Join(all, ",")+"]"),
+			text("few", "["+record(4, 1, `"midday_win_4":"1234"`)+","+record(4, 25, `"midday_win_4":"1234"`)+"]"),
+		}
+		for _, o := range []importer.Options{{DryRun: true}, {Strict: true}, {}} {
+			o.Feed = models.FeedNYOpenData
+			result, _ := b.run(o, files...)
+			s := result.Summary
+			if s.Withdrawn != 23 || len(s.WithdrawnDraws) != models.MostWithdrawn || s.WithdrawnDraws[0].String() != "ny-win-4 2024-04-02 Midday 1234" {
+				b.Errorf("%+v: %d withdrawn, %v", o, s.Withdrawn, s.WithdrawnDraws)
+			}
+		}
+		slot := models.Slot{GameID: "ny-win-4", Date: models.NewDate(2024, 4, 2), Tod: models.Midday, Sequence: 1}
+		if _, err := b.st.UnsetDraw(context.Background(), slot, "never drawn"); err != nil {
+			b.Fatal(err)
+		}
+		result, _ := b.run(importer.Options{Feed: models.FeedNYOpenData}, files[1])
+		if s := result.Summary; s.Withdrawn != 22 || s.WithdrawnDraws[0].String() != "ny-win-4 2024-04-03 Midday 1234" {
+			b.Errorf("%d withdrawn, %v", s.Withdrawn, s.WithdrawnDraws)
+		}
+	})
+}
