@@ -131,7 +131,10 @@ func TestSMTPDomainOfTheMailbox(t *testing.T) {
 	}
 }
 
-// conversing is a mail server that answers each line as it is told. heard is what the client said, when it has gone.
+// more is no answer: the server waits for the next line.
+const more = "…"
+
+// conversing is a mail server that answers each line as it is told, and hangs up where there is nothing to be said. heard is what the client said, when it has gone.
 func conversing(t *testing.T, answer func(line string) string) (address string, heard chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -151,10 +154,48 @@ func conversing(t *testing.T, answer func(line string) string) (address string, 
 		fmt.Fprint(conn, "220 test\r\n")
 		for lines := bufio.NewScanner(conn); lines.Scan(); {
 			all.WriteString(lines.Text() + "\n")
-			fmt.Fprint(conn, answer(lines.Text())+"\r\n")
+			switch says := answer(lines.Text()); says {
+			case "":
+				return
+			case more:
+			default:
+				fmt.Fprint(conn, says+"\r\n")
+			}
 		}
 	}()
 	return listener.Addr().String(), heard
+}
+
+// What a server does once it has taken a message is no failure: whoever took it for one would send the mail again.
+func TestSMTPTakenIsSent(t *testing.T) {
+	t.Parallel()
+	for name, afterwards := range map[string]string{"hangs up": "", "has no time": "421 4.3.2 closing down", "knows no RSET": "502 5.5.1 what?"} {
+		inData, taken := false, false
+		address, heard := conversing(t, func(line string) string {
+			switch {
+			case taken:
+				return afterwards
+			case line == "DATA":
+				inData = true
+				return "354 go on"
+			case inData && line != ".":
+				return more
+			case inData:
+				taken = true
+				return "250 taken"
+			default:
+				return "250 ok"
+			}
+		})
+		sender, err := mail.NewSMTP("smtp://"+address, "Lottery Draws <noreply@example.com>")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = sender.Send(context.Background(), mail.Message{To: "ada@example.org", Subject: "Sign in"})
+		if text := <-heard; err != nil || strings.Count(text, "\nDATA\n") != 1 {
+			t.Errorf("a server that took it and %s: %v\n%s", name, err, text)
+		}
+	}
 }
 
 // refusing is a mail server that knows none of the recipients, and says so in the words that says makes of the address.

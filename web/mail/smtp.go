@@ -171,7 +171,8 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no holiday notices back
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text())
 	msg.AddAlternativeString(gomail.TypeTextHTML, html)
-	if err := connected(ctx, func(ctx context.Context) error { return s.client.DialAndSendWithContext(ctx, msg) }); err != nil {
+	err = connected(ctx, func(ctx context.Context) error { return s.client.DialAndSendWithContext(ctx, msg) })
+	if err != nil && !msg.IsDelivered() { // else the server took it, and hung up or did not like how we leave
 		return errors.New("send a mail: " + nameless(err.Error(), to)) // without %w: the cause names the recipient
 	}
 	return nil
