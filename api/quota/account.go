@@ -141,7 +141,7 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 	b := batch{a: a, debts: a.owed, waiting: a.waiting}
 	a.owed, a.waiting = nil, nil
 	if floor && a.start != 0 {
-		b.ops = append(b.ops, store.QuotaOp{Kind: store.QuotaFloor, Key: a.key, Period: a.period, Start: a.start, N: a.used})
+		b.ops = append(b.ops, a.floor())
 	}
 	for _, d := range b.debts {
 		if d.n == 0 {
@@ -154,6 +154,11 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 	}
 	b.ops = append(b.ops, take)
 	return b
+}
+
+// floor tells the ledger what it said at the last contact.
+func (a *account) floor() store.QuotaOp {
+	return store.QuotaOp{Kind: store.QuotaFloor, Key: a.key, Period: a.period, Start: a.start, N: a.used}
 }
 
 // sparse is how few requests of late are too few for a block: it would go home before the next one comes.

@@ -70,7 +70,9 @@ func (s *Store) resolve() bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ledgerTimeout)
 	defer cancel()
-	results, _, err := s.ledger.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaPeek, Key: s.doubt.mark, Period: Day}})
+	results, _, err := s.tell(ctx, func() []store.QuotaOp {
+		return []store.QuotaOp{{Kind: store.QuotaPeek, Key: s.doubt.mark, Period: Day}}
+	}, func() {})
 	if err != nil {
 		s.opts.Metrics.errors.Inc()
 		s.logAway(err)

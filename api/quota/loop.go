@@ -134,23 +134,31 @@ func (s *Store) contact() {
 // apply asks the ledger for some accounts and tells whether it answered.
 func (s *Store) apply(accounts []*account) bool {
 	batches := make([]batch, len(accounts))
-	var ops []store.QuotaOp
 	outages, at := s.outages.Load(), s.clock.now()
 	advance := s.opts.Advance && !s.closing.Load() && !s.away.Load() // a block that nobody is sure to hear of would be lost
 	for i, a := range accounts {
 		a.mu.Lock()
 		batches[i] = a.take(at, advance, s.opts.Volatile && a.epoch != outages)
 		a.mu.Unlock()
-		ops = append(ops, batches[i].ops...)
 	}
 	mark := s.mark()
-	if mark != "" {
-		ops = append(ops, store.QuotaOp{Kind: store.QuotaAdd, Key: mark, Period: Day, Start: models.PeriodStart(at, Day), N: 1})
+	operations := func() []store.QuotaOp {
+		var ops []store.QuotaOp
+		for i := range batches {
+			ops = append(ops, batches[i].ops...)
+		}
+		if mark != "" {
+			ops = append(ops, store.QuotaOp{Kind: store.QuotaAdd, Key: mark, Period: Day, Start: models.PeriodStart(at, Day), N: 1})
+		}
+		return ops
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ledgerTimeout)
 	defer cancel()
 	began := time.Now()
-	results, now, err := s.ledger.ApplyQuota(ctx, ops)
+	results, now, err := s.tell(ctx, operations, func() {
+		outages = s.outages.Load()
+		remind(batches)
+	})
 	if err != nil {
 		s.failed(batches, mark, err)
 		return false

@@ -41,7 +41,7 @@ type Redis struct {
 }
 
 // errRestarted is the first answer after Redis was started anew: it may have forgotten, and nobody may count with
-// it before it is told what the nodes know. An outage between two contacts would go unseen without it.
+// it before it is told what the nodes know (see Store.tell). An outage between two contacts would go unseen without it.
 var errRestarted = errors.New("redis was restarted")
 
 // RedisPrefix begins every key, and RedisCommands are what is done with them.
@@ -73,7 +73,7 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 }
 
 // recognize refuses connections to a server other than the one that was counted with, until that is known to
-// whoever counts (see notice). A Redis that does not tell its run id is believed.
+// whoever counts (see accept). A Redis that does not tell its run id is believed.
 func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	info, err := conn.Info(ctx, "server").Result()
 	if err != nil {
@@ -92,14 +92,9 @@ func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	return nil
 }
 
-// notice accepts the new server when the operations are those of somebody who counts: a look at a counter must not
-// hide the restart from them.
-func (r *Redis) notice(ops []store.QuotaOp) {
-	for i := range ops {
-		if k := ops[i].Kind; k == store.QuotaPeek || k == store.QuotaReset {
-			return
-		}
-	}
+// accept counts with the new server from now on. Those who only look at a counter do not: that would hide the restart
+// from those who count.
+func (r *Redis) accept() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.server = r.next
@@ -126,17 +121,11 @@ var redisTrial = []store.QuotaOp{
 func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
 	if !r.tried.Load() && !onlyLooks(ops) {
 		if _, _, err := r.apply(ctx, redisTrial); err != nil {
-			if errors.Is(err, errRestarted) {
-				r.notice(ops)
-			}
 			return nil, time.Time{}, fmt.Errorf("count requests in Redis: %w", err)
 		}
 		r.tried.Store(true)
 	}
 	results, now, err := r.apply(ctx, ops)
-	if errors.Is(err, errRestarted) {
-		r.notice(ops)
-	}
 	if err != nil {
 		r.tried.Store(false)
 		return nil, time.Time{}, r.fault(err)
