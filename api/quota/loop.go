@@ -18,6 +18,8 @@ const (
 	sweepEvery = 250 * time.Millisecond
 	// syncEvery is how often the ledger's clock is asked for when nothing else asks.
 	syncEvery = 10 * time.Second
+	// noticeEvery is the same where it may be started anew and forget, which is noticed at a contact.
+	noticeEvery = time.Second
 	// forgetEvery is how often accounts of past periods are forgotten.
 	forgetEvery = 10 * time.Minute
 	// mostAccounts is how many accounts one contact serves: it bounds how long rows stay locked.
@@ -93,16 +95,24 @@ func (s *Store) loop() {
 			if s.away.Load() {
 				s.answerPending() // whoever began to wait at the moment that the ledger went away
 			}
-			if s.away.Load() || at.Sub(lastSync) > syncEvery {
+			if s.away.Load() || at.Sub(lastSync) > s.syncEvery() {
 				s.contact()
 				lastSync = at
 			}
+			s.tellKnown()
 			if at.Sub(lastForget) > forgetEvery {
 				s.forget()
 				lastForget = at
 			}
 		}
 	}
+}
+
+func (s *Store) syncEvery() time.Duration {
+	if s.opts.Volatile {
+		return noticeEvery
+	}
+	return syncEvery
 }
 
 func (s *Store) idle() bool {

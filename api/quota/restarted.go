@@ -8,8 +8,38 @@ import (
 	"slices"
 	"time"
 
+	"lottery/models"
 	"lottery/models/store"
 )
+
+// tellAtOnce is about how many counters are told at a tick without being asked about: requests wait behind them.
+const tellAtOnce = 5_000
+
+// tellKnown tells a ledger that was away, and may have forgotten, what this node knows of counters that nobody asks about
+// here: another node may be asked, which never knew. It takes some at each tick until all are told.
+func (s *Store) tellKnown() {
+	outages := s.outages.Load()
+	if !s.opts.Volatile || s.away.Load() {
+		return
+	}
+	if s.tellingOf != outages {
+		s.tellingOf, s.telling = outages, 0
+	}
+	now := s.clock.now()
+	for queued := 0; s.telling < len(s.shards) && queued < tellAtOnce; s.telling++ {
+		sh := &s.shards[s.telling]
+		sh.mu.RLock()
+		for _, a := range sh.accounts {
+			a.mu.Lock()
+			if a.epoch != outages && a.used > 0 && a.start == models.PeriodStart(now, a.period) {
+				s.enqueue(a)
+				queued++
+			}
+			a.mu.Unlock()
+		}
+		sh.mu.RUnlock()
+	}
+}
 
 // tell asks the ledger. One that was started anew has done nothing: it is asked again at once, after reminded has put
 // into the operations what this node knows. To take it for one that is away would admit requests from memory

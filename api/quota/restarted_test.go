@@ -3,9 +3,12 @@ package quota_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ulule/limiter/v3"
 
 	"lottery/api/quota"
 	"lottery/models/store"
@@ -71,5 +74,45 @@ func TestRestartedRedisIsNotAway(t *testing.T) {
 	}
 	if served != 100 {
 		t.Errorf("served %d of 100", served)
+	}
+}
+
+// What one node knows, a Redis that has forgotten is told by it although nobody asks there again, and no other node begins
+// the day anew. A look at the counter before that makes the node that knows forget nothing.
+func TestRedisIsToldByThoseWhoKnow(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	for name, looks := range map[string]int{"unasked": 0, "looked at": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := storetest.NewRedis(t)
+			knows, other := watch(t, openRedis(t, srv), quota.Options{Volatile: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true})
+			const limit, accounts = 20, 100
+			for i := range accounts {
+				knows.burst(t, strconv.Itoa(i), limit, 4, limit)
+			}
+			srv.Stop()
+			srv.Lose(t)
+			srv.Start(t)
+			if looks > 0 {
+				knows.burst(t, "of this one nobody knows", 1, 1, limit)
+			}
+			for range looks {
+				got, err := knows.Peek(t.Context(), "0", limiter.Rate{Period: quota.Day, Limit: limit})
+				if err != nil || got.Remaining != 0 {
+					t.Errorf("%d of an account that has used all remain, %v", got.Remaining, err)
+				}
+			}
+			l := openRedis(t, srv)
+			for i := range accounts {
+				key := strconv.Itoa(i)
+				storetest.Until(t, "counter "+key+" to be told", func() bool { return counted(t, l, key) == limit })
+				if got := other.burst(t, key, 5, 1, limit); got != 0 {
+					t.Errorf("served %d beyond the limit", got)
+				}
+			}
+			closeNode(t, knows.Store)
+			closeNode(t, other.Store)
+		})
 	}
 }

@@ -59,6 +59,10 @@ type Store struct {
 	name  string
 	marks int
 	doubt *doubt // nil = none
+
+	// Of the loop: see tellKnown.
+	tellingOf int64 // outages so far
+	telling   int   // the shard that is next
 }
 
 type shard struct {
@@ -285,7 +289,11 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	case kind == store.QuotaReset:
 		a.used, a.block, a.owed, a.over = 0, 0, nil, false
 	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // else the loop knows better
-		a.used, a.known = results[0].Used, true
+		used := results[0].Used
+		if s.opts.Volatile && a.epoch != s.outages.Load() {
+			used = max(used, a.used) // it may have forgotten, and was not told yet
+		}
+		a.used, a.known = used, true
 	}
 	a.asked = 0
 	left := a.remaining(rate.Limit)
