@@ -20,12 +20,14 @@ func (t *tool) drawsSync() *cli.Command {
 		Name: "sync", Usage: "fetch and import what the lotteries publish",
 		Description: "New York's dataset is read from 14 days before its newest draw, and once a week whole; the files of the\n" +
 			"others are read when they changed. A feed that fails does not stop the others. A file that became more than a\n" +
-			"tenth smaller is refused, and a dataset fails that has none of the draws any more that it had lately. Where\n" +
+			"tenth smaller is refused, and so is what says other digits of more than a tenth of its draws, and of more\n" +
+			"than 20, than it said before. A dataset fails that has none of the draws any more that it had lately. Where\n" +
 			"draws of what was read are rejected, the exit code is 3; those are named that were not among them at the last\n" +
 			"sync.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "feed", Usage: "only the feed `" + strings.Join(jobs.SyncedFeeds(), "|") + "`"},
 			&cli.BoolFlag{Name: "accept-shrink", Usage: "take files that became much smaller, and a dataset without its newest draws"},
+			&cli.BoolFlag{Name: "accept-corrections", Usage: "take what says other digits of many draws than it said before"},
 			&cli.BoolFlag{Name: "whole", Usage: "read everything, whatever is known"},
 		},
 		Action: t.stored(audited(drawsSync)),
@@ -68,7 +70,9 @@ func drawsSync(ctx context.Context, c *call) error {
 		Store: c.store, Feeds: c.cfg.Feeds, Now: c.env.Now, Log: slog.New(slog.DiscardHandler),
 		Fetcher: feed.NewFetcher(feed.FetchOptions{Contact: c.cfg.PublicURL.String(), AllowPrivate: c.cfg.Feeds.AllowPrivate}),
 	}
-	found, err := s.Run(ctx, jobs.SyncOptions{Feed: only, AcceptShrink: c.Bool("accept-shrink"), Whole: c.Bool("whole")})
+	found, err := s.Run(ctx, jobs.SyncOptions{
+		Feed: only, AcceptShrink: c.Bool("accept-shrink"), AcceptCorrections: c.Bool("accept-corrections"), Whole: c.Bool("whole"),
+	})
 	if err != nil && len(found) == 0 {
 		return err
 	}

@@ -32,7 +32,9 @@ type Sync struct {
 type SyncOptions struct {
 	Feed         string // only this one; "" = all
 	AcceptShrink bool   // take a file that became much smaller
-	Whole        bool   // read everything, whatever is known
+	// AcceptCorrections takes an answer that says other digits of many draws than it said before.
+	AcceptCorrections bool
+	Whole             bool // read everything, whatever is known
 }
 
 // FeedSynced is what became of one feed.
@@ -45,8 +47,14 @@ type FeedSynced struct {
 	Errs        []error            // of the addresses that failed; the others stand
 }
 
-// shrunk is the part of its former size below which a file is not taken.
-const shrunk = 0.9
+const (
+	// shrunk is the part of its former size below which a file is not taken.
+	shrunk = 0.9
+	// rewritten is the part of what a feed said before above which its corrections are not taken.
+	rewritten = 0.1
+	// fewRewritten is how many corrections are taken whatever part they are: a day or two that a lottery mixed up.
+	fewRewritten = 20
+)
 
 // Run syncs the feeds, one after the other: a feed, or an address of it, that fails does not stop the others.
 // CodeConflict: the database is the demo's.
@@ -133,7 +141,7 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		return err
 	}
 	open := func(context.Context) (io.ReadCloser, error) { return got.Open(), nil }
-	if _, err := s.take(ctx, out, src, true, importer.Source{Game: game, Open: open}); err != nil {
+	if _, err := s.take(ctx, out, src, true, importer.Source{Game: game, Open: open}, o); err != nil {
 		return err
 	}
 	src.ETag, src.LastModified, src.Size, src.WholeAt = got.ETag, got.LastModified, got.Size, src.CheckedAt
@@ -156,15 +164,31 @@ func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions
 		src.Size, size, unit, src.Feed)
 }
 
+// refuseRewritten is an error for an answer that says other digits of more than a tenth of the draws that the feed told
+// before: rather a column, a date or a time of day that stands elsewhere than a correction.
+func refuseRewritten(feedID string, held, changed int) error {
+	if changed <= fewRewritten || float64(changed) <= rewritten*float64(held) {
+		return nil
+	}
+	return models.Errorf(models.CodeConflict, "it says other digits of %d of %s than it said before, and nothing of it was taken; look at it, and if it is right: "+
+		"`lotteryadmin draws sync --feed %s --accept-corrections`", changed, models.Count(held, "draw"), feedID)
+}
+
 // take imports one answer, tells how many draws it holds, and finds out which of its rejections are new. whole tells that
 // the answer is all that the address has.
-func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, from importer.Source) (draws int, _ error) {
+func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, from importer.Source, o SyncOptions) (draws int, _ error) {
 	from.Name, from.Size = src.Address, -1
 	var rejected []models.Rejection
 	done, err := importer.Run(ctx, s.Store, []importer.Source{from}, importer.Options{
 		Feed: src.Feed, Now: s.now, OnRejection: func(r models.Rejection) error {
 			rejected = append(rejected, r)
 			return nil
+		},
+		Doubt: func(held, changed int) error {
+			if o.AcceptCorrections {
+				return nil
+			}
+			return refuseRewritten(src.Feed, held, changed)
 		},
 	})
 	if err != nil {

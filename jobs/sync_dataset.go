@@ -65,7 +65,7 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 		}
 	}
 	open := func(context.Context) (io.ReadCloser, error) { return feed.OpenTempFile(records.file), nil }
-	draws, err := s.take(ctx, out, src, whole, importer.Source{Open: open})
+	draws, err := s.take(ctx, out, src, whole, importer.Source{Open: open}, o)
 	if err != nil {
 		return err
 	}

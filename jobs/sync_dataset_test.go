@@ -125,7 +125,7 @@ func sodaUpTo(n int, last time.Time) http.HandlerFunc {
 			if d.Before(since) {
 				continue
 			}
-			rows = append(rows, fmt.Sprintf(`{"draw_date":"%sT00:00:00.000","midday_daily":"123","evening_daily":"%03d","midday_win_4":"0042","evening_win_4":"9999"}`, d.Format("2006-01-02"), i%1000))
+			rows = append(rows, fmt.Sprintf(`{"draw_date":"%sT00:00:00.000","midday_daily":"123","evening_daily":"%03d","midday_win_4":"0042","evening_win_4":"9999"}`, d.Format("2006-01-02"), d.Unix()/86_400%1000))
 		}
 		rows = rows[min(offset, len(rows)):min(offset+limit, len(rows))]
 		w.Header().Set("Content-Type", "application/json")

@@ -60,7 +60,7 @@ func TestSyncRefusesShrunkFiles(t *testing.T) {
 		t.Errorf("%+v", page)
 	}
 	b.set(va3, virginia(80, "0,3,5"))
-	only.AcceptShrink = true
+	only.AcceptShrink, only.AcceptCorrections = true, true
 	if taken := b.run(t, only); len(taken.Errs) > 0 || taken.Summary.Corrected != 80 {
 		t.Errorf("%+v", taken)
 	}

@@ -53,6 +53,10 @@ type Options struct {
 	// minutes.
 	Patience time.Duration
 
+	// Doubt, if not nil, is asked of each file that is planned: held of its draws are stored as the feed's own word, and
+	// rewritten of those would get other digits. Its error is a FileError.
+	Doubt func(held, rewritten int) error
+
 	// Progress, if not nil, is called at most four times a second, and never at the same time as OnRejection.
 	Progress func(Progress)
 	// OnRejection, if not nil, gets every rejection: by file, then line, then column, once the file is done with.

@@ -19,6 +19,7 @@ type stored struct {
 // plan decides the outcome of every row of f against the database overlaid with before. It can be made again.
 func (r *run) plan(ctx context.Context, f *file, before overlay) error {
 	f.counts, f.conflicts, f.withdrawn = [outcomes]int{}, f.conflicts[:0], withdrawn{}
+	f.held, f.rewritten = 0, 0
 	p := planner{run: r, file: f, before: before}
 	for start := 0; start < len(f.rows); {
 		end := start
@@ -140,6 +141,12 @@ func (p *planner) decide(i int, addons uint32, found *stored) {
 	}
 	feedID := p.run.form.Feed
 	same := !found.odd && found.number == r.number
+	if found.feed == feedID {
+		p.file.held++
+		if !same {
+			p.file.rewritten++
+		}
+	}
 	mayCorrect := found.feed == feedID || models.FeedRank(found.feed) < models.FeedRank(feedID)
 	switch {
 	case found.void:

@@ -28,6 +28,8 @@ type file struct {
 	conflicts  []conflict            // by the plan
 	doubtful   []key                 // the days, as keys, of rejected draws: what is stored of them may be meant
 	withdrawn  withdrawn             // by the plan
+	held       int                   // by the plan: slots in which the feed's own earlier word stands
+	rewritten  int                   // by the plan: how many of those would get other digits
 }
 
 // reading is the state while a file is read.

@@ -103,6 +103,9 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 			if err := r.plan(ctx, f, before); err != nil {
 				return err
 			}
+			if doubted, err := r.doubted(f); doubted || err != nil {
+				return err
+			}
 			if i < len(files)-1 {
 				before = before.with(f)
 			}
@@ -121,6 +124,20 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 		}
 	}
 	return models.Errorf(models.CodeUnavailable, "others changed the draws all the time, for %s: run it again", r.opts.Patience)
+}
+
+// doubted asks Doubt of a planned file, and makes it one that cannot be used.
+func (r *run) doubted(f *file) (bool, error) {
+	if r.opts.Doubt == nil {
+		return false, nil
+	}
+	err := r.opts.Doubt(f.held, f.rewritten)
+	if err == nil {
+		return false, nil
+	}
+	closed := f.rejections.close()
+	*f = file{name: f.name, failed: err, ignored: f.ignored}
+	return true, closed
 }
 
 func (r *run) wouldRefuse(files []*file) bool {
