@@ -58,7 +58,7 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	if err != nil {
 		return Session{}, err
 	}
-	if err := sellable(&now); err != nil {
+	if err := sellable(&now, open != nil); err != nil {
 		return Session{}, err
 	}
 	if b = now.Billing; b.CustomerID == nil {
@@ -88,18 +88,20 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	return out, s.store.SaveBilling(ctx, l, b)
 }
 
-// sellable refuses accounts that have nothing to gain by paying.
-func sellable(now *Standing) error {
+// sellable refuses accounts that have nothing to gain by paying. open tells that a checkout is: what was only begun there is
+// paid there.
+func sellable(now *Standing, open bool) error {
 	a := &now.Account
 	plan, source := a.Plan()
+	unfinished := now.Unfinished && !(open && now.Begun)
 	switch {
 	case a.Status == models.AccountClosed:
 		return models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
 	case a.Status == models.AccountSuspended:
 		return models.Errorf(models.CodeConflict, "account %s is suspended: nothing is sold to it", a.ID)
-	case now.Unfinished && now.Billing.Status != nil && *now.Billing.Status == models.SubscriptionIncomplete:
+	case unfinished && now.Billing.Status != nil && *now.Billing.Status == models.SubscriptionIncomplete:
 		return models.Errorf(models.CodeConflict, "a payment for account %s is under way; its result comes by itself", a.ID)
-	case now.Unfinished:
+	case unfinished:
 		return models.Errorf(models.CodeConflict, "account %s has a subscription already: it is managed in the billing portal", a.ID)
 	case source == models.SourceOperator: // it stands whatever is paid
 		return models.Errorf(models.CodeConflict,

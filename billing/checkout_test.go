@@ -82,6 +82,67 @@ func TestCheckoutGivesTheOpenSessionAgain(t *testing.T) {
 	})
 }
 
+// A card that is refused leaves its subscription incomplete, and the checkout open: that is gone on with, and pays the same
+// subscription.
+func TestCheckoutIsGoneOnWithAfterARefusedCard(t *testing.T) {
+	each(t, func(w *world) {
+		first := w.checkout()
+		for range 2 {
+			if _, paid, err := w.stripe.Pay(first, sandbox.CardDeclined); err != nil || paid {
+				w.t.Fatal(paid, err)
+			}
+			w.settle()
+			w.wantStates(map[string]string{w.onlySubscription(): "incomplete"})
+			w.wantPlan(models.PlanFree)
+			if again := w.checkout(); again != first {
+				w.t.Errorf("%s is opened beside %s", again, first)
+			}
+		}
+		b, err := w.store.BillingAccount(w.t.Context(), w.account.ID)
+		w.must(err)
+		if !b.InCheckout(w.stripe.Now()) {
+			w.t.Errorf("not in checkout: %+v", b)
+		}
+		w.stripe.Advance(time.Hour)
+		if _, paid, err := w.stripe.Pay(first, sandbox.CardOK); err != nil || !paid {
+			w.t.Fatal(paid, err)
+		}
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.wantStates(map[string]string{w.onlySubscription(): "active"})
+		w.wantFlags()
+		_, err = w.billing.Checkout(w.t.Context(), w.account.ID)
+		w.refused(err)
+	})
+}
+
+// Whoever comes back when what a refused card left is over pays a new subscription; whoever leaves, pays nothing any more.
+func TestCheckoutLongAfterARefusedCard(t *testing.T) {
+	each(t, func(w *world) {
+		_, _, err := w.stripe.Pay(w.checkout(), sandbox.CardDeclined)
+		w.must(err)
+		left := w.onlySubscription()
+		w.settle()
+		w.stripe.Advance(25 * time.Hour)
+		w.buy(sandbox.CardOK)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+
+		w.account = w.newAccount()
+		again := w.checkout()
+		_, _, err = w.stripe.Pay(again, sandbox.CardDeclined)
+		w.must(err)
+		w.settle()
+		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		if err != nil || len(ended.Cancelled) != 1 || ended.UnderWay || ended.Cancelled[0] == left {
+			w.t.Errorf("%+v: %v", ended, err)
+		}
+		if _, paid, err := w.stripe.Pay(again, sandbox.CardOK); err != nil || paid {
+			w.t.Errorf("paid after the end: %v", err)
+		}
+	})
+}
+
 // What is open and cannot be given again is closed before another one is opened.
 func TestCheckoutOpensAnother(t *testing.T) {
 	each(t, func(w *world) {

@@ -23,6 +23,7 @@ type subscription struct {
 	ours         bool      // to our product, whether or not the price is known
 	pastDueSince time.Time // of one that is past due: when its oldest unpaid invoice was due, or its period began
 	owes         bool      // its latest invoice is not paid, and would be charged by itself
+	sold         bool      // by a checkout of ours, not made by hand
 	neverPaid    bool      // it has invoices to pay, and none of them ever was
 	paidLate     string    // its latest invoice, if that was paid when the subscription had ended; "" if not
 }
@@ -34,7 +35,7 @@ const lastSecond = 253402300799
 // date ends then, wherever its periods end.
 func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscription {
 	out := subscription{
-		id: sub.ID, status: string(sub.Status), created: sub.Created, ending: sub.CancelAtPeriodEnd || sub.CancelAt > 0,
+		id: sub.ID, status: string(sub.Status), created: sub.Created, ending: sub.CancelAtPeriodEnd || sub.CancelAt > 0, sold: sub.Metadata[accountKey] != "",
 		owes: sub.CollectionMethod != stripe.SubscriptionCollectionMethodSendInvoice && sub.LatestInvoice != nil && owed(sub.LatestInvoice.Status),
 	}
 	if paidLate(sub) {
@@ -205,4 +206,12 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 // unfinished tells whether a subscription goes on, or may: another one must not be sold beside it.
 func unfinished(subs []subscription) bool {
 	return slices.ContainsFunc(subs, func(s subscription) bool { return s.ours && !s.over() })
+}
+
+// begun tells whether all that is unfinished was begun by a checkout and waits for its first payment, on which no bank
+// decides.
+func begun(subs []subscription) bool {
+	return unfinished(subs) && !slices.ContainsFunc(subs, func(s subscription) bool {
+		return s.ours && !s.over() && (s.status != models.SubscriptionIncomplete || !s.sold || s.neverPaid)
+	})
 }

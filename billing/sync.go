@@ -29,6 +29,9 @@ type Standing struct {
 	Changed bool        // what Stripe says of the plan is another than it was
 	// Unfinished tells that a subscription goes on, or may: nothing else is sold.
 	Unfinished bool
+	// Begun tells that what is unfinished was begun at checkout: Stripe makes a subscription at the first attempt to pay, and
+	// a card that is refused leaves it incomplete for a day, and the checkout open.
+	Begun bool
 }
 
 // Sync asks Stripe for everything about one account, and makes its plan what the answer says. It is the only thing
@@ -97,7 +100,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 		s.log.InfoContext(ctx, "an account's plan follows its subscription", "account", accountID, "actor", why.Actor, "reason", why.Reason,
 			"event", why.EventID, "billed", billedName(st.plan))
 	}
-	out := Standing{Account: done.Account, Billing: b, Was: done.Was, Changed: done.Changed, Unfinished: unfinished(subs)}
+	out := Standing{Account: done.Account, Billing: b, Was: done.Was, Changed: done.Changed, Unfinished: unfinished(subs), Begun: begun(subs)}
 	if out.Unfinished && out.Account.Status == models.AccountClosed {
 		cancelled = errors.Join(cancelled, s.endClosed(ctx, accountID, subs))
 	}

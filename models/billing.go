@@ -54,6 +54,12 @@ func (b *BillingAccount) Payable(now time.Time) bool {
 	return b.SessionID != nil && b.SessionExpiresAt != nil && now.Before(*b.SessionExpiresAt)
 }
 
+// InCheckout tells whether the subscription is no more than what an open checkout began: a card was refused there, or the
+// customer left in the middle. Nothing is under way then, and the checkout can be gone on with.
+func (b *BillingAccount) InCheckout(now time.Time) bool {
+	return b.Status != nil && *b.Status == SubscriptionIncomplete && b.Payable(now)
+}
+
 // KnownPrice is a Stripe price that gives a plan. Prices are never forgotten: a customer may hold an old one.
 type KnownPrice struct {
 	PriceID    string `gorm:"primaryKey"`

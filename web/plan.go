@@ -51,7 +51,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 		return planView{}, err
 	}
 	p := planView{
-		Billing: b, Charging: b.GoesOn(), Returned: returned, Suspended: v.Account.Status == models.AccountSuspended,
+		Billing: b, Charging: b.GoesOn() && !b.InCheckout(h.deps.Now()), Returned: returned, Suspended: v.Account.Status == models.AccountSuspended,
 		Limit: v.Account.DailyLimit(h.deps.Plans), OwnLimit: v.Account.LimitOverride != nil,
 		Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), b.PriceID),
 	}
@@ -88,7 +88,7 @@ func (p *planView) pays() {
 	case models.SubscriptionUnpaid:
 		p.PastDue, p.GivenUp = true, true
 	case models.SubscriptionIncomplete:
-		p.UnderWay = p.open()
+		p.UnderWay = p.open() && p.Charging
 	}
 	if p.open() && p.Charging && (p.Paid == "" || !p.PastDue && !p.UnderWay) {
 		p.Idle, p.PastDue, p.UnderWay = true, false, false

@@ -55,6 +55,28 @@ func TestPaymentUnderWay(t *testing.T) {
 	}
 }
 
+// Whoever comes back from a checkout that refused the card is not told that a payment is on its way, and can go on.
+func TestUpgradeAfterARefusedCard(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	returned := s.buy(p, sandbox.CardDeclined)
+	for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=portal", returned} {
+		s.sync("ada@example.com")
+		if text := p.get(path).text; strings.Contains(text, "on its way") || strings.Contains(text, "does not give you Pro") || !strings.Contains(text, "/dashboard/plan/upgrade") {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	if text := p.get("/dashboard/account/close").text; strings.Contains(text, "Your subscription is cancelled") {
+		t.Errorf("closing: %s", text)
+	}
+	if again := s.buy(p, sandbox.CardOK); again != returned {
+		t.Errorf("another checkout: %s, %s", again, returned)
+	}
+	p.get(returned).says(t, http.StatusOK, "Welcome to Pro")
+}
+
 // Whose payment is tried no more is not told to wait for another try.
 func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
 	t.Parallel()

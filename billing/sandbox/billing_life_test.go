@@ -19,15 +19,19 @@ func TestCheckoutDeclined(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	got := must(b.API.CheckoutSessions.Get(cs.ID, nil))(t)
-	if got.Status != "open" || got.PaymentStatus != "unpaid" || len(b.Subscriptions(customer)) != 0 {
-		t.Errorf("%+v", got)
+	left := b.Subscriptions(customer)
+	if got.Status != "open" || got.PaymentStatus != "unpaid" || got.Subscription != nil || len(left) != 1 || left[0].Status != "incomplete" {
+		t.Errorf("%+v, %+v", got, left)
 	}
 	b.quiesce()
 	if !slices.Contains(b.hook.types(), "charge.failed") {
 		t.Error(b.hook.types())
 	}
-	if _, ok, _ := b.Pay(cs.ID, sandbox.CardOK); !ok || len(b.Subscriptions(customer)) != 1 {
-		t.Error("a second try with a good card did not pay")
+	if _, ok, _ := b.Pay(cs.ID, sandbox.CardDeclined); ok || len(b.Subscriptions(customer)) != 1 {
+		t.Error("a second refusal")
+	}
+	if _, ok, _ := b.Pay(cs.ID, sandbox.CardOK); !ok || len(b.Subscriptions(customer)) != 1 || b.Subscriptions(customer)[0].Status != "active" {
+		t.Error("another try with a good card did not pay")
 	}
 }
 

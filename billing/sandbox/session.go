@@ -20,6 +20,7 @@ type session struct {
 	ExpiresAt   int64             `json:"expires_at"`
 	URL         string            `json:"url"`
 	Sub         string            `json:"subscription"`
+	Begun       string            `json:"begun"` // the subscription that the first attempt to pay made, whether or not it paid
 	Invoice     string            `json:"invoice"`
 	SubMetadata map[string]string `json:"subscription_metadata"`
 	SubText     string            `json:"subscription_description"`
