@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 const saidTwice = time.Second
 
 func main() {
+	log.SetOutput(io.Discard) // what Go's HTTP client finds odd is no message for an operator: what failed is told as an error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that closes may say so twice: it is never undone

@@ -74,6 +74,7 @@ type node struct {
 
 // serve runs a server until ctx ends, then lets what is in flight finish.
 func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
+	slog.SetDefault(opts.log) // Go's HTTP client says there what it finds odd
 	if cfg.LeadsAstray() && !opts.demo {
 		opts.log.Warn("public_url names this machine alone: mails and Stripe lead everybody else nowhere; set it to the address that people type", "public_url", cfg.PublicURL.String())
 	}
