@@ -3,6 +3,8 @@ package middleware
 import (
 	"context"
 	"time"
+
+	"lottery/models/store"
 )
 
 // AskEvery sets how often Run asks for changed accounts, before it runs.
@@ -16,9 +18,9 @@ func (k *Keys) Waiting() int {
 }
 
 // Refresh is one poll of Run. It tells which account change it has worked off.
-func (k *Keys) Refresh(ctx context.Context) (seen int64, err error) {
+func (k *Keys) Refresh(ctx context.Context) (seen store.AccountChange, err error) {
 	err = k.refresh(ctx)
-	return k.seen.Load(), err
+	return k.seen, err
 }
 
 // ReadAhead reads the first portion of keys ahead.

@@ -29,7 +29,7 @@ type Keys struct {
 
 	mu        sync.Mutex
 	byAccount map[string]*knownKey // the newest; the others follow
-	seen      atomic.Int64         // number of the last account change that Run has worked off
+	seen      store.AccountChange  // the last that Run has worked off; Run's alone
 	looks     atomic.Int64         // how often Run has seen which known keys are to be read anew; written under mu
 
 	lookUps lookUps
@@ -52,7 +52,7 @@ func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func(
 	if err != nil {
 		return nil, err
 	}
-	k.seen.Store(newest)
+	k.seen = newest
 	return k, nil
 }
 
@@ -164,13 +164,12 @@ func (k *Keys) Run(ctx context.Context) {
 	}
 }
 
-// refresh reloads the known keys of the accounts that changed.
+// refresh reloads the known keys of the accounts that changed, or all of them where nobody can tell which did.
 func (k *Keys) refresh(ctx context.Context) error {
-	since := k.seen.Load()
 	ctx, cancel := context.WithTimeout(ctx, 5*lookUpTimeout)
 	defer cancel()
-	ids, newest, err := k.store.AccountChanges(ctx, since)
-	if err != nil || newest == since {
+	ids, newest, known, err := k.store.AccountChanges(ctx, k.seen)
+	if err != nil || newest == k.seen {
 		return err
 	}
 	var changed []*knownKey
@@ -182,12 +181,16 @@ func (k *Keys) refresh(ctx context.Context) error {
 		}
 	}
 	k.mu.Unlock()
+	if !known {
+		k.log.Warn("the database was put back to an earlier state: all known keys are read anew")
+		changed = slices.Collect(k.known.all())
+	}
 	for portion := range slices.Chunk(changed, lookUpsAtOnce) {
 		if err := k.reload(ctx, portion); err != nil {
 			return err
 		}
 	}
-	k.seen.Store(newest)
+	k.seen = newest
 	return nil
 }
 

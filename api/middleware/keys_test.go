@@ -384,7 +384,7 @@ func TestKeysRevokedWhileLookedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if seen, err := node.Refresh(ctx); err != nil || seen != newest {
-			t.Fatalf("worked off %d of %d: %v", seen, newest, err)
+			t.Fatalf("worked off %v of %v: %v", seen, newest, err)
 		}
 		if got := code(t, node, victim); got != problem.RevokedAPIKey {
 			t.Fatalf("round %d: the revoked key has %q", round, got)

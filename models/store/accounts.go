@@ -50,29 +50,55 @@ type notedChange struct{}
 // other processes are not told: NewestAccountChange has them all.
 func (s *Store) AccountsChanged() <-chan struct{} { return s.accountsChanged }
 
-// NewestAccountChange is the number of the newest change of an account.
-func (s *Store) NewestAccountChange(ctx context.Context) (newest int64, err error) {
-	if err := s.replaced(); err != nil {
-		return 0, err
-	}
-	if err := s.reader(ctx).Table("account_version").Select("number").Where("id = 1").Take(&newest).Error; err != nil {
-		return 0, unavailable(err)
-	}
-	return newest, nil
+// AccountChange is a change of an account. At and AccountID tell it from another of that number, where a database was put
+// back to an earlier state: a standby took over that lacked the last ones.
+type AccountChange struct {
+	Number    int64 // 0 = there was none yet
+	AccountID string
+	At        int64 // Unix microseconds
 }
 
-// AccountChanges is the ids of the accounts that changed after number since, and the newest number.
-func (s *Store) AccountChanges(ctx context.Context, since int64) (ids []string, newest int64, err error) {
+// NewestAccountChange is the newest change of an account.
+func (s *Store) NewestAccountChange(ctx context.Context) (AccountChange, error) {
+	if err := s.replaced(); err != nil {
+		return AccountChange{}, err
+	}
+	var newest []accountChange
+	err := s.reader(ctx).Table("account_version").Select("account_version.number", "c.account_id", "c.changed_at").
+		Joins("LEFT JOIN account_changes c ON c.number = account_version.number").Where("account_version.id = 1").Scan(&newest).Error
+	if err == nil && len(newest) != 1 {
+		err = gorm.ErrRecordNotFound
+	}
+	if err != nil {
+		return AccountChange{}, unavailable(err)
+	}
+	return newest[0].told(), nil
+}
+
+func (c *accountChange) told() AccountChange {
+	return AccountChange{c.Number, c.AccountID, c.ChangedAt.UnixMicro()}
+}
+
+// AccountChanges is the ids of the accounts that changed after since, and the newest change. known is false where the
+// database does not have since: what has changed cannot be told.
+func (s *Store) AccountChanges(ctx context.Context, since AccountChange) (ids []string, newest AccountChange, known bool, err error) {
 	newest, err = s.NewestAccountChange(ctx)
 	if err != nil || newest == since {
-		return nil, newest, err
+		return nil, newest, err == nil, err
+	}
+	var then []accountChange
+	if err := s.reader(ctx).Where("number = ?", since.Number).Find(&then).Error; err != nil {
+		return nil, AccountChange{}, false, unavailable(err)
+	}
+	if newest.Number < since.Number || since.AccountID != "" && (len(then) == 0 || then[0].told() != since) {
+		return nil, newest, false, nil
 	}
 	err = s.reader(ctx).Model(&accountChange{}).Distinct("account_id").
-		Where("number > ? AND number <= ?", since, newest).Pluck("account_id", &ids).Error
+		Where("number > ? AND number <= ?", since.Number, newest.Number).Pluck("account_id", &ids).Error
 	if err != nil {
-		return nil, 0, unavailable(err)
+		return nil, AccountChange{}, false, unavailable(err)
 	}
-	return ids, newest, nil
+	return ids, newest, true, nil
 }
 
 // NewAccount is what CreateAccount needs.

@@ -141,10 +141,10 @@ func TestRoomForKeys(t *testing.T) {
 		told := func(what string, want bool) {
 			t.Helper()
 			n, err := st.NewestAccountChange(ctx)
-			if err != nil || (n > last) != want {
-				t.Errorf("%s: change %d after %d, %v", what, n, last, err)
+			if err != nil || (n.Number > last) != want {
+				t.Errorf("%s: change %d after %d, %v", what, n.Number, last, err)
 			}
-			last = n
+			last = n.Number
 		}
 		create := func(want models.Code, expires *time.Time) store.Key {
 			t.Helper()

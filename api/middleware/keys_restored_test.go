@@ -1,0 +1,105 @@
+package middleware_test
+
+import (
+	"database/sql"
+	"log/slog"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"lottery/api/middleware"
+	"lottery/api/problem"
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// Where the database is put back under a node to what it was a few changes ago, as when a standby takes over that lacked
+// them, keys that are revoked then are refused, however many changes there were before and since; so are keys that are lost.
+func TestDatabaseIsPutBack(t *testing.T) {
+	t.Parallel()
+	for name, changes := range map[string]struct{ lost, since int }{"as many": {1, 1}, "fewer": {3, 1}, "more": {1, 3}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, address := t.Context(), storetest.NewPostgres(t)
+			create := func(st *store.Store, account string) store.Key {
+				t.Helper()
+				k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: account, Create: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return k
+			}
+			before := storetest.OpenURL(t, address, store.Options{})
+			revoked, stays := create(before, "revoked@example.com"), create(before, "stays@example.com")
+			if err := before.Close(); err != nil {
+				t.Fatal(err)
+			}
+			putBack := copied(t, address)
+			st := storetest.OpenURL(t, address, store.Options{})
+			n, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), time.Now, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lost store.Key
+			for i := range changes.lost {
+				lost = create(st, strings.Repeat("l", i+1)+"@example.com")
+			}
+			if _, err := n.Refresh(ctx); err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range []store.Key{revoked, stays, lost} {
+				if got := code(t, n, k.Secret); got != "" {
+					t.Fatal(got)
+				}
+			}
+
+			putBack()
+			after := storetest.OpenURL(t, address, store.Options{})
+			if _, err := after.RevokeKey(ctx, revoked.ID); err != nil {
+				t.Fatal(err)
+			}
+			for i := 1; i < changes.since; i++ {
+				create(after, strings.Repeat("s", i)+"@example.com")
+			}
+			storetest.Until(t, "the database to be read", func() bool { _, err := n.Refresh(ctx); return err == nil })
+			for what, want := range map[string]problem.Code{revoked.Secret: problem.RevokedAPIKey, stays.Secret: "", lost.Secret: problem.InvalidAPIKey} {
+				if got := code(t, n, what); got != want {
+					t.Errorf("a key has %q, want %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+// copied keeps a copy of a PostgreSQL database that nobody uses, which takes its place when that is wanted.
+func copied(t *testing.T, address string) (putBack func()) {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(u.Path, "/")
+	u.Path = "/postgres"
+	db, err := sql.Open("pgx", u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	do := func(statements ...string) {
+		t.Helper()
+		for _, s := range statements {
+			if _, err := db.ExecContext(t.Context(), s); err != nil {
+				t.Fatalf("%s: %v", s, err)
+			}
+		}
+	}
+	do("CREATE DATABASE " + name + "_copy TEMPLATE " + name)
+	return func() {
+		do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'",
+			"ALTER DATABASE "+name+" RENAME TO "+name+"_gone", "ALTER DATABASE "+name+"_copy RENAME TO "+name)
+	}
+}
