@@ -204,6 +204,9 @@ func (c *call) endBilling(ctx context.Context, a *models.Account) error {
 	for _, id := range ended.Cancelled {
 		c.say("Cancelled subscription %s.", id)
 	}
+	if ended.JustPaid {
+		c.say("It was paid just now, before anybody here had heard of it: refund that in Stripe's dashboard. The account is flagged closed_but_subscription.")
+	}
 	if ended.UnderWay {
 		c.say("A bank may be deciding on a payment for it, which cannot be called back: if it is paid, the account is flagged paid_after_end.")
 	}

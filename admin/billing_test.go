@@ -249,26 +249,37 @@ func TestDeletingFailsAfterCancelling(t *testing.T) {
 	}
 }
 
-// Deleting cannot call back what a bank decides on: it says so, and what comes after all is flagged.
+// Deleting cannot call back what a bank decides on: it says so, and what comes after all is flagged; so is what was paid
+// before anybody here had heard of it.
 func TestDeletedWhileABankDecides(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	for name, card := range map[string]sandbox.Card{"card": sandbox.CardOK, "bank": sandbox.BankPays} {
-		id := s.account(name + "@example.com")
-		if _, _, err := s.stand.Pay(s.checkout(id), card); err != nil {
+	for _, c := range []struct {
+		name        string
+		card        sandbox.Card
+		heard       bool
+		says, flags string
+	}{
+		{"card", sandbox.CardOK, true, "", ""},
+		{"unheard", sandbox.CardOK, false, "refund that in Stripe's dashboard", "closed_but_subscription"},
+		{"bank", sandbox.BankPays, false, "cannot be called back", "paid_after_end"},
+	} {
+		id := s.account(c.name + "@example.com")
+		if _, _, err := s.stand.Pay(s.checkout(id), c.card); err != nil {
 			t.Fatal(err)
 		}
+		if c.heard {
+			s.run(0, "billing", "sync", id)
+		}
 		_, messages := s.run(0, "accounts", "delete", id, "--yes")
-		if strings.Contains(messages, "cannot be called back") != (card == sandbox.BankPays) {
-			t.Errorf("%s: %q", name, messages)
+		for _, says := range []string{"refund that in Stripe's dashboard", "cannot be called back"} {
+			if strings.Contains(messages, says) != (says == c.says) {
+				t.Errorf("%s: %q", c.name, messages)
+			}
 		}
 		s.stand.Advance(96 * time.Hour)
 		s.run(0, "billing", "sync", id)
-		if card == sandbox.BankPays {
-			s.wantFlags(id, "paid_after_end")
-		} else {
-			s.wantFlags(id)
-		}
+		s.wantFlags(id, strings.Fields(c.flags)...)
 	}
 }
 

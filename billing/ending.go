@@ -2,7 +2,9 @@ package billing
 
 import (
 	"context"
+	"fmt"
 
+	"lottery/models"
 	"lottery/models/store"
 )
 
@@ -12,6 +14,9 @@ type Ended struct {
 	All       bool     // Stripe has confirmed the end of each, whatever failed after that
 	// UnderWay tells that a bank may be deciding on a payment for one of them, which cancelling does not call back.
 	UnderWay bool
+	// JustPaid tells that one of them was paid at a checkout of which nobody here had heard yet: an operator is asked to
+	// pay it back.
+	JustPaid bool
 }
 
 // End cancels everything that the account pays for, and closes its open checkout: for an account that is closed or
@@ -40,6 +45,13 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 			if !sub.ours || sub.over() {
 				continue
 			}
+			if unheard(&b, &sub) {
+				out.JustPaid = true
+				detail := fmt.Sprintf("subscription %s was paid in the moment in which the account was closed, and is cancelled: refund its payment", sub.id)
+				if err := s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)); err != nil {
+					return err
+				}
+			}
 			if err := s.cancel(ctx, sub.id); err != nil {
 				return err
 			}
@@ -51,4 +63,10 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 		return err
 	})
 	return out, err
+}
+
+// unheard tells whether a subscription was paid and nobody here knows yet: its checkout was completed just now.
+func unheard(b *models.BillingAccount, sub *subscription) bool {
+	known := b.SubscriptionID != nil && *b.SubscriptionID == sub.id && b.Status != nil && *b.Status != models.SubscriptionIncomplete
+	return !known && sub.status == models.SubscriptionActive && !sub.neverPaid
 }

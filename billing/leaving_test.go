@@ -80,14 +80,17 @@ func TestEndCancelsEverything(t *testing.T) {
 	})
 }
 
-// The checkout is paid in the moment in which the account ends.
+// The checkout is paid in the moment in which the account ends, or before, and nobody has heard of it. An operator is asked
+// to pay it back.
 func TestEndWhilePaying(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.checkout()
 		node := w.via(after(http.MethodGet, "/v1/checkout/sessions", func() { _, _, _ = w.stripe.Pay(session, sandbox.CardOK) }))
-		if _, err := node.End(w.t.Context(), w.account.ID, cause()); err != nil {
-			w.t.Errorf("%v", err)
+		ended, err := node.End(w.t.Context(), w.account.ID, cause())
+		if err != nil || !ended.JustPaid {
+			w.t.Errorf("%+v, %v", ended, err)
 		}
+		w.wantFlags(models.FlagClosed)
 		for _, sub := range w.stripe.Subscriptions("") {
 			if sub.Status != "canceled" {
 				w.t.Errorf("%+v", sub)

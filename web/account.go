@@ -249,7 +249,11 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 				"cancelled", ended.Cancelled, "error", err)
 			return h.doubtEnded(w, r, v, &ended)
 		}
-		if ended.UnderWay {
+		switch {
+		case ended.JustPaid:
+			bye = "Your keys do not work any more, and your address is deleted. What you paid just now is cancelled with it, and we are told to pay it back: " +
+				"if that takes long, write to support" + supportHint(h.deps.Support) + " and name account " + v.Account.ID + ". Nothing else will be charged."
+		case ended.UnderWay:
 			bye = "Your keys do not work any more, and your address is deleted. A payment that your bank is deciding on cannot be called back: " +
 				"if it is charged, write to support" + supportHint(h.deps.Support) + " and name account " + v.Account.ID + ". Nothing else will be charged."
 		}

@@ -94,6 +94,31 @@ func TestClosingWhileABankDecides(t *testing.T) {
 	}
 }
 
+// Who pays at Stripe and closes before anybody here has heard of it is not told that nothing will be charged: it was. Who has
+// come back from there knows what it was for.
+func TestClosingWhatWasJustPaid(t *testing.T) {
+	t.Parallel()
+	for _, heard := range []bool{false, true} {
+		s := openShop(t)
+		p := s.person()
+		p.signIn("ada@example.com")
+		returned := s.buy(p, sandbox.CardOK)
+		if heard {
+			p.get(returned)
+		}
+		id := s.account("ada@example.com").ID
+		closed := p.post("/dashboard/account/close", "confirm", "yes")
+		closed.says(t, http.StatusOK, "Your account is closed")
+		if heard == strings.Contains(closed.text, "What you paid just now") || heard != strings.Contains(closed.text, "nothing will be charged") {
+			t.Errorf("heard of: %v\n%s", heard, closed.text)
+		}
+		flags, err := s.store.Flags(t.Context(), id)
+		if err != nil || heard != (len(flags) == 0) {
+			t.Errorf("heard of: %v: %+v, %v", heard, flags, err)
+		}
+	}
+}
+
 // The database stops answering while an account is closed. The page that says what became of the subscription needs none,
 // and nobody is told that nothing was changed.
 func TestClosingIsCutShort(t *testing.T) {
