@@ -93,7 +93,7 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 func sellable(now *Standing, open bool) error {
 	a := &now.Account
 	plan, source := a.Plan()
-	unfinished := now.Unfinished && !(open && now.Begun)
+	unfinished := now.Unfinished && (!open || !now.Begun)
 	switch {
 	case a.Status == models.AccountClosed:
 		return models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
