@@ -50,6 +50,28 @@ func (t *tool) draws() *cli.Command {
 			Action: t.stored(audited(drawsUnset)),
 		},
 		{
+			Name: "show", Usage: "show what is stored of a date, and what it said before",
+			Description: "Shows each draw with its add-ons, the feed that it is from, and its earlier digits if it was corrected,\n" +
+				"the oldest first. Draws that were taken back are shown too (void).\n\n" +
+				"Example:\n  lotteryadmin draws show --game ny-win-4 --date 2007-06-10",
+			Flags: []cli.Flag{
+				gameFlag(true),
+				&cli.StringFlag{Name: "date", Required: true, Usage: "the `DATE` of the draw in the game's own zone"},
+				&cli.StringFlag{Name: "tod", Usage: "only at this `TIME` of day, such as Midday"},
+			},
+			Action: t.stored(drawsShow),
+		},
+		{
+			Name: "corrections", Usage: "list draws that were corrected or taken back, newest first",
+			Description: "Lists what each said before and after, by which feed, and the reason where it was an operator's word.\n\n" +
+				"Example:\n  lotteryadmin draws corrections --game tx-pick-3 --from 2026-01-01",
+			Flags: append([]cli.Flag{
+				gameFlag(false),
+				&cli.StringFlag{Name: "limit", Usage: "at most `N` corrections; 50 if left out"},
+			}, dateFlags()...),
+			Action: t.stored(drawsCorrections),
+		},
+		{
 			Name: "verify", Usage: "look for gaps and impossible draws",
 			Description: "A gap is a run of dates on which the game should have drawn and no draw is held, or not that of the\n" +
 				"time of day that is named. A problem is a row that cannot be: then the exit code is 1. Gaps alone are\n" +
@@ -64,12 +86,10 @@ func (t *tool) draws() *cli.Command {
 				"Draws that were taken back are left out. Add-ons are as they were imported: a spreadsheet may take\n" +
 				"them for formulas.\n\n" +
 				"Example:\n  lotteryadmin draws export --game va-pick-4 --from 2010-01-01 > va-pick-4.csv",
-			Flags: []cli.Flag{
+			Flags: append([]cli.Flag{
 				gameFlag(false),
-				&cli.StringFlag{Name: "from", Usage: "from this `DATE` on"},
-				&cli.StringFlag{Name: "to", Usage: "up to this `DATE`, included"},
 				&cli.StringFlag{Name: "format", Usage: "write `csv|ndjson`; csv if left out"},
-			},
+			}, dateFlags()...),
 			Action: t.stored(drawsExport),
 		},
 	}}
@@ -93,6 +113,14 @@ func slotFlags() []cli.Flag {
 	}
 }
 
+// dateFlags narrow a selection of draws.
+func dateFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "from", Usage: "from this `DATE` of the draw on"},
+		&cli.StringFlag{Name: "to", Usage: "up to this `DATE` of the draw, included"},
+	}
+}
+
 func reasonFlag() cli.Flag {
 	return &cli.StringFlag{Name: "reason", Required: true, Usage: "a `TEXT` that says why; it is kept with the draw"}
 }
@@ -105,14 +133,39 @@ func (c *call) slot() (models.Slot, error) {
 		return slot, models.Errorf(models.CodeInvalid, "--date: %v", err)
 	}
 	slot.Date = date
-	var ok bool
-	if slot.Tod, ok = models.ParseTod(c.String("tod")); !ok {
-		return slot, models.Errorf(models.CodeInvalid, "--tod must be %s, not %q", orList(allTods()), c.String("tod"))
+	if slot.Tod, err = c.tod(); err != nil {
+		return slot, err
 	}
 	if c.IsSet("sequence") {
 		slot.Sequence, err = wholeNumber("--sequence", c.String("sequence"), 1, models.MaxSequence)
 	}
 	return slot, err
+}
+
+// tod reads --tod; 0 where it was not given.
+func (c *call) tod() (models.Tod, error) {
+	if !c.IsSet("tod") {
+		return 0, nil
+	}
+	tod, ok := models.ParseTod(c.String("tod"))
+	if !ok {
+		return 0, models.Errorf(models.CodeInvalid, "--tod must be %s, not %q", orList(allTods()), c.String("tod"))
+	}
+	return tod, nil
+}
+
+// dates reads --from and --to; nil where they were not given.
+func (c *call) dates() (from, to *models.Date, err error) {
+	if from, err = c.date("from"); err != nil {
+		return nil, nil, err
+	}
+	if to, err = c.date("to"); err != nil {
+		return nil, nil, err
+	}
+	if from != nil && to != nil && *from > *to {
+		return nil, nil, models.Errorf(models.CodeInvalid, "--from %s is after --to %s", from, to)
+	}
+	return from, to, nil
 }
 
 func allTods() []string {
@@ -135,18 +188,25 @@ type draw struct {
 }
 
 func drawOf(d *models.Draw) draw {
-	out := draw{
-		Game: d.GameID, Date: d.Date, Tod: d.Tod.String(), Sequence: d.Sequence, Addons: d.Addons, Feed: d.Feed,
-		Revision: d.Revision, Void: d.Void, IngestedAt: stamp(d.IngestedAt),
+	return draw{
+		Game: d.GameID, Date: d.Date, Tod: d.Tod.String(), Sequence: d.Sequence, Number: heldNumber(d.Number, d.Void),
+		Addons: shownAddons(d.Addons), Feed: d.Feed, Revision: d.Revision, Void: d.Void, Reason: textOf(d.Reason),
+		IngestedAt: stamp(d.IngestedAt),
 	}
-	if out.Addons == nil {
-		out.Addons = models.Addons{}
+}
+
+// heldNumber is the number of a slot; nil where it holds no draw.
+func heldNumber(number string, void bool) *string {
+	if void {
+		return nil
 	}
-	if d.Number != "" && !d.Void {
-		out.Number = &d.Number
+	return textOf(number)
+}
+
+// shownAddons is add-ons as JSON shows them: an object, also where there are none.
+func shownAddons(a models.Addons) models.Addons {
+	if a == nil {
+		return models.Addons{}
 	}
-	if d.Reason != "" {
-		out.Reason = &d.Reason
-	}
-	return out
+	return a
 }

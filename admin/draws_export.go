@@ -23,14 +23,8 @@ type exporter interface {
 func drawsExport(ctx context.Context, c *call) error {
 	filter := store.DrawFilter{GameID: c.String("game")}
 	var err error
-	if filter.From, err = c.date("from"); err != nil {
+	if filter.From, filter.To, err = c.dates(); err != nil {
 		return err
-	}
-	if filter.To, err = c.date("to"); err != nil {
-		return err
-	}
-	if filter.From != nil && filter.To != nil && *filter.From > *filter.To {
-		return models.Errorf(models.CodeInvalid, "--from %s is after --to %s", filter.From, filter.To)
 	}
 	format := "csv"
 	if c.IsSet("format") {

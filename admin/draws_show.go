@@ -1,0 +1,133 @@
+package admin
+
+import (
+	"context"
+
+	"lottery/models"
+	"lottery/models/store"
+)
+
+// shownDraw is a draw with what its slot said before, the oldest first.
+type shownDraw struct {
+	draw
+	Revisions []revision `json:"revisions"`
+}
+
+// revision is what a slot said before it was corrected.
+type revision struct {
+	Tod        string        `json:"tod"`
+	Sequence   int           `json:"sequence"`
+	Revision   int           `json:"revision"`
+	Number     *string       `json:"number"` // null where the slot held no draw
+	Addons     models.Addons `json:"addons"`
+	Feed       string        `json:"feed"`
+	Reason     *string       `json:"reason"`
+	ReplacedAt string        `json:"replaced_at"`
+	ReplacedBy string        `json:"replaced_by"`
+}
+
+func drawsShow(ctx context.Context, c *call) error {
+	game := c.String("game")
+	date, err := c.date("date")
+	if err != nil {
+		return err
+	}
+	tod, err := c.tod()
+	if err != nil {
+		return err
+	}
+	if _, err := c.store.Game(ctx, game); err != nil {
+		return err
+	}
+	corrections, err := c.store.Corrections(ctx, store.CorrectionFilter{GameID: game, From: date, To: date})
+	if err != nil {
+		return err
+	}
+	list := []shownDraw{}
+	err = c.store.StoredDraws(ctx, game, *date, *date, func(d *models.Draw) error {
+		if tod == 0 || tod == d.Tod {
+			list = append(list, shownDraw{drawOf(d), revisionsOf(d.Slot(), corrections)})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		of := ""
+		if tod != 0 {
+			of = " " + tod.String()
+		}
+		return models.Errorf(models.CodeNotFound, "%s holds no draw on %s%s: `lotteryadmin draws verify --game %s` shows what is missing", game, date, of, game)
+	}
+	return c.result(list)
+}
+
+// revisionsOf picks those of one slot; newest are first among all.
+func revisionsOf(slot models.Slot, all []store.Correction) []revision {
+	list := []revision{}
+	for i := len(all) - 1; i >= 0; i-- {
+		r := &all[i].DrawRevision
+		if (models.Slot{GameID: r.GameID, Date: r.Date, Tod: r.Tod, Sequence: r.Sequence}) != slot {
+			continue
+		}
+		list = append(list, revision{
+			Tod: r.Tod.String(), Sequence: r.Sequence, Revision: r.Revision, Number: heldNumber(r.Number, r.Void),
+			Addons: shownAddons(r.Addons), Feed: r.Feed, Reason: textOf(r.Reason),
+			ReplacedAt: stamp(r.ReplacedAt), ReplacedBy: r.ReplacedBy,
+		})
+	}
+	return list
+}
+
+// correction is one change of what a slot says.
+type correction struct {
+	At           string        `json:"at"`
+	Game         string        `json:"game"`
+	Date         models.Date   `json:"date"`
+	Tod          string        `json:"tod"`
+	Sequence     int           `json:"sequence"`
+	Was          *string       `json:"was"`    // null where the slot held no draw
+	Became       *string       `json:"became"` // null where it holds none since
+	WasAddons    models.Addons `json:"was_addons"`
+	BecameAddons models.Addons `json:"became_addons"`
+	WasFeed      string        `json:"was_feed"`
+	Feed         string        `json:"feed"`
+	Reason       *string       `json:"reason"`
+}
+
+const (
+	listedCorrections = 50
+	mostCorrections   = 1_000_000
+)
+
+func drawsCorrections(ctx context.Context, c *call) error {
+	filter := store.CorrectionFilter{GameID: c.String("game")}
+	var err error
+	if filter.From, filter.To, err = c.dates(); err != nil {
+		return err
+	}
+	if filter.Limit, err = c.number("limit", listedCorrections, mostCorrections); err != nil {
+		return err
+	}
+	if filter.GameID != "" {
+		if _, err := c.store.Game(ctx, filter.GameID); err != nil {
+			return err
+		}
+	}
+	found, err := c.store.Corrections(ctx, filter)
+	if err != nil {
+		return err
+	}
+	list := make([]correction, 0, len(found))
+	for i := range found {
+		f := &found[i]
+		list = append(list, correction{
+			At: stamp(f.ReplacedAt), Game: f.GameID, Date: f.Date, Tod: f.Tod.String(), Sequence: f.Sequence,
+			Was: heldNumber(f.Number, f.Void), Became: heldNumber(f.NewNumber, f.NewVoid),
+			WasAddons: shownAddons(f.Addons), BecameAddons: shownAddons(f.NewAddons),
+			WasFeed: f.Feed, Feed: f.ReplacedBy, Reason: textOf(f.NewReason),
+		})
+	}
+	return c.result(list)
+}
