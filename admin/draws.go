@@ -72,10 +72,11 @@ func (t *tool) draws() *cli.Command {
 			Action: t.stored(drawsCorrections),
 		},
 		{
-			Name: "verify", Usage: "look for gaps and impossible draws",
+			Name: "verify", Usage: "look for gaps, and for draws that are impossible or off schedule",
 			Description: "A gap is a run of dates on which the game should have drawn and no draw is held, or not that of the\n" +
-				"time of day that is named. A problem is a row that cannot be: then the exit code is 1. Gaps alone are\n" +
-				"no failure.\n\n" +
+				"time of day that is named. Off schedule is a draw at a time of a date at which the game does not draw:\n" +
+				"a mistyped date, or a special draw. A problem is a row that cannot be: then the exit code is 1. Gaps\n" +
+				"and draws off schedule alone are no failure.\n\n" +
 				"Example:\n  lotteryadmin draws verify --game tx-pick-3",
 			Flags:  []cli.Flag{gameFlag(false)},
 			Action: t.stored(drawsVerify),

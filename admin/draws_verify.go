@@ -19,6 +19,7 @@ type verification struct {
 	MissingDays  int          `json:"missing_days"`  // dates without a draw on which there should be one
 	MissingDraws int          `json:"missing_draws"` // draws that should be there, of dates that have others
 	Gaps         []gap        `json:"gaps"`
+	OffSchedule  []offDay     `json:"off_schedule"` // draws at a time of a date at which the game does not draw
 	Problems     []problem    `json:"problems"`
 }
 
@@ -28,6 +29,13 @@ type gap struct {
 	To   models.Date `json:"to"`
 	Days int         `json:"days"`
 	Tod  *models.Tod `json:"tod"` // nil: of the whole day
+}
+
+// offDay is a draw of a time at which there should be none: a mistyped date, or a special draw.
+type offDay struct {
+	Date     models.Date `json:"date"`
+	Tod      models.Tod  `json:"tod"`
+	Sequence int         `json:"sequence"`
 }
 
 // problem is a row that cannot be.
@@ -96,7 +104,7 @@ func (c *call) newVerifier(g *models.Game) (*verifier, error) {
 		return nil, err
 	}
 	return &verifier{
-		verification: verification{Game: g.ID, Gaps: []gap{}, Problems: []problem{}},
+		verification: verification{Game: g.ID, Gaps: []gap{}, OffSchedule: []offDay{}, Problems: []problem{}},
 		game:         g, latest: models.DateOf(c.env.Now().In(loc)) + 1,
 	}, nil
 }
@@ -112,6 +120,9 @@ func (v *verifier) take(d *store.StoredDraw) {
 	default:
 		v.reach(date)
 		v.held = v.held.With(d.Tod)
+		if v.game.Tods.Has(d.Tod) && !v.game.DrawDays.On(date, v.game.Tods).Has(d.Tod) {
+			v.OffSchedule = append(v.OffSchedule, offDay{date, d.Tod, d.Sequence})
+		}
 	}
 	if !models.ValidNumber(d.Number) || len(d.Number) != v.game.Digits {
 		v.problem(d, fmt.Sprintf("number %q does not have %s", d.Number, models.Count(v.game.Digits, "digit")))
