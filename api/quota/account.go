@@ -18,7 +18,7 @@ type account struct {
 	block  int64 // granted to this node and not spent yet
 	limit  int64 // that the block was granted under
 	asked  int64 // when the ledger last answered (Unix nanoseconds)
-	epoch  int64 // of the store (Store.outages) at the last contact
+	epoch  int64 // of the store (Store.epoch) at the last contact
 	turns  int64 // contacts so far
 	flying int64 // debts of the running period that the ledger is being told just now
 	idleAt int64 // when the block goes back unless a request comes (Unix nanoseconds)

@@ -23,7 +23,9 @@ func (s *Store) failed(batches []batch, mark string, err error) {
 	}
 	s.opts.Metrics.errors.Inc()
 	if !s.away.Swap(true) {
-		s.outages.Add(1)
+		if s.opts.Volatile {
+			s.epoch.Add(1)
+		}
 		s.opts.Metrics.away.Set(1)
 	}
 	s.logAway(err)

@@ -3,6 +3,8 @@ package quota
 import (
 	"runtime"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
 // Held is how many requests of its running period the node holds in advance for key.
@@ -63,8 +65,8 @@ func (s *Store) Crash(key string) map[int64]int64 {
 // Away tells whether the node counts from memory.
 func (s *Store) Away() bool { return s.away.Load() }
 
-// Outages is how often the ledger went away.
-func (s *Store) Outages() int64 { return s.outages.Load() }
+// Failures is how many contacts failed.
+func (s *Store) Failures() int { return int(testutil.ToFloat64(s.opts.Metrics.errors)) }
 
 // Forget drops accounts of past periods, as the loop does every few minutes, and tells how many are left.
 func (s *Store) Forget() (left int) {

@@ -17,6 +17,13 @@ type Ledger interface {
 	ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error)
 }
 
+// replaceable is a ledger whose place another server may take, which has forgotten what it did not hear: its first answer is
+// store.ErrQuotaRestarted, and nobody may count with it before it is told what the nodes know (see Store.tell).
+type replaceable interface {
+	// AcceptCounters counts with the new server from now on.
+	AcceptCounters()
+}
+
 // readable is a ledger that may be read while it cannot be changed: SQLite, whose write lock an import holds.
 type readable interface {
 	// ReadQuota is a counter of the running period, and when that began (Unix seconds).

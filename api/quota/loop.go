@@ -18,7 +18,7 @@ const (
 	sweepEvery = 250 * time.Millisecond
 	// syncEvery is how often the ledger's clock is asked for when nothing else asks.
 	syncEvery = 10 * time.Second
-	// noticeEvery is the same where it may be started anew and forget, which is noticed at a contact.
+	// noticeEvery is the same where the ledger may be another server since, which has forgotten: that is noticed at a contact.
 	noticeEvery = time.Second
 	// forgetEvery is how often accounts of past periods are forgotten.
 	forgetEvery = 10 * time.Minute
@@ -109,7 +109,7 @@ func (s *Store) loop() {
 }
 
 func (s *Store) syncEvery() time.Duration {
-	if s.opts.Volatile {
+	if s.opts.Volatile || s.opts.Replaceable {
 		return noticeEvery
 	}
 	return syncEvery
@@ -144,11 +144,11 @@ func (s *Store) contact() {
 // apply asks the ledger for some accounts and tells whether it answered.
 func (s *Store) apply(accounts []*account) bool {
 	batches := make([]batch, len(accounts))
-	outages, at := s.outages.Load(), s.clock.now()
+	epoch, at := s.epoch.Load(), s.clock.now()
 	advance := s.opts.Advance && !s.closing.Load() && !s.away.Load() // a block that nobody is sure to hear of would be lost
 	for i, a := range accounts {
 		a.mu.Lock()
-		batches[i] = a.take(at, advance, s.opts.Volatile && a.epoch != outages)
+		batches[i] = a.take(at, advance, a.epoch != epoch)
 		a.mu.Unlock()
 	}
 	mark := s.mark()
@@ -166,7 +166,7 @@ func (s *Store) apply(accounts []*account) bool {
 	defer cancel()
 	began := time.Now()
 	results, now, err := s.tell(ctx, operations, func() {
-		outages = s.outages.Load()
+		epoch = s.epoch.Load()
 		remind(batches)
 	})
 	if err != nil {
@@ -180,21 +180,21 @@ func (s *Store) apply(accounts []*account) bool {
 	}
 	for i := range batches {
 		n := len(batches[i].ops)
-		s.granted(&batches[i], results[n-1], outages)
+		s.granted(&batches[i], results[n-1], epoch)
 		results = results[n:]
 	}
 	return true
 }
 
 // granted hands out what the ledger granted: to those who wait, in their order, the rest into the block.
-func (s *Store) granted(b *batch, r store.QuotaResult, outages int64) {
+func (s *Store) granted(b *batch, r store.QuotaResult, epoch int64) {
 	a := b.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := s.clock.now()
 	a.roll(r.Start)
 	a.roll(models.PeriodStart(now, a.period))
-	a.flying, a.epoch = 0, outages
+	a.flying, a.epoch = 0, epoch
 	a.turns++
 	if r.Start == a.start {
 		a.used, a.asked, a.known = r.Used, now.UnixNano(), true

@@ -159,7 +159,7 @@ func (w *world) check(t *rapid.T) {
 	w.settle()
 	d := w.clock.day()
 	for i, n := range w.nodes {
-		if n.Outages() > 0 {
+		if n.Failures() > 0 {
 			t.Fatalf("node %d found the ledger away", i)
 		}
 	}

@@ -24,10 +24,10 @@ func OpenLedger(_ context.Context, cfg configs.Config, st *store.Store) (l Ledge
 }
 
 // OptionsFor is how a Store works on the ledger that the configuration names: in the database blocks are taken
-// ahead; Redis is exact at every moment, and may forget.
-func OptionsFor(cfg configs.Config) Options {
+// ahead; Redis is exact at every moment, and may forget. A PostgreSQL forgets only where another takes its place.
+func OptionsFor(cfg configs.Config, st *store.Store) Options {
 	redis := cfg.RedisURL != ""
-	return Options{Advance: !redis, Volatile: redis}
+	return Options{Advance: !redis, Volatile: redis, Replaceable: redis || st.Dialect() == store.Postgres}
 }
 
 // Now is the ledger's time, as far as this node knows.

@@ -40,10 +40,6 @@ type Redis struct {
 	next   string // of the one that has taken its place
 }
 
-// errRestarted is the first answer after Redis was started anew: it may have forgotten, and nobody may count with
-// it before it is told what the nodes know (see Store.tell). An outage between two contacts would go unseen without it.
-var errRestarted = errors.New("redis was restarted")
-
 // RedisPrefix begins every key, and RedisCommands are what is done with them.
 const (
 	RedisPrefix   = "lottery:quota:"
@@ -73,7 +69,7 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 }
 
 // recognize refuses connections to a server other than the one that was counted with, until that is known to
-// whoever counts (see accept). A Redis that does not tell its run id is believed.
+// whoever counts (see AcceptCounters): an outage between two contacts would go unseen. A Redis that does not tell its run id is believed.
 func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	info, err := conn.Info(ctx, "server").Result()
 	if err != nil {
@@ -87,14 +83,14 @@ func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 		r.server = id
 	}
 	if r.next = id; r.server != id {
-		return errRestarted
+		return store.ErrQuotaRestarted
 	}
 	return nil
 }
 
-// accept counts with the new server from now on. Those who only look at a counter do not: that would hide the restart
-// from those who count.
-func (r *Redis) accept() {
+// AcceptCounters counts with the new server from now on. Those who only look at a counter do not: that would hide the
+// restart from those who count.
+func (r *Redis) AcceptCounters() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.server = r.next
@@ -170,7 +166,7 @@ func (r *Redis) fault(err error) error {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	var said redis.Error
-	if errors.As(err, &said) && undone(said.Error()) || errors.Is(err, errRestarted) || errors.Is(err, redis.ErrPoolTimeout) {
+	if errors.As(err, &said) && undone(said.Error()) || errors.Is(err, store.ErrQuotaRestarted) || errors.Is(err, redis.ErrPoolTimeout) {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	return fmt.Errorf("count requests in Redis: %w: %w", store.ErrQuotaUnclear, err)

@@ -15,15 +15,15 @@ import (
 // tellAtOnce is about how many counters are told at a tick without being asked about: requests wait behind them.
 const tellAtOnce = 5_000
 
-// tellKnown tells a ledger that was away, and may have forgotten, what this node knows of counters that nobody asks about
+// tellKnown tells a ledger that may have forgotten what this node knows of counters that nobody asks about
 // here: another node may be asked, which never knew. It takes some at each tick until all are told.
 func (s *Store) tellKnown() {
-	outages := s.outages.Load()
-	if !s.opts.Volatile || s.away.Load() {
+	epoch := s.epoch.Load()
+	if epoch == 0 || s.away.Load() {
 		return
 	}
-	if s.tellingOf != outages {
-		s.tellingOf, s.telling = outages, 0
+	if s.tellingOf != epoch {
+		s.tellingOf, s.telling = epoch, 0
 	}
 	now := s.clock.now()
 	for queued := 0; s.telling < len(s.shards) && queued < tellAtOnce; s.telling++ {
@@ -31,7 +31,7 @@ func (s *Store) tellKnown() {
 		sh.mu.RLock()
 		for _, a := range sh.accounts {
 			a.mu.Lock()
-			if a.epoch != outages && a.used > 0 && a.start == models.PeriodStart(now, a.period) {
+			if a.epoch != epoch && a.used > 0 && a.start == models.PeriodStart(now, a.period) {
 				s.enqueue(a)
 				queued++
 			}
@@ -46,12 +46,12 @@ func (s *Store) tellKnown() {
 // while it is there to say what other nodes have counted.
 func (s *Store) tell(ctx context.Context, operations func() []store.QuotaOp, reminded func()) ([]store.QuotaResult, time.Time, error) {
 	results, now, err := s.ledger.ApplyQuota(ctx, operations())
-	l, ok := s.ledger.(interface{ accept() })
-	if !ok || !errors.Is(err, errRestarted) {
+	l, ok := s.ledger.(replaceable)
+	if !ok || !errors.Is(err, store.ErrQuotaRestarted) {
 		return results, now, err
 	}
-	l.accept()
-	s.outages.Add(1)
+	l.AcceptCounters()
+	s.epoch.Add(1)
 	s.opts.Log.Warn("the quota counters were started anew, or are on another server: they are told what this node knows")
 	reminded()
 	return s.ledger.ApplyQuota(ctx, operations())

@@ -19,12 +19,13 @@ import (
 type Options struct {
 	// Advance lets the node take blocks of requests ahead, so that most requests touch only memory.
 	Advance bool
-	// Volatile says that the ledger may come back from an outage having forgotten: then it is told what this
-	// node knew.
+	// Volatile says that the ledger may come back from any outage having forgotten: it is told what this node knew.
 	Volatile bool
-	Now      func() time.Time // nil = time.Now
-	Log      *slog.Logger
-	Metrics  *Metrics // nil = none
+	// Replaceable says that another server may take the ledger's place (see replaceable): it is looked for every second.
+	Replaceable bool
+	Now         func() time.Time // nil = time.Now
+	Log         *slog.Logger
+	Metrics     *Metrics // nil = none
 }
 
 // Store is a limiter.Store whose periods begin at multiples of their length since 1970 UTC, so that 24 h is the
@@ -51,7 +52,7 @@ type Store struct {
 	done    chan struct{} // the loop has ended
 	ended   chan struct{} // Close has
 	closing atomic.Bool
-	outages atomic.Int64
+	epoch   atomic.Int64 // grows when the ledger may have forgotten
 	away    atomic.Bool
 	logged  time.Time // when an outage was last logged
 
@@ -61,7 +62,7 @@ type Store struct {
 	doubt *doubt // nil = none
 
 	// Of the loop: see tellKnown.
-	tellingOf int64 // outages so far
+	tellingOf int64 // an epoch
 	telling   int   // the shard that is next
 }
 
@@ -290,7 +291,7 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 		a.used, a.block, a.owed, a.over = 0, 0, nil, false
 	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // else the loop knows better
 		used := results[0].Used
-		if s.opts.Volatile && a.epoch != s.outages.Load() {
+		if a.epoch != s.epoch.Load() {
 			used = max(used, a.used) // it may have forgotten, and was not told yet
 		}
 		a.used, a.known = used, true

@@ -114,7 +114,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 		return err
 	}
 	defer closeLedger() //nolint:errcheck // everything is written; there is nobody to tell
-	counters := quota.OptionsFor(cfg)
+	counters := quota.OptionsFor(cfg, st)
 	counters.Log, counters.Metrics = opts.log, quota.NewMetrics()
 	counters.Metrics.Register(n.metrics)
 	n.ledger, n.quota = ledger, quota.New(ledger, counters)

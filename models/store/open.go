@@ -53,6 +53,7 @@ type Store struct {
 	accountsChanged chan struct{} // see AccountsChanged
 
 	counters *sql.DB   // see openCounters
+	lineage  lineage   // PostgreSQL
 	quota    *quotaLog // SQLite
 }
 

@@ -97,7 +97,8 @@ type counterKey struct {
 }
 
 // ApplyQuota does the operations in their order, in one transaction, and tells the time of the counters' clock:
-// PostgreSQL's own, or for SQLite this machine's. An error wraps ErrQuotaUnclear unless nothing was applied.
+// PostgreSQL's own, or for SQLite this machine's. An error wraps ErrQuotaUnclear unless nothing was applied; it is an
+// ErrQuotaRestarted where another PostgreSQL has taken the place of the one that was counted in (see AcceptCounters).
 func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
 	if s.dialect == Postgres {
 		return s.quotaPostgres(ctx, ops)

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net"
@@ -48,13 +49,21 @@ func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult
 
 // askPostgres asks once, and fills results.
 func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []int, args []any) (time.Time, error) {
+	conn, err := s.counters.Conn(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("count requests: %w", err)
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	if err := s.lineage.see(ctx, conn); err != nil {
+		return time.Time{}, fmt.Errorf("count requests: %w", err)
+	}
 	n := len(results)
 	var micros int64
 	if n == 0 { // only the clock is asked for
-		err := s.counters.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
+		err := conn.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
 		return time.UnixMicro(micros).Add(s.skew()).UTC(), unclear(err)
 	}
-	rows, err := s.counters.QueryContext(ctx, "SELECT now_us, granted, used_after, started FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", args...)
+	rows, err := conn.QueryContext(ctx, "SELECT now_us, granted, used_after, started FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", args...)
 	if err != nil {
 		return time.Time{}, unclear(err)
 	}
@@ -83,6 +92,9 @@ func brokenOff(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == adminShutdown
 	}
+	if errors.Is(err, driver.ErrBadConn) { // before anything was sent
+		return true
+	}
 	sent, ok := errors.AsType[*net.OpError](err)
 	return ok && sent.Op == "write" && !sent.Timeout()
 }
@@ -95,7 +107,7 @@ func unclear(err error) error {
 	}
 	_, refused := errors.AsType[*pgconn.PgError](err)
 	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
-	if refused || unconnected || pgconn.SafeToRetry(err) {
+	if refused || unconnected || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) {
 		return fmt.Errorf("count requests: %w", err)
 	}
 	return fmt.Errorf("count requests: %w: %w", ErrQuotaUnclear, err)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -115,13 +116,13 @@ func (s *Server) initdb(locale ...string) error {
 	return nil
 }
 
-func (s *Server) start() error {
-	cmd := exec.Command(filepath.Join(s.bin, "postgres"), "-D", filepath.Join(s.dir, "data"), "-k", s.dir,
+func (s *Server) start(settings ...string) error {
+	cmd := exec.Command(filepath.Join(s.bin, "postgres"), append([]string{"-D", filepath.Join(s.dir, "data"), "-k", s.dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300",
 		"-c", "shared_buffers=64MB", "-c", "max_wal_size=1GB",
 		"-c", "DateStyle=SQL,DMY", "-c", "TimeZone=Asia/Kathmandu", // a server's settings are the operator's
 		"-c", "default_transaction_isolation=serializable", "-c", "IntervalStyle=iso_8601", "-c", "bytea_output=escape",
-		"-c", "extra_float_digits=0", "-c", "standard_conforming_strings=off")
+		"-c", "extra_float_digits=0", "-c", "standard_conforming_strings=off"}, settings...)...)
 	cmd.Dir = s.dir
 	proc, err := startProcess(cmd)
 	if err != nil {
@@ -165,6 +166,31 @@ func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	if err := s.start(); err != nil {
 		t.Fatalf("start PostgreSQL: %v", err)
+	}
+}
+
+// Keep keeps what the server has now, as a standby that hears nothing any more. The server is stopped meanwhile.
+func (s *Server) Keep(t testing.TB) {
+	t.Helper()
+	s.Stop()
+	cmd := exec.Command("cp", "-a", filepath.Join(s.dir, "data"), filepath.Join(s.dir, "kept"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("keep the data: %v\n%s", err, out)
+	}
+	s.Start(t)
+}
+
+// TakeOver ends the server at once, and what was kept takes its place: all since is lost, and a new timeline begins.
+func (s *Server) TakeOver(t testing.TB) {
+	t.Helper()
+	s.Stop()
+	data, kept := filepath.Join(s.dir, "data"), filepath.Join(s.dir, "kept")
+	err := errors.Join(os.RemoveAll(data), os.Rename(kept, data), os.WriteFile(filepath.Join(data, "recovery.signal"), nil, 0o644))
+	if err == nil {
+		err = s.start("-c", "restore_command=false")
+	}
+	if err != nil {
+		t.Fatalf("take the place of PostgreSQL: %v", err)
 	}
 }
 
