@@ -18,7 +18,7 @@ import (
 )
 
 func (p *patient) redis(ctx context.Context) finding {
-	const remedy = "see that Redis runs, that this machine reaches it, and that redis_url has the right password"
+	const remedy = "see that Redis runs, that this machine reaches it, and that redis_url has the right password, and begins with rediss:// where it wants TLS"
 	if p.cfg.RedisURL == "" {
 		return p.unset("counters are in the database")
 	}

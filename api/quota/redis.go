@@ -68,12 +68,18 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 	return r, nil
 }
 
+// errCluster is what a node of a Redis Cluster gets: it would count single accounts, and refuse several of them at once.
+var errCluster = errors.New("it is part of a Redis Cluster, which cannot change the counters of many accounts together: use a Redis of its own")
+
 // recognize refuses connections to a server other than the one that was counted with, until that is known to
 // whoever counts (see AcceptCounters): an outage between two contacts would go unseen. A Redis that does not tell its run id is believed.
 func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	info, err := conn.Info(ctx, "server").Result()
 	if err != nil {
 		return nil // not allowed to ask; if the connection is broken the next command tells
+	}
+	if strings.Contains(info, "redis_mode:cluster") {
+		return errCluster
 	}
 	_, rest, _ := strings.Cut(info, "run_id:")
 	id, _, _ := strings.Cut(rest, "\r\n")
@@ -166,7 +172,7 @@ func (r *Redis) fault(err error) error {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	var said redis.Error
-	if errors.As(err, &said) && undone(said.Error()) || errors.Is(err, store.ErrQuotaRestarted) || errors.Is(err, redis.ErrPoolTimeout) {
+	if errors.As(err, &said) && undone(said.Error()) || errors.Is(err, store.ErrQuotaRestarted) || errors.Is(err, errCluster) || errors.Is(err, redis.ErrPoolTimeout) {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	return fmt.Errorf("count requests in Redis: %w: %w", store.ErrQuotaUnclear, err)

@@ -93,3 +93,27 @@ func TestRedisUserWithFewRights(t *testing.T) {
 		}
 	}
 }
+
+// A Redis Cluster is refused, before it has counted anything: some of its nodes count single accounts well.
+func TestRedisCluster(t *testing.T) {
+	t.Parallel()
+	srv := storetest.NewRedis(t, "--cluster-enabled", "yes", "--port", "0", "--cluster-port", "0")
+	opts, err := redis.ParseURL(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := redis.NewClient(opts)
+	defer admin.Close()
+	if err := admin.ClusterAddSlotsRange(t.Context(), 0, 16383).Err(); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Until(t, "the cluster to serve", func() bool { return admin.Set(t.Context(), "x", 1, 0).Err() == nil })
+	r := openRedis(t, srv)
+	if _, err := r.Health(t.Context()); err == nil || !strings.Contains(err.Error(), "Redis Cluster") {
+		t.Errorf("health: %v", err)
+	}
+	_, _, err = r.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: 1, Limit: 2}})
+	if err == nil || !strings.Contains(err.Error(), "Redis Cluster") || errors.Is(err, store.ErrQuotaUnclear) {
+		t.Errorf("counting: %v", err)
+	}
+}

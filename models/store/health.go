@@ -91,10 +91,7 @@ func (s *Store) writable(ctx context.Context) error {
 		case s.dialect == SQLite:
 			return nil
 		}
-		if may, err := mayMakeTables(tx); err != nil || may {
-			return err
-		}
-		return models.Errorf(models.CodeUnavailable, "its user may not make tables in it")
+		return mayMakeTables(tx, "its user may not make tables in it")
 	})
 }
 
@@ -109,10 +106,19 @@ func hasTable(tx *gorm.DB, name string) (there bool, err error) {
 	return there, err
 }
 
-// mayMakeTables tells whether PostgreSQL lets its user make tables where they would be made.
-func mayMakeTables(tx *gorm.DB) (may bool, err error) {
-	err = tx.Raw("SELECT COALESCE(has_schema_privilege(current_schema(), 'CREATE'), false)").Scan(&may).Error
-	return may, err
+// mayMakeTables is an error where PostgreSQL has no place to make tables in, or, as refused says, does not let its user.
+func mayMakeTables(tx *gorm.DB, refused string) error {
+	var may *bool // nil = there is no such schema
+	err := tx.Raw("SELECT has_schema_privilege(current_schema(), 'CREATE')").Scan(&may).Error
+	switch {
+	case err != nil:
+		return unavailable(err)
+	case may == nil:
+		return models.Errorf(models.CodeUnavailable, "search_path names no schema that is there: make it with CREATE SCHEMA, or set search_path for the database, its user or in database_url")
+	case !*may:
+		return models.Errorf(models.CodeUnavailable, "%s", refused)
+	}
+	return nil
 }
 
 // SQLiteFile is the file of a sqlite: address; ok is false for other databases.

@@ -132,10 +132,7 @@ func (s *Store) mayBegin(ctx context.Context) error {
 	if encoding != "UTF8" && encoding != "SQL_ASCII" { // which takes bytes as they are, too
 		return models.Errorf(models.CodeUnavailable, "the database has the encoding %s, in which names cannot all be kept, and a backup changes them: make it with `createdb --encoding=UTF8 --template=template0`", encoding)
 	}
-	if may, err := mayMakeTables(tx); err != nil || may {
-		return wrapUnavailable(err)
-	}
-	return models.Errorf(models.CodeUnavailable, notOwner)
+	return mayMakeTables(tx, notOwner)
 }
 
 // Prepare brings the schema up to date (or, with migrate false, refuses one that is not), refuses one that

@@ -57,3 +57,20 @@ func TestTextsAreUTF8(t *testing.T) {
 		t.Errorf("%q is kept as %q, %v", name, kept, err)
 	}
 }
+
+// A schema that is not there is told as that.
+func TestNoSchema(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, err := store.Open(t.Context(), url+"&search_path=nowhere", store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if _, err := st.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "search_path names no schema") {
+		t.Errorf("migrate: %v", err)
+	}
+	if h, err := st.Health(t.Context()); err != nil || h.Writable == nil || !strings.Contains(h.Writable.Error(), "search_path names no schema") {
+		t.Errorf("health: %v %v", h.Writable, err)
+	}
+}

@@ -13,12 +13,13 @@ import (
 // Redis is a private Redis server in a temporary folder. It listens on a Unix socket only, and keeps every write
 // in its log, so that it comes back as it went.
 type Redis struct {
-	dir  string
-	proc *process
+	dir      string
+	settings []string
+	proc     *process
 }
 
-// NewRedis starts a Redis of the test's own.
-func NewRedis(t testing.TB) *Redis {
+// NewRedis starts a Redis of the test's own, with settings such as "--cluster-enabled", "yes" beside ours.
+func NewRedis(t testing.TB, settings ...string) *Redis {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		Missing(t, "Redis")
@@ -35,6 +36,7 @@ func NewRedis(t testing.TB) *Redis {
 	if err := ownedByUnprivileged(dir); err != nil {
 		t.Fatal(err)
 	}
+	r.settings = settings
 	r.Start(t)
 	return r
 }
@@ -47,8 +49,8 @@ func (r *Redis) socket() string { return filepath.Join(r.dir, "s") }
 // Start starts the server, again after Stop.
 func (r *Redis) Start(t testing.TB) {
 	t.Helper()
-	cmd := exec.Command("redis-server", "--port", "0", "--unixsocket", r.socket(), "--dir", r.dir,
-		"--appendonly", "yes", "--appendfsync", "no", "--save", "", "--daemonize", "no", "--maxmemory-policy", "noeviction")
+	cmd := exec.Command("redis-server", append([]string{"--port", "0", "--unixsocket", r.socket(), "--dir", r.dir,
+		"--appendonly", "yes", "--appendfsync", "no", "--save", "", "--daemonize", "no", "--maxmemory-policy", "noeviction"}, r.settings...)...)
 	cmd.Dir = r.dir
 	proc, err := startProcess(cmd)
 	if err != nil {
