@@ -36,13 +36,13 @@ func DateOf(t time.Time) Date { return NewDate(t.Year(), t.Month(), t.Day()) }
 // ParseDate reads YYYY-MM-DD and nothing else; the day must exist and lie in [FirstDate, LastDate], as for CheckedDate.
 func ParseDate(s string) (Date, error) {
 	if len(s) != len(isoDate) || s[4] != '-' || s[7] != '-' {
-		return 0, fmt.Errorf("%q is not a date of the form YYYY-MM-DD", s)
+		return 0, fmt.Errorf("%q is not a date in the form YYYY-MM-DD", s)
 	}
 	year, ok1 := atoi(s[:4])
 	month, ok2 := atoi(s[5:7])
 	day, ok3 := atoi(s[8:])
 	if !ok1 || !ok2 || !ok3 {
-		return 0, fmt.Errorf("%q is not a date of the form YYYY-MM-DD", s)
+		return 0, fmt.Errorf("%q is not a date in the form YYYY-MM-DD", s)
 	}
 	return CheckedDate(year, month, day)
 }

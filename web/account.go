@@ -58,16 +58,16 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 	email, mailbox, err := parseEmail(data.Email)
 	switch {
 	case err != nil:
-		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
+		return again(http.StatusUnprocessableEntity, "Enter an email address, such as name@example.com.")
 	case email == v.Email():
-		return again(http.StatusUnprocessableEntity, "This is your address already. Enter the new one.")
+		return again(http.StatusUnprocessableEntity, "This is already your address. Enter the new one.")
 	case v.Account.Status == models.AccountSuspended:
-		return again(http.StatusConflict, "Your account is suspended, and keeps its address until that is lifted. Write to support.")
+		return again(http.StatusConflict, "Your account is suspended. Its address cannot change until the suspension is lifted. Contact support.")
 	case h.deps.Mail == nil:
-		return again(http.StatusServiceUnavailable, "This service sends no mail at the moment, so the address cannot be confirmed.")
+		return again(http.StatusServiceUnavailable, "This service sends no email at the moment, so the address cannot be confirmed.")
 	case h.tooManyMails(r):
 		retryAfter(w, time.Hour)
-		return again(http.StatusTooManyRequests, "Too many links were asked for from your network. Try again in an hour.")
+		return again(http.StatusTooManyRequests, "Too many links were requested from your network. Try again in an hour.")
 	}
 	token, hash := newToken("lnk_")
 	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
@@ -78,21 +78,21 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 	}
 	if errors.Is(err, store.ErrTooManyLinks) {
 		retryAfter(w, models.LinkLives)
-		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour. Use the newest of them, or try again in 15 minutes.")
+		return again(http.StatusTooManyRequests, "We have sent this address several links in the last hour. Use the newest one, or try again in 15 minutes.")
 	}
 	if err != nil {
 		return err
 	}
 	message := mail.Message{
 		To: email, Subject: "Confirm your new address",
-		Lines:  []string{"Hello,", "somebody, probably you, wants to use this address for the account " + v.Email() + " of the Lottery Draws API. The link works once, for 15 minutes."},
+		Lines:  []string{"Hello,", "Someone, probably you, wants to use this address for the Lottery Draws API account " + v.Email() + ". The link works once and expires after 15 minutes."},
 		Action: "Confirm the address", Link: h.link("/dashboard/account/email/confirm", token),
-		After: []string{"If that was not you, ignore this mail: nothing changes without the link."},
+		After: []string{"If this was not you, ignore this email: nothing changes unless the link is used."},
 	}
 	if err := h.send(r.Context(), message); err != nil {
 		h.unsent(r.Context(), hash)
 		retryAfter(w, time.Minute)
-		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
+		return again(http.StatusServiceUnavailable, "We could not send the email just now. Check the address, and try again in a minute.")
 	}
 	return h.showAccount(w, r, v, accountView{Sent: email}, 0)
 }
@@ -108,7 +108,7 @@ func (h *Handler) openEmailLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.show(w, r, view{Page: "link", Title: "Confirm your new address", Private: true, Data: linkPage{
 		Token: token, Email: l.Email, Action: "/dashboard/account/email/confirm", Button: "Use " + l.Email,
-		Text: "From now on your account has this address; you sign in with it.",
+		Text: "Your account moves to this address, and you sign in with it from now on.",
 	}})
 	return nil
 }
@@ -125,8 +125,8 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 		h.tellBefore(r.Context(), after.ID, models.EmailChanged{Before: before, After: *after.Email})
 	}
 	h.tellStripe(r, after.ID)
-	h.show(w, r, view{Page: "message", Title: "Your address is changed", Private: true, Data: message{
-		"Your account now has the address " + *after.Email + ". Sign in with it from now on.", "/dashboard", "Go to the dashboard",
+	h.show(w, r, view{Page: "message", Title: "Your address has changed", Private: true, Data: message{
+		"Your account's address is now " + *after.Email + ". Sign in with it from now on.", "/dashboard", "Go to the dashboard",
 	}})
 	return nil
 }
@@ -152,8 +152,8 @@ func (h *Handler) tellBefore(ctx context.Context, accountID string, c models.Ema
 func emailChanged(c models.EmailChanged, support string) mail.Message {
 	return mail.Message{
 		To: c.Before, ReplyTo: support, Subject: "Your address was changed",
-		Lines: []string{"Hello,", "your account of the Lottery Draws API now has the address " + c.After + "."},
-		After: []string{"If that was not you, write to support" + supportHint(support) + " at once."},
+		Lines: []string{"Hello,", "The address of your Lottery Draws API account is now " + c.After + "."},
+		After: []string{"If this was not you, contact support" + supportHint(support) + " immediately."},
 	}
 }
 
@@ -187,8 +187,8 @@ type closeView struct {
 }
 
 // notEnded is why an account stays open whose subscription nobody here can cancel.
-const notEnded = "Your subscription cannot be cancelled from here, since payments are not connected at the moment. " +
-	"The account stays open, so that you do not go on paying for a closed one. Write to support, who can end both."
+const notEnded = "Your subscription cannot be canceled from here, because payments are not connected at the moment. " +
+	"The account stays open, so that you do not keep paying for a closed one. Contact support, who can end both."
 
 func (h *Handler) closeQuestion(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	return h.showClose(w, r, v, "", 0)
@@ -225,10 +225,10 @@ func unwaited(ctx context.Context) (context.Context, context.CancelFunc) {
 // closeAccount ends what is paid for first: an account that still pays is never closed.
 func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	if v.Account.Status == models.AccountSuspended {
-		return h.showClose(w, r, v, "Your account is suspended. Write to support, who can close it.", http.StatusConflict)
+		return h.showClose(w, r, v, "Your account is suspended. Contact support, who can close it.", http.StatusConflict)
 	}
 	if r.PostFormValue("confirm") != "yes" {
-		return h.showClose(w, r, v, "Tick the box to say that you mean it.", http.StatusUnprocessableEntity)
+		return h.showClose(w, r, v, "Check the box to confirm.", http.StatusUnprocessableEntity)
 	}
 	ctx, cancel := unwaited(r.Context()) // they would not hear that the account is open still, without its subscription
 	defer cancel()
@@ -241,7 +241,7 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 		return h.showClose(w, r, v, notEnded, http.StatusConflict)
 	}
 	var ended billing.Ended
-	bye := "Your keys do not work any more, nothing will be charged, and your address is deleted. Thank you for having been here."
+	bye := "Your keys no longer work, nothing more will be charged, and your address is deleted. Thank you for having been with us."
 	if h.deps.Billing != nil {
 		ended, err = h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"})
 		if err != nil {
@@ -251,11 +251,11 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 		}
 		switch {
 		case ended.JustPaid:
-			bye = "Your keys do not work any more, and your address is deleted. What you paid just now is cancelled with it, and we are told to pay it back: " +
-				"if that takes long, write to support" + supportHint(h.deps.Support) + " and name account " + v.Account.ID + ". Nothing else will be charged."
+			bye = "Your keys no longer work, and your address is deleted. The payment you just made is canceled too, and we have been notified to refund it: " +
+				"if that takes long, contact support" + supportHint(h.deps.Support) + " and mention account " + v.Account.ID + ". Nothing else will be charged."
 		case ended.UnderWay:
-			bye = "Your keys do not work any more, and your address is deleted. A payment that your bank is deciding on cannot be called back: " +
-				"if it is charged, write to support" + supportHint(h.deps.Support) + " and name account " + v.Account.ID + ". Nothing else will be charged."
+			bye = "Your keys no longer work, and your address is deleted. A payment that your bank is still processing cannot be stopped: " +
+				"if it is charged, contact support" + supportHint(h.deps.Support) + " and mention account " + v.Account.ID + ". Nothing else will be charged."
 		}
 	}
 	if _, err := h.deps.Store.DeleteAccount(r.Context(), v.Account.ID); err != nil {
@@ -268,15 +268,15 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	}
 	h.setCookie(w, "", -time.Second)
 	r = withoutVisitor(r)
-	h.show(w, r, view{Page: "message", Title: "Your account is closed", Private: true, Data: message{bye, "/", "To the start page"}})
+	h.show(w, r, view{Page: "message", Title: "Your account is closed", Private: true, Data: message{bye, "/", "Go to the home page"}})
 	return nil
 }
 
 // endedNotClosed is what whoever closes an account is told whose subscription is cancelled, and who has it still.
 func (h *Handler) endedNotClosed(ended *billing.Ended) string {
-	text := "Your subscription is cancelled, but the account could not be closed just now. Close it once more in a minute, or go on with Free."
+	text := "Your subscription is canceled, but the account could not be closed just now. Try closing it again in a minute, or keep using Free."
 	if ended.UnderWay {
-		text += " A payment that your bank is deciding on cannot be called back: if it is charged, write to support" + supportHint(h.deps.Support) + "."
+		text += " A payment that your bank is still processing cannot be stopped: if it is charged, contact support" + supportHint(h.deps.Support) + "."
 	}
 	return text
 }
@@ -288,7 +288,7 @@ func (h *Handler) doubtEnded(w http.ResponseWriter, r *http.Request, v *visitor,
 		h.stillOpen(w, r, h.endedNotClosed(ended))
 		return nil
 	}
-	const text = "It is not certain that your subscription is cancelled, so the account stays open. Try again in a minute."
+	const text = "We cannot tell whether your subscription is canceled, so the account stays open. Try again in a minute."
 	if err := h.showClose(w, r, v, text, http.StatusServiceUnavailable); err != nil {
 		h.stillOpen(w, r, text)
 	}

@@ -36,14 +36,14 @@ type docs struct {
 
 // docPages is the docs' own navigation.
 var docPages = []struct{ Name, Title, Text string }{
-	{"", "Getting started", "From nothing to the first answer in two minutes: get a key, make a call, read the answer."},
+	{"", "Getting started", "From nothing to your first response in two minutes: get a key, make a call, read the response."},
 	{"authentication", "Authentication", "How to send the API key, and how to rotate and revoke keys."},
 	{"limits", "Limits", "How many requests a day each plan has, what counts, and how to see what is left."},
 	{"pagination", "Pagination", "How to read long lists with cursors."},
-	{"errors", "Errors", "Every error code, what it means and what to do."},
-	{"coverage", "Data coverage", "Which games are held, from when to when, and what is missing."},
+	{"errors", "Errors", "Every error code: what it means and what to do."},
+	{"coverage", "Data coverage", "Which games are available, for which dates, and what is missing."},
 	{"sources", "Sources", "Where each lottery's data comes from, and how it is checked."},
-	{"reference", "API reference", "Every endpoint with its parameters, answers and errors, to try with your own key."},
+	{"reference", "API reference", "Every endpoint with its parameters, responses and errors, to try with your own key."},
 }
 
 // ours may hold HTML: it is embedded. What an operator writes may not.
@@ -226,7 +226,7 @@ func sortedCodes() []problem.Code {
 func (h *Handler) coverageTable() string {
 	m := h.remember()
 	if m == nil || len(m.games) == 0 {
-		return "No draws are held yet."
+		return "There are no draws yet."
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s** of %s, from %s to %s.\n\n", counted(m.totals.Draws, "draw"), models.Count(m.totals.Games, "game"), humanDay(m.totals.First), humanDay(m.totals.Last))

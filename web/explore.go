@@ -44,7 +44,7 @@ func (h *Handler) explore(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.show(w, r, view{
 		Page: "explore", Title: "Explore the draws", Section: "explore", Data: data,
-		Description: "Every game that is held: how often each digit came in each place, digit sums beside the fair expectation, and the days that are missing.",
+		Description: "Every available game: how often each digit came up in each position, digit sums next to what chance alone gives, and the days that are missing.",
 	})
 	return nil
 }

@@ -54,7 +54,7 @@ func gapsOf(all []catalog.Ref, g *catalog.Game, of *models.Game) gapCalendar {
 func (c *gapCalendar) draw(g *catalog.Game) template.HTML {
 	const cell, tall, left, top = 52, 22, 56, 24
 	d := newDrawing("gaps", left+12*cell, top+len(c.Years)*tall, "Months of "+g.Name+" by missing days",
-		fmt.Sprintf("%s, a row each, a field a month. Missing draw days: %s.", models.Count(len(c.Years), "year"), thousands(c.Missing)))
+		fmt.Sprintf("%s: one row per year, one cell per month. Missing draw days: %s.", models.Count(len(c.Years), "year"), thousands(c.Missing)))
 	for m := range 12 {
 		d.label(left+float64(m)*cell+cell/2, 15, "middle", "tick", time.Month(m + 1).String()[:3])
 	}

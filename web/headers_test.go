@@ -309,7 +309,7 @@ func TestMethods(t *testing.T) {
 			if got.status != want || got.header.Get("Allow") != c.allow {
 				t.Errorf("%s %s: %d, Allow: %q; want %d, %q", method, c.path, got.status, got.header.Get("Allow"), want, c.allow)
 			}
-			if want == http.StatusMethodNotAllowed && method != http.MethodHead && !strings.Contains(got.text, "This address answers "+c.allow) {
+			if want == http.StatusMethodNotAllowed && method != http.MethodHead && !strings.Contains(got.text, "This URL answers "+c.allow) {
 				t.Errorf("%s %s says %.300s", method, c.path, got.text)
 			}
 		}
@@ -342,7 +342,7 @@ func TestOneOfSomething(t *testing.T) {
 	for path, says := range map[string]string{
 		"/": "<strong>1</strong> game</li>", "/pricing": "<li>1 API key</li>", "/docs/coverage": "1 draw</strong> of 1 game", "/llms.txt": "One, 1 draw,",
 		"/explore": "1 draw of 1 game, from", "/explore/one": "1 draw of 1 digit", "/dashboard": `<span class="small soft">1 request</span>`,
-		"/dashboard/keys": "Your plan allows 1 live key, and you have it.", "/dashboard/plan": "1 API key.",
+		"/dashboard/keys": "Your plan allows 1 live key, and you have one.", "/dashboard/plan": "1 API key.",
 	} {
 		got := p.get(path)
 		got.says(t, http.StatusOK, says)

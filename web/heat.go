@@ -61,8 +61,8 @@ func level(count, draws int) int {
 
 func (h *digitHeat) draw(g *catalog.Game) template.HTML {
 	const cell, tall, left, top = 60, 46, 64, 26
-	d := newDrawing("heat", left+10*cell, top+g.Digits*tall, "How often each digit came in each place of "+g.Name,
-		fmt.Sprintf("Ten digits in %s over %s. Chance alone gives each about %s.", models.Count(g.Digits, "place"), counted(h.Draws, "draw"), strings.TrimSuffix(fmt.Sprintf("%s.%d", thousands(h.Draws/10), h.Draws%10), ".0")))
+	d := newDrawing("heat", left+10*cell, top+g.Digits*tall, "How often each digit came up in each position of "+g.Name,
+		fmt.Sprintf("Ten digits in %s over %s. Chance alone gives each about %s.", models.Count(g.Digits, "position"), counted(h.Draws, "draw"), strings.TrimSuffix(fmt.Sprintf("%s.%d", thousands(h.Draws/10), h.Draws%10), ".0")))
 	for digit := range h.Rows {
 		d.label(left+float64(digit)*cell+cell/2, 16, "middle", "tick-strong", h.Rows[digit].Digit)
 	}
@@ -73,7 +73,7 @@ func (h *digitHeat) draw(g *catalog.Game) template.HTML {
 			n := h.Rows[digit].Counts[place]
 			x := float64(left + digit*cell)
 			d.rect(x+1, y+1, cell-2, tall-2, fmt.Sprintf("heat-%d", level(n, h.Draws)),
-				fmt.Sprintf("Digit %s in place %d: %s, %.1f %%", h.Rows[digit].Digit, place+1, counted(n, "time"), 100*float64(n)/float64(max(1, h.Draws))))
+				fmt.Sprintf("Digit %s in position %d: %s, %.1f%%", h.Rows[digit].Digit, place+1, counted(n, "time"), 100*float64(n)/float64(max(1, h.Draws))))
 			d.label(x+cell/2, y+tall/2+4, "middle", fmt.Sprintf("heat-text-%d", level(n, h.Draws)), thousands(n))
 		}
 	}

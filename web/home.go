@@ -18,11 +18,11 @@ var endpoints = []endpoint{
 	{"/v1/draws/date/", "2025-09-29", "Everything drawn on a date", "listDrawsByDate"},
 	{"/v1/draws/search", "?number=", "A number in all games, exact and box", "searchDraws"},
 	{"/v1/draws/by-sum", "?sum=&game=", "Draws by the sum of their digits", "listDrawsBySum"},
-	{"/v1/draws/by-pair", "?pair=&game=", "Draws that hold a pair: anywhere, front, back, split", "listDrawsByPair"},
+	{"/v1/draws/by-pair", "?pair=&game=", "Draws that contain a pair: anywhere, front, back, split", "listDrawsByPair"},
 	{"/v1/draws/history", "?game=&year=", "A whole year at once", "listDrawsOfYear"},
-	{"/v1/stats", "?game=", "Frequencies, beside what chance alone gives", "getStats"},
-	{"/v1/overview", "", "What is held, and what is missing", "getOverview"},
-	{"/v1/usage", "", "What you have used; not counted itself", "getUsage"},
+	{"/v1/stats", "?game=", "Frequencies, next to what chance alone gives", "getStats"},
+	{"/v1/overview", "", "What data there is, and what is missing", "getOverview"},
+	{"/v1/usage", "", "What you have used; calling it does not count", "getUsage"},
 }
 
 // homeView is the landing page.

@@ -109,15 +109,15 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 		in.ExpiresAt = &at
 	}
 	if !ends && form.Expires != "" { // of a script: a key that it wants to end must not live for ever
-		form.Error = "Choose when the key ends: never, or in 30, 90 or 365 days."
+		form.Error = "Choose when the key expires: never, or in 30, 90 or 365 days."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	}
 	if form.Name == "" {
-		form.Error = "Give the key a name, so that you know later which program uses it."
+		form.Error = "Give the key a name, so that you can tell later which program uses it."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	}
 	if secret.Holds(form.Name) {
-		form.Name, form.Error = "", "That is an API key, and names are stored and shown as they are. Name the program that uses the key."
+		form.Name, form.Error = "", "That is an API key, and names are stored and shown as they are. Enter the name of the program that uses the key."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	}
 	if h.tooManyKeyChanges(r, v) {
@@ -126,7 +126,7 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	key, err := h.deps.Store.CreateKey(r.Context(), h.deps.Plans, in)
 	switch models.ErrorCode(err) {
 	case models.CodeInvalid:
-		form.Error = "A key's name has at most 100 characters, on one line."
+		form.Error = "A key's name can have at most 100 characters, on one line."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	case models.CodeConflict:
 		standing, err := h.standing(r, v)
@@ -147,13 +147,13 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 func noRoom(p *planView) string {
 	switch {
 	case p.Keys == 0 && p.CanBuy:
-		return "Your plan allows no keys. Upgrade to make one."
+		return "Your plan allows no keys. Upgrade to create one."
 	case p.Keys == 0:
 		return "Your plan allows no keys."
 	case p.CanBuy:
-		return "Your plan allows no more live keys. Revoke one that you do not need, or upgrade."
+		return "Your plan allows no more live keys. Revoke one you do not need, or upgrade."
 	default:
-		return "Your plan allows no more live keys. Revoke one that you do not need."
+		return "Your plan allows no more live keys. Revoke one you do not need."
 	}
 }
 
@@ -221,7 +221,7 @@ func (h *Handler) rotateKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	}
 	grace, ok := graces[cmp.Or(r.PostFormValue("grace"), "24h")]
 	if !ok { // of a script: a key that it wants dead must not live on for a day
-		return models.Errorf(models.CodeInvalid, "choose how long the old key goes on working: 0, 1h, 24h or 168h; nothing was changed")
+		return models.Errorf(models.CodeInvalid, "choose how long the old key keeps working: 0, 1h, 24h or 168h; nothing was changed")
 	}
 	if h.tooManyKeyChanges(r, v) {
 		return h.tooOften(w, r, time.Hour)

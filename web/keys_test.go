@@ -35,10 +35,10 @@ func TestKeysLiveNoLonger(t *testing.T) {
 	p.signIn("ada@example.com")
 	rotate := "/dashboard/keys/" + h.keysOf("ada@example.com")[0].ID + "/rotate"
 	for _, expires := range []string{"7", "30d", "0", "never"} {
-		p.post("/dashboard/keys", "name", "report", "expires", expires).says(t, http.StatusUnprocessableEntity, "Choose when the key ends", `value="report"`)
+		p.post("/dashboard/keys", "name", "report", "expires", expires).says(t, http.StatusUnprocessableEntity, "Choose when the key expires", `value="report"`)
 	}
 	for _, grace := range []string{"0h", "0s", "30m", "-1"} {
-		p.post(rotate, "grace", grace).says(t, http.StatusBadRequest, "Choose how long the old key goes on working")
+		p.post(rotate, "grace", grace).says(t, http.StatusBadRequest, "Choose how long the old key keeps working")
 	}
 	if keys := h.keysOf("ada@example.com"); len(keys) != 1 || keys[0].GraceUntil != nil {
 		t.Errorf("%v", keys)
@@ -60,7 +60,7 @@ func TestKeysRotatedWithoutEnd(t *testing.T) {
 		rotate().says(t, http.StatusOK)
 	}
 	got := p.get("/dashboard/keys")
-	got.says(t, http.StatusOK, "Keys that do not work any more (100)")
+	got.says(t, http.StatusOK, "Keys that no longer work (100)")
 	rotate().says(t, http.StatusTooManyRequests, "try again in a while")
 	p.post("/dashboard/keys", "name", "another").says(t, http.StatusTooManyRequests)
 	if n := len(h.keysOf("ada@example.com")); n != 101 {
@@ -82,24 +82,24 @@ func TestRotatingKeepsTheDate(t *testing.T) {
 	h := open(t, nil)
 	p := h.person()
 	p.signIn("ada@example.com")
-	p.post("/dashboard/keys", "name", "report", "expires", "30").says(t, http.StatusOK, "Your new key", "It ends on ")
+	p.post("/dashboard/keys", "name", "report", "expires", "30").says(t, http.StatusOK, "Your new key", "It expires on ")
 	h.clock.move(29 * 24 * time.Hour)
 	p.signIn("ada@example.com")
 	keys := h.keysOf("ada@example.com")
 	k := keys[len(keys)-1]
 	ends := k.ExpiresAt.UTC().Format("2 January 2006, 15:04") + " UTC"
-	p.get("/dashboard/keys/"+k.ID+"/rotate").says(t, http.StatusOK, "The new key ends when this one does, on "+ends)
+	p.get("/dashboard/keys/"+k.ID+"/rotate").says(t, http.StatusOK, "The new key expires when this one does, on "+ends)
 	p.post("/dashboard/keys/"+k.ID+"/rotate", "grace", "168h").says(t, http.StatusOK,
-		"goes on working until "+ends+", when it expires", "It ends on "+ends+": rotating keeps the date")
+		"keeps working until "+ends+", when it expires", "It expires on "+ends+": rotating keeps the expiration date")
 
 	endless := "/dashboard/keys/" + keys[0].ID + "/rotate"
 	asked, done := p.get(endless), p.post(endless, "grace", "168h")
-	done.says(t, http.StatusOK, "goes on working for 7 days")
-	if strings.Contains(asked.text+done.text, "the date") {
+	done.says(t, http.StatusOK, "keeps working for 7 days")
+	if strings.Contains(asked.text+done.text, "expiration date") {
 		t.Errorf("pages speak of a date where there is none: %s", done.text)
 	}
-	p.get("/docs/errors/expired_api_key").says(t, http.StatusOK, "a rotated key keeps the date")
-	p.get("/docs/authentication").says(t, http.StatusOK, "The new one ends when the old one would have")
+	p.get("/docs/errors/expired_api_key").says(t, http.StatusOK, "a rotated key keeps its expiration date")
+	p.get("/docs/authentication").says(t, http.StatusOK, "The new key keeps the old one's expiration date")
 }
 
 // What was done to a key in one tab is not offered in another, with a promise that is not kept.
@@ -111,7 +111,7 @@ func TestKeysInTwoTabs(t *testing.T) {
 	rotated := "/dashboard/keys/" + h.keysOf("ada@example.com")[0].ID
 	p.post(rotated+"/rotate", "grace", "24h").says(t, http.StatusOK)
 	p.get(rotated+"/rotate").leads(t, "/dashboard/keys")
-	p.get(rotated+"/revoke").says(t, http.StatusOK, "stops working at once")
+	p.get(rotated+"/revoke").says(t, http.StatusOK, "stops working immediately")
 	p.post(rotated+"/revoke").leads(t, "/dashboard/keys")
 	p.post("/dashboard/keys", "name", "report", "expires", "30").says(t, http.StatusOK)
 	keys := h.keysOf("ada@example.com")

@@ -20,8 +20,8 @@ func TestDashboardOfALimitOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := p.get("/dashboard")
-	got.says(t, http.StatusOK, "Your daily limit is 0", "Calls are answered 429, tomorrow too", "write to support")
-	if strings.Contains(got.text, "are used. Calls") || strings.Contains(got.text, "Upgrade to Pro") || strings.Contains(got.text, "next day begins") {
+	got.says(t, http.StatusOK, "Your daily limit is 0", "Calls get a 429, today and every day", "contact support")
+	if strings.Contains(got.text, "used all of today") || strings.Contains(got.text, "Upgrade to Pro") || strings.Contains(got.text, "Resets in") {
 		t.Errorf("the dashboard promises another day: %.4000s", got.text)
 	}
 }
@@ -35,7 +35,7 @@ func TestDashboardWhereFreeHasNoRequests(t *testing.T) {
 	})
 	p := s.person()
 	p.signIn("ada@example.com")
-	p.get("/dashboard").says(t, http.StatusOK, "Your daily limit is 0", "Calls are answered 429, tomorrow too", "Upgrade to Pro and go on")
+	p.get("/dashboard").says(t, http.StatusOK, "Your daily limit is 0", "Calls get a 429, today and every day", "Upgrade to Pro and continue")
 }
 
 // Where a plan allows no key, people sign up all the same, and no page speaks of keys that they could revoke.
@@ -48,7 +48,7 @@ func TestSignUpWhereFreeHasNoKeys(t *testing.T) {
 	p := h.person()
 	p.signIn("ada@example.com").leads(t, "/dashboard")
 	for _, got := range []page{p.get("/dashboard"), p.get("/dashboard/keys"), p.post("/dashboard/keys", "name", "report")} {
-		if strings.Contains(got.text, "Create your first one") || strings.Contains(got.text, "Revoke ") || strings.Contains(got.text, "and you have") {
+		if strings.Contains(got.text, "make your first call") || strings.Contains(got.text, "Revoke ") || strings.Contains(got.text, "and you have") {
 			t.Errorf("a page speaks of keys that there cannot be: %.4000s", got.text)
 		}
 	}
@@ -57,5 +57,5 @@ func TestSignUpWhereFreeHasNoKeys(t *testing.T) {
 	h.grant("ada@example.com", models.PlanPro)
 	p.post("/dashboard/keys", "name", "report").says(t, http.StatusOK, "Your new key")
 	h.grant("ada@example.com", models.PlanFree)
-	p.get("/dashboard/keys").says(t, http.StatusOK, "Your plan allows no keys; those that you have go on working.")
+	p.get("/dashboard/keys").says(t, http.StatusOK, "Your plan allows no keys; the ones you have keep working.")
 }

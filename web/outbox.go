@@ -155,11 +155,11 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 	}
 	out.Subject = "An API key expires on " + k.ExpiresAt.UTC().Format("2 January 2006")
 	out.Link, out.Action = o.PublicURL+"/dashboard/keys", "Your keys"
-	out.Lines = []string{"Hello,", "your API key " + name + " expires on " + k.ExpiresAt.UTC().Format("2 January 2006 at 15:04") + " UTC. " +
-		"From then on requests with it are answered 401.",
-		"If a program still uses it: make a new key, put it into the program, then revoke the old one. Both work until then, so there is no pause. " +
-			"Rotating does not help here: a rotated key keeps the date."}
-	out.After = []string{"If nothing uses it any more, you need not do anything."}
+	out.Lines = []string{"Hello,", "Your API key " + name + " expires on " + k.ExpiresAt.UTC().Format("2 January 2006 at 15:04") + " UTC. " +
+		"From then on, requests with it will get a 401.",
+		"If a program still uses it, create a new key, switch the program to it, and then revoke the old one. Both work until then, so there is no downtime. " +
+			"Rotating does not help here: a rotated key keeps its expiration date."}
+	out.After = []string{"If nothing uses it anymore, you do not need to do anything."}
 	return out, true
 }
 
@@ -191,17 +191,17 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 	switch m.Kind {
 	case models.MailWelcomePro:
 		out.Subject = "You are on Pro"
-		out.Lines = []string{"Hello,", "your payment arrived. You have " + pro + " requests a day from now on, " +
+		out.Lines = []string{"Hello,", "We received your payment. You now have " + pro + " requests a day and " +
 			counted(o.Plans[models.PlanPro].MaxKeys, "API key") + ", and your questions are answered first."}
-		out.After = []string{"Invoices and the card are behind this link; so is the button to cancel."}
+		out.After = []string{"Use the link above to manage your card, see your invoices or cancel."}
 	case models.MailPaymentFailed:
 		out.Subject = "Your payment failed"
-		out.Lines = []string{"Hello,", "the payment for your Pro plan did not go through. Pro goes on for now, and the payment is tried again. " +
-			"Please look at your card before then."}
-		out.After = []string{"If it stays unpaid, your account goes on as Free, with " + free + " requests a day. Nothing is lost."}
+		out.Lines = []string{"Hello,", "The payment for your Pro plan did not go through. You keep Pro for now, and we will try the payment again. " +
+			"Please check your card before then."}
+		out.After = []string{"If it stays unpaid, your account moves to Free, with " + free + " requests a day. Nothing is lost."}
 	case models.MailProEnded:
 		out.Subject = "Pro has ended"
-		out.Lines = []string{"Hello,", "your Pro plan has ended, and your account goes on as Free, with " + free + " requests a day. Your keys still work."}
+		out.Lines = []string{"Hello,", "Your Pro plan has ended, and your account is now on Free, with " + free + " requests a day. Your keys still work."}
 		out.After = []string{afterPro(b)}
 	default:
 		return out, false
@@ -216,13 +216,13 @@ func afterPro(b *models.BillingAccount) string {
 	case !b.GoesOn():
 		return "You can upgrade again at any time."
 	case !unpaid:
-		return "Your subscription goes on, and does not give you Pro as it is: what you can do stands behind this link."
+		return "Your subscription is still open, but it does not give you Pro as it is. Use the link above to see what you can do."
 	case b.CancelAtPeriodEnd && b.PeriodEnd != nil:
-		return "Your subscription is cancelled and ends on " + b.PeriodEnd.UTC().Format("2 January 2006") + ", and its payment is still missing: " +
-			"until then Pro comes back when it is paid. The card, the invoices and the button to take back the cancellation are behind this link."
+		return "Your subscription is canceled and ends on " + b.PeriodEnd.UTC().Format("2 January 2006") + ", and its payment is due: " +
+			"until then, paying it brings Pro back. Use the link above to manage your card, see your invoices or undo the cancellation."
 	default:
-		return "Your subscription goes on, and its payment is still missing: Pro comes back when it is paid. " +
-			"The card, the invoices and the button to cancel are behind this link."
+		return "Your subscription is still open, and its payment is due: paying it brings Pro back. " +
+			"Use the link above to manage your card, see your invoices or cancel."
 	}
 }
 
@@ -234,18 +234,18 @@ func (o *Outbox) limit(m *store.DueMail, plan models.Plan) string {
 // besideGrant is what happened to the money of an account whose plan the operator has set: the plan stays.
 func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	plan, _ := m.Account.Plan()
-	stays := "Your plan does not change by that: the operator has set it to " + planName(plan) + ", with " + o.limit(m, plan) + " requests a day."
-	out.After = []string{"Invoices and the card are behind this link; so is the button to cancel. If you want another plan, write to support" + supportHint(o.Support) + "."}
+	stays := "This does not change your plan: the operator has set it to " + planName(plan) + ", with " + o.limit(m, plan) + " requests a day."
+	out.After = []string{"Use the link above to manage your card, see your invoices or cancel. If you want another plan, contact support" + supportHint(o.Support) + "."}
 	switch m.Kind {
 	case models.MailWelcomePro:
-		out.Subject = "Your payment arrived"
-		out.Lines = []string{"Hello,", "your payment arrived, and your subscription has begun. " + stays}
+		out.Subject = "We received your payment"
+		out.Lines = []string{"Hello,", "We received your payment, and your subscription has started. " + stays}
 	case models.MailPaymentFailed:
 		out.Subject = "Your payment failed"
-		out.Lines = []string{"Hello,", "the payment for your subscription did not go through, and it is tried again. " + stays}
+		out.Lines = []string{"Hello,", "The payment for your subscription did not go through, and we will try it again. " + stays}
 	case models.MailProEnded:
 		out.Subject = "Your subscription has ended"
-		out.Lines = []string{"Hello,", "your subscription has ended, or was not paid for too long. " + stays}
+		out.Lines = []string{"Hello,", "Your subscription has ended, or went unpaid for too long. " + stays}
 	default:
 		return out, false
 	}
@@ -254,18 +254,18 @@ func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, 
 
 // toSuspended is what happened to the money of a suspended account, which has nothing of its plan.
 func (o *Outbox) toSuspended(m *store.DueMail, out mail.Message) (mail.Message, bool) {
-	suspended := "Your account is suspended: its keys are answered 403 until that is lifted. Write to support" + supportHint(o.Support) + "."
-	out.After = []string{"Invoices and the card are behind this link; so is the button to cancel."}
+	suspended := "Your account is suspended: its keys get a 403 until the suspension is lifted. Contact support" + supportHint(o.Support) + "."
+	out.After = []string{"Use the link above to manage your card, see your invoices or cancel."}
 	switch m.Kind {
 	case models.MailWelcomePro:
-		out.Subject = "Your payment arrived"
-		out.Lines = []string{"Hello,", "your payment arrived, and your subscription has begun.", suspended}
+		out.Subject = "We received your payment"
+		out.Lines = []string{"Hello,", "We received your payment, and your subscription has started.", suspended}
 	case models.MailPaymentFailed:
 		out.Subject = "Your payment failed"
-		out.Lines = []string{"Hello,", "the payment for your Pro plan did not go through, and it is tried again.", suspended}
+		out.Lines = []string{"Hello,", "The payment for your Pro plan did not go through, and we will try it again.", suspended}
 	case models.MailProEnded:
 		out.Subject = "Pro has ended"
-		out.Lines = []string{"Hello,", "your Pro plan has ended, and your account goes on as Free.", suspended}
+		out.Lines = []string{"Hello,", "Your Pro plan has ended, and your account is now on Free.", suspended}
 	default:
 		return out, false
 	}

@@ -41,10 +41,10 @@ func TestAddressBeforeIsToldLater(t *testing.T) {
 			p := h.person()
 			p.signIn("ada@example.com")
 			id := h.account("ada@example.com").ID
-			p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We have sent a link")
+			p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We sent a link")
 			token := h.tokenOf("lovelace@example.com")
 			server.away.Store(true)
-			p.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusOK, "Your address is changed")
+			p.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusOK, "Your address has changed")
 
 			outbox := web.Outbox{Store: h.store, Mail: server, Plans: models.DefaultPlans(), PublicURL: h.base, Support: "help@example.com", Log: slog.New(slog.DiscardHandler)}
 			send := func(times int) {

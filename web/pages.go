@@ -96,7 +96,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 		w.Header().Set("X-Robots-Tag", "noindex")
 	}
 	if v.Description == "" && v.Visitor != nil {
-		v.Description = "Your account of the Lottery Draws API: usage, keys, plan."
+		v.Description = "Your Lottery Draws API account: usage, keys, plan."
 	}
 	if !v.Private {
 		v.Canonical = h.deps.PublicURL + r.URL.Path

@@ -82,7 +82,7 @@ func nothing(beside *models.KnownPrice) string {
 // proOffer is what becoming Pro takes here, in words.
 func (h *Handler) proOffer(ctx context.Context) string {
 	if h.deps.Billing == nil {
-		return "not sold here at the moment"
+		return "not for sale here at the moment"
 	}
 	return h.proPrice(ctx) + " a month"
 }

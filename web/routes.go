@@ -88,7 +88,7 @@ func (h *Handler) noPage(w http.ResponseWriter, r *http.Request, allow string) e
 	}
 	h.failPage(w, r, failure{
 		http.StatusMethodNotAllowed, "The method is not allowed here",
-		"This address answers " + allow + ". If you opened it in a browser, go back to the page that you came from.",
+		"This URL answers " + allow + ". If you opened it in a browser, go back to the page you came from.",
 	})
 	return nil
 }

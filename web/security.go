@@ -21,8 +21,8 @@ func (h *Handler) toStripe(w http.ResponseWriter, r *http.Request, address strin
 	if slices.Contains(h.payPages, u.Scheme+"://"+u.Host) {
 		return seeOther(w, r, address)
 	}
-	h.show(w, r, view{Page: "message", Title: "Go on to Stripe", Private: true, Data: message{
-		"Payments, cards and receipts are Stripe's affair. Its pages for us are at " + u.Host + ".", address, "Go on to " + u.Host,
+	h.show(w, r, view{Page: "message", Title: "Continue to Stripe", Private: true, Data: message{
+		"Stripe handles payments, cards and receipts for us. Its pages are at " + u.Host + ".", address, "Continue to " + u.Host,
 	}})
 	return nil
 }
@@ -46,7 +46,7 @@ func (h *Handler) secured(next http.Handler) (http.Handler, error) {
 	forms.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.failPage(w, r, failure{
 			http.StatusForbidden, "This form came from another site",
-			"For your safety it was not sent. Open the page here and try again; if you came from here, your browser hides that it did.",
+			"For your safety, it was not processed. Open the page on this site and try again. If you did come from this site, your browser is hiding that.",
 		})
 	}))
 	protected := forms.Handler(next)

@@ -100,7 +100,7 @@ func TestManySessions(t *testing.T) {
 		t.Helper()
 		got := p.get("/dashboard/account")
 		got.says(t, http.StatusOK, "this browser")
-		if rows := strings.Count(got.text, "<tr><td>"); rows != want || strings.Contains(got.text, "There are more") != older {
+		if rows := strings.Count(got.text, "<tr><td>"); rows != want || strings.Contains(got.text, "Older sessions are not shown") != older {
 			t.Errorf("%d sessions are shown, want %d; that there are more: %t, want %t", rows, want, !older, older)
 		}
 	}
@@ -164,14 +164,14 @@ func TestKeys(t *testing.T) {
 	p.post("/dashboard/keys", "name", "third").says(t, http.StatusConflict, "no more live keys", `value="third"`)
 	first := h.keysOf("ada@example.com")[0]
 	p.get("/dashboard/keys/"+first.ID+"/rotate").says(t, http.StatusOK, "24 hours")
-	p.post("/dashboard/keys/"+first.ID+"/rotate", "grace", "1h").says(t, http.StatusOK, "goes on working for one hour")
+	p.post("/dashboard/keys/"+first.ID+"/rotate", "grace", "1h").says(t, http.StatusOK, "keeps working for one hour")
 	p.post("/dashboard/keys/"+first.ID+"/rotate", "grace", "1h").says(t, http.StatusConflict, "was rotated already: only an active key can be rotated; if you have not seen the key that replaced it, rotate that one")
 	p.get("/dashboard/keys/"+first.ID+"/revoke").says(t, http.StatusOK, "cannot be undone")
 	p.post("/dashboard/keys/"+first.ID+"/revoke").leads(t, "/dashboard/keys")
-	p.get("/dashboard/keys").says(t, http.StatusOK, "Keys that do not work any more (1)")
+	p.get("/dashboard/keys").says(t, http.StatusOK, "Keys that no longer work (1)")
 	h.clock.move(31 * 24 * time.Hour)
 	p.signIn("ada@example.com")
-	p.get("/dashboard/keys").says(t, http.StatusOK, "Keys that do not work any more (2)", "expired")
+	p.get("/dashboard/keys").says(t, http.StatusOK, "Keys that no longer work (2)", "expired")
 }
 
 func TestChangeEmail(t *testing.T) {
@@ -184,13 +184,13 @@ func TestChangeEmail(t *testing.T) {
 	p.post("/dashboard/account/email", "email", "nonsense").says(t, http.StatusUnprocessableEntity, `value="nonsense"`, "name@example.com")
 	p.post("/dashboard/account/email", "email", "ada@xn--.com").says(t, http.StatusUnprocessableEntity, "name@example.com")
 	p.post("/dashboard/account/email", "email", "ada@example.com").says(t, http.StatusUnprocessableEntity, "already")
-	p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We have sent a link")
+	p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We sent a link")
 	if h.account("ada@example.com").ID != id {
 		t.Fatal("the address changed before it was confirmed")
 	}
 	token := h.tokenOf("lovelace@example.com")
 	h.person().get("/dashboard/account/email/confirm?token="+token).says(t, http.StatusOK, "Use lovelace@example.com")
-	h.person().post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusOK, "Your address is changed")
+	h.person().post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusOK, "Your address has changed")
 	if h.account("lovelace@example.com").ID != id {
 		t.Error("the address is not the account's")
 	}
@@ -198,7 +198,7 @@ func TestChangeEmail(t *testing.T) {
 		t.Errorf("the old address was not told: %+v", told)
 	}
 	p.get("/dashboard").says(t, http.StatusOK, "lovelace@example.com")
-	p.post("/dashboard/account/email", "email", "Taken@example.com").says(t, http.StatusOK, "We have sent a link") // the same as for a free one
+	p.post("/dashboard/account/email", "email", "Taken@example.com").says(t, http.StatusOK, "We sent a link") // the same as for a free one
 	h.person().post("/dashboard/account/email/confirm", "token", h.tokenOf("Taken@example.com")).says(t, http.StatusConflict, "another account")
 }
 
@@ -212,16 +212,16 @@ func TestChangeEmailSuperseded(t *testing.T) {
 	id := h.account("ada@example.com").ID
 	dead := func(token string) {
 		t.Helper()
-		stranger.get("/dashboard/account/email/confirm?token="+token).says(t, http.StatusGone, "does not work any more")
-		stranger.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusGone, "does not work any more")
+		stranger.get("/dashboard/account/email/confirm?token="+token).says(t, http.StatusGone, "no longer works")
+		stranger.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusGone, "no longer works")
 	}
-	p.post("/dashboard/account/email", "email", "typo@example.com").says(t, http.StatusOK, "We have sent a link")
+	p.post("/dashboard/account/email", "email", "typo@example.com").says(t, http.StatusOK, "We sent a link")
 	typo := h.tokenOf("typo@example.com")
-	p.post("/dashboard/account/email", "email", "right@example.com").says(t, http.StatusOK, "We have sent a link")
+	p.post("/dashboard/account/email", "email", "right@example.com").says(t, http.StatusOK, "We sent a link")
 	dead(typo)
-	p.post("/dashboard/account/email/confirm", "token", h.tokenOf("right@example.com")).says(t, http.StatusOK, "Your address is changed")
+	p.post("/dashboard/account/email/confirm", "token", h.tokenOf("right@example.com")).says(t, http.StatusOK, "Your address has changed")
 	dead(typo)
-	p.post("/dashboard/account/email", "email", "typo@example.com").says(t, http.StatusOK, "We have sent a link")
+	p.post("/dashboard/account/email", "email", "typo@example.com").says(t, http.StatusOK, "We sent a link")
 	p.post("/dashboard/account/sign-out").leads(t, "/sign-in")
 	dead(h.tokenOf("typo@example.com"))
 	if h.account("right@example.com").ID != id {
@@ -237,7 +237,7 @@ func TestCloseAccount(t *testing.T) {
 	p.signIn("ada@example.com")
 	h.uses("ada@example.com", 70)
 	p.get("/dashboard/account/close").says(t, http.StatusOK, "Close your account?")
-	p.post("/dashboard/account/close").says(t, http.StatusUnprocessableEntity, "Tick the box")
+	p.post("/dashboard/account/close").says(t, http.StatusUnprocessableEntity, "Check the box")
 	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
 	p.get("/dashboard").leads(t, "/sign-in")
 	p.signIn("ADA@example.com").says(t, http.StatusOK, "Welcome")
@@ -289,11 +289,11 @@ func TestSuspendedStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.get("/dashboard").says(t, http.StatusOK, "Your account is suspended")
-	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "Write to support")
-	p.post("/dashboard/account/email", "email", "other@example.com").says(t, http.StatusConflict, "keeps its address until that is lifted. Write to support")
+	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "Contact support")
+	p.post("/dashboard/account/email", "email", "other@example.com").says(t, http.StatusConflict, "cannot change until the suspension is lifted. Contact support")
 	p.get("/dashboard").says(t, http.StatusOK)
 	if _, err := h.store.SetAccountStatus(context.Background(), "ada@example.com", models.AccountActive); err != nil {
 		t.Fatal(err)
 	}
-	p.post("/dashboard/account/email", "email", "other@example.com").says(t, http.StatusOK, "We have sent a link")
+	p.post("/dashboard/account/email", "email", "other@example.com").says(t, http.StatusOK, "We sent a link")
 }

@@ -46,14 +46,14 @@ func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 			off := s.unplugged(t).person()
 			off.signIn("ada@example.com")
 			page := off.get("/dashboard/account/close")
-			page.says(t, http.StatusOK, "cannot be cancelled from here", "Write to support")
-			if strings.Contains(page.text, "cancelled at once") || strings.Contains(page.text, "Close my account</button>") {
+			page.says(t, http.StatusOK, "cannot be canceled from here", "Contact support")
+			if strings.Contains(page.text, "canceled immediately") || strings.Contains(page.text, "Close my account</button>") {
 				t.Error("the page promises what nobody can do")
 			}
-			off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "cannot be cancelled from here")
+			off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "cannot be canceled from here")
 			s.account("ada@example.com")
 
-			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "nothing will be charged")
+			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "nothing more will be charged")
 			for _, sub := range s.stripe.Subscriptions("") {
 				if sub.Status != "canceled" {
 					t.Errorf("%+v", sub)
@@ -69,7 +69,7 @@ func TestClosingWhileABankDecides(t *testing.T) {
 	for name, begin := range map[string]func(s *shop, p *person){
 		"on the first payment": func(s *shop, p *person) {
 			p.get(s.buy(p, sandbox.BankPays))
-			p.get("/dashboard/account/close").says(t, http.StatusOK, "your bank is deciding on cannot be called back")
+			p.get("/dashboard/account/close").says(t, http.StatusOK, "your bank is still processing cannot be stopped")
 		},
 		"on a renewal": func(s *shop, p *person) {
 			p.get(s.buy(p, sandbox.CardOK))
@@ -86,8 +86,8 @@ func TestClosingWhileABankDecides(t *testing.T) {
 			begin(s, p)
 			id := s.account("ada@example.com").ID
 			closed := p.post("/dashboard/account/close", "confirm", "yes")
-			closed.says(t, http.StatusOK, "Your account is closed", "your bank is deciding on cannot be called back", "help@example.com", id)
-			if strings.Contains(closed.text, "nothing will be charged") {
+			closed.says(t, http.StatusOK, "Your account is closed", "your bank is still processing cannot be stopped", "help@example.com", id)
+			if strings.Contains(closed.text, "nothing more will be charged") {
 				t.Error("the page promises what nobody can keep")
 			}
 		})
@@ -109,7 +109,7 @@ func TestClosingWhatWasJustPaid(t *testing.T) {
 		id := s.account("ada@example.com").ID
 		closed := p.post("/dashboard/account/close", "confirm", "yes")
 		closed.says(t, http.StatusOK, "Your account is closed")
-		if heard == strings.Contains(closed.text, "What you paid just now") || heard != strings.Contains(closed.text, "nothing will be charged") {
+		if heard == strings.Contains(closed.text, "The payment you just made") || heard != strings.Contains(closed.text, "nothing more will be charged") {
 			t.Errorf("heard of: %v\n%s", heard, closed.text)
 		}
 		flags, err := s.store.Flags(t.Context(), id)
@@ -124,8 +124,8 @@ func TestClosingWhatWasJustPaid(t *testing.T) {
 func TestClosingIsCutShort(t *testing.T) {
 	t.Parallel()
 	for locked, told := range map[string]string{
-		"departures":   "Your subscription is cancelled",
-		"known_prices": "It is not certain", // reading the subscriptions needs it
+		"departures":   "Your subscription is canceled",
+		"known_prices": "We cannot tell", // reading the subscriptions needs it
 	} {
 		t.Run(locked, func(t *testing.T) {
 			t.Parallel()
@@ -161,15 +161,15 @@ func TestClosingInDoubt(t *testing.T) {
 	}{
 		"what comes after it fails": {
 			sandbox.CardOK, sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"},
-			[]string{"Your account is still open", "Your subscription is cancelled"},
+			[]string{"Your account is still open", "Your subscription is canceled"},
 		},
 		"a bank decides, too": {
 			sandbox.BankPays, sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"},
-			[]string{"Your subscription is cancelled", "cannot be called back", "help@example.com"},
+			[]string{"Your subscription is canceled", "cannot be stopped", "help@example.com"},
 		},
 		"the answer is lost": {
 			sandbox.CardOK, sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodDelete, Path: "/v1/subscriptions/*"},
-			[]string{"It is not certain that your subscription is cancelled", "Close my account</button>"},
+			[]string{"We cannot tell whether your subscription is canceled", "Close my account</button>"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,9 +208,9 @@ func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 func TestWhatStripeKeepsIsTold(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	const keeps = "Stripe keeps its own record of you and of what you paid"
+	const keeps = "Stripe keeps its own record of you and your payments"
 	p := s.person()
-	p.get("/privacy").says(t, http.StatusOK, "Stripe gets your e-mail address", keeps)
+	p.get("/privacy").says(t, http.StatusOK, "We give Stripe your email address", keeps)
 	p.signIn("ada@example.com")
 	if got := p.get("/dashboard/account/close"); strings.Contains(got.text, keeps) {
 		t.Error("who never went to checkout is told that Stripe has a record")

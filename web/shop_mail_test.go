@@ -35,7 +35,7 @@ func (s *shop) wantMail(subject string, says, not []string) {
 func TestMailOfTheEnd(t *testing.T) {
 	t.Parallel()
 	for status, says := range map[string]string{
-		"unpaid": "Pro comes back when it is paid", "paused": "does not give you Pro as it is", "canceled": "You can upgrade again at any time",
+		"unpaid": "paying it brings Pro back", "paused": "does not give you Pro as it is", "canceled": "You can upgrade again at any time",
 	} {
 		t.Run(status, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestMailOfTheEnd(t *testing.T) {
 			s.sync("ada@example.com")
 			not := []string{"upgrade again"}
 			if status == "canceled" {
-				not = []string{"goes on, and"}
+				not = []string{"is still open"}
 			}
 			s.wantMail("Pro has ended", []string{says, "Your keys still work"}, not)
 		})
@@ -71,7 +71,7 @@ func TestMailsKnowTheAccount(t *testing.T) {
 	if _, err := s.store.SetAccountStatus(t.Context(), email, models.AccountSuspended); err != nil {
 		t.Fatal(err)
 	}
-	p.get(returned).says(t, http.StatusOK, "Your payment arrived", "Your account is suspended")
+	p.get(returned).says(t, http.StatusOK, "We received your payment", "Your account is suspended")
 	if err := s.stripe.Cancel(s.stripe.Subscriptions("")[0].ID); err != nil {
 		t.Fatal(err)
 	}

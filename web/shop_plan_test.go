@@ -30,10 +30,10 @@ func TestPaymentUnderWay(t *testing.T) {
 	for email, paid := range map[string]bool{"paid@example.com": true, "refused@example.com": false} {
 		p := s.person()
 		p.signIn(email)
-		p.get(s.buy(p, sandbox.BankPays)).says(t, http.StatusOK, "Your payment is on its way")
+		p.get(s.buy(p, sandbox.BankPays)).says(t, http.StatusOK, "Your payment is being processed")
 		for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
 			got := p.get(path)
-			got.says(t, http.StatusOK, "Your payment is on its way", "With a card that takes moments, with a bank some days", "will not be charged twice", `href="/dashboard/plan?from=portal"`)
+			got.says(t, http.StatusOK, "Your payment is being processed", "A card takes moments, a bank payment a few days", "will not be charged twice", `href="/dashboard/plan?from=portal"`)
 			if strings.Contains(got.text, "pgrade") || strings.Contains(got.text, "Nothing was charged") {
 				t.Errorf("%s: %s sells", email, path)
 			}
@@ -49,7 +49,7 @@ func TestPaymentUnderWay(t *testing.T) {
 		}
 		got := p.get("/dashboard/plan?from=portal") // "Look again"
 		got.says(t, http.StatusOK, map[bool]string{true: "renews on", false: "Your last payment failed"}[paid])
-		if strings.Contains(got.text, "on its way") {
+		if strings.Contains(got.text, "being processed") {
 			t.Errorf("%s: settled, and the page says that the payment is on its way", email)
 		}
 	}
@@ -64,11 +64,11 @@ func TestUpgradeAfterARefusedCard(t *testing.T) {
 	returned := s.buy(p, sandbox.CardDeclined)
 	for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=portal", returned} {
 		s.sync("ada@example.com")
-		if text := p.get(path).text; strings.Contains(text, "on its way") || strings.Contains(text, "does not give you Pro") || !strings.Contains(text, "/dashboard/plan/upgrade") {
+		if text := p.get(path).text; strings.Contains(text, "being processed") || strings.Contains(text, "does not give you Pro") || !strings.Contains(text, "/dashboard/plan/upgrade") {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
-	if text := p.get("/dashboard/account/close").text; strings.Contains(text, "Your subscription is cancelled") {
+	if text := p.get("/dashboard/account/close").text; strings.Contains(text, "Your subscription is canceled") {
 		t.Errorf("closing: %s", text)
 	}
 	if again := s.buy(p, sandbox.CardOK); again != returned {
@@ -83,8 +83,8 @@ func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
 	s := openShop(t)
 	p := s.customer()
 	for _, c := range []struct{ status, says, not string }{
-		{"past_due", "Change the card, and it is tried again", "pay the open invoice"},
-		{"unpaid", "It is not tried again by itself: pay the open invoice", "and it is tried again"},
+		{"past_due", "Update your card, and we will try again", "pay the open invoice"},
+		{"unpaid", "We will not retry it automatically: pay the open invoice", "we will try again"},
 	} {
 		if err := s.stripe.SetStatus(s.stripe.Subscriptions("")[0].ID, c.status); err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
 		"the bank refused":   {sandbox.BankFails, func(s *shop, sub string) error { return s.stripe.Settle(sub, false) }, "Your last payment failed"},
 		"not paid for long":  {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "unpaid") }, "Your last payment failed"},
 		"cancelled since":    {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.Cancel(sub) }, "Upgrade to Pro"},
-		"a renewal past due": {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "past_due") }, "Pro goes on until"},
+		"a renewal past due": {sandbox.CardOK, func(s *shop, sub string) error { return s.stripe.SetStatus(sub, "past_due") }, "Pro continues until"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,8 +161,8 @@ func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 			p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
 			for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
 				got := p.get(path)
-				got.says(t, http.StatusOK, "Your subscription does not give you Pro", "Write to support")
-				for _, unwanted := range []string{"Upgrade to Pro", "may be under way", "Free until it is paid"} {
+				got.says(t, http.StatusOK, "Your subscription does not give you Pro", "Contact support")
+				for _, unwanted := range []string{"Upgrade to Pro", "being processed", "Free until it is paid"} {
 					if strings.Contains(got.text, unwanted) {
 						t.Errorf("%s says %q", path, unwanted)
 					}
@@ -185,7 +185,7 @@ func TestPlanPageOfACancellationOnADate(t *testing.T) {
 	s.ask("/v1/subscriptions/"+s.stripe.Subscriptions("")[0].ID, url.Values{"cancel_at": {strconv.FormatInt(end.Unix(), 10)}})
 	s.sync("ada@example.com")
 	plan := p.get("/dashboard/plan")
-	plan.says(t, http.StatusOK, "Pro ends on "+end.Format("2 January 2006, 15:04 UTC"), "take back the cancellation")
+	plan.says(t, http.StatusOK, "Pro ends on "+end.Format("2 January 2006, 15:04 UTC"), "undo cancellation")
 	if strings.Contains(plan.text, "renews") {
 		t.Error("the page says that it renews")
 	}
@@ -215,7 +215,7 @@ func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 				t.Helper()
 				s.sync("ada@example.com")
 				got := p.get(path)
-				got.says(t, http.StatusOK, "Your last payment failed", "Change the card, and it is tried again")
+				got.says(t, http.StatusOK, "Your last payment failed", "Update your card, and we will try again")
 				return got
 			}
 			for _, path := range []string{"/dashboard", "/dashboard/plan"} {
@@ -231,11 +231,11 @@ func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 			}
 			s.ask("/v1/subscriptions/"+sub.ID, form)
 			for _, path := range []string{"/dashboard", "/dashboard/plan"} {
-				look(path).says(t, http.StatusOK, "and your subscription is cancelled", "Pro goes on until "+now.Add(c.until).Format(at),
-					"You can take the cancellation back until "+end.Format(at), "ake back the cancellation")
+				look(path).says(t, http.StatusOK, "and your subscription is canceled", "Pro continues until "+now.Add(c.until).Format(at),
+					"You can undo the cancellation until "+end.Format(at), "ndo cancellation")
 			}
 			plan := look("/dashboard/plan")
-			plan.says(t, http.StatusOK, ">cancelled</span>", "Your subscription is cancelled and ends on "+end.Format(at))
+			plan.says(t, http.StatusOK, ">canceled</span>", "Your subscription is canceled and ends on "+end.Format(at))
 			if strings.Contains(plan.text, ">active</span>") {
 				t.Error("the plan page says active")
 			}
@@ -246,8 +246,8 @@ func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 				over.says(t, http.StatusOK, "Upgrade to Pro", ">Card and invoices</button>")
 				return
 			}
-			over.says(t, http.StatusOK, "and your subscription is cancelled", "Free until it is paid", "Your subscription is cancelled and ends on "+end.Format(at))
-			s.wantMail("Pro has ended", []string{"is cancelled and ends on " + end.Format("2 January 2006"), "comes back when it is paid", "take back the cancellation"}, []string{"goes on, and"})
+			over.says(t, http.StatusOK, "and your subscription is canceled", "Free until it is paid", "Your subscription is canceled and ends on "+end.Format(at))
+			s.wantMail("Pro has ended", []string{"is canceled and ends on " + end.Format("2 January 2006"), "brings Pro back", "undo the cancellation"}, []string{"is still open"})
 		})
 	}
 }

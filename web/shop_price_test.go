@@ -82,7 +82,7 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 	}
 
 	off := s.unplugged(t)
-	off.person().get("/pricing").says(t, http.StatusOK, "14.50 EUR", "Nothing is sold here")
+	off.person().get("/pricing").says(t, http.StatusOK, "14.50 EUR", "Pro is not for sale here")
 	open(t, nil).person().get("/pricing").says(t, http.StatusOK, "$9.99")
 }
 
@@ -98,7 +98,7 @@ func TestUpgradeBeforeSetup(t *testing.T) {
 	p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
 	got := p.get("/dashboard/plan?from=checkout")
 	got.says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged", "Upgrade to Pro")
-	if strings.Contains(got.text, "under way") {
+	if strings.Contains(got.text, "being processed") {
 		t.Error("a payment is said to be under way, and there is none")
 	}
 	if strings.Contains(p.get("/dashboard/plan").text, "could not be opened") {
@@ -134,13 +134,13 @@ func TestPaymentPagesOnADomainOfOurOwn(t *testing.T) {
 	}
 	host := strings.TrimPrefix(s.api, "http://")
 	got := p.post("/dashboard/plan/upgrade")
-	got.says(t, http.StatusOK, "Its pages for us are at "+host, `href="`+s.api+"/", "Go on to "+host)
+	got.says(t, http.StatusOK, "Its pages are at "+host, `href="`+s.api+"/", "Continue to "+host)
 	id := regexp.MustCompile(`cs_test_\w+`).FindString(got.text)
 	if _, _, err := s.stripe.Pay(id, sandbox.CardOK); err != nil {
 		t.Fatal(err)
 	}
 	p.get("/dashboard/billing/return?session_id="+id).says(t, http.StatusOK, "Pro")
-	p.post("/dashboard/plan/portal").says(t, http.StatusOK, `href="`+s.api+"/", "Go on to "+host)
+	p.post("/dashboard/plan/portal").says(t, http.StatusOK, `href="`+s.api+"/", "Continue to "+host)
 }
 
 // The price stays on the pages while the database is away.

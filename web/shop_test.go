@@ -101,7 +101,7 @@ func TestNothingIsSoldBesideAGrant(t *testing.T) {
 			t.Errorf("%s: the plan page sells", plan)
 		}
 		p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
-		p.get("/dashboard/plan?from=checkout").says(t, http.StatusOK, "the operator has set your plan", "Nothing was charged", "Write to support")
+		p.get("/dashboard/plan?from=checkout").says(t, http.StatusOK, "the operator has set your plan", "Nothing was charged", "Contact support")
 	}
 	if sessions := s.stripe.Sessions(""); len(sessions) != 0 {
 		t.Errorf("%+v", sessions)
@@ -124,8 +124,8 @@ func TestUpgradeForMoreKeys(t *testing.T) {
 			p.post("/dashboard/keys", "name", "another").says(t, http.StatusOK)
 		}
 		full, refused := p.get("/dashboard/keys"), p.post("/dashboard/keys", "name", "one more")
-		full.says(t, http.StatusOK, "Revoke one that you do not need")
-		refused.says(t, http.StatusConflict, "Revoke one that you do not need")
+		full.says(t, http.StatusOK, "Revoke one you do not need")
+		refused.says(t, http.StatusConflict, "Revoke one you do not need")
 		for _, got := range []page{full, refused} {
 			if sells := strings.Contains(got.text, "upgrade"); sells != (plan == nil) {
 				t.Errorf("%s: sells %t: %.200s", email, sells, got.text[strings.Index(got.text, "Your plan allows"):])
@@ -133,7 +133,7 @@ func TestUpgradeForMoreKeys(t *testing.T) {
 		}
 		if most > 5 {
 			s.grant(email, models.PlanFree) // now there are too many
-			p.get("/dashboard/keys").says(t, http.StatusOK, "Your plan allows 2 live keys, and you have 20, which all go on working. Revoke 19 of them to create another.")
+			p.get("/dashboard/keys").says(t, http.StatusOK, "Your plan allows 2 live keys. You have 20, and they all keep working. Revoke 19 of them to create another.")
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	look := func(path string) {
 		t.Helper()
 		got := off.get(path)
-		got.says(t, http.StatusOK, "Nothing is sold here at the moment")
+		got.says(t, http.StatusOK, "Pro is not for sale here at the moment")
 		for _, unwanted := range []string{"pgrade", "How do I cancel"} {
 			if strings.Contains(got.text, unwanted) {
 				t.Errorf("%s says %q", path, unwanted)
@@ -157,7 +157,7 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	}
 	look("/")
 	look("/pricing")
-	for path, upgrade := range map[string]string{"/docs/limits": "an upgrade takes effect at once", "/docs/errors/quota_exceeded": "upgrade from Free to Pro", "/llms.txt": "a month"} {
+	for path, upgrade := range map[string]string{"/docs/limits": "An upgrade takes effect immediately", "/docs/errors/quota_exceeded": "upgrade from Free to Pro", "/llms.txt": "a month"} {
 		selling.get(path).says(t, http.StatusOK, upgrade)
 		got := off.get(path)
 		got.says(t, http.StatusOK)
@@ -168,7 +168,7 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/docs/limits", "/llms.txt", "/pricing"} {
-		off.get(path).says(t, http.StatusOK, "not sold here at the moment")
+		off.get(path).says(t, http.StatusOK, "not for sale here at the moment")
 	}
 	off.signIn("ada@example.com")
 	look("/")
@@ -181,7 +181,7 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 		t.Error("the page of keys leads to an upgrade")
 	}
 	full := off.post("/dashboard/keys", "name", "fourth")
-	full.says(t, http.StatusConflict, "Revoke one that you do not need.")
+	full.says(t, http.StatusConflict, "Revoke one you do not need.")
 	if strings.Contains(full.text, "pgrade") {
 		t.Error("who has as many keys as the plan allows is led to an upgrade")
 	}
@@ -235,11 +235,11 @@ func TestChangedAddressAtStripe(t *testing.T) {
 		to, told string
 		away     bool
 	}{{"ada@example.org", "ada@example.org", false}, {"lovelace@example.org", "ada@example.org", true}} {
-		p.post("/dashboard/account/email", "email", c.to).says(t, http.StatusOK, "We have sent a link")
+		p.post("/dashboard/account/email", "email", c.to).says(t, http.StatusOK, "We sent a link")
 		if c.away {
 			s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError})
 		}
-		p.post("/dashboard/account/email/confirm", "token", s.tokenOf(c.to)).says(t, http.StatusOK, "Your address is changed")
+		p.post("/dashboard/account/email/confirm", "token", s.tokenOf(c.to)).says(t, http.StatusOK, "Your address has changed")
 		s.stripe.ClearFaults()
 		p.get("/dashboard/account").says(t, http.StatusOK, c.to)
 		if at := s.stripe.Customers(); len(at) != 1 || at[0].Email != c.told {
@@ -281,13 +281,13 @@ func TestWhatIsSaidBesideAGrant(t *testing.T) {
 			returned := s.buy(p, sandbox.CardOK)
 			s.grant(email, plan)
 			page := p.get(returned)
-			page.says(t, http.StatusOK, "Your payment arrived", stays)
+			page.says(t, http.StatusOK, "We received your payment", stays)
 			if strings.Contains(page.text, "Welcome to Pro") {
 				t.Error("the page welcomes to Pro")
 			}
 			s.sync(email)
-			s.wantMail("Your payment arrived", []string{stays, "help@example.com"}, []string{"from now on"})
-			p.get("/dashboard/plan").says(t, http.StatusOK, "it stays, whatever becomes of your subscription", "Your subscription: $9.99 a month; renews")
+			s.wantMail("We received your payment", []string{stays, "help@example.com"}, []string{"from now on"})
+			p.get("/dashboard/plan").says(t, http.StatusOK, "you keep it, whatever happens to your subscription", "Your subscription: $9.99 a month; renews")
 
 			sub := s.stripe.Subscriptions("")[0].ID
 			if err := s.stripe.SetStatus(sub, "past_due"); err != nil {
@@ -296,8 +296,8 @@ func TestWhatIsSaidBesideAGrant(t *testing.T) {
 			s.sync(email)
 			s.wantMail("Your payment failed", []string{stays}, []string{"Pro goes on", "goes on as Free"})
 			page = p.get("/dashboard/plan")
-			page.says(t, http.StatusOK, "Your last payment failed", "Your plan stays")
-			if strings.Contains(page.text, "Pro goes on until") {
+			page.says(t, http.StatusOK, "Your last payment failed", "You keep your plan")
+			if strings.Contains(page.text, "Pro continues until") {
 				t.Error("the page speaks of an end of Pro")
 			}
 
@@ -306,7 +306,7 @@ func TestWhatIsSaidBesideAGrant(t *testing.T) {
 			}
 			s.sync(email)
 			s.wantMail("Your subscription has ended", []string{stays}, []string{"goes on as Free", "upgrade"})
-			p.get("/dashboard/plan").says(t, http.StatusOK, "nothing is charged for it")
+			p.get("/dashboard/plan").says(t, http.StatusOK, "you are not charged for it")
 		})
 	}
 }
@@ -318,8 +318,8 @@ func TestOfferBesideAnOwnLimit(t *testing.T) {
 	s := openShop(t)
 	p := s.person()
 	p.signIn(email)
-	p.get("/dashboard/plan").says(t, http.StatusOK, "10,000 requests a day, at once")
-	p.get("/dashboard").says(t, http.StatusOK, "Calls are answered 429", "Upgrade to Pro and go on") // nothing counts here: nothing is left
+	p.get("/dashboard/plan").says(t, http.StatusOK, "10,000 requests a day, immediately")
+	p.get("/dashboard").says(t, http.StatusOK, "Calls get a 429", "Upgrade to Pro and continue") // nothing counts here: nothing is left
 	if _, err := s.store.OverrideLimit(t.Context(), email, new(50)); err != nil {
 		t.Fatal(err)
 	}
@@ -329,8 +329,8 @@ func TestOfferBesideAnOwnLimit(t *testing.T) {
 		t.Error("the plan page offers requests that Pro does not give")
 	}
 	usage := p.get("/dashboard")
-	usage.says(t, http.StatusOK, "Calls are answered 429")
-	if strings.Contains(usage.text, "Upgrade to Pro and go on") {
+	usage.says(t, http.StatusOK, "Calls get a 429")
+	if strings.Contains(usage.text, "Upgrade to Pro and continue") {
 		t.Error("the dashboard says that one could go on with Pro")
 	}
 	s.sync(email)

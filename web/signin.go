@@ -51,15 +51,15 @@ func (h *Handler) signInPage(isNew bool) handler {
 func (h *Handler) showSignIn(w http.ResponseWriter, r *http.Request, f signInForm, status int) {
 	v := view{
 		Page: "sign-in", Title: "Sign in", Status: status, Data: f,
-		Description: "Sign in with a link that we send to your e-mail address. There is no password.",
+		Description: "Sign in with a link that we email you. There is no password.",
 	}
 	switch {
 	case f.Intent == intentUpgrade:
 		v.Title = "Upgrade to Pro"
-		v.Description = "Become Pro: your e-mail address first, then checkout."
+		v.Description = "Upgrade to Pro: your email address first, then checkout."
 	case f.New:
 		v.Title = "Get a free key"
-		v.Description = "Sign up with your e-mail address: " + thousands(h.deps.Plans[models.PlanFree].RequestsPerDay) + " requests a day, free, no card."
+		v.Description = "Sign up with your email address: " + thousands(h.deps.Plans[models.PlanFree].RequestsPerDay) + " requests a day, free, no card."
 	}
 	v.Private = f.Error != "" || f.Email != ""
 	h.show(w, r, v)
@@ -78,11 +78,11 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	email, mailbox, err := parseEmail(f.Email)
 	if err != nil {
-		return again(http.StatusUnprocessableEntity, "Enter an e-mail address of the form name@example.com.")
+		return again(http.StatusUnprocessableEntity, "Enter an email address, such as name@example.com.")
 	}
 	if h.tooManyMails(r) {
 		retryAfter(w, time.Hour)
-		return again(http.StatusTooManyRequests, "Too many links were asked for from your network. Try again in an hour.")
+		return again(http.StatusTooManyRequests, "Too many links were requested from your network. Try again in an hour.")
 	}
 	token, hash := newToken("lnk_")
 	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
@@ -90,12 +90,12 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	})
 	if errors.Is(err, store.ErrTooManyLinks) {
 		retryAfter(w, models.LinkLives)
-		return again(http.StatusTooManyRequests, "This address was sent several links in the last hour, and one of them still works. Look for it, in the spam folder too, or try again in 15 minutes.")
+		return again(http.StatusTooManyRequests, "We have sent this address several links in the last hour, and one of them still works. Look for it, including in your spam folder, or try again in 15 minutes.")
 	}
 	if models.ErrorCode(err) == models.CodeUnavailable { // the form keeps what was typed
 		h.deps.Log.ErrorContext(r.Context(), "a sign-in link cannot be made", "error", err)
 		w.Header().Set("Retry-After", "5")
-		return again(http.StatusServiceUnavailable, "A link cannot be made just now. Try again in a minute.")
+		return again(http.StatusServiceUnavailable, "We could not create a link just now. Try again in a minute.")
 	}
 	if err != nil {
 		return err
@@ -103,9 +103,9 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	if err := h.send(r.Context(), signInMail(email, h.link("/sign-in/link", token))); err != nil {
 		h.unsent(r.Context(), hash)
 		retryAfter(w, time.Minute)
-		return again(http.StatusServiceUnavailable, "The mail could not be sent just now. Check the address, and try again in a minute.")
+		return again(http.StatusServiceUnavailable, "We could not send the email just now. Check the address, and try again in a minute.")
 	}
-	h.show(w, r, view{Page: "sent", Title: "Check your mail", Private: true, Data: sentPage{email, askAgain(f.Intent)}})
+	h.show(w, r, view{Page: "sent", Title: "Check your email", Private: true, Data: sentPage{email, askAgain(f.Intent)}})
 	return nil
 }
 
@@ -137,9 +137,9 @@ func parseEmail(s string) (email, mailbox string, err error) {
 func signInMail(to, link string) mail.Message {
 	return mail.Message{
 		To: to, Subject: "Your sign-in link",
-		Lines:  []string{"Hello,", "here is your link to sign in to the Lottery Draws API. It works once, for 15 minutes."},
+		Lines:  []string{"Hello,", "Here is your link to sign in to the Lottery Draws API. It works once and expires after 15 minutes."},
 		Action: "Sign in", Link: link,
-		After: []string{"If you did not ask for it, ignore this mail: nothing happens without the link."},
+		After: []string{"If you did not request it, ignore this email: nothing happens unless the link is used."},
 	}
 }
 
@@ -194,7 +194,7 @@ func (h *Handler) openLink(w http.ResponseWriter, r *http.Request) error {
 // linkGone says that a link does not work. Whoever is signed in goes on; others ask for another one, which leads where this
 // one would have.
 func (h *Handler) linkGone(w http.ResponseWriter, r *http.Request, next string) error {
-	h.show(w, r, view{Page: "link-gone", Title: "This link does not work any more", Status: http.StatusGone, Private: true, Data: askAgain(next)})
+	h.show(w, r, view{Page: "link-gone", Title: "This link no longer works", Status: http.StatusGone, Private: true, Data: askAgain(next)})
 	return nil
 }
 

@@ -64,13 +64,13 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	for name, wrong := range map[string]string{"empty": "", "unknown": "lnk_x", "changed": token + "x"} {
-		h.person().get("/sign-in/link?token="+url.QueryEscape(wrong)).says(t, http.StatusGone, "does not work any more")
+		h.person().get("/sign-in/link?token="+url.QueryEscape(wrong)).says(t, http.StatusGone, "no longer works")
 		if got := h.person().post("/sign-in/link", "token", wrong); got.status != http.StatusGone {
 			t.Errorf("%s: %d", name, got.status)
 		}
 	}
 	p.post("/sign-in/link", "token", token).says(t, http.StatusOK, "Welcome")
-	h.person().post("/sign-in/link", "token", token).says(t, http.StatusGone, "does not work any more")
+	h.person().post("/sign-in/link", "token", token).says(t, http.StatusGone, "no longer works")
 	p.post("/sign-in/link", "token", token).leads(t, "/dashboard") // the same person, a second click
 	h.person().post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusGone)
 
@@ -81,7 +81,7 @@ func TestLinks(t *testing.T) {
 	late.get("/sign-in/link?token="+token).says(t, http.StatusOK, "Sign in as")
 	h.clock.move(2 * time.Second)
 	late.get("/sign-in/link?token="+token).says(t, http.StatusGone)
-	late.post("/sign-in/link", "token", token).says(t, http.StatusGone, "Ask for another link")
+	late.post("/sign-in/link", "token", token).says(t, http.StatusGone, "Request a new link")
 	if _, err := h.store.Account(context.Background(), "late@example.com"); models.ErrorCode(err) != models.CodeNotFound {
 		t.Errorf("an expired link made an account: %v", err)
 	}
@@ -112,20 +112,20 @@ func TestUpgradeIsNotForgotten(t *testing.T) {
 		p.post("/dashboard/plan/upgrade").leads(t, "/sign-up?next=upgrade")
 		got := p.get("/sign-up?next=upgrade")
 		got.says(t, http.StatusOK, "<h1>Upgrade to Pro</h1>", "whether or not you have an account", `name="next" value="upgrade"`)
-		if strings.Contains(got.text, "You have an account?") {
+		if strings.Contains(got.text, "Already have an account?") {
 			t.Error("who has an account is led to a page that forgets the upgrade")
 		}
 		p.post("/sign-in", "email", "ada", "next", "upgrade", "new", "1").says(t, http.StatusUnprocessableEntity, "<h1>Upgrade to Pro</h1>", `name="next" value="upgrade"`)
-		p.post("/sign-in", "email", email, "next", "upgrade", "new", "1").says(t, http.StatusOK, again+"ask for another link")
+		p.post("/sign-in", "email", email, "next", "upgrade", "new", "1").says(t, http.StatusOK, again+"request a new link")
 		token := h.tokenOf(email)
 		h.clock.move(models.LinkLives + time.Second)
-		p.get("/sign-in/link?token="+token).says(t, http.StatusGone, again+"Ask for another link")
-		p.post("/sign-in/link", "token", token).says(t, http.StatusGone, again+"Ask for another link")
+		p.get("/sign-in/link?token="+token).says(t, http.StatusGone, again+"Request a new link")
+		p.post("/sign-in/link", "token", token).says(t, http.StatusGone, again+"Request a new link")
 	}
 	p := h.person()
-	p.get("/sign-up").says(t, http.StatusOK, "<h1>Get a free key</h1>", `href="/sign-in">Sign in</a>; it is the same link`)
-	p.post("/sign-in", "email", "other@example.com").says(t, http.StatusOK, `href="/sign-in">ask for another link`)
-	p.get("/sign-in/link?token=lnk_x").says(t, http.StatusGone, `href="/sign-in">Ask for another link`)
+	p.get("/sign-up").says(t, http.StatusOK, "<h1>Get a free key</h1>", `href="/sign-in">Sign in</a>; it works the same way`)
+	p.post("/sign-in", "email", "other@example.com").says(t, http.StatusOK, `href="/sign-in">request a new link`)
+	p.get("/sign-in/link?token=lnk_x").says(t, http.StatusGone, `href="/sign-in">Request a new link`)
 }
 
 // One of many who spend a link at once succeeds.
@@ -210,7 +210,7 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 	for _, path := range []string{"/sign-in", "/sign-in/link", "/dashboard/plan/upgrade", "/dashboard/keys", "/dashboard/account/email", "/dashboard/account/close"} {
 		p.post(path, "email", "ada@example.com", "name", "n", "confirm", "yes", "more", strings.Repeat("x", 16<<10)).says(t, http.StatusRequestEntityTooLarge, "The form is too large")
 		if path == "/sign-in/link" {
-			p.post("/sign-in", "email", "ada@example.com", "more", strings.Repeat("x", 15<<10)).says(t, http.StatusOK, "Check your mail")
+			p.post("/sign-in", "email", "ada@example.com", "more", strings.Repeat("x", 15<<10)).says(t, http.StatusOK, "Check your email")
 			p.post("/sign-in/link", "token", h.tokenOf("ada@example.com"))
 			mails++
 		}
@@ -224,7 +224,7 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 func TestNoMail(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = nil, nil })
-	h.person().get("/sign-up").says(t, http.StatusOK, "sends no mail")
+	h.person().get("/sign-up").says(t, http.StatusOK, "sends no email")
 	h.person().post("/sign-in", "email", "ada@example.com").leads(t, "/sign-in")
 	h.person().get("/dev/mail").says(t, http.StatusNotFound)
 }
@@ -301,7 +301,7 @@ func TestUnsentLinksDoNotCount(t *testing.T) {
 	h := open(t, func(d *web.Deps) { box.Sender, d.Mail = d.Mail, box })
 	box.refuse = true
 	for range 7 {
-		h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusServiceUnavailable, "could not be sent")
+		h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusServiceUnavailable, "could not send the email")
 	}
 	if wait := h.person().post("/sign-in", "email", "ada@example.com").header.Get("Retry-After"); wait != "60" {
 		t.Errorf("Retry-After %q", wait)

@@ -43,7 +43,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 			data.Feeds = append(data.Feeds, feedStatus{run.Feed, run.FinishedAt})
 		}
 	}
-	h.show(w, r, view{Page: "status", Title: "Status", Description: "Which version runs, and how fresh the draws of each game are.", Data: data})
+	h.show(w, r, view{Page: "status", Title: "Status", Description: "Which version is running, and how fresh the draws of each game are.", Data: data})
 	return nil
 }
 

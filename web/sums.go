@@ -52,18 +52,18 @@ func drawSums(g *catalog.Game, sums []sumCount) template.HTML {
 	plot := float64(height - bottom - top)
 	y := func(share float64) float64 { return top + plot*(1-share/most) }
 	d := newDrawing("sums", width, height, "Digit sums of "+g.Name,
-		"Bars: the share of draws with each digit sum. Line: what fair, independent digits give.")
+		"Bars: the share of draws with each digit sum. Line: what fair, independent digits would give.")
 	for part := range 3 {
 		share := most * float64(part) / 2
 		d.line(left, y(share), width, y(share), "grid")
-		d.label(left-8, y(share)+4, "end", "tick", fmt.Sprintf("%.1f %%", share))
+		d.label(left-8, y(share)+4, "end", "tick", fmt.Sprintf("%.1f%%", share))
 	}
 	step := float64(width-left) / float64(len(sums))
 	var line strings.Builder
 	for i, s := range sums {
 		x := left + float64(i)*step
 		if s.Count > 0 {
-			d.rect(x+1, y(s.Share), step-2, y(0)-y(s.Share), "bar", fmt.Sprintf("Sum %d: %s, %.2f %%; expected %.2f %%", s.Sum, counted(s.Count, "draw"), s.Share, s.Expected))
+			d.rect(x+1, y(s.Share), step-2, y(0)-y(s.Share), "bar", fmt.Sprintf("Sum %d: %s, %.2f%%; expected %.2f%%", s.Sum, counted(s.Count, "draw"), s.Share, s.Expected))
 		}
 		fmt.Fprintf(&line, "%.1f,%.1f ", x+step/2, y(s.Expected))
 		if s.Sum%5 == 0 {

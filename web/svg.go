@@ -74,7 +74,7 @@ func usageChart(days []dayCount, limit int64) template.HTML {
 	scale = max(roundUp(scale), 10)
 	plot := float64(height - bottom - top)
 	y := func(n int64) float64 { return top + plot*(1-float64(n)/float64(scale)) }
-	d := newDrawing("usage", width, height, "Requests a day",
+	d := newDrawing("usage", width, height, "Requests per day",
 		fmt.Sprintf("%s in the last %d days; the busiest day had %s.", counted(total, "request"), len(days), thousands(most*min(total, 1))))
 	for _, part := range []int64{0, 1, 2} {
 		n := scale * part / 2

@@ -96,7 +96,7 @@ func (h *Handler) tooOften(w http.ResponseWriter, r *http.Request, within time.D
 		in, again = "an hour", "a while"
 	}
 	retryAfter(w, within)
-	h.failPage(w, r, failure{http.StatusTooManyRequests, "One moment, please", "You have asked for this many times within " + in + ". Nothing was charged or changed: try again in " + again + "."})
+	h.failPage(w, r, failure{http.StatusTooManyRequests, "One moment, please", "You have done this many times within " + in + ". Nothing was charged or changed: try again in " + again + "."})
 	return nil
 }
 

@@ -29,7 +29,7 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	p.signIn("ada@example.com")
 	answer := storetest.Lock(t, url, "sessions, import_runs")
 	p.get("/dashboard").says(t, http.StatusServiceUnavailable)
-	p.get("/status").says(t, http.StatusOK, "away; draws are served from memory")
+	p.get("/status").says(t, http.StatusOK, "unreachable; draws are served from memory")
 	p.get("/pricing").says(t, http.StatusOK)
 	answer()
 	p.get("/dashboard").says(t, http.StatusOK)
@@ -49,7 +49,7 @@ func TestSignInWhileTheDatabaseHangs(t *testing.T) {
 		t.Error("it does not say when to try again")
 	}
 	answer()
-	h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusOK, "Check your mail")
+	h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusOK, "Check your email")
 }
 
 // lines is a log, line by line.

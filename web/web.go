@@ -144,7 +144,7 @@ type failure struct {
 
 // fail writes an error: a person reads what to do, the log gets the cause. It is the only place that does.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := failure{http.StatusInternalServerError, "Something went wrong here", "The error was logged. Try again in a moment; if it stays, write to support."}
+	f := failure{http.StatusInternalServerError, "Something went wrong here", "The error was logged. Try again in a moment; if it keeps happening, contact support."}
 	if e, ok := errors.AsType[*models.Error](err); ok {
 		switch e.Code {
 		case models.CodeInvalid:
@@ -152,13 +152,13 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 		case models.CodeNotFound:
 			f = notFound
 		case models.CodeConflict:
-			f = failure{http.StatusConflict, "That is not possible now", sentence(e.Message)}
+			f = failure{http.StatusConflict, "That is not possible right now", sentence(e.Message)}
 		case models.CodeUnavailable:
-			f = failure{http.StatusServiceUnavailable, "One moment, please", "A part of the service does not answer right now. Nothing was changed or lost: try again in a minute."}
+			f = failure{http.StatusServiceUnavailable, "One moment, please", "Part of the service is not responding right now. Nothing was changed or lost; try again in a minute."}
 		}
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		f = failure{http.StatusRequestEntityTooLarge, "The form is too large", "It has more than 16 KiB. Nothing was changed: go back, and shorten what you typed."}
+		f = failure{http.StatusRequestEntityTooLarge, "The form is too large", "It is larger than 16 KiB. Nothing was changed; go back and shorten what you typed."}
 	}
 	if f.Status >= http.StatusInternalServerError {
 		level, what := slog.LevelError, "page failed"

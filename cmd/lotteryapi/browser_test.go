@@ -199,7 +199,7 @@ func (b *tab) askLink(email string) {
 	b.t.Helper()
 	b.fill("#email", email)
 	b.press("Send me a link")
-	b.says("Check your mail")
+	b.says("Check your email")
 }
 
 // followMail opens the newest mail with a sign-in link, follows it, and presses the button there.

@@ -33,10 +33,10 @@ func TestJourney(t *testing.T) {
 	}
 	b.open(p.base + "/dashboard")
 	b.says("100 of 100 requests")
-	b.says("Today’s requests are used")
+	b.says("You have used all of today’s requests")
 	b.until(p.base+"/dashboard", "/v1/draws/recent") // statistics follow within seconds
 
-	b.press("Upgrade to Pro and go on")
+	b.press("Upgrade to Pro and continue")
 	b.says("Sandbox: no real money")
 	b.pay("declined")
 	b.says("Your card was declined")
@@ -64,7 +64,7 @@ func TestJourney(t *testing.T) {
 	b.says("ends with its period")
 	b.press("Return")
 	b.open(p.base + "/dashboard/plan?from=portal")
-	b.says("Cancelled: Pro ends on")
+	b.says("Canceled: Pro ends on")
 	if status, limit, _ := call(t, p.base, key); status != http.StatusOK || limit != "10000" {
 		t.Fatalf("cancelled, and paid until its end: %d, limit %s", status, limit)
 	}
@@ -179,10 +179,10 @@ func TestLinkScannedFirst(t *testing.T) {
 
 	stranger := newTab(t, chromium(t))
 	stranger.open(link)
-	stranger.says("This link does not work any more")
+	stranger.says("This link no longer works")
 	b.back() // to the page with the button: pressing it again leads to the dashboard, not into an error
 	b.open(link)
-	b.says("This link does not work any more")
+	b.says("This link no longer works")
 	b.press("Go to the dashboard")
 	b.says("Usage")
 }
@@ -214,7 +214,7 @@ func TestWithoutScripts(t *testing.T) {
 	}
 	b.press("Revoke second")
 	b.press("Revoke the key")
-	b.says("Keys that do not work any more (1)")
+	b.says("Keys that no longer work (1)")
 	b.open(p.base + "/dashboard/plan")
 	b.press("Upgrade to Pro")
 	b.pay("ok")

@@ -82,7 +82,7 @@ func TestKeyboardAlone(t *testing.T) {
 	b.tabToField("email")
 	b.do("type a wrong address", chromedp.KeyEvent("hedy"))
 	b.enter()
-	b.says("Enter an e-mail address of the form")
+	b.says("Enter an email address, such as")
 	var kept string
 	b.do("read what was typed", chromedp.Value("#email", &kept, chromedp.ByQuery))
 	if kept != "hedy" {
@@ -95,7 +95,7 @@ func TestKeyboardAlone(t *testing.T) {
 	}
 	b.do("type the rest", chromedp.KeyEvent(kb.End), chromedp.KeyEvent("@example.com"))
 	b.enter()
-	b.says("Check your mail")
+	b.says("Check your email")
 	b.followMail(p.base)
 
 	b.tabToText("I have copied it")
@@ -139,8 +139,8 @@ func TestLinkExpired(t *testing.T) {
 		t.Fatalf("%d links grew old (%v)", n, err)
 	}
 	b.pressAt("main form button")
-	b.says("This link does not work any more")
-	b.press("Ask for another link")
+	b.says("This link no longer works")
+	b.press("Request a new link")
 	b.askLink("joan@example.com")
 	b.followMail(p.base)
 	b.says("Welcome: here is your key")

@@ -202,7 +202,7 @@ func TestStatusOnAPhone(t *testing.T) {
 	b.open(p.base + "/status")
 	b.do("make it say more", chromedp.Evaluate(`{
 		const runs = [...document.querySelectorAll("[aria-labelledby=runs] td")], last = document.querySelector("main section:last-of-type");
-		runs[1].innerHTML = '<span class="tag warn">away; draws are served from memory</span>';
+		runs[1].innerHTML = '<span class="tag warn">unreachable; draws are served from memory</span>';
 		runs[2].innerHTML = "<code>v1.2.3-0.20261124223300-983239c3a66b (983239c3a66b)</code>";
 		last.outerHTML += '<section class="card"><table><tbody><tr><td><code>ny-open-data</code></td><td>24 November 2026, 22:33 UTC <span class="soft">(12 minutes ago)</span></td></tr></tbody></table></section>';
 	}`, nil))
@@ -227,7 +227,7 @@ func TestLongAddress(t *testing.T) {
 	}
 	b.open(p.base + "/sign-up")
 	b.askLink(address)
-	fits("We have sent a link to " + address)
+	fits("We sent a link to " + address)
 	b.open(p.base + "/dev/mail")
 	fits("to " + address)
 	b.press("Your sign-in link")
@@ -239,7 +239,7 @@ func TestLongAddress(t *testing.T) {
 	b.fill("#email", "b"+address[1:])
 	b.press("Send a link there")
 	fits("You sign in as " + address)
-	b.says("We have sent a link to b" + address[1:])
+	b.says("We sent a link to b" + address[1:])
 	b.open(p.base + "/dev/mail/2")
 	b.pressAt("pre a")
 	fits("b" + address[1:])

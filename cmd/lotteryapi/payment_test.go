@@ -45,7 +45,7 @@ func TestWebhookNeverComes(t *testing.T) {
 	b.press("Cancel at the end of the period")
 	b.press("Return")
 	b.open(p.base + "/dashboard/plan")
-	b.says("Cancelled: Pro ends on")
+	b.says("Canceled: Pro ends on")
 
 	stranger := newTab(t, chromium(t))
 	stranger.signUp(p.base, "eve@example.com")
@@ -89,9 +89,9 @@ func TestBankPaysLater(t *testing.T) {
 	b.open(p.base + "/dashboard/plan")
 	b.press("Upgrade to Pro")
 	b.pay("bank_pays")
-	b.says("Your payment is on its way")
-	b.press("Look again")
-	b.says("Your payment is on its way")
+	b.says("Your payment is being processed")
+	b.press("Check again")
+	b.says("Your payment is being processed")
 	returned := b.address()
 	tell(t, stripeOf(t, p), "advance", `{"by": "96h"}`)
 	b.until(returned, "Welcome to Pro")
@@ -112,10 +112,10 @@ func TestPaymentFails(t *testing.T) {
 	b.open(stripeOf(t, p) + "/_sandbox")
 	b.press("One month on")
 	b.until(p.base+"/dashboard", "Your last payment failed")
-	b.says("Pro goes on until")
+	b.says("Pro continues until")
 	b.until(p.base+"/dev/mail", "Your payment failed")
 	b.open(p.base + "/dashboard")
-	b.press("Change the card")
+	b.press("Update card")
 	b.choose(`input[value="ok"]`)
 	b.press("Change")
 	b.press("Pay")
@@ -131,7 +131,7 @@ func TestPagesBesideTheAPI(t *testing.T) {
 	p := startDemo(t, t.TempDir())
 	key := firstKey(t, p)
 	for _, c := range []struct{ page, request, requestEnd, answer string }{
-		{"/", `GET</span> `, "</div>", `aria-label="Answer"><code>`},
+		{"/", `GET</span> `, "</div>", `aria-label="Response"><code>`},
 		{"/docs", `This is <code>`, "</code>", `<pre class="code" tabindex="0"><code>`},
 	} {
 		page := textAt(t, p.base+c.page, "")

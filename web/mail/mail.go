@@ -40,7 +40,7 @@ var letter = template.Must(template.New("").Parse(`<!doctype html>
 <div style="max-width:34rem">
 {{range .Lines}}<p>{{.}}</p>
 {{end}}{{if .Link}}<p><a href="{{.Link}}" style="display:inline-block;padding:10px 18px;border-radius:8px;background:#1c1a17;color:#fff;text-decoration:none">{{.Action}}</a></p>
-<p style="font-size:13px;color:#5c574f;word-break:break-all">Or copy this address: {{.Link}}</p>
+<p style="font-size:13px;color:#5c574f;word-break:break-all">Or copy this link: {{.Link}}</p>
 {{end}}{{range .After}}<p style="color:#5c574f">{{.}}</p>
 {{end}}</div></body></html>
 `))

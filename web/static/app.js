@@ -58,7 +58,7 @@ for (const form of document.querySelectorAll("form.try-form")) {
     body.tabIndex = 0;
     output.replaceChildren(head);
     if (!/^[!-~]*$/.test(key)) { // no header can hold it
-      head.textContent = "This is not a whole key. Paste the whole key, as it was shown once when it was made; if you do not have it any more, create another one.";
+      head.textContent = "This is not a complete key. Paste the whole key, as it was shown when it was created. If you no longer have it, create a new one.";
       return;
     }
     head.textContent = "Asking…";
