@@ -62,7 +62,7 @@ func (h *Handler) fail(c *gin.Context, err error) {
 	var p *problem.Problem
 	if !errors.As(err, &p) {
 		p = &problem.Problem{
-			Code: problem.Internal, Detail: "an unexpected error was logged; try again, and tell support the request id if it stays", Cause: err,
+			Code: problem.Internal, Detail: "an unexpected error was logged; try again, and if it keeps happening, give support the request ID", Cause: err,
 		}
 	}
 	if p.Status() >= http.StatusInternalServerError && !p.Logged {

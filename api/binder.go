@@ -72,14 +72,14 @@ func (b *binder) parse(raw string) {
 		case i < 0 && b.strange == mostStrange:
 			b.more++
 		case errName != nil:
-			b.stranger(name, problem.Malformed, "the name has a %% that begins no escape")
+			b.stranger(name, problem.Malformed, "the parameter name has an invalid percent-escape")
 		case i < 0:
-			b.stranger(name, problem.Unknown, "there is no parameter %q here%s", short(name), b.suggestion(name))
+			b.stranger(name, problem.Unknown, "unknown parameter %q%s", short(name), b.suggestion(name))
 		case b.given&(1<<i) != 0:
 			b.failf(name, problem.Repeated, "%s is given more than once", name)
 		case errValue != nil && name != "game": // a game, however malformed, is one that does not exist
 			b.given |= 1 << i
-			b.failf(name, problem.Malformed, "%s has a %% that begins no escape", name)
+			b.failf(name, problem.Malformed, "%s has an invalid percent-escape", name)
 		default:
 			b.given |= 1 << i
 			b.values[i] = value
@@ -133,9 +133,9 @@ func (b *binder) suggestion(name string) string {
 		return fmt.Sprintf("; did you mean %q?", near[0])
 	}
 	if len(names) == 0 {
-		return "; it takes none"
+		return "; this path takes no parameters"
 	}
-	return "; there are " + strings.Join(names, ", ")
+	return "; this path takes " + strings.Join(names, ", ")
 }
 
 // text is a parameter's value. Sent but empty is a problem; not sent is one if it is required.
@@ -173,7 +173,7 @@ func (b *binder) err() error {
 	}
 	p.Detail = strings.Join(details, "; ")
 	if b.more > 0 {
-		p.Detail += fmt.Sprintf("; and %d more that are not known here", b.more)
+		p.Detail += fmt.Sprintf("; and %d more that are unknown", b.more)
 	}
 	return p
 }

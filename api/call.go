@@ -75,7 +75,7 @@ func (h *Handler) serve(e endpoint) gin.HandlerFunc {
 
 func (x *call) run(e *endpoint, known form) error {
 	if x.cat == nil {
-		return &problem.Problem{Code: problem.Unavailable, Detail: "the draws are still being loaded; try again in a moment", RetryAfter: time.Second}
+		return &problem.Problem{Code: problem.Unavailable, Detail: "the draws are still loading; try again in a moment", RetryAfter: time.Second}
 	}
 	x.bind.reset(e.parameters)
 	x.bind.parse(x.c.Request.URL.RawQuery)
@@ -101,7 +101,7 @@ func (x *call) chooseForm(lists bool, known form) error {
 	}
 	f, ok := acceptedForm(x.c.Request.Header["Accept"], known)
 	if !ok {
-		return problem.New(problem.NotAcceptable, "the Accept header allows none of the forms that this path has: %s", strings.Join(mediaTypes[:known], ", "))
+		return problem.New(problem.NotAcceptable, "the Accept header allows none of the formats that this path offers: %s", strings.Join(mediaTypes[:known], ", "))
 	}
 	x.form = f
 	return nil

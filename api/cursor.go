@@ -40,7 +40,7 @@ func (b *binder) cursor(path string) *catalog.Position {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(v)
 	if err != nil || strings.ContainsAny(v, "\r\n") || len(raw) < cursorFixed+crc32.Size || raw[0] != cursorVersion ||
 		binary.BigEndian.Uint32(raw[len(raw)-crc32.Size:]) != crc32.ChecksumIEEE(raw[:len(raw)-crc32.Size]) {
-		b.failf("cursor", problem.Malformed, "cursor is not one that this service gave; leave it out to begin again")
+		b.failf("cursor", problem.Malformed, "this service did not issue this cursor; leave it out to start over")
 		return nil
 	}
 	if binary.BigEndian.Uint64(raw[1:]) != b.identity(path) {

@@ -47,9 +47,9 @@ func (b *binder) gameType(cat *catalog.Catalog) string {
 	if len(cat.OfType(v)) == 0 {
 		types := "no game has draws yet"
 		if all := cat.Types(); len(all) > 0 {
-			types = "there are " + strings.Join(all, ", ")
+			types = "the types are " + strings.Join(all, ", ")
 		}
-		b.failf("game_type", problem.Unknown, "no game is of type %q; %s", short(v), types)
+		b.failf("game_type", problem.Unknown, "no game has the type %q; %s", short(v), types)
 	}
 	return v
 }
@@ -79,7 +79,7 @@ func (b *binder) tod() models.Tod {
 	}
 	t, ok := models.ParseTod(v)
 	if !ok {
-		b.failf("tod", problem.Malformed, "tod must be one of Morning, Midday, Day, Afternoon, Evening, Night, spelled so, not %q", short(v))
+		b.failf("tod", problem.Malformed, "tod must be one of Morning, Midday, Day, Afternoon, Evening, Night (case-sensitive), not %q", short(v))
 	}
 	return t
 }
@@ -152,7 +152,7 @@ func shortDate(value string, err error) string {
 	if len(value) <= 40 && short(value) == value {
 		return err.Error()
 	}
-	return strconv.Quote(short(value)) + " is not a date of the form YYYY-MM-DD"
+	return strconv.Quote(short(value)) + " is not a date in the form YYYY-MM-DD"
 }
 
 // digits is between 1 and most ASCII digits.
@@ -167,7 +167,7 @@ func (b *binder) digits(name string, least, most int) string {
 	}
 	switch {
 	case strings.Trim(v, "0123456789") != "":
-		b.failf(name, problem.Malformed, "%s must be %s digits and nothing else, not %q", name, form, short(v))
+		b.failf(name, problem.Malformed, "%s must consist of %s digits, not %q", name, form, short(v))
 		return ""
 	case len(v) < least || len(v) > most:
 		b.failf(name, problem.OutOfRange, "%s must have %s digits, not %d", name, form, len(v))

@@ -151,7 +151,7 @@ func TestManyUnknownParameters(t *testing.T) {
 	}
 	p := s.refused(t, http.MethodGet, "/v1/draws/search?"+query, nil)
 	if p.Status != http.StatusBadRequest || len(p.Errors) != 11 || p.Errors[0].Parameter != "aa" || p.Errors[10].Parameter != "number" ||
-		!strings.HasSuffix(p.Detail, "; and 991 more that are not known here") || len(p.Detail) > 2000 {
+		!strings.HasSuffix(p.Detail, "; and 991 more that are unknown") || len(p.Detail) > 2000 {
 		t.Errorf("%d, %d errors: %s", p.Status, len(p.Errors), p.Detail)
 	}
 }

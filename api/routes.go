@@ -69,10 +69,10 @@ func (h *Handler) routes() http.Handler {
 			middleware.Preflight(c) // so that a page can read what is wrong with the path
 			return
 		}
-		h.fail(c, problem.New(problem.NotFound, "there is nothing at this address; /openapi.json lists what there is"))
+		h.fail(c, problem.New(problem.NotFound, "no endpoint has this path; /openapi.json lists all endpoints"))
 	})
 	e.NoMethod(func(c *gin.Context) {
-		h.fail(c, problem.New(problem.MethodNotAllowed, "this path answers GET, HEAD and OPTIONS"))
+		h.fail(c, problem.New(problem.MethodNotAllowed, "this path supports GET, HEAD and OPTIONS"))
 	})
 	for _, r := range h.open() {
 		answer(e, r)

@@ -125,7 +125,7 @@ func TestUsage(t *testing.T) {
 func TestSpentQuotaSaysWhatHelps(t *testing.T) {
 	t.Parallel()
 	awayFromMidnight(t)
-	for limit, says := range []string{"limit of this account is 0", "the one request of the day is used", "all 2 requests of the day are used"} {
+	for limit, says := range []string{"limit of this account is 0", "the one request for today is used", "all 2 requests for today are used"} {
 		m := newMetered(t, limit)
 		for range limit {
 			if res := m.get(t, "/v1/overview", nil); res.Code != http.StatusOK {
@@ -134,7 +134,7 @@ func TestSpentQuotaSaysWhatHelps(t *testing.T) {
 		}
 		res := m.get(t, "/v1/overview", nil)
 		if body := res.Body.String(); res.Code != http.StatusTooManyRequests || !strings.Contains(body, says) ||
-			strings.Contains(body, "next day") != (limit > 0) || strings.Contains(body, "support address") != (limit == 0) {
+			strings.Contains(body, "resets at 00:00 UTC") != (limit > 0) || strings.Contains(body, "contact support") != (limit == 0) {
 			t.Errorf("limit %d: %d %s", limit, res.Code, body)
 		}
 	}

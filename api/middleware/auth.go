@@ -17,7 +17,7 @@ func RequireKey(keys *Keys, wrong *WrongKeys, fail func(*gin.Context, error), ne
 		case len(sent) == 0 || sent[0] == "":
 			err = missingKey(c)
 		case len(sent) > 1:
-			err = problem.New(problem.InvalidAPIKey, "the request has %d X-API-Key headers; send one", len(sent))
+			err = problem.New(problem.InvalidAPIKey, "the request has %d X-API-Key headers; send only one", len(sent))
 		default:
 			p, err = keys.Authenticate(c.Request.Context(), sent[0])
 		}
@@ -35,9 +35,9 @@ func RequireKey(keys *Keys, wrong *WrongKeys, fail func(*gin.Context, error), ne
 func missingKey(c *gin.Context) error {
 	switch {
 	case c.GetHeader("Authorization") != "":
-		return problem.New(problem.MissingAPIKey, "send the key in the X-API-Key header; Authorization is not read")
+		return problem.New(problem.MissingAPIKey, "send the key in the X-API-Key header; the Authorization header is not read")
 	case c.Query("api_key") != "" || c.Query("apikey") != "" || c.Query("key") != "":
-		return problem.New(problem.MissingAPIKey, "send the key in the X-API-Key header; a key in the address is not read, since addresses end up in logs")
+		return problem.New(problem.MissingAPIKey, "send the key in the X-API-Key header; a key in the URL is not read, because URLs end up in logs")
 	default:
 		return problem.New(problem.MissingAPIKey, "send your API key in the X-API-Key header")
 	}

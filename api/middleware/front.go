@@ -150,6 +150,6 @@ func (f *Front) refuse(w http.ResponseWriter, r *http.Request, why prometheus.Co
 		h.Set("Connection", "close") // the body is not waited for
 	}
 	(&problem.Problem{
-		Code: problem.Unavailable, Detail: "the server has more requests than it can answer at once; this one was not counted: try again in a moment", RetryAfter: shedRetry,
+		Code: problem.Unavailable, Detail: "the server is handling too many requests; this one was not counted, try again in a moment", RetryAfter: shedRetry,
 	}).Write(w, f.publicURL, id[0])
 }

@@ -62,7 +62,7 @@ func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error)
 	entry := k.known.get(hash)
 	if entry == nil {
 		if !secret.WellFormed(key) { // no need to look it up
-			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not one of this service: it is mistyped or cut; keys begin with %s", secret.KeyPrefix)
+			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is mistyped or incomplete, or from another service; keys begin with %s", secret.KeyPrefix)
 		}
 		var err error
 		if entry, err = k.lookUp(ctx, hash); err != nil {
@@ -84,7 +84,7 @@ func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 		stored, err := k.lookUps.key(ctx, hash)
 		switch {
 		case models.ErrorCode(err) == models.CodeNotFound:
-			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not known here")
+			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is not known to this service")
 		case err != nil:
 			return nil, &problem.Problem{
 				Code: problem.Unavailable, Detail: "keys cannot be looked up at the moment; try again shortly",

@@ -17,7 +17,7 @@ const (
 func SizeLimits(fail func(*gin.Context, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if len(c.Request.RequestURI) > MaxTargetBytes {
-			fail(c, problem.New(problem.URITooLong, "the request's address has %d bytes; at most %d are read", len(c.Request.RequestURI), MaxTargetBytes))
+			fail(c, problem.New(problem.URITooLong, "the request URL is %d bytes long; the limit is %d", len(c.Request.RequestURI), MaxTargetBytes))
 			c.Abort()
 			return
 		}
@@ -28,7 +28,7 @@ func SizeLimits(fail func(*gin.Context, error)) gin.HandlerFunc {
 			}
 		}
 		if size > MaxHeaderBytes {
-			fail(c, problem.New(problem.HeadersTooLarge, "the request's headers have %d bytes; at most %d are read", size, MaxHeaderBytes))
+			fail(c, problem.New(problem.HeadersTooLarge, "the request headers are %d bytes long; the limit is %d", size, MaxHeaderBytes))
 			c.Abort()
 		}
 	}

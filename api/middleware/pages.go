@@ -102,5 +102,5 @@ func (n *noted) panicked(log *slog.Logger, r *http.Request, v any) {
 		return
 	}
 	n.Header().Set("Cache-Control", "no-store")
-	http.Error(n, "Something went wrong here. The error was logged: try again in a moment; if it stays, tell support the request id "+n.Header().Get(requestID)+".", http.StatusInternalServerError)
+	http.Error(n, "Something went wrong here. The error was logged. Try again in a moment; if it keeps happening, give support the request ID "+n.Header().Get(requestID)+".", http.StatusInternalServerError)
 }

@@ -51,7 +51,7 @@ func (p *Principal) check(now time.Time) error {
 		}
 	}
 	if p.status == models.AccountSuspended {
-		return problem.New(problem.AccountSuspended, "this account is suspended; write to the support address to have it looked at")
+		return problem.New(problem.AccountSuspended, "this account is suspended; contact support")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (w *WrongKeys) refusal(ctx context.Context, r *http.Request, err error) err
 		return err
 	}
 	return &problem.Problem{
-		Code: problem.RateLimited, Detail: "too many wrong keys came from your address; mend the key, and try again in a minute",
+		Code: problem.RateLimited, Detail: "too many wrong keys came from your IP address; fix the key, and try again in a minute",
 		RetryAfter: max(time.Second, time.Until(time.Unix(state.Reset, 0))), Cause: err,
 	}
 }

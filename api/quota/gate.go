@@ -61,11 +61,11 @@ func (g *Gate) Handle(c *gin.Context, id string, limit int64) {
 func spent(limit int64) string {
 	switch limit {
 	case 0:
-		return "the daily limit of this account is 0, so that no request of it is served, tomorrow neither; write to the support address to have it looked at"
+		return "the daily limit of this account is 0, so none of its requests are served on any day; contact support if that looks wrong"
 	case 1:
-		return "the one request of the day is used; the next day begins at 00:00 UTC"
+		return "the one request for today is used; the quota resets at 00:00 UTC"
 	default:
-		return "all " + strconv.FormatInt(limit, 10) + " requests of the day are used; the next day begins at 00:00 UTC"
+		return "all " + strconv.FormatInt(limit, 10) + " requests for today are used; the quota resets at 00:00 UTC"
 	}
 }
 
