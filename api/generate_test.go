@@ -69,7 +69,7 @@ func (m *generator) next(n int) *generated {
 		if slices.Contains(m.paths, g.target) {
 			g.template = g.target
 		}
-		if strings.HasPrefix(g.target, "/v1/draws/date/2024-02-29%") && !strings.Contains(g.target, "%2F") {
+		if strings.HasPrefix(g.target, "/v1/draws/date/2024-02-29%") {
 			g.template = "/v1/draws/date/{date}" // of a date that is none
 		}
 	default:

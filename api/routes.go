@@ -92,7 +92,7 @@ func (h *Handler) routes() http.Handler {
 	for _, r := range e.Routes() {
 		h.deps.Traffic.Know(r.Path, endpointName(r.Path))
 	}
-	return e
+	return engine{e}
 }
 
 func answer(to gin.IRoutes, r route) {

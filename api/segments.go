@@ -1,0 +1,27 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// engine is Gin, which sees a path in the segments that were sent: an escaped slash is a character of one, and ends none.
+type engine struct{ *gin.Engine }
+
+// escapedSlash keeps an escaped slash escaped where all else of a path is unescaped.
+var escapedSlash = strings.NewReplacer("%2F", "%252F", "%2f", "%252f")
+
+func (e engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if raw := r.URL.RawPath; raw != "" {
+		if path, err := url.PathUnescape(escapedSlash.Replace(raw)); err == nil && path != r.URL.Path {
+			address := *r.URL
+			address.Path = path
+			r = r.WithContext(r.Context()) // a copy
+			r.URL = &address
+		}
+	}
+	e.Engine.ServeHTTP(w, r)
+}
