@@ -77,7 +77,7 @@ func (n *node) knowPages() {
 	}
 }
 
-// pageRoute is the label of a page. What is no page is "other", also where it looks like a route of the API (/healthz/).
+// pageRoute is the label of a page. What is no page is "other".
 func pageRoute(r *http.Request) string {
 	if slices.Contains(pageRoutes, r.URL.Path) {
 		return r.URL.Path

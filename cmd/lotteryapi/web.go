@@ -54,13 +54,15 @@ func (n *node) withPages(next http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// isAPI tells whether a path is the API's: its errors are problem+json, and it is called from anywhere.
+// isAPI tells whether a path is the API's: its errors are problem+json, and it is called from anywhere. So is a path of it
+// with a slash too many or in capitals: nothing is there, and a program is told so in the form that it reads.
 func isAPI(path string) bool {
-	switch path {
-	case "/v1", "/healthz", "/readyz", "/openapi.json", "/openapi.yaml":
+	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
+	switch strings.ToLower(first) {
+	case "v1", "webhooks", "healthz", "readyz", "openapi.json", "openapi.yaml":
 		return true
 	default:
-		return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/webhooks/")
+		return false
 	}
 }
 
