@@ -69,7 +69,7 @@ func TestRefusals(t *testing.T) {
 		{name: "huge", path: "/v1/draws/recent?game=ny-win-4&count=99999999999999999999", status: 400, code: "invalid_parameter", errors: []string{"count:out_of_range"}},
 		{name: "fraction", path: "/v1/draws/recent?game=ny-win-4&count=1.5", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}},
 		{name: "plus is a blank", path: "/v1/draws/recent?game=ny-win-4&count=+1", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}},
-		{name: "unknown parameter where there is one", path: "/v1/games?x=1", status: 400, code: "invalid_parameter", errors: []string{"x:unknown"}, detail: `no parameter "x" here; it takes game_type`},
+		{name: "unknown parameter where there is one", path: "/v1/games?x=1", status: 400, code: "invalid_parameter", errors: []string{"x:unknown"}, detail: `unknown parameter "x"; this path takes game_type`},
 		{name: "broken escape", path: "/v1/draws/recent?game=ny-win-4&count=%zz", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}},
 		{name: "impossible date", path: "/v1/draws/date/2023-02-29", status: 400, code: "invalid_parameter", errors: []string{"date:malformed"}},
 		{name: "date of another form", path: "/v1/draws/date/02-29-2024", status: 400, code: "invalid_parameter", errors: []string{"date:malformed"}},
