@@ -1,4 +1,4 @@
-# What one does here. `make` alone lists it.
+# What you can do here. `make` alone lists it.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
