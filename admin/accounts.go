@@ -14,12 +14,12 @@ import (
 func (t *tool) accounts() *cli.Command {
 	return &cli.Command{Name: "accounts", Usage: "customers, their plans and limits", Subcommands: []*cli.Command{
 		{
-			Name: "create", Usage: "make an account",
-			Description: "An account without --plan is on the plan that billing says, free to begin with. --plan is a grant:\n" +
-				"it stands, whatever billing says, until `accounts set-plan ACCOUNT billing` takes it back.\n\n" +
+			Name: "create", Usage: "create an account",
+			Description: "Without --plan, the account is on the plan that billing says, at first free. --plan is a grant: it\n" +
+				"stands, whatever billing says, until `accounts set-plan ACCOUNT billing` takes it back.\n\n" +
 				"Example:\n  lotteryadmin accounts create --email ada@example.com --plan pro --name \"Ada Lovelace\"",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "email", Required: true, Usage: "the account's `E-MAIL` address, which no other account has"},
+				&cli.StringFlag{Name: "email", Required: true, Usage: "the account's `E-MAIL` address; no other account may have it"},
 				&cli.StringFlag{Name: "plan", Usage: "grant the plan `free|pro`"},
 				&cli.StringFlag{Name: "name", Usage: "the customer's `NAME`"},
 			},
@@ -31,35 +31,35 @@ func (t *tool) accounts() *cli.Command {
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "plan", Usage: "only those on the plan `free|pro`"},
 				&cli.StringFlag{Name: "status", Usage: "only those that are `active|suspended|closed`"},
-				&cli.StringFlag{Name: "search", Usage: "only those with `TEXT` in their id, address or name"},
-				&cli.BoolFlag{Name: "flagged", Usage: "only those that an operator should look at, closed ones too; see billing status ACCOUNT"},
+				&cli.StringFlag{Name: "search", Usage: "only those with `TEXT` in their ID, address or name"},
+				&cli.BoolFlag{Name: "flagged", Usage: "only those that need an operator's attention, including closed ones; see billing status ACCOUNT"},
 			},
 			Action: t.stored(accountsList),
 		},
 		{
 			Name: "show", Usage: "show an account, its keys and its usage today", ArgsUsage: "ACCOUNT",
-			Description: "ACCOUNT is an id or an e-mail address. An account that is closed has no address any more, but its id.\n\n" +
+			Description: "ACCOUNT is an ID or an e-mail address. A closed account no longer has an address, only its ID.\n\n" +
 				"Example:\n  lotteryadmin accounts show ada@example.com",
 			Action: t.stored(accountsShow),
 		},
 		{
 			Name: "set-plan", Usage: "grant a plan, or take the grant back", ArgsUsage: "ACCOUNT free|pro|billing",
 			Description: "free and pro are grants: they stand, whatever billing says. billing takes the grant back.\n" +
-				"It takes effect within 2 seconds, and for the running day. A grant closes an open checkout, and leaves a\n" +
+				"It takes effect within 2 seconds, for today as well. A grant closes an open checkout, but does not end a\n" +
 				"subscription.\n\n" +
 				"Example:\n  lotteryadmin accounts set-plan ada@example.com pro",
 			Action: t.stored(audited(accountsSetPlan)),
 		},
 		{
 			Name: "set-limit", Usage: "give an account its own daily limit", ArgsUsage: "ACCOUNT N|default",
-			Description: "N is the counted requests a UTC day; default is the plan's again.\n\n" +
+			Description: "N is the number of counted requests per UTC day; default restores the plan's limit.\n\n" +
 				"Example:\n  lotteryadmin accounts set-limit ada@example.com 25000",
 			Action: t.stored(audited(accountsSetLimit)),
 		},
 		{
 			Name: "suspend", Usage: "stop serving an account's keys", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
-			Description: "Its requests are answered 403 within 2 seconds, until `accounts resume`. An open checkout is closed; a\n" +
-				"subscription goes on charging: the account is flagged, and you decide.\n\n" +
+			Description: "Within 2 seconds, its requests get a 403, until `accounts resume`. An open checkout is closed; a\n" +
+				"subscription keeps charging: the account is flagged, and you decide what to do.\n\n" +
 				"Example:\n  lotteryadmin accounts suspend ada@example.com --yes",
 			Action: t.stored(audited(accountsSuspend)),
 		},
@@ -69,16 +69,16 @@ func (t *tool) accounts() *cli.Command {
 			Action:      t.stored(audited(accountsResume)),
 		},
 		{
-			Name: "export", Usage: "print all that is held about an account, as JSON", ArgsUsage: "ACCOUNT",
-			Description: "For a customer who asks what is known of them (GDPR, articles 15 and 20). It is JSON, also without\n" +
-				"--output. Keys, sessions and links stand in it without what makes them work.\n\n" +
+			Name: "export", Usage: "print everything stored about an account, as JSON", ArgsUsage: "ACCOUNT",
+			Description: "For a customer who asks what you know about them (GDPR, articles 15 and 20). It is JSON even without\n" +
+				"--output. Keys, sessions and links are listed without the secrets that make them work.\n\n" +
 				"Example:\n  lotteryadmin accounts export ada@example.com > ada.json",
 			Action: t.stored(audited(accountsExport)),
 		},
 		{
-			Name: "delete", Usage: "delete an account for good", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
-			Description: "Its subscription is cancelled at Stripe, its personal data goes, its keys stop working, its address is\n" +
-				"free for a new account. This cannot be undone; `accounts export` first keeps what was held.\n\nExample:\n  lotteryadmin accounts delete ada@example.com --yes",
+			Name: "delete", Usage: "permanently delete an account", ArgsUsage: "ACCOUNT", Flags: yesFlag(),
+			Description: "Its subscription is canceled at Stripe, its personal data is deleted, its keys stop working, and its address\n" +
+				"can be used for a new account. This cannot be undone: to keep a copy, run `accounts export` first.\n\nExample:\n  lotteryadmin accounts delete ada@example.com --yes",
 			Action: t.stored(audited(accountsDelete)),
 		},
 	}}
@@ -175,7 +175,7 @@ func accountsShow(ctx context.Context, c *call) error {
 	if err == nil {
 		details.UsageToday = &today
 	} else {
-		c.say("What the account used today is not known: %s.", explain(ctx, err))
+		c.say("Cannot read what the account used today: %s.", explain(ctx, err))
 	}
 	if details.Billing, err = c.billingOf(ctx, a.ID); err != nil {
 		return err
@@ -205,7 +205,7 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 			return err
 		}
 		if b.GoesOn() {
-			c.say("Its subscription goes on charging beside the grant: cancel it in Stripe's dashboard if it should not.")
+			c.say("Its subscription keeps charging despite the grant: if it should not, cancel it in Stripe's dashboard.")
 		}
 	}
 	return c.finish(c.accountOf(&a), open)
@@ -239,7 +239,7 @@ func accountsSuspend(ctx context.Context, c *call) error {
 		return err
 	}
 	if charging {
-		c.say("Its subscription goes on charging: cancel it in Stripe's dashboard, or resume the account. The account is flagged.")
+		c.say("Its subscription keeps charging: cancel it in Stripe's dashboard, or resume the account. The account is flagged.")
 	}
 	if a, err = c.store.Account(ctx, a.ID); err != nil { // what Stripe said may have changed its plan
 		return err
@@ -252,7 +252,7 @@ func accountsResume(ctx context.Context, c *call) error {
 }
 
 func accountsDelete(ctx context.Context, c *call) error {
-	id, err := c.confirmAccount(ctx, "Delete %s? Its personal data and its keys are gone for good.")
+	id, err := c.confirmAccount(ctx, "Delete %s? This permanently deletes its personal data and its keys.")
 	if err != nil {
 		return err
 	}

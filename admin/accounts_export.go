@@ -105,7 +105,7 @@ type recordLink struct {
 
 func accountsExport(ctx context.Context, c *call) error {
 	if c.IsSet("output") && c.form != formJSON {
-		return models.Errorf(models.CodeInvalid, "--output %s: the export is JSON: leave --output out", c.form)
+		return models.Errorf(models.CodeInvalid, "--output %s: the export is always JSON; leave --output out", c.form)
 	}
 	r, err := c.store.Record(ctx, c.arg(0))
 	if err != nil {
@@ -128,8 +128,8 @@ func (c *call) recordOf(r *store.Record) record {
 		Flags: listOf(r.Flags, flagRecord), Events: listOf(r.Events, eventOf), Mails: listOf(r.Mails, mailRecord),
 		Sessions: listOf(r.Sessions, sessionRecord), Links: listOf(r.Links, linkRecord),
 		Elsewhere: map[string]string{
-			"counters": "how many requests of the running day were granted; in Redis where that counts",
-			"logs":     "the servers' logs, with the id of the account and the first 12 characters of its keys, as long as the operator keeps them",
+			"counters": "how many requests were granted today; in Redis if it does the counting",
+			"logs":     "the servers' logs, with the ID of the account and the first 12 characters of its keys, as long as the operator keeps them",
 			"backups":  "as long as the operator keeps them",
 		},
 	}
@@ -139,7 +139,7 @@ func (c *call) recordOf(r *store.Record) record {
 			CancelAtPeriodEnd: b.CancelAtPeriodEnd, PastDueSince: stampOf(b.PastDueSince), GraceEndsAt: stampOf(b.GraceEndsAt),
 			CheckoutID: b.SessionID, CheckoutURL: b.SessionURL, CheckoutExpiresAt: stampOf(b.SessionExpiresAt), SyncedAt: stampOf(b.SyncedAt),
 		}
-		out.Elsewhere["stripe"] = "the customer, its address, cards and invoices: Stripe's dashboard exports them"
+		out.Elsewhere["stripe"] = "the customer, with address, cards and invoices; export them from Stripe's dashboard"
 	}
 	return out
 }

@@ -163,14 +163,14 @@ func (t *tool) app() *cli.App {
 	}
 	return &cli.App{
 		Name:  "lotteryadmin",
-		Usage: "the operator's tool of the lottery draw API",
+		Usage: "the operator's tool for the lottery draws API",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "config", Usage: "read the settings of `FILE` (YAML)"},
+			&cli.StringFlag{Name: "config", Usage: "read settings from `FILE` (YAML)"},
 			&cli.StringFlag{Name: "database-url", Usage: "use the database at `URL`: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "print results as `table|json|csv`"},
 			&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no messages, only results and errors"},
-			&cli.StringFlag{Name: "as", Usage: "`WHO` you are in the audit log; LOTTERY_OPERATOR, or your user's name, if left out"},
-			&cli.BoolFlag{Name: "no-migrate", Usage: "refuse a database whose schema is not up to date instead of bringing it there"},
+			&cli.StringFlag{Name: "as", Usage: "`WHO` you are in the audit log; default LOTTERY_OPERATOR, or your user name"},
+			&cli.BoolFlag{Name: "no-migrate", Usage: "refuse a database whose schema is out of date instead of upgrading it"},
 		},
 		Commands: nouns,
 		HideHelp: true, HideVersion: true,
@@ -245,7 +245,7 @@ func (c *call) tellingLocks(ctx context.Context, run func(context.Context, *call
 }
 
 // sayNew tells of a database that was made: it may not be the one that was meant.
-func (c *call) sayNew() { c.say("Made a new database at %s.", c.cfg.DatabaseURL) }
+func (c *call) sayNew() { c.say("Created a new database at %s.", c.cfg.DatabaseURL) }
 
 // sayWaiting tells what the database keeps a command waiting for.
 func (c *call) sayWaiting(why string) { c.say("Waiting for the database: %s.", why) }

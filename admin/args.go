@@ -158,7 +158,7 @@ func (s *scanner) scan(args []string) {
 		case !known:
 		case !kind.value:
 			if on, err := strconv.ParseBool(value); hasValue && err != nil {
-				s.fail("%s is on or off: it takes no value but true or false", typed)
+				s.fail("%s is a switch: its only values are true and false", typed)
 			} else {
 				value = strconv.FormatBool(on || !hasValue)
 			}
@@ -166,7 +166,7 @@ func (s *scanner) scan(args []string) {
 			i++
 			value = args[i]
 		case !hasValue:
-			s.fail("%s needs a value: %s VALUE, or %s=VALUE where the value begins with a hyphen", typed, typed, typed)
+			s.fail("%s needs a value: %s VALUE, or %s=VALUE if the value begins with a hyphen", typed, typed, typed)
 		}
 		s.flags = append(s.flags, given{typed, kind.name, value})
 	}

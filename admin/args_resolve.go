@@ -41,7 +41,7 @@ func unknownCommand(within, word string, commands []*cli.Command) error {
 		return models.Errorf(models.CodeInvalid, "there is no command %q; did you mean %s?",
 			strings.TrimSpace(within+" "+word), strings.Join(near, " or "))
 	}
-	return models.Errorf(models.CodeInvalid, "there is no command %q; `lotteryadmin %s` lists those that exist",
+	return models.Errorf(models.CodeInvalid, "there is no command %q; `lotteryadmin %s` lists them all",
 		strings.TrimSpace(within+" "+word), help)
 }
 
@@ -68,7 +68,7 @@ func (s *scanner) unknownFlag(app *cli.App, l *line) error {
 		if near := models.Nearest(strings.TrimLeft(g.typed, "-"), known); len(near) > 0 {
 			return models.Errorf(models.CodeInvalid, "%s; did you mean --%s?", fault, strings.Join(near, " or --"))
 		}
-		return models.Errorf(models.CodeInvalid, "%s; `%s` lists those it has", fault, strings.Join(strings.Fields("lotteryadmin "+l.name()+" --help"), " "))
+		return models.Errorf(models.CodeInvalid, "%s; `%s` lists its flags", fault, strings.Join(strings.Fields("lotteryadmin "+l.name()+" --help"), " "))
 	}
 	return nil
 }
@@ -99,10 +99,10 @@ func (s *scanner) sort(app *cli.App, l *line) error {
 			into = l.globals
 		}
 		if _, twice := into[g.name]; twice {
-			return models.Errorf(models.CodeInvalid, "--%s is given twice: give it once", g.name)
+			return models.Errorf(models.CodeInvalid, "--%s was given twice; give it once", g.name)
 		}
 		if g.value == "" && !s.kinds[g.name].text {
-			return models.Errorf(models.CodeInvalid, "--%s is empty: give it a value, or leave the flag out", g.name)
+			return models.Errorf(models.CodeInvalid, "--%s is empty; give it a value, or leave the flag out", g.name)
 		}
 		into[g.name] = g.value
 	}
@@ -123,7 +123,7 @@ func (l *line) check() error {
 	}
 	many := len(want) > 0 && strings.HasSuffix(want[len(want)-1], "…")
 	if len(l.args) > len(want) && !many {
-		return models.Errorf(models.CodeInvalid, "%q is one argument too many; usage: %s", l.args[len(want)], l.usage())
+		return models.Errorf(models.CodeInvalid, "unexpected argument %q; usage: %s", l.args[len(want)], l.usage())
 	}
 	return nil
 }

@@ -12,14 +12,14 @@ import (
 func (t *tool) audit() *cli.Command {
 	return &cli.Command{Name: "audit", Usage: "who changed what", Subcommands: []*cli.Command{
 		{
-			Name: "list", Usage: "list what operators did, and how plans changed, newest first",
-			Description: "Every command that changes something leaves an entry, also if it fails. Changes of plans by Stripe, and of\n" +
-				"addresses by customers, stand in the same list. Keys, addresses and names of customers do not stand in it.\n\n" +
+			Name: "list", Usage: "list what operators did and how plans changed, newest first",
+			Description: "Every command that changes something leaves an entry, even if it fails. Plan changes by Stripe and address\n" +
+				"changes by customers are in the same list. It never contains customers' keys, addresses or names.\n\n" +
 				"Example:\n  lotteryadmin audit list --account ada@example.com --since 2026-01-01",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "account", Usage: "only those about `ACCOUNT`; of a deleted one, its id"},
-				&cli.StringFlag{Name: "since", Usage: "from this `DATE` on, in UTC"},
-				&cli.StringFlag{Name: "limit", Usage: "at most `N` entries; 50 if left out"},
+				&cli.StringFlag{Name: "account", Usage: "only those about `ACCOUNT`; for a deleted one, its ID"},
+				&cli.StringFlag{Name: "since", Usage: "starting on this `DATE`, in UTC"},
+				&cli.StringFlag{Name: "limit", Usage: "at most `N` entries; default 50"},
 			},
 			Action: t.stored(auditList),
 		},

@@ -46,7 +46,7 @@ func (c *call) note(ctx context.Context, o *store.Operator, result string) error
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
 	if err := c.store.Note(after, o, c.about, c.object, result); err != nil {
-		return &models.Error{Code: models.CodeUnavailable, Message: "what was done is not in the audit log", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "the change could not be written to the audit log", Err: err}
 	}
 	return nil
 }

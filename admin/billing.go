@@ -16,53 +16,53 @@ import (
 func (t *tool) billing() *cli.Command {
 	return &cli.Command{Name: "billing", Usage: "Stripe: what is sold, who pays", Subcommands: []*cli.Command{
 		{
-			Name: "setup", Usage: "make at Stripe what selling the Pro plan needs",
-			Description: "Makes the product, its price, the webhook endpoint for public_url and the portal's configuration, or\n" +
-				"finds them; running it again changes nothing. It prints what you must put where.\n\n" +
+			Name: "setup", Usage: "create everything in Stripe that selling the Pro plan needs",
+			Description: "Creates, or finds, the product, its price, the webhook endpoint for public_url and the portal's\n" +
+				"configuration; running it again changes nothing. It prints which settings to put where.\n\n" +
 				"Example:\n  lotteryadmin billing setup --config /etc/lottery/lottery.yaml",
 			Action: t.billed(audited(billingSetup)),
 		},
 		{
-			Name: "doctor", Usage: "check everything that billing needs, and say what is wrong",
+			Name: "doctor", Usage: "check everything that billing needs, and report what is wrong",
 			Description: "Example:\n  lotteryadmin billing doctor --config /etc/lottery/lottery.yaml", Action: t.billed(billingDoctor),
 		},
 		{
-			Name: "checkout", Usage: "give the address where an account can pay for Pro", ArgsUsage: "ACCOUNT",
-			Description: "The same address is given again while it is open.\n\nExample:\n  lotteryadmin billing checkout ada@example.com",
+			Name: "checkout", Usage: "print the URL where an account can pay for Pro", ArgsUsage: "ACCOUNT",
+			Description: "While the checkout is open, you get the same URL again.\n\nExample:\n  lotteryadmin billing checkout ada@example.com",
 			Action:      t.billed(audited(billingCheckout)),
 		},
 		{
-			Name: "portal", Usage: "give the address of an account's billing portal", ArgsUsage: "ACCOUNT",
-			Description: "There the customer changes the card, sees the invoices, cancels.\n\nExample:\n  lotteryadmin billing portal ada@example.com",
+			Name: "portal", Usage: "print the URL of an account's billing portal", ArgsUsage: "ACCOUNT",
+			Description: "There the customer can change the card, see invoices and cancel.\n\nExample:\n  lotteryadmin billing portal ada@example.com",
 			Action:      t.billed(audited(billingPortal)),
 		},
 		{
-			Name: "sync", Usage: "make accounts' plans what Stripe says", ArgsUsage: "[ACCOUNT]",
-			Description: "The answer to \"I have paid\". --all looks at every account that ever went to checkout, slowly, and\n" +
-				"finds those whose customer is known at Stripe only, as after a restore. One after another that was cut short\n" +
-				"begins where that ended, and comes to those before it last.\n\nExample:\n  lotteryadmin billing sync ada@example.com",
+			Name: "sync", Usage: "update accounts' plans to what Stripe says", ArgsUsage: "[ACCOUNT]",
+			Description: "Use it when a customer says \"I have paid\". --all slowly goes through every account that ever went to\n" +
+				"checkout, and finds customers that only Stripe knows, as after a restore. If the last --all was cut short,\n" +
+				"this one starts where it stopped, and does the earlier accounts last.\n\nExample:\n  lotteryadmin billing sync ada@example.com",
 			Flags:  []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "every account that has a Stripe customer"}},
 			Action: t.billed(audited(billingSync)),
 		},
 		{
-			Name: "status", Usage: "show what is known of an account's billing", ArgsUsage: "ACCOUNT",
-			Description: "What Stripe said at the last sync, what an operator should look at, and how the plan changed. An account that\n" +
-				"is closed has no address any more, but its id.\n\n" +
+			Name: "status", Usage: "show what is known about an account's billing", ArgsUsage: "ACCOUNT",
+			Description: "What Stripe said at the last sync, what needs an operator's attention, and how the plan changed. A closed\n" +
+				"account no longer has an address, only its ID.\n\n" +
 				"Example:\n  lotteryadmin billing status ada@example.com",
 			Action: t.stored(billingStatus),
 		},
 		{
-			Name: "clear-flags", Usage: "say that you have looked at an account's flags", ArgsUsage: "ACCOUNT",
+			Name: "clear-flags", Usage: "mark an account's flags as dealt with", ArgsUsage: "ACCOUNT",
 			Description: "Example:\n  lotteryadmin billing clear-flags ada@example.com", Action: t.stored(audited(billingClearFlags)),
 		},
 		{
-			Name: "events", Usage: "list Stripe's events, or try one again: events retry ID", ArgsUsage: "[retry] [ID]",
-			Description: "Newest first. Failed ones were tried for about an hour; `billing events retry ID` makes a running server\n" +
-				"try again.\n\nExample:\n  lotteryadmin billing events --failed\n  lotteryadmin billing events retry evt_1abc",
+			Name: "events", Usage: "list Stripe's events, or retry one: events retry ID", ArgsUsage: "[retry] [ID]",
+			Description: "Newest first. Failed events were retried for about an hour; `billing events retry ID` makes a running\n" +
+				"server try again.\n\nExample:\n  lotteryadmin billing events --failed\n  lotteryadmin billing events retry evt_1abc",
 			Flags: []cli.Flag{
-				&cli.BoolFlag{Name: "failed", Usage: "only those that were given up"},
-				&cli.StringFlag{Name: "account", Usage: "only those of `ACCOUNT`"},
-				&cli.StringFlag{Name: "limit", Usage: "at most `N` events; 50 if left out"},
+				&cli.BoolFlag{Name: "failed", Usage: "only those that the server gave up on"},
+				&cli.StringFlag{Name: "account", Usage: "only those for `ACCOUNT`"},
+				&cli.StringFlag{Name: "limit", Usage: "at most `N` events; default 50"},
 			},
 			Action: t.stored(audited(billingEvents)),
 		},
@@ -118,7 +118,7 @@ func billingSetup(ctx context.Context, c *call) error {
 	}
 	if done.WebhookSecret != "" {
 		out.WebhookSecret = &done.WebhookSecret
-		c.say("This is the only time that the webhook secret is shown: keep it now.")
+		c.say("This is the only time the webhook secret is shown: save it now.")
 	}
 	return c.result(out)
 }
@@ -202,19 +202,19 @@ func (c *call) endBilling(ctx context.Context, a *models.Account) error {
 	}
 	ended, err := c.service().End(ctx, a.ID, operator("the account is deleted"))
 	for _, id := range ended.Cancelled {
-		c.say("Cancelled subscription %s.", id)
+		c.say("Canceled subscription %s.", id)
 	}
 	if ended.JustPaid {
-		c.say("It was paid just now, before anybody here had heard of it: refund that in Stripe's dashboard. The account is flagged closed_but_subscription.")
+		c.say("The customer had just paid, and the servers did not know yet: refund the payment in Stripe's dashboard. The account is flagged closed_but_subscription.")
 	}
 	if ended.UnderWay {
-		c.say("A bank may be deciding on a payment for it, which cannot be called back: if it is paid, the account is flagged paid_after_end.")
+		c.say("A bank may still be processing a payment for it, which cannot be stopped: if it goes through, the account is flagged paid_after_end.")
 	}
 	switch {
 	case err != nil && ended.All && len(ended.Cancelled) > 0:
-		return &models.Error{Code: models.CodeUnavailable, Message: "nothing was deleted, but what it paid for is cancelled: say this again", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "nothing was deleted, but what it paid for is canceled: run this again", Err: err}
 	case err != nil:
-		return &models.Error{Code: models.CodeUnavailable, Message: "nothing was deleted, since it is not certain that nothing is charged for it any more: say this again", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "nothing was deleted, because it is not certain that charging has stopped: run this again", Err: err}
 	default:
 		return nil
 	}
@@ -229,12 +229,12 @@ func (c *call) closeCheckout(ctx context.Context, accountID, reason string) erro
 			return err
 		}
 		if b.Payable(c.env.Now()) {
-			c.say("Its checkout may be open and can be paid until %s: stripe_secret_key is not set here. Set it and say this again, which closes it.", stamp(*b.SessionExpiresAt))
+			c.say("Its checkout may still be open, and can be paid until %s. To close it, set stripe_secret_key, which is missing here, and run this again.", stamp(*b.SessionExpiresAt))
 		}
 		return nil
 	}
 	if err := c.service().CloseCheckout(ctx, accountID, operator(reason)); err != nil {
-		return &models.Error{Code: models.CodeUnavailable, Message: "it is done, but an open checkout of the account can still be paid: say this again", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "done, but an open checkout of the account can still be paid: run this again", Err: err}
 	}
 	return nil
 }
@@ -256,7 +256,7 @@ type drift struct {
 func billingSync(ctx context.Context, c *call) error {
 	switch {
 	case c.Bool("all") && c.Args().Present():
-		return models.Errorf(models.CodeInvalid, "name an account, or say --all: not both")
+		return models.Errorf(models.CodeInvalid, "give an account or --all, not both")
 	case c.Bool("all"):
 		return c.reconcile(ctx)
 	case !c.Args().Present():
@@ -295,10 +295,10 @@ func (c *call) reconcile(ctx context.Context) error {
 		out.Repaired = append(out.Repaired, drift(d))
 	}
 	if done.After != "" {
-		c.say("It began after %s, where the one before was cut short, and looked at all from the first to that one as well.", done.After)
+		c.say("It started after %s, where the previous run was cut short, and then did the earlier accounts as well.", done.After)
 	}
 	if out.Failed > 0 {
-		err = models.Errorf(models.CodeUnavailable, "%d of %d accounts could not be looked at; run it again", out.Failed, out.Accounts)
+		err = models.Errorf(models.CodeUnavailable, "%d of %d accounts could not be checked; run it again", out.Failed, out.Accounts)
 	}
 	return c.finish(out, err)
 }
@@ -363,7 +363,7 @@ func billingEvents(ctx context.Context, c *call) error {
 			return err
 		}
 		c.about, c.object = e.AccountID, e.ID
-		c.say("A running server works on it now.")
+		c.say("A running server will process it now.")
 		return c.result(eventOf(&e))
 	}
 	c.unchanged = true

@@ -144,7 +144,7 @@ func TestDeleteAnAccountThatStripeKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, messages := s.run(0, "accounts", "delete", ada, "--yes"); !strings.Contains(messages, "Cancelled subscription "+sub) {
+	if _, messages := s.run(0, "accounts", "delete", ada, "--yes"); !strings.Contains(messages, "Canceled subscription "+sub) {
 		t.Errorf("%q", messages)
 	}
 }
@@ -234,14 +234,14 @@ func TestPaidCheckoutIsNotOpen(t *testing.T) {
 // What was cancelled before deleting failed is told.
 func TestDeletingFailsAfterCancelling(t *testing.T) {
 	t.Parallel()
-	for path, want := range map[string]string{"/v1/customers/*": "what it paid for is cancelled", "/v1/subscriptions": "it is not certain"} {
+	for path, want := range map[string]string{"/v1/customers/*": "what it paid for is canceled", "/v1/subscriptions": "it is not certain"} {
 		s := newTill(t)
 		ada := s.account("ada@example.com")
 		s.pay(s.checkout(ada))
 		s.stand.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: path})
 		_, messages := s.run(1, "accounts", "delete", ada, "--yes")
 		sub := s.stand.Subscriptions("")[0]
-		if ended := sub.Status == "canceled"; !strings.Contains(messages, want) || strings.Contains(messages, "Cancelled subscription "+sub.ID) != ended {
+		if ended := sub.Status == "canceled"; !strings.Contains(messages, want) || strings.Contains(messages, "Canceled subscription "+sub.ID) != ended {
 			t.Errorf("%s: subscription %s: %q", path, sub.Status, messages)
 		}
 		s.stand.ClearFaults()
@@ -261,8 +261,8 @@ func TestDeletedWhileABankDecides(t *testing.T) {
 		says, flags string
 	}{
 		{"card", sandbox.CardOK, true, "", ""},
-		{"unheard", sandbox.CardOK, false, "refund that in Stripe's dashboard", "closed_but_subscription"},
-		{"bank", sandbox.BankPays, false, "cannot be called back", "paid_after_end"},
+		{"unheard", sandbox.CardOK, false, "refund the payment in Stripe's dashboard", "closed_but_subscription"},
+		{"bank", sandbox.BankPays, false, "cannot be stopped", "paid_after_end"},
 	} {
 		id := s.account(c.name + "@example.com")
 		if _, _, err := s.stand.Pay(s.checkout(id), c.card); err != nil {
@@ -272,7 +272,7 @@ func TestDeletedWhileABankDecides(t *testing.T) {
 			s.run(0, "billing", "sync", id)
 		}
 		_, messages := s.run(0, "accounts", "delete", id, "--yes")
-		for _, says := range []string{"refund that in Stripe's dashboard", "cannot be called back"} {
+		for _, says := range []string{"refund the payment in Stripe's dashboard", "cannot be stopped"} {
 			if strings.Contains(messages, says) != (says == c.says) {
 				t.Errorf("%s: %q", c.name, messages)
 			}
@@ -289,7 +289,7 @@ func TestGrantBesideASubscription(t *testing.T) {
 	s := newTill(t)
 	ada := s.account("ada@example.com")
 	s.pay(s.checkout(ada))
-	if _, messages := s.run(0, "accounts", "set-plan", ada, "free"); !strings.Contains(messages, "goes on charging") {
+	if _, messages := s.run(0, "accounts", "set-plan", ada, "free"); !strings.Contains(messages, "keeps charging") {
 		t.Errorf("%q", messages)
 	}
 	if _, messages := s.run(0, "accounts", "set-plan", ada, "billing"); strings.Contains(messages, "charging") {
@@ -343,7 +343,7 @@ func TestSyncAllSaysWhereItBegan(t *testing.T) {
 	}
 	for _, said := range []bool{true, false} {
 		out, messages := s.run(0, "billing", "sync", "--all", "--output=json")
-		if !strings.Contains(out, `"accounts":2,`) && !strings.Contains(out, `"accounts": 2,`) || strings.Contains(messages, "It began after acc_zzz") != said {
+		if !strings.Contains(out, `"accounts":2,`) && !strings.Contains(out, `"accounts": 2,`) || strings.Contains(messages, "It started after acc_zzz") != said {
 			t.Errorf("%s %q", out, messages)
 		}
 	}

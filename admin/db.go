@@ -15,30 +15,30 @@ func (t *tool) db() *cli.Command {
 	return &cli.Command{Name: "db", Usage: "the database", Subcommands: []*cli.Command{
 		{
 			Name: "migrate", Usage: "bring the database up to date",
-			Description: "Makes the database if there is none. The other commands and the server do the same by themselves\n" +
-				"unless they are given --no-migrate. Servers of the release before go on working meanwhile.\n\n" +
+			Description: "Creates the database if there is none. The other commands and the server do the same automatically,\n" +
+				"unless run with --no-migrate. Servers of the previous release keep working meanwhile.\n\n" +
 				"Example:\n  lotteryadmin db migrate --database-url postgres://lottery@db.example.com/lottery",
 			Action: t.configured(dbMigrate),
 		},
 		{
-			Name: "status", Usage: "tell how the database is, changing nothing",
-			Description: "Exit code 5 if a newer release upgraded it so that this program refuses it.\n\nExample:\n  lotteryadmin db status",
+			Name: "status", Usage: "show the state of the database, changing nothing",
+			Description: "Exit code 5 if a newer release has upgraded it and this program must refuse it.\n\nExample:\n  lotteryadmin db status",
 			Action:      t.configured(dbStatus),
 		},
 		{
 			Name: "backup", Usage: "write the database to a new file", ArgsUsage: "FILE",
-			Description: "The copy is of one moment, and servers go on working meanwhile. FILE is a SQLite database,\n" +
-				"or of PostgreSQL an archive that pg_restore reads. It holds personal data: only you may read it.\n" +
+			Description: "The backup is consistent, and servers keep working meanwhile. FILE is a SQLite database, or for\n" +
+				"PostgreSQL an archive that pg_restore reads. It contains personal data, so only you can read it.\n" +
 				"The schema is left as it is, so that you can back up before an upgrade.\n\n" +
 				"Example:\n  lotteryadmin db backup /var/lib/lottery/backups/lottery-$(date +%F)",
 			Action: t.configured(dbBackup),
 		},
 		{
-			Name: "copy", Usage: "fill a new database with all that another one holds",
-			Flags: []cli.Flag{&cli.StringFlag{Name: "from", Required: true, Usage: "the database that is copied: its `URL`, sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"}},
-			Description: "The configured database (--database-url, or database_url) is filled, and must be a new one; the other\n" +
-				"is only read. All is there in the end, or nothing. Stop the servers of both first: what happens\n" +
-				"meanwhile is not copied. Exit code 5 if there is something in the database already.\n\n" +
+			Name: "copy", Usage: "fill a new database with everything from another one",
+			Flags: []cli.Flag{&cli.StringFlag{Name: "from", Required: true, Usage: "the `URL` of the database to copy: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"}},
+			Description: "The configured database (--database-url, or database_url) is filled, and must be new; the other is only\n" +
+				"read. Either everything is copied or nothing. Stop the servers of both first: changes made meanwhile\n" +
+				"are not copied. Exit code 5 if the database is not empty.\n\n" +
 				"Example:\n  lotteryadmin db copy --from sqlite:data/lottery.db --database-url postgres://lottery@db.example.com/lottery",
 			Action: t.configured(dbCopy),
 		},
@@ -124,7 +124,7 @@ func dbStatus(ctx context.Context, c *call) (err error) {
 }
 
 func noDatabase(url string) error {
-	return models.Errorf(models.CodeNotFound, "there is no database at %s yet; `lotteryadmin db migrate` makes it", url)
+	return models.Errorf(models.CodeNotFound, "there is no database at %s yet; `lotteryadmin db migrate` creates it", url)
 }
 
 // backup is what `db backup` prints.
@@ -140,7 +140,7 @@ func dbBackup(ctx context.Context, c *call) error {
 	}
 	file := c.arg(0)
 	if file == "-" {
-		return models.Errorf(models.CodeInvalid, "name a file: a database cannot be written to stdout")
+		return models.Errorf(models.CodeInvalid, "give a file name: a database cannot be written to stdout")
 	}
 	bytes, err := store.Backup(ctx, c.cfg.DatabaseURL, file)
 	if err != nil {

@@ -32,7 +32,7 @@ func dbCopy(ctx context.Context, c *call) (err error) {
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
 	if from.Is(c.cfg.DatabaseURL) {
-		return models.Errorf(models.CodeConflict, "--from is the configured database itself: name another one to fill (--database-url, or database_url)")
+		return models.Errorf(models.CodeConflict, "--from is the configured database itself; give another one to fill (--database-url, or database_url)")
 	}
 	return opened(audited(func(ctx context.Context, c *call) error { return c.copyFrom(ctx, from) }))(ctx, c)
 }

@@ -18,9 +18,9 @@ import (
 
 func (t *tool) doctor() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "check everything that the service needs, and say what to do about what is wrong",
-		Description: "It changes nothing, and sends nothing. Run it as the user that runs the server, with its configuration.\n" +
-			"Exit code 1 if a check failed; warnings are no failures.\n\n" +
+		Name: "doctor", Usage: "check everything the service needs, and say how to fix what is wrong",
+		Description: "It changes nothing and sends nothing. Run it as the same user as the server, with the same configuration.\n" +
+			"Exit code 1 if a check failed; warnings are not failures.\n\n" +
 			"Example:\n  lotteryadmin doctor --config /etc/lottery/lottery.yaml",
 		Action: func(cc *cli.Context) error { return t.examine(cc) },
 	}
@@ -151,7 +151,7 @@ func bounded(ctx context.Context, run func(context.Context) finding) finding {
 	case f := <-done:
 		return f
 	case <-time.After(checkTime + time.Second):
-		return failing("there was no answer for "+checkTime.String(), "see that what it asks can be reached from this machine")
+		return failing("there was no response for "+checkTime.String(), "make sure that what it checks can be reached from this machine")
 	}
 }
 
@@ -169,18 +169,18 @@ func (p *patient) configuration(context.Context) finding {
 	p.cfg, err = configs.Load(p.source)
 	p.wrong = err != nil
 	if err != nil {
-		return failing(err.Error(), "mend what is named; configs/lottery.example.yaml explains every option")
+		return failing(err.Error(), "fix these; configs/lottery.example.yaml explains every option")
 	}
 	found := "from the environment and the defaults"
 	if p.source.File != "" {
 		found = "from " + p.source.File + ", the environment and the defaults"
 	}
 	if p.cfg.LeadsAstray() {
-		return doubtful(found+"; public_url is "+p.cfg.PublicURL.String()+", where mails and Stripe lead people who are not on this machine nowhere",
+		return doubtful(found+"; public_url is "+p.cfg.PublicURL.String()+", so links in emails and from Stripe do not work on other machines",
 			"set public_url to the address that people type")
 	}
 	if strays := configs.Strays(p.env.Environ); len(strays) > 0 {
-		return doubtful(found+"; "+strings.Join(strays, "; "), "name variables as lotteryapi serve --help does, or take them out of the environment")
+		return doubtful(found+"; "+strings.Join(strays, "; "), "use the names in lotteryapi serve --help, or remove them from the environment")
 	}
 	return fine(found)
 }
@@ -188,7 +188,7 @@ func (p *patient) configuration(context.Context) finding {
 // unset is a part whose option is empty.
 func (p *patient) unset(found string) finding {
 	if p.wrong {
-		return off("not looked at: the configuration must be mended first")
+		return off("not checked: the configuration must be fixed first")
 	}
 	return off(found)
 }
@@ -199,17 +199,17 @@ func (p *patient) broken(err error) finding {
 		return failing(err.Error(), "set database_url to a database of its own")
 	}
 	if store.DialectOf(p.cfg.DatabaseURL) == store.SQLite {
-		return failing(err.Error(), "see that database_url names the file of a SQLite database, and that the server's user may read and write it and its folder; if it is damaged, put a backup in its place")
+		return failing(err.Error(), "make sure that database_url names a SQLite database file, and that the server's user can read and write it and its folder; if it is damaged, replace it with a backup")
 	}
-	return failing(err.Error(), "see that the database runs, that this machine reaches it, and that database_url has the right user and password")
+	return failing(err.Error(), "make sure that the database is running, that this machine can reach it, and that database_url has the right user and password")
 }
 
 func (p *patient) database(ctx context.Context) finding {
 	switch {
 	case p.cfg.DatabaseURL == "":
-		return off("not looked at: the configuration does not say which")
+		return off("not checked: the configuration does not say which")
 	case !store.Exists(p.cfg.DatabaseURL):
-		return failing("there is no database at "+p.cfg.DatabaseURL, "`lotteryadmin db migrate` makes it; or set database_url to where it is")
+		return failing("there is no database at "+p.cfg.DatabaseURL, "create it with `lotteryadmin db migrate`, or set database_url to where it is")
 	}
 	st, err := store.Open(ctx, p.cfg.DatabaseURL, store.Options{Now: p.env.Now})
 	if err != nil {
@@ -228,25 +228,25 @@ func (p *patient) database(ctx context.Context) finding {
 	p.mu.Unlock()
 	found := st.Dialect() + " " + health.Version
 	if health.Damage != "" {
-		return failing(found+": the file is damaged: "+health.Damage, "stop the servers and put a backup in its place, as docs/operations.md says, under Restore SQLite")
+		return failing(found+": the file is damaged: "+health.Damage, "stop the servers and replace it with a backup; see docs/operations.md, Restore SQLite")
 	}
 	if health.Writable != nil {
-		remedy := "make the user of database_url the owner of the database and of its tables, and see that the server is the primary and its disk is not full"
+		remedy := "make the user in database_url the owner of the database and its tables, and make sure that the server is the primary and its disk is not full"
 		switch {
 		case store.Locked(health.Writable):
-			return doubtful(found+": another program is writing to it, as an import does", "run this again in a moment")
+			return doubtful(found+": another program, such as an import, is writing to it", "run this again in a moment")
 		case st.Dialect() == store.SQLite:
-			remedy = "give the server's user the right to write the file and its folder, and see that the disk is not full"
+			remedy = "give the server's user write access to the file and its folder, and make sure that the disk is not full"
 		}
-		return failing(found+" takes no changes: "+health.Writable.Error(), remedy)
+		return failing(found+" cannot be written: "+health.Writable.Error(), remedy)
 	}
 	found += ", writable"
 	if len(health.Risks) > 0 {
-		return doubtful(found+": what it was told last (payments, counted requests, draws) may be lost when it or its machine dies ("+strings.Join(health.Risks, ", ")+")",
-			"set these to on in PostgreSQL's configuration, or for the database and its user")
+		return doubtful(found+": the latest changes (payments, counted requests, draws) may be lost if it or its machine crashes ("+strings.Join(health.Risks, ", ")+")",
+			"turn these on in PostgreSQL's configuration, or for the database and its user")
 	}
 	if health.Unread {
-		found += "; its file is too large to be looked through for damage here"
+		found += "; its file is too large to be checked for damage here"
 	}
 	return fine(found)
 }
@@ -254,7 +254,7 @@ func (p *patient) database(ctx context.Context) finding {
 func (p *patient) migrations(ctx context.Context) finding {
 	st := p.opened()
 	if st == nil {
-		return off("not looked at: the database does not answer")
+		return off("not checked: the database does not respond")
 	}
 	o, err := st.Overview(ctx)
 	switch {
@@ -269,7 +269,7 @@ func (p *patient) migrations(ctx context.Context) finding {
 		return failing(err.Error(), "install the release that upgraded the database")
 	}
 	if o.Current > o.Newest {
-		return fine(fmt.Sprintf("all applied, and later ones of a newer release: schema %d, of which this program knows %d", o.Current, o.Newest))
+		return fine(fmt.Sprintf("all applied, and later ones from a newer release: schema %d, of which this program knows %d", o.Current, o.Newest))
 	}
 	return fine("all applied")
 }

@@ -26,7 +26,7 @@ func (p *patient) clock(context.Context) finding {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.clocks) == 0 {
-		return off("nothing here has another clock")
+		return off("there is no other clock to compare")
 	}
 	return judgeClocks(p.clocks)
 }
@@ -41,7 +41,7 @@ func judgeClocks(clocks map[string]time.Duration) finding {
 	}
 	found := strings.Join(said, ", ")
 	if wrong {
-		return failing(found, "set the clocks by NTP: expiry of keys follows this machine's, quotas the store's")
+		return failing(found, "synchronize the clocks with NTP: key expiry uses this machine's clock, quotas use the store's")
 	}
 	return fine(found)
 }
@@ -61,7 +61,7 @@ func (p *patient) disk(context.Context) finding {
 	folder := filepath.Dir(path)
 	var disk unix.Statfs_t
 	if err := unix.Statfs(folder, &disk); err != nil {
-		return failing(fmt.Sprintf("%s: %v", folder, err), "`lotteryadmin db migrate` makes the folder; or set database_url")
+		return failing(fmt.Sprintf("%s: %v", folder, err), "create the folder with `lotteryadmin db migrate`, or set database_url")
 	}
 	var size int64
 	if info, err := os.Stat(path); err == nil {
@@ -71,13 +71,13 @@ func (p *patient) disk(context.Context) finding {
 }
 
 func judgeDisk(folder string, free, database uint64) finding {
-	found := fmt.Sprintf("%s free in %s, where the database has %s", megabytes(free), folder, megabytes(database))
-	const remedy = "make room, or move the database: a full disk stops changes and statistics"
+	found := fmt.Sprintf("%s free in %s, where the database takes %s", megabytes(free), folder, megabytes(database))
+	const remedy = "free up space, or move the database: a full disk stops changes and statistics"
 	switch {
 	case free < littleRoom+database/10:
 		return failing(found, remedy)
 	case free < someRoom || free < 2*database:
-		return doubtful(found, remedy+"; a backup beside it needs as much as the database")
+		return doubtful(found, remedy+"; a backup next to it needs as much as the database")
 	default:
 		return fine(found)
 	}
@@ -86,7 +86,7 @@ func judgeDisk(folder string, free, database uint64) finding {
 // temp tries the folder of temporary files, where what is fetched is kept while it is imported.
 func (p *patient) temp(context.Context) finding {
 	folder := os.TempDir()
-	const remedy = "let the server's user write it, or set TMPDIR to a folder that it may write (a container with a read-only root wants a tmpfs there): no feed can be fetched without it"
+	const remedy = "give the server's user write access, or set TMPDIR to a folder that it can write to (a container with a read-only root needs a tmpfs there): without it, no feed can be fetched"
 	if err := tryFolder(folder); err != nil {
 		return failing(fmt.Sprintf("%s cannot be written: %v", folder, err), remedy)
 	}
@@ -100,7 +100,7 @@ func (p *patient) temp(context.Context) finding {
 func judgeTemp(folder string, free uint64) finding {
 	found := fmt.Sprintf("%s free in %s", megabytes(free), folder)
 	if free < feed.MostFetched {
-		return doubtful(found, "make room, or set TMPDIR to another folder: a feed may have "+megabytes(feed.MostFetched))
+		return doubtful(found, "free up space, or set TMPDIR to another folder: a feed can be as large as "+megabytes(feed.MostFetched))
 	}
 	return fine(found)
 }
@@ -112,14 +112,14 @@ func (p *patient) permissions(context.Context) finding {
 	var wrong, remedies []string
 	for _, path := range configs.SecretFiles(p.source) {
 		if readable(path) {
-			wrong, remedies = append(wrong, path+" holds a secret, and everybody may read it"), append(remedies, "chmod o-rwx "+path)
+			wrong, remedies = append(wrong, path+" contains a secret, and everybody can read it"), append(remedies, "chmod o-rwx "+path)
 		}
 	}
 	path, ok := store.SQLiteFile(p.cfg.DatabaseURL)
 	if ok && store.Exists(p.cfg.DatabaseURL) {
 		for _, file := range []string{path, path + "-wal"} {
 			if readable(file) {
-				wrong, remedies = append(wrong, file+" holds personal data, and everybody may read it"), append(remedies, "chmod o-rwx "+file)
+				wrong, remedies = append(wrong, file+" contains personal data, and everybody can read it"), append(remedies, "chmod o-rwx "+file)
 			}
 		}
 		if err := tryFolder(filepath.Dir(path)); err != nil {
@@ -130,7 +130,7 @@ func (p *patient) permissions(context.Context) finding {
 	if len(wrong) > 0 {
 		return failing(strings.Join(wrong, "; "), strings.Join(remedies, "; "))
 	}
-	return fine("secrets and data are closed to others")
+	return fine("other users cannot read secrets or data")
 }
 
 // readable tells whether everybody may read path: the file, and the folder that it is in.

@@ -157,7 +157,7 @@ func TestDoctorOfALaterSchema(t *testing.T) {
 	d.now = time.Now() // else the clock is complained of
 	d.run(0, "db", "migrate")
 	d.exec("INSERT INTO schema_migrations (version_id, is_applied) VALUES (4242, true)")
-	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "later ones of a newer release: schema 4242, of which this program knows") {
+	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "later ones from a newer release: schema 4242, of which this program knows") {
 		t.Error(out)
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 func (p *patient) redis(ctx context.Context) finding {
-	const remedy = "see that Redis runs, that this machine reaches it, and that redis_url has the right password, and begins with rediss:// where it wants TLS"
+	const remedy = "make sure that Redis is running, that this machine can reach it, and that redis_url has the right password, and starts with rediss:// if Redis requires TLS"
 	if p.cfg.RedisURL == "" {
 		return p.unset("counters are in the database")
 	}
@@ -34,10 +34,10 @@ func (p *patient) redis(ctx context.Context) finding {
 	p.compare("Redis", health.Now)
 	found := "redis " + health.Version
 	if health.Writable != nil {
-		return failing(found+" takes no counters: "+health.Writable.Error(), "see that redis_url names the primary, that it has memory and disk, and that its user may "+quota.RedisCommands+" on "+quota.RedisPrefix+"*")
+		return failing(found+" cannot store counters: "+health.Writable.Error(), "make sure that redis_url names the primary, that it has memory and disk space, and that its user may "+quota.RedisCommands+" on "+quota.RedisPrefix+"*")
 	}
 	if len(health.Risks) > 0 {
-		return doubtful(found+": "+strings.Join(health.Risks, "; "), "set Redis as docs/operations.md says, under Redis")
+		return doubtful(found+": "+strings.Join(health.Risks, "; "), "configure Redis as in docs/operations.md, Redis")
 	}
 	return fine(found)
 }
@@ -48,7 +48,7 @@ func (p *patient) stripe(ctx context.Context) finding {
 	case !p.cfg.Stripe.On():
 		return p.unset("nothing is sold")
 	case p.opened() == nil || p.cfg.PublicURL == nil:
-		return off("not looked at: it needs the database and public_url")
+		return off("not checked: it needs the database and public_url")
 	}
 	c := *p.call
 	c.store = p.opened()
@@ -65,7 +65,7 @@ func (p *patient) stripe(ctx context.Context) finding {
 		}
 	}
 	if len(wrong) > 0 {
-		return failing(strings.Join(wrong, "; "), remedy+"; `lotteryadmin billing doctor` tells all")
+		return failing(strings.Join(wrong, "; "), remedy+"; `lotteryadmin billing doctor` has the details")
 	}
 	return fine(strings.Join(good, ", "))
 }
@@ -73,9 +73,9 @@ func (p *patient) stripe(ctx context.Context) finding {
 // smtp connects and signs in; no mail is sent.
 func (p *patient) smtp(ctx context.Context) finding {
 	if p.cfg.Web.SMTPURL == "" {
-		return p.unset("no mail is sent, and nobody can sign up")
+		return p.unset("no email is sent, and nobody can sign up")
 	}
-	const remedy = "see that the mail server runs, that this machine may connect to it, and that smtp_url has the right port, user and password"
+	const remedy = "make sure that the mail server is running, that this machine can connect to it, and that smtp_url has the right port, user and password"
 	u, err := url.Parse(p.cfg.Web.SMTPURL)
 	if err != nil {
 		return failing("smtp_url cannot be read", remedy)
@@ -103,7 +103,7 @@ func withoutPassword(text string, u *url.URL) string {
 // publishers reaches the feeds' hosts, and looks at how their last fetches went.
 func (p *patient) publishers(ctx context.Context) finding {
 	if p.cfg.Feeds.Sync == "" {
-		return p.unset("feeds_sync is off: draws come by `draws import` and `draws sync`")
+		return p.unset("feeds_sync is off: draws come from `draws import` and `draws sync`")
 	}
 	var wrong, late []string
 	hosts := jobs.FeedHosts(&p.cfg.Feeds)
@@ -122,11 +122,11 @@ func (p *patient) publishers(ctx context.Context) finding {
 	}
 	switch {
 	case len(wrong) > 0:
-		return failing(strings.Join(append(wrong, late...), "; "), "see that this machine reaches the named hosts, or set feeds_… to addresses that it reaches")
+		return failing(strings.Join(append(wrong, late...), "; "), "make sure that this machine can reach these hosts, or set feeds_… to URLs that it can reach")
 	case len(late) > 0:
-		return doubtful(strings.Join(late, "; "), "`lotteryadmin feeds status` tells more; `lotteryadmin draws sync` fetches now")
+		return doubtful(strings.Join(late, "; "), "`lotteryadmin feeds status` shows more; `lotteryadmin draws sync` fetches now")
 	default:
-		return fine(fmt.Sprintf("%d feeds are reached, and their draws are new", len(hosts)))
+		return fine(fmt.Sprintf("%d feeds can be reached, and their draws are up to date", len(hosts)))
 	}
 }
 
@@ -147,7 +147,7 @@ func lateFeeds(ctx context.Context, st *store.Store, cfg *configs.Feeds, now tim
 		case s.LastError != nil:
 			late = append(late, name+" failed: "+*s.LastError)
 		case s.LastSuccess == nil:
-			late = append(late, name+" was never fetched")
+			late = append(late, name+" has never been fetched")
 		case !s.Fresh:
 			late = append(late, fmt.Sprintf("%s is behind (%s), last fetched %s", name, *s.Behind, *s.LastSuccess))
 		}

@@ -116,7 +116,7 @@ func TestDoctorSendsALiveKeyToStripeAlone(t *testing.T) {
 // configuration has problems, it is told among them, since it may be the reason.
 func TestDoctorNamesMisspeltVariables(t *testing.T) {
 	t.Parallel()
-	const stray = "LOTTERY_STRIPE_WEBHOK_SECRET is set, and there is no such option; did you mean LOTTERY_STRIPE_WEBHOOK_SECRET?"
+	const stray = "LOTTERY_STRIPE_WEBHOK_SECRET is set, but there is no such option; did you mean LOTTERY_STRIPE_WEBHOOK_SECRET?"
 	for level, want := range map[string]status{"info": statusWarning, "loud": statusFailed} {
 		var out strings.Builder
 		Run(t.Context(), []string{"doctor", "-o", "json", "--database-url", "sqlite:" + filepath.Join(t.TempDir(), "no.db")}, Env{

@@ -10,39 +10,39 @@ import (
 func (t *tool) draws() *cli.Command {
 	return &cli.Command{Name: "draws", Usage: "historical draws", Subcommands: []*cli.Command{
 		{
-			Name: "import", Usage: "import files as a lottery publishes them", ArgsUsage: "FILE|URL…",
+			Name: "import", Usage: "import files published by a lottery", ArgsUsage: "FILE|URL…",
 			Description: "Each file is imported whole or not at all, and importing it again changes nothing. - is stdin.\n" +
-				"An address that is typed here may lie in a private network; one that `draws sync` fetches only if\n" +
-				"feeds_allow_private says so.\n" +
-				"Rows that contradict their game, their file or what is stored are rejected: then the exit code is 3.\n" +
-				"A file that cannot be used leaves the others as they are: then it is 1.\n" +
-				"Draws that came from a lottery's feed and are not in its file any more are told of, and stay.\n" +
-				"Where --strict refuses, the summary says refused, and counts what would have been imported.\n" +
-				"A report holds what stood in the files as it stood there: a spreadsheet may take it for formulas.\n\n" +
+				"A URL given here may be in a private network; for the URLs of `draws sync`, feeds_allow_private must\n" +
+				"allow that.\n" +
+				"Rows that contradict their game, their file or what is stored are rejected; the exit code is then 3.\n" +
+				"A file that cannot be used does not affect the others; the exit code is then 1.\n" +
+				"Draws that came from a lottery's feed but are no longer in its file are reported, and kept.\n" +
+				"If --strict refuses, the summary says refused, and counts what would have been imported.\n" +
+				"A report contains values exactly as they are in the files: a spreadsheet may take them for formulas.\n\n" +
 				"Example:\n  lotteryadmin draws import --feed ny-open-data numbers-win4.csv --report rejected.csv\n" +
 				"  lotteryadmin draws export | lotteryadmin draws import --feed csv - --database-url sqlite:copy.db",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "feed", Required: true, Usage: "whose form it is: the feed `ID`, one of " + orList(importer.Feeds())},
-				&cli.BoolFlag{Name: "dry-run", Usage: "tell what would happen, and write nothing"},
-				&cli.BoolFlag{Name: "strict", Usage: "import all files without any rejection, or none of them"},
+				&cli.StringFlag{Name: "feed", Required: true, Usage: "the format: a feed `ID`, one of " + orList(importer.Feeds())},
+				&cli.BoolFlag{Name: "dry-run", Usage: "report what would happen, without writing anything"},
+				&cli.BoolFlag{Name: "strict", Usage: "import all files if nothing is rejected, otherwise none"},
 				&cli.StringFlag{Name: "report", Usage: "write every rejection to `FILE`, as CSV"},
 			},
 			Action: t.stored(audited(drawsImport)),
 		},
 		t.drawsSync(),
 		{
-			Name: "set", Usage: "say what was drawn, by your own word",
-			Description: "Settles a conflict or enters an official correction. No feed corrects it afterwards; the digits\n" +
-				"that stood there are kept as a revision, and the add-ons stay.\n\n" +
+			Name: "set", Usage: "set a draw by hand, overriding the feeds",
+			Description: "Settles a conflict or enters an official correction. Feeds no longer change the draw after that; the\n" +
+				"earlier digits are kept as a revision, and the add-ons stay.\n\n" +
 				"Example:\n  lotteryadmin draws set --game ny-win-4 --date 2007-06-10 --tod Midday --number 0008 \\\n" +
 				"    --reason \"the lottery's own archive says 0008\"",
-			Flags: append(slotFlags(), &cli.StringFlag{Name: "number", Required: true, Usage: "the `DIGITS` in drawn order, leading zeros included"},
+			Flags: append(slotFlags(), &cli.StringFlag{Name: "number", Required: true, Usage: "the `DIGITS` in the order drawn, including leading zeros"},
 				reasonFlag()),
 			Action: t.stored(audited(drawsSet)),
 		},
 		{
-			Name: "unset", Usage: "say that a slot holds no draw, by your own word",
-			Description: "What stood there is kept as a revision. Imports that bring the draw again are overruled;\n" +
+			Name: "unset", Usage: "remove a draw by hand, overriding the feeds",
+			Description: "The earlier digits are kept as a revision. Imports that contain the draw again are overruled;\n" +
 				"`draws set` brings it back.\n\n" +
 				"Example:\n  lotteryadmin draws unset --game nc-pick-3 --date 2025-06-01 --tod Day --sequence 2 \\\n" +
 				"    --reason \"published by mistake\" --yes",
@@ -50,46 +50,46 @@ func (t *tool) draws() *cli.Command {
 			Action: t.stored(audited(drawsUnset)),
 		},
 		{
-			Name: "show", Usage: "show what is stored of a date, and what it said before",
-			Description: "Shows each draw with its add-ons, the feed that it is from, and its earlier digits if it was corrected,\n" +
-				"the oldest first. Draws that were taken back are shown too (void).\n\n" +
+			Name: "show", Usage: "show what is stored for a date, and what it said before",
+			Description: "Shows each draw with its add-ons, the feed it came from and, if it was corrected, its earlier digits,\n" +
+				"oldest first. Draws that were unset are shown as void.\n\n" +
 				"Example:\n  lotteryadmin draws show --game ny-win-4 --date 2007-06-10",
 			Flags: []cli.Flag{
 				gameFlag(true),
-				&cli.StringFlag{Name: "date", Required: true, Usage: "the `DATE` of the draw in the game's own zone"},
-				&cli.StringFlag{Name: "tod", Usage: "only at this `TIME` of day, such as Midday"},
+				&cli.StringFlag{Name: "date", Required: true, Usage: "the `DATE` of the draw in the game's own time zone"},
+				&cli.StringFlag{Name: "tod", Usage: "only this `TIME` of day, such as Midday"},
 			},
 			Action: t.stored(drawsShow),
 		},
 		{
-			Name: "corrections", Usage: "list draws that were corrected or taken back, newest first",
-			Description: "Lists what each said before and after, by which feed, and the reason where it was an operator's word.\n\n" +
+			Name: "corrections", Usage: "list draws that were corrected or unset, newest first",
+			Description: "Lists what each draw said before and after, which feed changed it, and an operator's reason.\n\n" +
 				"Example:\n  lotteryadmin draws corrections --game tx-pick-3 --from 2026-01-01",
 			Flags: append([]cli.Flag{
 				gameFlag(false),
-				&cli.StringFlag{Name: "limit", Usage: "at most `N` corrections; 50 if left out"},
+				&cli.StringFlag{Name: "limit", Usage: "at most `N` corrections; default 50"},
 			}, dateFlags()...),
 			Action: t.stored(drawsCorrections),
 		},
 		{
 			Name: "verify", Usage: "look for gaps, and for draws that are impossible or off schedule",
-			Description: "A gap is a run of dates on which the game should have drawn and no draw is held, or not that of the\n" +
-				"time of day that is named. Off schedule is a draw at a time of a date at which the game does not draw:\n" +
-				"a mistyped date, or a special draw. A problem is a row that cannot be: then the exit code is 1. Gaps\n" +
-				"and draws off schedule alone are no failure.\n\n" +
+			Description: "A gap is a run of dates on which the game should have drawn but no draw is stored, or none for the time\n" +
+				"of day shown. A draw is off schedule if the game does not draw at that time on that date: a mistyped\n" +
+				"date, or a special draw. A problem is an impossible row; the exit code is then 1. Gaps and draws off\n" +
+				"schedule alone are not a failure.\n\n" +
 				"Example:\n  lotteryadmin draws verify --game tx-pick-3",
 			Flags:  []cli.Flag{gameFlag(false)},
 			Action: t.stored(drawsVerify),
 		},
 		{
 			Name: "export", Usage: "write draws to stdout, oldest first",
-			Description: "Writes what `draws import --feed csv` reads back. The form is --format's matter, not --output's.\n" +
-				"Draws that were taken back are left out. Add-ons are as they were imported: a spreadsheet may take\n" +
-				"them for formulas.\n\n" +
+			Description: "Writes what `draws import --feed csv` reads back. The format depends on --format, not on --output.\n" +
+				"Draws that were unset are left out. Add-ons are exactly as imported: a spreadsheet may take them for\n" +
+				"formulas.\n\n" +
 				"Example:\n  lotteryadmin draws export --game va-pick-4 --from 2010-01-01 > va-pick-4.csv",
 			Flags: append([]cli.Flag{
 				gameFlag(false),
-				&cli.StringFlag{Name: "format", Usage: "write `csv|ndjson`; csv if left out"},
+				&cli.StringFlag{Name: "format", Usage: "write `csv|ndjson`; default csv"},
 			}, dateFlags()...),
 			Action: t.stored(drawsExport),
 		},
@@ -108,22 +108,22 @@ func gameFlag(required bool) cli.Flag {
 func slotFlags() []cli.Flag {
 	return []cli.Flag{
 		gameFlag(true),
-		&cli.StringFlag{Name: "date", Required: true, Usage: "the `DATE` of the draw in the game's own zone"},
+		&cli.StringFlag{Name: "date", Required: true, Usage: "the `DATE` of the draw in the game's own time zone"},
 		&cli.StringFlag{Name: "tod", Required: true, Usage: "the `TIME` of day, such as Midday"},
-		&cli.StringFlag{Name: "sequence", Usage: "which `N` of several draws in one slot; 1 if left out"},
+		&cli.StringFlag{Name: "sequence", Usage: "the `N`th of several draws in one slot; default 1"},
 	}
 }
 
 // dateFlags narrow a selection of draws.
 func dateFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "from", Usage: "from this `DATE` of the draw on"},
-		&cli.StringFlag{Name: "to", Usage: "up to this `DATE` of the draw, included"},
+		&cli.StringFlag{Name: "from", Usage: "starting on this `DATE`"},
+		&cli.StringFlag{Name: "to", Usage: "up to and including this `DATE`"},
 	}
 }
 
 func reasonFlag() cli.Flag {
-	return &cli.StringFlag{Name: "reason", Required: true, Usage: "a `TEXT` that says why; it is kept with the draw"}
+	return &cli.StringFlag{Name: "reason", Required: true, Usage: "a `TEXT` saying why; it is kept with the draw"}
 }
 
 // slot reads the slot flags.

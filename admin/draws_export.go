@@ -33,7 +33,7 @@ func drawsExport(ctx context.Context, c *call) error {
 		}
 	}
 	if c.IsSet("output") && c.form != format {
-		return models.Errorf(models.CodeInvalid, "--output %s: draws are exported as --format says, csv or ndjson: leave --output out", c.form)
+		return models.Errorf(models.CodeInvalid, "--output %s: --format sets the format of exports, csv or ndjson; leave --output out", c.form)
 	}
 	out := exporter(newCSVExporter(c.env.Stdout))
 	if format == "ndjson" {

@@ -77,7 +77,7 @@ func (c *call) warnWithdrawn(feed string, s *models.ImportSummary) {
 	}
 	c.say("%s", clean(fmt.Sprintf("%s: warning: %s does not have %s any more that came from it, though it has draws before and after: %s%s",
 		first.File, feed, models.Count(s.Withdrawn, "stored draw"), first, more)))
-	c.say("What is stored stays. A draw that never was is taken away with `lotteryadmin draws unset`; `lotteryadmin draws set` keeps one by your word, and it is not told again.")
+	c.say("They stay stored. Use `lotteryadmin draws unset` to remove a draw that never happened, or `lotteryadmin draws set` to confirm one, so that it is not reported again.")
 }
 
 // importOutcome is what went wrong, the worst of it.
@@ -95,7 +95,7 @@ func importOutcome(result *importer.Result, dryRun bool) error {
 		if result.Summary.Rejected > 0 {
 			faults = append(faults, rejected)
 		}
-		faults = append(faults, "nothing was imported: --strict takes all files without a rejection, or none")
+		faults = append(faults, "nothing was imported: --strict imports all files only if nothing is rejected")
 	}
 	switch {
 	case len(faults) > 0:

@@ -31,7 +31,7 @@ func drawsUnset(ctx context.Context, c *call) error {
 		return err
 	}
 	err = c.confirm(func() (string, error) {
-		return fmt.Sprintf("Take back the draw of %s on %s %s (sequence %d)?", slot.GameID, slot.Date, slot.Tod, slot.Sequence), nil
+		return fmt.Sprintf("Unset the draw of %s on %s %s (sequence %d)?", slot.GameID, slot.Date, slot.Tod, slot.Sequence), nil
 	})
 	if err != nil {
 		return err

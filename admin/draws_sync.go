@@ -18,17 +18,16 @@ import (
 func (t *tool) drawsSync() *cli.Command {
 	return &cli.Command{
 		Name: "sync", Usage: "fetch and import what the lotteries publish",
-		Description: "New York's dataset is read from 14 days before its newest draw, and once a week whole; the files of the\n" +
-			"others are read when they changed. A feed that fails does not stop the others. A file that became more than a\n" +
-			"tenth smaller is refused, and so is what says other digits of more than a tenth of its draws, and of more\n" +
-			"than 20, than it said before. A dataset fails that has none of the draws any more that it had lately. Where\n" +
-			"draws of what was read are rejected, the exit code is 3; those are named that were not among them at the last\n" +
-			"sync.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
+		Description: "New York's dataset is read from 14 days before its newest draw, and in full once a week; the other feeds'\n" +
+			"files are read when they have changed. A feed that fails does not stop the others. A file that shrank by\n" +
+			"more than a tenth is refused, and so is one that changes the digits of more than a tenth of its draws and\n" +
+			"of more than 20. A dataset that has none of its recent draws any more fails. If any of the draws read are\n" +
+			"rejected, the exit code is 3; those that were not rejected at the last sync are listed.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "feed", Usage: "only the feed `" + strings.Join(jobs.SyncedFeeds(), "|") + "`"},
-			&cli.BoolFlag{Name: "accept-shrink", Usage: "take files that became much smaller, and a dataset without its newest draws"},
-			&cli.BoolFlag{Name: "accept-corrections", Usage: "take what says other digits of many draws than it said before"},
-			&cli.BoolFlag{Name: "whole", Usage: "read everything, whatever is known"},
+			&cli.BoolFlag{Name: "accept-shrink", Usage: "accept files that became much smaller, and a dataset without its newest draws"},
+			&cli.BoolFlag{Name: "accept-corrections", Usage: "accept files that change the digits of many draws"},
+			&cli.BoolFlag{Name: "whole", Usage: "read everything, even what has not changed"},
 		},
 		Action: t.stored(audited(drawsSync)),
 	}
@@ -61,7 +60,7 @@ type synced struct {
 func drawsSync(ctx context.Context, c *call) error {
 	only := c.String("feed")
 	if only != "" && !slices.Contains(jobs.SyncedFeeds(), only) {
-		return models.Errorf(models.CodeInvalid, "%q is not a feed that is fetched; use %s", only, orList(jobs.SyncedFeeds()))
+		return models.Errorf(models.CodeInvalid, "%q is not a feed that can be synced; use %s", only, orList(jobs.SyncedFeeds()))
 	}
 	if c.object = only; only == "" {
 		c.object = "all feeds"

@@ -83,7 +83,7 @@ func drawsVerify(ctx context.Context, c *call) error {
 		return err
 	}
 	if problems > 0 {
-		return fmt.Errorf("%d of the stored draws cannot be: correct them with `lotteryadmin draws set`, or take them back with `draws unset`; others with the SQL that is told", problems)
+		return fmt.Errorf("%d of the stored draws are impossible: correct them with `lotteryadmin draws set`, remove them with `draws unset`, or use the SQL shown", problems)
 	}
 	return nil
 }

@@ -12,13 +12,13 @@ import (
 )
 
 func (t *tool) feeds() *cli.Command {
-	return &cli.Command{Name: "feeds", Usage: "what the lotteries publish, and how fresh it is", Subcommands: []*cli.Command{
+	return &cli.Command{Name: "feeds", Usage: "the lotteries' feeds, and how fresh they are", Subcommands: []*cli.Command{
 		{
 			Name: "status", Usage: "show when feeds were fetched, what went wrong, and how new their draws are",
-			Description: "newest_draw is the oldest of the newest draws of the feed's games at each time of day; expected_draw is the\n" +
-				"day that should be there by now; behind is the games that are not there, or the times of day of theirs. `draws\n" +
-				"verify` tells what is missing. Addresses that are not configured\n" +
-				"any more are left out.\n\nExample:\n  lotteryadmin feeds status",
+			Description: "newest_draw: the newest draw of each game and time of day of the feed, and of these the oldest.\n" +
+				"expected_draw: the day that should be stored by now. behind: the games, or their times of day, that\n" +
+				"have not got that far. `draws verify` shows what is missing. URLs that are no longer configured are\n" +
+				"left out.\n\nExample:\n  lotteryadmin feeds status",
 			Action: t.stored(feedsStatus),
 		},
 	}}
@@ -130,7 +130,7 @@ func errorsOf(failed []*models.FeedSource) *string {
 	}
 	text := failed[0].Address + ": " + failed[0].Error
 	if others := len(failed) - 1; others > 0 {
-		text += fmt.Sprintf("; %d of its other addresses failed, too", others)
+		text += fmt.Sprintf("; %d of its other URLs failed too", others)
 	}
 	return &text
 }

@@ -98,7 +98,7 @@ func TestFeedsStatusNamesAddresses(t *testing.T) {
 	for _, step := range []struct{ tod, fault, want string }{
 		{"day", "", ""},
 		{"night", "the server answers 404 Not Found", base + "night.csv: the server answers 404 Not Found"},
-		{"evening", "timeout", base + "evening.csv: timeout; 1 of its other addresses failed, too"},
+		{"evening", "timeout", base + "evening.csv: timeout; 1 of its other URLs failed too"},
 	} {
 		src := models.FeedSource{Feed: models.FeedTexas, Address: base + step.tod + ".csv", CheckedAt: &d.now, Error: step.fault}
 		if err := st.SaveFeedSource(t.Context(), src); err != nil {

@@ -23,12 +23,12 @@ func (t *tool) games() *cli.Command {
 				"Example:\n  lotteryadmin games add --id il-pick-3 --name \"Illinois Pick 3\" --digits 3 --tods Midday,Evening \\\n" +
 				"    --jurisdiction IL --timezone America/Chicago",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "id", Required: true, Usage: "the game's `ID`: lower-case words joined by hyphens"},
-				&cli.StringFlag{Name: "name", Required: true, Usage: "its `NAME`, as people write it"},
+				&cli.StringFlag{Name: "id", Required: true, Usage: "the game's `ID`: lowercase words joined by hyphens"},
+				&cli.StringFlag{Name: "name", Required: true, Usage: "its `NAME`, as shown to people"},
 				&cli.StringFlag{Name: "digits", Required: true, Usage: "how many digits it draws: `1…10`"},
-				&cli.StringFlag{Name: "tods", Required: true, Usage: "its times of day `A,B` of Morning, Midday, Day, Afternoon, Evening, Night"},
-				&cli.StringFlag{Name: "jurisdiction", Required: true, Usage: "whose lottery it is: a `STATE` such as IL"},
-				&cli.StringFlag{Name: "timezone", Required: true, Usage: "the `ZONE` of its dates, such as America/Chicago"},
+				&cli.StringFlag{Name: "tods", Required: true, Usage: "its times of day `A,B`, from Morning, Midday, Day, Afternoon, Evening, Night"},
+				&cli.StringFlag{Name: "jurisdiction", Required: true, Usage: "the `STATE` whose lottery it is, such as IL"},
+				&cli.StringFlag{Name: "timezone", Required: true, Usage: "the time `ZONE` of its dates, such as America/Chicago"},
 			},
 			Action: t.stored(audited(gamesAdd)),
 		},

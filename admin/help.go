@@ -17,7 +17,7 @@ func writeHelp(w io.Writer, app *cli.App, l *line) error {
 	switch {
 	case cmd == nil:
 		fmt.Fprintf(&b, "lotteryadmin is %s.\n\nUsage:\n  lotteryadmin COMMAND [flags] [arguments]\n", app.Usage)
-		b.WriteString("  Flags may stand anywhere. `lotteryadmin COMMAND --help` explains a command and gives an example.\n")
+		b.WriteString("  Flags can go anywhere. `lotteryadmin COMMAND --help` explains a command and gives an example.\n")
 		b.WriteString("\nCommands:\n")
 		helpList(&b, commandLines(app.Commands))
 	case len(cmd.Subcommands) > 0:

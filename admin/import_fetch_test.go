@@ -62,7 +62,7 @@ func TestFetchBreaksOff(t *testing.T) {
 	d := newDesk(t)
 	for _, feed := range []string{"csv", "ny-open-data"} {
 		_, messages := d.run(1, "draws", "import", "--feed", feed, server.URL+"/"+feed)
-		if want := "/" + feed + ": the answer breaks off: fetch it again\n"; !strings.HasSuffix(messages, want) {
+		if want := "/" + feed + ": the response is incomplete: fetch it again\n"; !strings.HasSuffix(messages, want) {
 			t.Errorf("%q, want …%q", messages, want)
 		}
 	}

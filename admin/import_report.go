@@ -33,7 +33,7 @@ func (c *call) newReport(files []string) (*report, error) {
 		return r, nil
 	}
 	if r.path == "" || r.path == "-" {
-		return nil, models.Errorf(models.CodeInvalid, "--report needs the name of a file; stdout is for the summary")
+		return nil, models.Errorf(models.CodeInvalid, "--report needs a file name; stdout is for the summary")
 	}
 	target := r.path
 	if info, err := os.Stat(r.path); err == nil {
@@ -73,7 +73,7 @@ func (c *call) replaceable(path string, report os.FileInfo, files []string) erro
 		files = append(slices.Clip(files), database, database+"-wal", database+"-shm")
 	}
 	if slices.ContainsFunc(files, same) {
-		return models.Errorf(models.CodeInvalid, "--report %s would replace a file that is in use: give it another name", path)
+		return models.Errorf(models.CodeInvalid, "--report %s would replace a file that is in use; use another name", path)
 	}
 	for _, stream := range []*os.File{os.Stdout, os.Stderr} {
 		if info, err := stream.Stat(); err == nil && info.Mode().IsRegular() && os.SameFile(report, info) {

@@ -43,7 +43,7 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 		case addressForm.MatchString(arg):
 			u, err := url.Parse(arg)
 			if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-				return nil, models.Errorf(models.CodeInvalid, "%q is not an address that can be fetched: it must be http:// or https:// and a host", arg)
+				return nil, models.Errorf(models.CodeInvalid, "%q is not a URL that can be fetched: it must be http:// or https:// and a host", arg)
 			}
 			list = append(list, importer.Source{Name: secret.Parameters(u.Redacted()), Size: -1, Open: func(ctx context.Context) (io.ReadCloser, error) {
 				return c.fetch(ctx, arg)
@@ -105,7 +105,7 @@ func (c *call) fetch(ctx context.Context, address string) (io.ReadCloser, error)
 	}
 	if response.StatusCode != http.StatusOK {
 		cancel(nil)
-		return nil, errors.Join(fmt.Errorf("the server answered %s", response.Status), response.Body.Close())
+		return nil, errors.Join(fmt.Errorf("the server responded with %s", response.Status), response.Body.Close())
 	}
 	stall := time.AfterFunc(fetchTimeout, func() { cancel(fmt.Errorf("the server sent nothing for %s", fetchTimeout)) })
 	return &fetched{ctx: ctx, body: response.Body, left: maxFetched, stall: stall, cancel: cancel}, nil
@@ -141,13 +141,13 @@ func (f *fetched) Read(p []byte) (int, error) {
 	n, err := f.body.Read(p)
 	f.stall.Reset(fetchTimeout)
 	if f.left -= int64(n); f.left < 0 {
-		return 0, fmt.Errorf("the answer is larger than %d MiB: fetch it to a file and import that", maxFetched>>20)
+		return 0, fmt.Errorf("the response is larger than %d MiB: download it to a file and import that", maxFetched>>20)
 	}
 	switch cause := context.Cause(f.ctx); {
 	case cause != nil && err != nil:
 		err = cause
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("the answer breaks off: fetch it again")
+		err = errors.New("the response is incomplete: fetch it again")
 	}
 	return n, err
 }

@@ -56,7 +56,7 @@ func (c *call) confirm(question func() (string, error)) error {
 		return nil
 	}
 	if !c.env.IsTerminal(c.env.Stdin) || !c.env.IsTerminal(c.env.Stderr) {
-		return models.Errorf(models.CodeInvalid, "%s asks before it goes on, and there is no terminal to ask on: add --yes", strings.TrimPrefix(c.Command.HelpName, "lotteryadmin "))
+		return models.Errorf(models.CodeInvalid, "%s asks for confirmation, and there is no terminal: add --yes", strings.TrimPrefix(c.Command.HelpName, "lotteryadmin "))
 	}
 	text, err := question()
 	if err != nil {
@@ -82,8 +82,8 @@ const maxStdinKey = 4096 // bytes read when a key is due on stdin
 func (c *call) keyRef(arg string) (string, error) {
 	if arg != "-" {
 		if strings.HasPrefix(arg, secret.KeyPrefix) && len(arg) > secret.PrefixLength {
-			return "", models.Errorf(models.CodeInvalid, "a whole key on the command line stays in the shell's history: "+
-				"give its id or first %d characters, or - and the key on stdin", secret.PrefixLength)
+			return "", models.Errorf(models.CodeInvalid, "a whole key on the command line would stay in the shell's history: "+
+				"give its ID or first %d characters, or - and the key on stdin", secret.PrefixLength)
 		}
 		return arg, nil
 	}
@@ -92,7 +92,7 @@ func (c *call) keyRef(arg string) (string, error) {
 		return "", fmt.Errorf("read the key from stdin: %w", err)
 	}
 	if !secret.WellFormed(key) {
-		return "", models.Errorf(models.CodeInvalid, "what stdin gave is not an API key: with - it must be the whole key, %s and %d more characters",
+		return "", models.Errorf(models.CodeInvalid, "stdin did not contain an API key: with -, it must be the whole key, %s and %d more characters",
 			secret.KeyPrefix, secret.KeyLength-len(secret.KeyPrefix))
 	}
 	return key, nil

@@ -14,18 +14,18 @@ import (
 )
 
 func (t *tool) jobs() *cli.Command {
-	return &cli.Command{Name: "jobs", Usage: "what the servers do by themselves", Subcommands: []*cli.Command{
+	return &cli.Command{Name: "jobs", Usage: "the servers' background jobs", Subcommands: []*cli.Command{
 		{
-			Name: "list", Usage: "list the jobs, how each went last, and when it runs next",
-			Description: "One node at a time runs a job, whichever is first; if it is killed, another begins anew within 30 seconds.\n" +
-				"A job that failed is tried again after 10 minutes, then later and later. Schedules are cron expressions, in UTC,\n" +
-				"and those of the configuration that this command reads: give it the servers'.\n\n" +
+			Name: "list", Usage: "list the jobs, how each last went, and when it runs next",
+			Description: "A job runs on one node at a time, whichever is first; if that is killed, another restarts it within 30\n" +
+				"seconds. A failed job is retried after 10 minutes, then at growing intervals. Schedules are cron expressions\n" +
+				"in UTC, from the configuration that this command reads: give it the same one as the servers.\n\n" +
 				"Example:\n  lotteryadmin jobs list",
 			Action: t.stored(jobsList),
 		},
 		{
-			Name: "run", Usage: "run a job now, in this program", ArgsUsage: strings.Join(jobs.Names(), "|"),
-			Description: "Whatever its schedule says. If a server runs it already, the exit code is 5.\n\n" +
+			Name: "run", Usage: "run a job now, in this process", ArgsUsage: strings.Join(jobs.Names(), "|"),
+			Description: "It runs whatever its schedule says. If a server is already running it, the exit code is 5.\n\n" +
 				"Example:\n  lotteryadmin jobs run cleanup",
 			Action: t.stored(audited(jobsRun)),
 		},
@@ -122,7 +122,7 @@ func (c *call) outbox(ctx context.Context) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	every, off, outcome := "every 5s, on every node", "smtp_url is not set here", fmt.Sprintf("%s waiting, %d given up", models.Count(waiting, "mail"), dead)
+	every, off, outcome := "every 5s, on every node", "smtp_url is not set here", fmt.Sprintf("%s waiting, %d given up", models.Count(waiting, "email"), dead)
 	out := job{Name: "outbox", What: "send mails", State: "running", Outcome: &outcome, Schedule: &every}
 	if c.cfg.Web.SMTPURL == "" {
 		out.Schedule, out.Off, out.State = nil, &off, "never"
@@ -135,7 +135,7 @@ func jobsRun(ctx context.Context, c *call) error {
 	all := c.allJobs(log)
 	j, ok := jobs.Find(all, c.arg(0))
 	if !ok {
-		return models.Errorf(models.CodeNotFound, "there is no job %q; there are %s", c.arg(0), orList(jobs.Names()))
+		return models.Errorf(models.CodeNotFound, "there is no job %q; use %s", c.arg(0), orList(jobs.Names()))
 	}
 	c.object = j.Name
 	runner := jobs.Runner{Store: c.store, Node: jobs.NodeName() + " (lotteryadmin)", Log: log}

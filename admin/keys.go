@@ -12,20 +12,20 @@ import (
 )
 
 func (t *tool) keys() *cli.Command {
-	const keyIs = "KEY is an id, a key's first 12 characters, or - with the whole key on stdin.\n"
+	const keyIs = "KEY is an ID, the first 12 characters of a key, or - to read the whole key from stdin.\n"
 	return &cli.Command{Name: "keys", Usage: "API keys", Subcommands: []*cli.Command{
 		{
-			Name: "create", Usage: "make an API key and show it, this once",
-			Description: "A plan allows so many live keys; those that are expired, revoked or in grace do not count.\n" +
+			Name: "create", Usage: "create an API key and show it, this once only",
+			Description: "The plan limits the number of live keys; expired and revoked keys, and those in a grace period, do not count.\n" +
 				"A date means the end of that day in UTC.\n\n" +
 				"Example:\n  lotteryadmin keys create --account ada@example.com --name laptop --expires 90d\n" +
 				"  lotteryadmin keys create --account bob@example.com --create-account --plan pro",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "account", Required: true, Usage: "the key's `ACCOUNT`: an id or an e-mail address"},
-				&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell the key from others"},
-				&cli.StringFlag{Name: "expires", Usage: "when the key stops working: `90d|DATE`, also 2w or 36h"},
-				&cli.BoolFlag{Name: "create-account", Usage: "make the account if there is none; --account must be an e-mail address"},
-				&cli.StringFlag{Name: "plan", Usage: "grant the account that is made the plan `free|pro`"},
+				&cli.StringFlag{Name: "account", Required: true, Usage: "the key's `ACCOUNT`: an ID or an e-mail address"},
+				&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell the key apart from others"},
+				&cli.StringFlag{Name: "expires", Usage: "when the key stops working: `90d|DATE`, or 2w, or 36h"},
+				&cli.BoolFlag{Name: "create-account", Usage: "create the account if there is none; --account must be an e-mail address"},
+				&cli.StringFlag{Name: "plan", Usage: "grant the new account the plan `free|pro`"},
 			},
 			Action: t.stored(audited(keysCreate)),
 		},
@@ -35,23 +35,23 @@ func (t *tool) keys() *cli.Command {
 				"Example:\n  lotteryadmin keys list --account ada@example.com --all",
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "account", Usage: "only those of `ACCOUNT`"},
-				&cli.BoolFlag{Name: "all", Usage: "those that no longer work, too"},
+				&cli.BoolFlag{Name: "all", Usage: "include those that no longer work"},
 			},
 			Action: t.stored(keysList),
 		},
 		{
-			Name: "revoke", Usage: "kill a key", ArgsUsage: "KEY", Flags: yesFlag(),
-			Description: keyIs + "Its requests are answered 401 within 2 seconds. This cannot be undone.\n\n" +
+			Name: "revoke", Usage: "permanently disable a key", ArgsUsage: "KEY", Flags: yesFlag(),
+			Description: keyIs + "Within 2 seconds, requests with it get a 401. This cannot be undone.\n\n" +
 				"Example:\n  lotteryadmin keys revoke ldk_3fG7aB9x --yes\n  lotteryadmin keys revoke - --yes < leaked-key.txt",
 			Action: t.stored(audited(keysRevoke)),
 		},
 		{
-			Name: "rotate", Usage: "replace a key by a new one and show it, this once", ArgsUsage: "KEY",
-			Description: keyIs + "The new key has the name and the expiry of the old one, which works on for the grace period\n" +
-				"and does not count against the plan meanwhile.\n\n" +
+			Name: "rotate", Usage: "replace a key with a new one and show it, this once only", ArgsUsage: "KEY",
+			Description: keyIs + "The new key has the name and expiration date of the old one, which keeps working for the grace period\n" +
+				"and meanwhile does not count toward the plan's limit.\n\n" +
 				"Example:\n  lotteryadmin keys rotate ldk_3fG7aB9x --grace 2d",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "grace", Usage: "how long the old key works on: `24h` if left out, or 2d; 0 kills it at once"},
+				&cli.StringFlag{Name: "grace", Usage: "how long the old key keeps working: default `24h`, or 2d; 0 disables it immediately"},
 			},
 			Action: t.stored(audited(keysRotate)),
 		},
@@ -106,9 +106,9 @@ type replacedKey struct {
 
 // keyResult prints a new key, which is there by now: where it cannot be printed, nobody will ever know it.
 func (c *call) keyResult(token string, object any) error {
-	c.say("This is the only time that the key is shown: keep it now.")
+	c.say("This is the only time the key is shown: save it now.")
 	if err := c.printKey(token, object); err != nil {
-		return fmt.Errorf("the new key is there and could not be shown: `lotteryadmin keys rotate %s --grace 0s` gives another for it: %v", token[:secret.PrefixLength], err) //nolint:errorlint // told, even if nobody reads the result: see readerGone
+		return fmt.Errorf("the new key was created but could not be shown; `lotteryadmin keys rotate %s --grace 0s` replaces it: %v", token[:secret.PrefixLength], err) //nolint:errorlint // told, even if nobody reads the result: see readerGone
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func keysCreate(ctx context.Context, c *call) error {
 		return err
 	}
 	if plan != nil && !c.Bool("create-account") {
-		return models.Errorf(models.CodeInvalid, "--plan is for the account that --create-account makes; for one that exists use `lotteryadmin accounts set-plan`")
+		return models.Errorf(models.CodeInvalid, "--plan is only for an account that --create-account creates; for an existing one, use `lotteryadmin accounts set-plan`")
 	}
 	in := store.NewKey{Account: c.String("account"), Name: c.String("name"), Create: c.Bool("create-account"), Grant: plan}
 	if c.IsSet("expires") {
@@ -144,7 +144,7 @@ func keysCreate(ctx context.Context, c *call) error {
 		return err
 	}
 	if has, _ := k.Account.Plan(); plan != nil && (k.Account.GrantedPlan == nil || has != *plan) {
-		c.say("The account was there already and keeps its plan (%s); `lotteryadmin accounts set-plan` changes it.", has)
+		c.say("The account already exists and keeps its plan (%s); to change it, use `lotteryadmin accounts set-plan`.", has)
 	}
 	object := newKey{c.keyOf(&k.APIKey), k.Secret}
 	if c.form == formTable {
@@ -181,7 +181,7 @@ func keysRevoke(ctx context.Context, c *call) error {
 		return err
 	}
 	err = c.confirm(func() (string, error) {
-		return fmt.Sprintf("Revoke key %s? It stops working for good.", shownKey(ref)), nil
+		return fmt.Sprintf("Revoke key %s? It will stop working permanently.", shownKey(ref)), nil
 	})
 	if err != nil {
 		return err

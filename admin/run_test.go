@@ -250,7 +250,7 @@ func TestKeyThatCannotBePrinted(t *testing.T) {
 		d.run(0, "accounts", "create", "--email", "ada@example.com")
 		var stderr strings.Builder
 		code := admin.Run(t.Context(), []string{"keys", "create", "--account", "ada@example.com", "-o", form}, d.env(strings.NewReader(""), full{}, &stderr))
-		said := regexp.MustCompile("`lotteryadmin (keys rotate (ldk_[0-9A-Za-z]{8}) --grace 0s)` gives another for it: .*no space left").FindStringSubmatch(stderr.String())
+		said := regexp.MustCompile("`lotteryadmin (keys rotate (ldk_[0-9A-Za-z]{8}) --grace 0s)` replaces it: .*no space left").FindStringSubmatch(stderr.String())
 		if code != 1 || said == nil {
 			t.Fatalf("%s: exit code %d: %s", form, code, stderr.String())
 		}
@@ -342,7 +342,7 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") || list[0].Draws != 7 || list[0].Last != "2026-03-05" {
 		t.Errorf("%s\nwant\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), out)
 	}
-	if !strings.Contains(messages, "6 of the stored draws cannot be") {
+	if !strings.Contains(messages, "6 of the stored draws are impossible") {
 		t.Error(messages)
 	}
 	if _, messages := d.run(1, "draws", "export"); !strings.Contains(messages, "add-ons cannot be read: `lotteryadmin draws verify` tells which") {
@@ -351,7 +351,7 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 	d.run(0, "draws", "unset", "--game", "va-pick-3", "--date", "2020-05-05", "--tod", "Morning", "--reason", "impossible", "--yes")
 	d.run(0, "draws", "set", "--game", "va-pick-3", "--date", "2020-05-04", "--tod", "Night", "--number", "070", "--reason", "typing mistake")
 	_, messages = d.run(1, "draws", "verify")
-	if !strings.Contains(messages, "3 of the stored draws cannot be") {
+	if !strings.Contains(messages, "3 of the stored draws are impossible") {
 		t.Error(messages)
 	}
 }

@@ -13,25 +13,25 @@ import (
 )
 
 func (t *tool) usage() *cli.Command {
-	return &cli.Command{Name: "usage", Usage: "what accounts request", Subcommands: []*cli.Command{
+	return &cli.Command{Name: "usage", Usage: "requests by account", Subcommands: []*cli.Command{
 		{
-			Name: "show", Usage: "show what an account requested, by day and by endpoint", ArgsUsage: "ACCOUNT",
-			Description: "Today's requests come from the quota's counter, with what servers hold in advance for a moment;\n" +
-				"the days before, and the endpoints, from statistics, which are a few seconds late.\n" +
-				"Refused requests (429) and failed ones (5xx) do not count. Days are UTC days. What an account requested is\n" +
-				"kept when it is closed, and shown by its id.\n\n" +
+			Name: "show", Usage: "show an account's requests, by day and by endpoint", ArgsUsage: "ACCOUNT",
+			Description: "Today's requests come from the quota's counter, including those that servers briefly reserve in advance;\n" +
+				"earlier days and the endpoints come from statistics, which lag by a few seconds.\n" +
+				"Refused requests (429) and failed ones (5xx) do not count. Days are UTC days. The numbers are kept after\n" +
+				"an account is closed; look it up by its ID.\n\n" +
 				"Example:\n  lotteryadmin usage show ada@example.com --days 7",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "days", Usage: fmt.Sprintf("the last `N` days; 30 if left out, at most %d", models.UsageKept)},
+				&cli.StringFlag{Name: "days", Usage: fmt.Sprintf("the last `N` days; default 30, at most %d", models.UsageKept)},
 			},
 			Action: t.stored(usageShow),
 		},
 		{
-			Name: "top", Usage: "list the accounts that requested most on a day",
+			Name: "top", Usage: "list the accounts with the most requests on a day",
 			Description: "Example:\n  lotteryadmin usage top --day 2026-03-01 --limit 50",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "day", Usage: "the `DATE` in UTC; today if left out"},
-				&cli.StringFlag{Name: "limit", Usage: "at most `N` accounts; 20 if left out"},
+				&cli.StringFlag{Name: "day", Usage: "the `DATE` in UTC; default today"},
+				&cli.StringFlag{Name: "limit", Usage: "at most `N` accounts; default 20"},
 			},
 			Action: t.stored(usageTop),
 		},
@@ -105,7 +105,7 @@ func (c *call) countedElsewhere(ctx context.Context, accountID string) (used int
 	defer func() { err = errors.Join(err, closer()) }()
 	results, now, err := ledger.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaPeek, Key: accountID, Period: quota.Day}})
 	if err != nil {
-		return 0, 0, &models.Error{Code: models.CodeUnavailable, Message: "the quota's counters do not answer", Err: err}
+		return 0, 0, &models.Error{Code: models.CodeUnavailable, Message: "the quota counters are not responding", Err: err}
 	}
 	return results[0].Used, models.DateOf(now.UTC()), nil
 }

@@ -113,10 +113,10 @@ func TestUsageInRedis(t *testing.T) {
 	}
 	redis.Stop()
 	out, messages := d.run(0, "accounts", "show", ada, "-o", "json")
-	if !strings.Contains(out, `"usage_today": null`) || !strings.Contains(messages, "What the account used today is not known") {
+	if !strings.Contains(out, `"usage_today": null`) || !strings.Contains(messages, "Cannot read what the account used today") {
 		t.Errorf("without Redis: %s%s", out, messages)
 	}
-	if _, messages = d.run(1, "usage", "show", ada); !strings.Contains(messages, "the quota's counters do not answer") {
+	if _, messages = d.run(1, "usage", "show", ada); !strings.Contains(messages, "the quota counters are not responding") {
 		t.Errorf("without Redis: %s", messages)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 func (t *tool) version() *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "tell which program this is",
+		Name: "version", Usage: "print the version",
 		Description: "Example:\n  lotteryadmin version --output json",
 		Action: func(*cli.Context) error {
 			build := models.BuildVersion()

@@ -16,7 +16,7 @@ import (
 // sqliteAddress refuses an address that does not name a file.
 func sqliteAddress(v string) error {
 	if path := strings.TrimPrefix(v, "sqlite:"); strings.Trim(path, "/") == "" || strings.HasPrefix(path, ":memory:") || strings.ContainsAny(path, "?#") {
-		return errors.New("must be the name of a file, without ? and #, such as sqlite:data/lottery.db")
+		return errors.New("must be a file name without ? or #, such as sqlite:data/lottery.db")
 	}
 	return nil
 }
@@ -59,11 +59,11 @@ func databaseAddress(v string) error {
 	case err == nil:
 		return fmt.Errorf("must be %s; in user and password, write @ as %%40, / as %%2F, ? as %%3F and # as %%23", databaseForm)
 	case errors.As(err, &escape):
-		return fmt.Errorf("must be %s; after a %% come two hexadecimal digits: write %%25 for a %% of the password itself", databaseForm)
+		return fmt.Errorf("must be %s; a %% must be followed by two hexadecimal digits: for a %% in the password itself, write %%25", databaseForm)
 	case strings.Contains(err.Error(), "invalid port"):
-		return fmt.Errorf("must be %s; the port is not a number: mend it, or, in the password, write / as %%2F, ? as %%3F and # as %%23", databaseForm)
+		return fmt.Errorf("must be %s; the port is not a number: fix it, or, if it is part of the password, write / as %%2F, ? as %%3F and # as %%23", databaseForm)
 	default:
-		return fmt.Errorf("must be %s; in user and password, write what is not a letter or a digit as %% and two hexadecimal digits", databaseForm)
+		return fmt.Errorf("must be %s; in user and password, write anything but letters and digits as %% and two hexadecimal digits", databaseForm)
 	}
 }
 

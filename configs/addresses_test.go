@@ -13,7 +13,7 @@ func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"10.1.2.3/8": "10.0.0.0/8", "::ffff:10.1.2.3": "10.1.2.3/32", "::ffff:10.0.0.0/104": "10.0.0.0/8", "fd00::1/8": "fd00::/8", "::/0": "::/0",
-		"::ffff:0.0.0.0/80": "apart", "10.10": "neither",
+		"::ffff:0.0.0.0/80": "separately", "10.10": "neither",
 	} {
 		cfg, err := configs.Load(configs.Source{Getenv: env("LOTTERY_TRUSTED_PROXIES", value)})
 		if err != nil {
@@ -62,11 +62,11 @@ func TestAddressesThatPathsAreAddedTo(t *testing.T) {
 func TestDatabaseAddressIsExplained(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"postgres://u:topsecret%zz@h/d":    "write %25 for a % of the password itself",
+		"postgres://u:topsecret%zz@h/d":    "for a % in the password itself, write %25",
 		"postgres://u:topsecret@h:port/d":  "the port is not a number",
 		"postgres://u:topsecret/x@h/d":     "write / as %2F",
-		"postgresql://u:topsecret\x7f@h/d": "write what is not a letter or a digit",
-		"postgres://u:top secret[@h/d":     "write what is not a letter or a digit",
+		"postgresql://u:topsecret\x7f@h/d": "write anything but letters and digits",
+		"postgres://u:top secret[@h/d":     "write anything but letters and digits",
 		"postgres://u:topsecret@zz@h:1/d":  "write @ as %40",
 		"postgres://zz@h:topsecret@h/d":    "write @ as %40",
 		"postgres://u:12/topsecret@h/d":    "/ as %2F",

@@ -39,15 +39,15 @@ func Load(src Source) (Config, error) {
 		}
 	}
 	if src.Serve && (cfg.Stripe.On() || wrong["stripe_secret_key"]) && len(cfg.Stripe.WebhookSecrets) == 0 && !wrong["stripe_webhook_secret"] {
-		problems = append(problems, "stripe_webhook_secret: is not set, and stripe_secret_key is: `lotteryadmin billing setup` makes the webhook and prints its secret; "+
-			"without it no event of Stripe can be told from a forged one")
+		problems = append(problems, "stripe_webhook_secret: is not set, but stripe_secret_key is: `lotteryadmin billing setup` creates the webhook and prints its secret; "+
+			"without it, Stripe's events cannot be told from forged ones")
 	}
 	if cfg.Stripe.Live() && cfg.Stripe.APIURL != "" && cfg.Stripe.APIURL != StripeURL {
-		problems = append(problems, "stripe_api_url: a live key is sent to Stripe alone: leave the address out, or use a test key")
+		problems = append(problems, "stripe_api_url: a live key is only ever sent to Stripe: leave the URL out, or use a test key")
 		cfg.Stripe.SecretKey = "" // the doctor goes on with what could be read
 	}
 	if (cfg.Web.SMTPURL != "" || wrong["smtp_url"]) && cfg.Web.MailFrom == "" && !wrong["mail_from"] {
-		problems = append(problems, "mail_from: smtp_url is set, so mails need a sender, such as Lottery Draws API <noreply@example.com>")
+		problems = append(problems, "mail_from: smtp_url is set, so emails need a sender, such as Lottery Draws API <noreply@example.com>")
 	}
 	if len(problems) > 0 {
 		problems = append(problems, Strays(src.Environ)...)
@@ -64,7 +64,7 @@ func (o *Option) value(file map[string]string, path string, getenv func(string) 
 	}
 	if v := getenv(o.Env()); v != "" {
 		if o.Secret && getenv(o.Env()+"_FILE") != "" {
-			return "", o.Env(), fmt.Errorf("is set, and %s_FILE too: leave one out", o.Env())
+			return "", o.Env(), fmt.Errorf("%s_FILE is set too: leave one out", o.Env())
 		}
 		return v, o.Env(), nil
 	}
@@ -76,7 +76,7 @@ func (o *Option) value(file map[string]string, path string, getenv func(string) 
 	}
 	if p := file[o.Key+"_file"]; o.Secret && p != "" {
 		if file[o.Key] != "" { // an empty one stands in the example file, and means nothing
-			return "", path + ": " + o.Key, fmt.Errorf("is set, and %s_file too: leave one out", o.Key)
+			return "", path + ": " + o.Key, fmt.Errorf("%s_file is set too: leave one out", o.Key)
 		}
 		v, err := readSecret(p)
 		return v, path + ": " + o.Key + "_file", err
@@ -123,7 +123,7 @@ func readFile(path string, options []Option) (flat map[string]string, problems [
 		}
 	}
 	if goesOn(b) {
-		problems = append(problems, path+": holds a second YAML document, which would not be read: take the line --- between them out")
+		problems = append(problems, path+": contains a second YAML document, which would not be read: remove the line --- between them")
 	}
 	flat = make(map[string]string, len(raw))
 	for key, value := range raw {

@@ -128,7 +128,7 @@ func TestAllProblemsOfTheFileAtOnce(t *testing.T) {
 	t.Parallel()
 	file := write(t, "a: {x: 1}\nb: {x: 1}\nlog_format: {x: 1}\nlisten: nope\nlisen: 1\nlog_leve: 2\n---\nbogus_key: 1\n")
 	want := "the configuration has 7 problem(s):\n" +
-		"  " + file + ": holds a second YAML document, which would not be read: take the line --- between them out\n" +
+		"  " + file + ": contains a second YAML document, which would not be read: remove the line --- between them\n" +
 		"  " + file + ": listen: must be host:port, such as 127.0.0.1:8080, not \"nope\"\n" +
 		"  " + file + ": log_format: must be one value, not a section\n" +
 		"  " + file + ": there is no option \"a\"\n" +
@@ -201,7 +201,7 @@ func TestSecretFromFileOfTheFile(t *testing.T) {
 	if err == nil {
 		t.Fatal("both the value and the file were accepted")
 	}
-	for _, want := range []string{"2 problem(s)", file + ": database_url: is set, and database_url_file too: leave one out", file + ": stripe_secret_key_file: cannot read the secret"} {
+	for _, want := range []string{"2 problem(s)", file + ": database_url: database_url_file is set too: leave one out", file + ": stripe_secret_key_file: cannot read the secret"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%v", want, err)
 		}
@@ -240,7 +240,7 @@ func TestAServerNeedsItsWebhookSecret(t *testing.T) {
 		flags map[string]string
 		want  []string
 	}{
-		{map[string]string{"log_level": "loud"}, []string{"2 problem(s)", "--log-level: must be", "stripe_webhook_secret: is not set, and stripe_secret_key is"}},
+		{map[string]string{"log_level": "loud"}, []string{"2 problem(s)", "--log-level: must be", "stripe_webhook_secret: is not set, but stripe_secret_key is"}},
 		{map[string]string{"stripe_secret_key": "pk_test_a"}, []string{"2 problem(s)", "--stripe-secret-key: must be", "stripe_webhook_secret: is not set"}},
 		{map[string]string{"stripe_webhook_secret": "whsec_a", "smtp_url": "mail"}, []string{"2 problem(s)", "--smtp-url: must be", "mail_from: smtp_url is set"}},
 		{map[string]string{"stripe_webhook_secret": "whsec_"}, []string{"1 problem(s)", "--stripe-webhook-secret: must be whsec_…"}},
@@ -269,7 +269,7 @@ func TestALiveKeyIsForStripeAlone(t *testing.T) {
 		{"sk_live_a", "http://127.0.0.1:12111", false}, {"rk_live_a", "https://elsewhere.example", false},
 	} {
 		_, err := configs.Load(configs.Source{Flags: map[string]string{"stripe_secret_key": c.key, "stripe_api_url": c.address}})
-		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "stripe_api_url: a live key is sent to Stripe alone") {
+		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "stripe_api_url: a live key is only ever sent to Stripe") {
 			t.Errorf("%s to %q: %v", c.key, c.address, err)
 		}
 	}

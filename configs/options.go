@@ -50,7 +50,7 @@ func serverOptions() []Option {
 			c.Listen, err = hostPort(v)
 			return err
 		}},
-		{Key: "public_url", Default: "http://localhost:8080", Help: "how the world reaches this service", set: func(c *Config, v string) (err error) {
+		{Key: "public_url", Default: "http://localhost:8080", Help: "the URL at which people reach this service", set: func(c *Config, v string) (err error) {
 			c.PublicURL, err = origin(v)
 			return err
 		}},
@@ -69,18 +69,18 @@ func serverOptions() []Option {
 			c.DatabaseURL = v
 			return nil
 		}},
-		{Key: "redis_url", Default: "", Secret: true, Help: "redis://HOST:PORT/DB: keep the daily quotas there; empty = in the database", set: func(c *Config, v string) error {
+		{Key: "redis_url", Default: "", Secret: true, Help: "redis://HOST:PORT/DB: where to keep the daily quotas; empty = in the database", set: func(c *Config, v string) error {
 			if err := redisAddress(v); err != nil {
 				return err
 			}
 			c.RedisURL = v
 			return nil
 		}},
-		{Key: "trusted_proxies", Default: "", Help: "addresses or networks, comma-separated, whose X-Forwarded-For is believed", set: func(c *Config, v string) (err error) {
+		{Key: "trusted_proxies", Default: "", Help: "addresses or networks, comma-separated, whose X-Forwarded-For is trusted", set: func(c *Config, v string) (err error) {
 			c.TrustedProxies, err = prefixes(v)
 			return err
 		}},
-		{Key: "wrong_keys_per_minute", Default: "30", Help: "wrong API keys from one address before it is answered 429; 0 = as many as it likes", set: func(c *Config, v string) (err error) {
+		{Key: "wrong_keys_per_minute", Default: "30", Help: "wrong API keys allowed per minute from one address before it gets a 429; 0 = no limit", set: func(c *Config, v string) (err error) {
 			c.WrongKeysPerMinute, err = count(v)
 			return err
 		}},
@@ -94,17 +94,17 @@ func serverOptions() []Option {
 			c.LogFormat, err = oneOf(v, "", "text", "json")
 			return err
 		}},
-		{Key: "access_log", Default: "false", Help: "true: a line in the log for each request, with no key but its prefix", set: func(c *Config, v string) (err error) {
+		{Key: "access_log", Default: "false", Help: "true: log every request; of the key, only its prefix", set: func(c *Config, v string) (err error) {
 			if c.AccessLog, err = strconv.ParseBool(v); err != nil {
 				return fmt.Errorf("must be true or false, not %q", v)
 			}
 			return nil
 		}},
-		{Key: "max_in_flight", Default: "512", Help: "requests that are answered at once; more are refused with 503 (0 = as many as come)", set: func(c *Config, v string) (err error) {
+		{Key: "max_in_flight", Default: "512", Help: "requests handled at the same time; more are refused with 503 (0 = no limit)", set: func(c *Config, v string) (err error) {
 			c.MaxInFlight, err = count(v)
 			return err
 		}},
-		{Key: "max_connections", Default: "4096", Help: "connections that are open at once; idle ones give way to new ones (0 = as many as come)", set: func(c *Config, v string) (err error) {
+		{Key: "max_connections", Default: "4096", Help: "connections open at the same time; idle ones give way to new ones (0 = no limit)", set: func(c *Config, v string) (err error) {
 			c.MaxConnections, err = count(v)
 			return err
 		}},
@@ -114,13 +114,13 @@ func serverOptions() []Option {
 			}
 			return err
 		}},
-		{Key: "drain_delay", Default: "0s", Help: "how long to go on serving as not ready after SIGTERM, so that balancers notice", set: func(c *Config, v string) (err error) {
+		{Key: "drain_delay", Default: "0s", Help: "how long to keep serving, but as not ready, after SIGTERM, so that balancers notice", set: func(c *Config, v string) (err error) {
 			c.DrainDelay, err = duration(v)
 			return err
 		}},
-		planOption("plan_free_requests_per_day", models.PlanFree, "counted requests a UTC day on the Free plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
+		planOption("plan_free_requests_per_day", models.PlanFree, "counted requests per UTC day on the Free plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
 		planOption("plan_free_max_keys", models.PlanFree, "live keys on the Free plan", func(t *models.PlanTerms) *int { return &t.MaxKeys }),
-		planOption("plan_pro_requests_per_day", models.PlanPro, "counted requests a UTC day on the Pro plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
+		planOption("plan_pro_requests_per_day", models.PlanPro, "counted requests per UTC day on the Pro plan", func(t *models.PlanTerms) *int { return &t.RequestsPerDay }),
 		planOption("plan_pro_max_keys", models.PlanPro, "live keys on the Pro plan", func(t *models.PlanTerms) *int { return &t.MaxKeys }),
 	}
 }
@@ -167,7 +167,7 @@ func hostPort(v string) (string, error) {
 func origin(v string) (*url.URL, error) {
 	u, ok := baseAddress(v)
 	if !ok || u.Path != "" || !asBrowsersWrite(u) {
-		return nil, fmt.Errorf("must be http:// or https:// and a host, with at most a port behind it, and without password%s", not(v))
+		return nil, fmt.Errorf("must be http:// or https:// and a host, optionally with a port, and without a password%s", not(v))
 	}
 	return u, nil
 }
@@ -232,7 +232,7 @@ func prefixes(v string) ([]netip.Prefix, error) {
 		}
 		if p.Addr().Is4In6() { // no request's address has that form
 			if p.Bits() < 96 {
-				return nil, fmt.Errorf("%q holds more than IPv4 addresses: write the networks of IPv4 and of IPv6 apart, as 10.0.0.0/8, fd00::/8", text)
+				return nil, fmt.Errorf("%q covers more than IPv4 addresses: list IPv4 and IPv6 networks separately, as in 10.0.0.0/8, fd00::/8", text)
 			}
 			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 		}

@@ -17,12 +17,12 @@ func stripeOptions() []Option {
 	return []Option{
 		{Key: "stripe_secret_key", Default: "", Secret: true, Help: "sk_test_… or sk_live_…: sell the Pro plan through Stripe; empty = nothing is sold", set: func(c *Config, v string) error {
 			if v != "" && !stripeKey.MatchString(v) {
-				return errors.New("must be a secret key of Stripe (sk_test_…, sk_live_…) or a restricted one (rk_…), from the dashboard under Developers, API keys")
+				return errors.New("must be a Stripe secret key (sk_test_…, sk_live_…) or restricted key (rk_…), from the dashboard under Developers, API keys")
 			}
 			c.Stripe.SecretKey = v
 			return nil
 		}},
-		{Key: "stripe_webhook_secret", Default: "", Secret: true, Help: "whsec_…: what Stripe signs events with; several, comma-separated, while one is being changed", set: func(c *Config, v string) error {
+		{Key: "stripe_webhook_secret", Default: "", Secret: true, Help: "whsec_…: the secret that Stripe signs events with; several, comma-separated, while you change it", set: func(c *Config, v string) error {
 			for secret := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) { // a file has a line for each
 				if !webhookSecret.MatchString(secret) {
 					return errors.New("must be whsec_…, as `lotteryadmin billing setup` prints it, or several, separated by commas")
@@ -31,7 +31,7 @@ func stripeOptions() []Option {
 			}
 			return nil
 		}},
-		{Key: "stripe_api_url", Default: "", Help: "another address of Stripe's API, scheme and host; for tests", set: func(c *Config, v string) error {
+		{Key: "stripe_api_url", Default: "", Help: "another URL for Stripe's API, scheme and host; for tests", set: func(c *Config, v string) error {
 			if v == "" {
 				return nil
 			}

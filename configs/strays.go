@@ -33,7 +33,7 @@ func Strays(environ []string) (told []string) {
 		if !ours || value == "" || key == strings.ToUpper(key) && slices.Contains(keys, strings.ToLower(key)) || others.MatchString(name) {
 			continue
 		}
-		told = append(told, fmt.Sprintf("%s is set, and there is no such option%s", name, nearest(key, keys)))
+		told = append(told, fmt.Sprintf("%s is set, but there is no such option%s", name, nearest(key, keys)))
 	}
 	slices.Sort(told)
 	return told

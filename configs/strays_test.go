@@ -10,13 +10,13 @@ import (
 func TestStrays(t *testing.T) {
 	t.Parallel()
 	for variable, want := range map[string]string{
-		"LOTTERY_LISTN=x":                         "LOTTERY_LISTN is set, and there is no such option; did you mean LOTTERY_LISTEN?",
-		"LOTTERY_DATABASE_URI=postgres://a:b@c/d": "LOTTERY_DATABASE_URI is set, and there is no such option; did you mean LOTTERY_DATABASE_URL?",
-		"LOTTERY_STRIPE_SECRET_KEY_FIL=/run/key":  "LOTTERY_STRIPE_SECRET_KEY_FIL is set, and there is no such option; did you mean LOTTERY_STRIPE_SECRET_KEY_FILE?",
-		"LOTTERY_listen=x":                        "LOTTERY_listen is set, and there is no such option; did you mean LOTTERY_LISTEN?",
-		"LOTTERY_LISTEN_FILE=x":                   "LOTTERY_LISTEN_FILE is set, and there is no such option",
-		"LOTTERY_=x":                              "LOTTERY_ is set, and there is no such option",
-		"LOTTERY_SQLITE=x":                        "LOTTERY_SQLITE is set, and there is no such option",
+		"LOTTERY_LISTN=x":                         "LOTTERY_LISTN is set, but there is no such option; did you mean LOTTERY_LISTEN?",
+		"LOTTERY_DATABASE_URI=postgres://a:b@c/d": "LOTTERY_DATABASE_URI is set, but there is no such option; did you mean LOTTERY_DATABASE_URL?",
+		"LOTTERY_STRIPE_SECRET_KEY_FIL=/run/key":  "LOTTERY_STRIPE_SECRET_KEY_FIL is set, but there is no such option; did you mean LOTTERY_STRIPE_SECRET_KEY_FILE?",
+		"LOTTERY_listen=x":                        "LOTTERY_listen is set, but there is no such option; did you mean LOTTERY_LISTEN?",
+		"LOTTERY_LISTEN_FILE=x":                   "LOTTERY_LISTEN_FILE is set, but there is no such option",
+		"LOTTERY_=x":                              "LOTTERY_ is set, but there is no such option",
+		"LOTTERY_SQLITE=x":                        "LOTTERY_SQLITE is set, but there is no such option",
 	} {
 		got := configs.Strays([]string{"PATH=/bin", variable, "LOTTERY_LISTEN=y"})
 		if !slices.Equal(got, []string{want}) {

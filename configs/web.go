@@ -36,7 +36,7 @@ func smtpOption() Option {
 }
 
 func mailFromOption() Option {
-	return Option{Key: "mail_from", Default: "", Help: "sender of mails, such as Lottery Draws API <noreply@example.com>", set: func(c *Config, v string) error {
+	return Option{Key: "mail_from", Default: "", Help: "sender of emails, such as Lottery Draws API <noreply@example.com>", set: func(c *Config, v string) error {
 		if v == "" {
 			return nil
 		}

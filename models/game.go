@@ -35,7 +35,7 @@ func (g *Game) Type() string { return "pick" + strconv.Itoa(g.Digits) }
 func (g *Game) Location() (*time.Location, error) {
 	loc, err := time.LoadLocation(g.Timezone)
 	if err != nil || g.Timezone == "" || g.Timezone == "Local" {
-		return nil, Errorf(CodeInvalid, "%q is not a time zone of the IANA database, such as America/New_York", g.Timezone)
+		return nil, Errorf(CodeInvalid, "%q is not a time zone from the IANA database, such as America/New_York", g.Timezone)
 	}
 	return loc, nil
 }
@@ -44,7 +44,7 @@ func (g *Game) Location() (*time.Location, error) {
 func (g *Game) Validate() error {
 	switch {
 	case !ValidGameID(g.ID):
-		return Errorf(CodeInvalid, "game id %q must be lower-case words or numbers joined by single hyphens, at most 64 characters", g.ID)
+		return Errorf(CodeInvalid, "game ID %q must be lowercase words or numbers joined by single hyphens, at most 64 characters", g.ID)
 	case g.ID == "all":
 		return Errorf(CodeInvalid, `game id "all" stands for answers that span games: choose another`)
 	case g.Digits < 1 || g.Digits > MaxDigits:

@@ -165,7 +165,7 @@ func TestKeys(t *testing.T) {
 	first := h.keysOf("ada@example.com")[0]
 	p.get("/dashboard/keys/"+first.ID+"/rotate").says(t, http.StatusOK, "24 hours")
 	p.post("/dashboard/keys/"+first.ID+"/rotate", "grace", "1h").says(t, http.StatusOK, "keeps working for one hour")
-	p.post("/dashboard/keys/"+first.ID+"/rotate", "grace", "1h").says(t, http.StatusConflict, "was rotated already: only an active key can be rotated; if you have not seen the key that replaced it, rotate that one")
+	p.post("/dashboard/keys/"+first.ID+"/rotate", "grace", "1h").says(t, http.StatusConflict, "has already been rotated: only an active key can be rotated; if you did not see the key that replaced it, rotate that one")
 	p.get("/dashboard/keys/"+first.ID+"/revoke").says(t, http.StatusOK, "cannot be undone")
 	p.post("/dashboard/keys/"+first.ID+"/revoke").leads(t, "/dashboard/keys")
 	p.get("/dashboard/keys").says(t, http.StatusOK, "Keys that no longer work (1)")

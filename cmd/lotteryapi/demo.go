@@ -163,7 +163,7 @@ func prepareDemo(ctx context.Context, cfg configs.Config, folder string) (readyD
 	}
 	used, _, err := st.CountedToday(ctx, free.ID)
 	if err == nil && used >= int64(free.DailyLimit(cfg.Plans)) {
-		d.try, d.why = models.PlanPro, " (with the Pro key: the Free one has used its day)"
+		d.try, d.why = models.PlanPro, " (with the Pro key, because the Free one has used up its day)"
 	}
 	return d, err
 }
@@ -179,7 +179,7 @@ func claimDemo(ctx context.Context, st *store.Store, folder string) error {
 		return err
 	}
 	if !empty {
-		return models.Errorf(models.CodeConflict, "%s was not made by the demo, which will not touch it: move it away, or name another folder with --data", filepath.Join(folder, "demo.db"))
+		return models.Errorf(models.CodeConflict, "%s was not created by the demo, which will not touch it; move it away, or choose another folder with --data", filepath.Join(folder, "demo.db"))
 	}
 	return st.MarkDemo(ctx)
 }

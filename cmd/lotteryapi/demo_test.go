@@ -161,7 +161,7 @@ func TestDemoRefusesADatabaseOfOthers(t *testing.T) {
 	storetest.OpenURL(t, "sqlite:"+filepath.Join(dir, "data", "demo.db"), store.Options{})
 	p := launch(t, dir, "demo", "--listen", "127.0.0.1:0")
 	<-p.exited
-	if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.stderr.String(), "was not made by the demo") {
+	if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.stderr.String(), "was not created by the demo") {
 		t.Errorf("%d %s", code, p.stderr)
 	}
 }

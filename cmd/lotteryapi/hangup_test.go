@@ -156,7 +156,7 @@ func TestCommandWhoseReaderIsGone(t *testing.T) {
 	if told := run("accounts", "export", "ada@example.com"); told != "" {
 		t.Errorf("export: %s", told)
 	}
-	if told := run("keys", "create", "--account", "ada@example.com"); !strings.Contains(told, "the new key is there and could not be shown") {
+	if told := run("keys", "create", "--account", "ada@example.com"); !strings.Contains(told, "the new key was created but could not be shown") {
 		t.Errorf("keys create: %s", told)
 	}
 	out, _ := admin(t, url, "audit", "list")

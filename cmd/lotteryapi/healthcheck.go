@@ -31,15 +31,15 @@ func healthcheck(ctx context.Context, address, path string, stdout io.Writer) er
 	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
 	res, err := client.Do(r)
 	if err != nil {
-		return fmt.Errorf("the server on %s does not answer: %w", address, rootError(err))
+		return fmt.Errorf("the server on %s does not respond: %w", address, rootError(err))
 	}
 	defer res.Body.Close() //nolint:errcheck // a few bytes, read to the end
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 	if err != nil {
-		return fmt.Errorf("the server on %s breaks off: %w", address, err)
+		return fmt.Errorf("the server on %s broke off its response: %w", address, err)
 	}
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server on %s answers %d: %s", address, res.StatusCode, body)
+		return fmt.Errorf("the server on %s responded with %d: %s", address, res.StatusCode, body)
 	}
 	_, err = fmt.Fprintln(stdout, string(body))
 	return err

@@ -31,7 +31,7 @@ func TestHealthcheck(t *testing.T) {
 	if code := p.stop(t); code != 0 {
 		t.Fatalf("the server ended with %d", code)
 	}
-	if code, said := ask(address); code != 1 || !strings.Contains(said, "does not answer") {
+	if code, said := ask(address); code != 1 || !strings.Contains(said, "does not respond") {
 		t.Errorf("stopped: exit code %d: %s", code, said)
 	}
 }

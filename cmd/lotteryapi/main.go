@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	defer lines.close()
 	app := &cli.App{
 		Name:            "lotteryapi",
-		Usage:           "historical lottery draws as an API",
+		Usage:           "an API for historical lottery draws",
 		Version:         models.BuildVersion().String(),
 		Writer:          stdout,
 		ErrWriter:       lines,
@@ -61,12 +61,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			if err := cli.ShowAppHelp(c); err != nil {
 				return err
 			}
-			return usagef("name a command: serve, demo or healthcheck")
+			return usagef("give a command: serve, demo or healthcheck")
 		},
 		Commands: []*cli.Command{
 			{
 				Name: "serve", Usage: "serve the API", OnUsageError: onUsageError,
-				Flags: append(optionFlags(), &cli.BoolFlag{Name: "no-migrate", Usage: "refuse an older database instead of bringing it up to date"}),
+				Flags: append(optionFlags(), &cli.BoolFlag{Name: "no-migrate", Usage: "refuse an older database instead of upgrading it"}),
 				Action: func(c *cli.Context) error {
 					cfg, err := load(c, getenv)
 					if err != nil {
@@ -84,8 +84,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 				},
 			},
 			{
-				Name: "healthcheck", Usage: "ask the server on this machine whether it is alive; exit code 1 if not", OnUsageError: onUsageError,
-				Flags: append(optionFlags(), &cli.BoolFlag{Name: "ready", Usage: "ask whether it should get traffic"}),
+				Name: "healthcheck", Usage: "check whether the server on this machine is alive; exit code 1 if not", OnUsageError: onUsageError,
+				Flags: append(optionFlags(), &cli.BoolFlag{Name: "ready", Usage: "check whether it should get traffic"}),
 				Action: func(c *cli.Context) error {
 					cfg, err := load(c, getenv)
 					if err != nil {
@@ -99,10 +99,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 				},
 			},
 			{
-				Name: "demo", Usage: "serve made-up draws, to try the API: no network, no configuration", OnUsageError: onUsageError,
+				Name: "demo", Usage: "try the API with made-up draws: no network, no configuration", OnUsageError: onUsageError,
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "listen", Usage: "address to serve on, host:port [$LOTTERY_LISTEN]", DefaultText: "127.0.0.1:8080"},
-					&cli.StringFlag{Name: "data", Value: "data", Usage: "folder of the demo's database and keys"},
+					&cli.StringFlag{Name: "data", Value: "data", Usage: "folder for the demo's database and keys"},
 				},
 				Action: func(c *cli.Context) error {
 					if c.Args().Present() {
@@ -112,7 +112,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 				},
 			},
 			{
-				Name: "help", Usage: "show help, of a command too", ArgsUsage: "[COMMAND]", OnUsageError: onUsageError,
+				Name: "help", Usage: "show help, also for a single command", ArgsUsage: "[COMMAND]", OnUsageError: onUsageError,
 				Action: func(c *cli.Context) error {
 					switch name := c.Args().First(); {
 					case name == "":
@@ -155,7 +155,7 @@ func (e *badUsageError) Error() string { return e.text }
 func usagef(format string, args ...any) error { return &badUsageError{fmt.Sprintf(format, args...)} }
 
 func noCommand(name string) error {
-	return usagef("there is no command %q; there are serve, demo, healthcheck, help and version", name)
+	return usagef("there is no command %q; the commands are serve, demo, healthcheck, help and version", name)
 }
 
 func onUsageError(_ *cli.Context, err error, _ bool) error {
@@ -175,10 +175,10 @@ func optionFlags() []cli.Flag {
 
 func load(c *cli.Context, getenv func(string) string) (configs.Config, error) {
 	if c.Args().Present() {
-		return configs.Config{}, usagef("%s takes no arguments, and here is %q", c.Command.Name, c.Args().First())
+		return configs.Config{}, usagef("%s takes no arguments, but got %q", c.Command.Name, c.Args().First())
 	}
 	if c.IsSet("config") && c.String("config") == "" {
-		return configs.Config{}, usagef("--config is empty: name a file, or leave the flag out")
+		return configs.Config{}, usagef("--config is empty; give a file, or leave the flag out")
 	}
 	src := configs.Source{File: c.String("config"), Getenv: getenv, Environ: os.Environ(), Flags: map[string]string{}, Serve: c.Command.Name == "serve"}
 	for _, o := range configs.Options() {

@@ -22,7 +22,7 @@ func TestHelpAndVersion(t *testing.T) {
 		{"serve --help", 0, "lotteryapi serve - serve the API", ""},
 		{"help serve", 0, "lotteryapi serve - serve the API", ""},
 		{"help version", 0, "lotteryapi version - print the version", ""},
-		{"help no", 2, "", `there is no command "no"; there are serve, demo, healthcheck, help and version`},
+		{"help no", 2, "", `there is no command "no"; the commands are serve, demo, healthcheck, help and version`},
 		{"version", 0, "lotteryapi version ", ""},
 		{"--version", 0, "lotteryapi version ", ""},
 		{"version 2", 2, "", "version takes no arguments"},

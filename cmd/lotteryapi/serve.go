@@ -76,7 +76,7 @@ type node struct {
 func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	slog.SetDefault(opts.log) // Go's HTTP client says there what it finds odd
 	if cfg.LeadsAstray() && !opts.demo {
-		opts.log.Warn("public_url names this machine alone: mails and Stripe lead everybody else nowhere; set it to the address that people type", "public_url", cfg.PublicURL.String())
+		opts.log.Warn("public_url only works on this machine: links in emails and from Stripe lead nowhere for everybody else; set it to the address that people type", "public_url", cfg.PublicURL.String())
 	}
 	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{
 		Existing: !opts.migrate,
@@ -91,7 +91,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 		return err
 	}
 	if isDemo && !opts.demo {
-		return models.Errorf(models.CodeConflict, "this database belongs to the demo and holds made-up draws: serve another one (`lotteryapi demo` serves this)")
+		return models.Errorf(models.CodeConflict, "this database belongs to the demo and contains made-up draws; use another one (`lotteryapi demo` serves this one)")
 	}
 	if err := st.Prepare(ctx, opts.migrate); err != nil {
 		return err
@@ -228,9 +228,9 @@ func cannotListen(option, address string, err error) error {
 	case errors.Is(err, syscall.EADDRINUSE):
 		advice = ": is another server running? Stop it, or set " + option + " (LOTTERY_" + strings.ToUpper(option) + ") to another address"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		advice = ": this machine does not have that address; 0.0.0.0 stands for all that it has"
+		advice = ": this machine does not have that address; 0.0.0.0 stands for all of its addresses"
 	case errors.Is(err, syscall.EACCES):
-		advice = ": this user may not; ports below 1024 want a privilege, so take a higher one and put a proxy in front"
+		advice = ": this user is not allowed to; ports below 1024 need a privilege, so use a higher one and put a proxy in front"
 	}
 	return models.Errorf(models.CodeUnavailable, "cannot listen on %s (%s): %v%s", address, option, rootError(err), advice)
 }

@@ -171,7 +171,7 @@ func TestLocalPublicURLIsWarnedOf(t *testing.T) {
 	for _, publicURL := range []string{"http://localhost:8080", "https://draws.example.com"} {
 		code, stderr := runHere(ctx, io.Discard, "serve", "--listen", "127.0.0.1:0", "--database-url", "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"),
 			"--smtp-url", "smtp://127.0.0.1:1", "--mail-from", "a@example.com", "--public-url", publicURL)
-		warned := strings.Contains(stderr, `"level":"WARN","msg":"public_url names this machine alone`)
+		warned := strings.Contains(stderr, `"level":"WARN","msg":"public_url only works on this machine`)
 		if code != 0 || warned != strings.Contains(publicURL, "localhost") {
 			t.Errorf("%s: exit code %d: %s", publicURL, code, stderr)
 		}
@@ -183,7 +183,7 @@ func TestMisspeltVariablesAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	p := launchWith(t, t.TempDir(), []string{"LOTTERY_DATABASE_URI=postgres://a:secret@b/c", "LOTTERY_PORT=tcp://10.0.0.1:80"}, serveArgs("sqlite:lottery.db")...)
 	ready(t, p)
-	const told = `"reason":"LOTTERY_DATABASE_URI is set, and there is no such option; did you mean LOTTERY_DATABASE_URL?"`
+	const told = `"reason":"LOTTERY_DATABASE_URI is set, but there is no such option; did you mean LOTTERY_DATABASE_URL?"`
 	if log := p.stderr.String(); strings.Count(log, "is not read") != 1 || !strings.Contains(log, told) || strings.Contains(log, "secret") {
 		t.Errorf("%s", log)
 	}

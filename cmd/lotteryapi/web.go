@@ -38,7 +38,7 @@ func (n *node) withPages(next http.Handler) (http.Handler, error) {
 		}
 	}
 	if deps.Mail == nil {
-		n.log.Info("no mail is sent: sign-up on the pages is off (smtp_url turns it on)")
+		n.log.Info("no email is sent, and sign-up on the pages is off (set smtp_url to turn it on)")
 	}
 	pages, err := web.New(deps)
 	if err != nil {

@@ -147,7 +147,7 @@ func (s *Store) createAccountAs(tx *gorm.DB, id string, in NewAccount) (models.A
 	}
 	err = tx.Create(&a).Error
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
-		return a, models.Errorf(models.CodeConflict, "there is an account for %s already", email)
+		return a, models.Errorf(models.CodeConflict, "there is already an account for %s", email)
 	}
 	return a, err
 }

@@ -186,7 +186,7 @@ func unrotatable(k *models.APIKey, status models.KeyStatus) error {
 	is, remedy := "is revoked", "create a new one instead"
 	switch {
 	case k.GraceUntil != nil:
-		is, remedy = "was rotated already", "if you have not seen the key that replaced it, rotate that one"
+		is, remedy = "has already been rotated", "if you did not see the key that replaced it, rotate that one"
 	case status == models.KeyExpired:
 		is = "has expired"
 	}
@@ -203,7 +203,7 @@ func (s *Store) roomForGrace(tx *gorm.DB, accountID string, grace time.Duration)
 	var living int64
 	err := tx.Model(&models.APIKey{}).Where("account_id = ? AND revoked_at IS NULL AND grace_until > ?", accountID, s.now()).Count(&living).Error
 	if err == nil && living >= maxGraceKeys {
-		err = models.Errorf(models.CodeConflict, "%d rotated keys of account %s still work, as many as may: revoke one of them first, or rotate without grace", living, accountID)
+		err = models.Errorf(models.CodeConflict, "%d rotated keys of account %s still work, which is the maximum: revoke one of them first, or rotate without a grace period", living, accountID)
 	}
 	return err
 }
@@ -227,11 +227,11 @@ func findKey(tx *gorm.DB, ref string) (models.APIKey, error) {
 	}
 	switch len(keys) {
 	case 0:
-		return models.APIKey{}, models.Errorf(models.CodeNotFound, "there is no key %q; `lotteryadmin keys list` shows those that exist", ref)
+		return models.APIKey{}, models.Errorf(models.CodeNotFound, "there is no key %q; `lotteryadmin keys list` lists them all", ref)
 	case 1:
 		return keys[0], nil
 	default:
-		return models.APIKey{}, models.Errorf(models.CodeConflict, "several keys begin with %q: name one by its id", ref)
+		return models.APIKey{}, models.Errorf(models.CodeConflict, "several keys begin with %q: use a key's ID", ref)
 	}
 }
 

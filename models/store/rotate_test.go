@@ -73,7 +73,7 @@ func TestKeysThatCannotBeRotated(t *testing.T) {
 		t.Fatal(err)
 	}
 	ahead.Store(int64(2 * time.Hour))
-	const again = " was rotated already: only an active key can be rotated; if you have not seen the key that replaced it, rotate that one"
+	const again = " has already been rotated: only an active key can be rotated; if you did not see the key that replaced it, rotate that one"
 	for id, want := range map[string]string{
 		inGrace: again, dead: again,
 		revoked: " is revoked: only an active key can be rotated; create a new one instead",
