@@ -95,8 +95,8 @@ func (m *generator) setTarget(g *generated) {
 		case openapi3.ParameterInPath:
 			value, ok := m.value(p)
 			g.wrong = g.wrong || !ok
-			if value == "" || strings.Contains(value, "/") {
-				g.template, g.unsure = "", true // another path, or none
+			if value == "" {
+				g.template, g.unsure = "", true // no path of the document
 			}
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", m.escape(value))
 		case openapi3.ParameterInQuery:
