@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stripe/stripe-go/v76"
+
 	"lottery/models"
 	"lottery/models/store"
 )
@@ -19,50 +21,99 @@ type Ended struct {
 	JustPaid bool
 }
 
-// End cancels everything that the account pays for, and closes its open checkout: for an account that is closed or
-// deleted. It fails if Stripe does not confirm, unless the account is not known to have a customer. What was cancelled before
+// End cancels everything that the account pays for, by a second customer too, and closes its open checkout: for an account
+// that is closed or deleted. It fails if Stripe does not confirm, unless the account is not known to have a customer. What was cancelled before
 // it failed is told.
 func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
 	var out Ended
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
+		if err := s.endOthers(ctx, accountID, &out); err != nil {
+			return err
+		}
 		b, err := s.store.BillingAccount(ctx, accountID)
 		if err != nil {
 			return err
 		}
 		if b.CustomerID == nil {
 			if err := s.recall(ctx, l, &b); err != nil || b.CustomerID == nil {
+				out.All = err == nil
 				return err
 			}
 		}
 		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
 			return err
 		}
-		subs, _, err := s.subscriptions(ctx, &b)
-		if err != nil {
+		if err := s.endPaid(ctx, &b, &out, true); err != nil {
 			return err
-		}
-		for _, sub := range subs {
-			if !sub.ours || sub.over() {
-				continue
-			}
-			if unheard(&b, &sub) {
-				out.JustPaid = true
-				detail := fmt.Sprintf("subscription %s was paid in the moment in which the account was closed, and is cancelled: refund its payment", sub.id)
-				if err := s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)); err != nil {
-					return err
-				}
-			}
-			if err := s.cancel(ctx, sub.id); err != nil {
-				return err
-			}
-			out.Cancelled = append(out.Cancelled, sub.id)
-			out.UnderWay = out.UnderWay || sub.underWay()
 		}
 		out.All = true
 		_, err = s.sync(ctx, l, accountID, why)
 		return err
 	})
 	return out, err
+}
+
+// endPaid cancels all of ours that b's customer pays for. What is unheard is flagged, if it is the account's own customer:
+// whatever another one pays is flagged already.
+func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *Ended, own bool) error {
+	subs, _, err := s.subscriptions(ctx, b)
+	if err != nil {
+		return err
+	}
+	for _, sub := range subs {
+		if !sub.ours || sub.over() {
+			continue
+		}
+		if own && unheard(b, &sub) {
+			out.JustPaid = true
+			detail := fmt.Sprintf("subscription %s was paid in the moment in which the account was closed, and is cancelled: refund its payment", sub.id)
+			if err := s.store.RaiseFlag(ctx, flag(b.AccountID, models.FlagClosed, sub.id, detail)); err != nil {
+				return err
+			}
+		}
+		if err := s.cancel(ctx, sub.id); err != nil {
+			return err
+		}
+		out.Cancelled = append(out.Cancelled, sub.id)
+		out.UnderWay = out.UnderWay || sub.underWay()
+	}
+	return nil
+}
+
+// endOthers cancels what second customers of the account pay for, of whom there was word before. One that names the account
+// no more, as Stripe says now, is left alone.
+func (s *Service) endOthers(ctx context.Context, accountID string, out *Ended) error {
+	ids, err := s.store.SecondCustomers(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		c, err := s.api.Customers.Get(id, &stripe.CustomerParams{Params: params(ctx, "")})
+		if missing(err) {
+			continue
+		}
+		if err != nil {
+			return explained("read the account's second customer", err)
+		}
+		if c.Deleted || c.Metadata[accountKey] != accountID {
+			continue
+		}
+		if err := s.endPaid(ctx, &models.BillingAccount{AccountID: accountID, CustomerID: &id}, out, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endOther cancels what a second customer pays for an account that is closed, and flags it.
+func (s *Service) endOther(ctx context.Context, accountID, customerID string) error {
+	return s.locked(ctx, accountID, func(ctx context.Context, _ store.Lease) error {
+		subs, _, err := s.subscriptions(ctx, &models.BillingAccount{AccountID: accountID, CustomerID: &customerID})
+		if err != nil {
+			return err
+		}
+		return s.endClosed(ctx, accountID, subs)
+	})
 }
 
 // unheard tells whether a subscription was paid and nobody here knows yet: its checkout was completed just now.

@@ -122,7 +122,8 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	}
 }
 
-// claim makes a customer that names an account the account's own, if that has none; else it is a second one, and flagged.
+// claim makes a customer that names an account the account's own, if that has none; else it is a second one, and flagged,
+// and what it pays for an account that is closed is cancelled.
 func (s *Service) claim(ctx context.Context, customerID, named string) (accountID string, own bool, err error) {
 	account, err := s.store.BilledAccount(ctx, named) // whoever pays for one that is closed is not forgotten
 	if err != nil {
@@ -139,7 +140,11 @@ func (s *Service) claim(ctx context.Context, customerID, named string) (accountI
 		return account.ID, true, nil
 	}
 	detail := fmt.Sprintf("Stripe's customer %s names this account, whose own is %s: see which one pays", customerID, *b.CustomerID)
-	return account.ID, false, s.store.RaiseFlag(ctx, flag(account.ID, models.FlagSecondCustomer, customerID, detail))
+	err = s.store.RaiseFlag(ctx, flag(account.ID, models.FlagSecondCustomer, customerID, detail))
+	if err == nil && account.Status == models.AccountClosed {
+		err = s.endOther(ctx, account.ID, customerID)
+	}
+	return account.ID, false, err
 }
 
 // adopt makes a customer the account's own, if it has none: ours to begin with, but the database that knew so was lost

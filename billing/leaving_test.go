@@ -3,6 +3,7 @@ package billing_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -134,17 +135,62 @@ func TestClosedAccountPays(t *testing.T) {
 	})
 }
 
-// A second customer who pays for a closed account is flagged like any other.
+// second is a second customer of the account, who pays for it as well.
+func (w *world) second() (customer, sub string) {
+	w.t.Helper()
+	customer = w.foreignCustomer(map[string]string{"lottery_account": w.account.ID})
+	sub, err := w.stripe.NewSubscription(customer, w.price, "active", nil)
+	w.must(err)
+	return customer, sub
+}
+
+// wantAll holds all customers' subscriptions against their states.
+func (w *world) wantAll(want map[string]string) {
+	w.t.Helper()
+	for _, sub := range w.stripe.Subscriptions("") {
+		if sub.Status != want[sub.ID] {
+			w.t.Errorf("%s is %s, want %s", sub.ID, sub.Status, want[sub.ID])
+		}
+	}
+}
+
+// What a second customer pays for a closed account ends as well, whoever tells of it.
 func TestSecondCustomerOfAClosedAccount(t *testing.T) {
 	each(t, func(w *world) {
 		w.checkout()
 		_, err := w.store.DeleteAccount(w.t.Context(), w.account.ID)
 		w.must(err)
-		second := w.foreignCustomer(map[string]string{"lottery_account": w.account.ID})
-		_, err = w.stripe.NewSubscription(second, w.price, "active", nil)
-		w.must(err)
+		_, sub := w.second()
 		w.settle()
-		w.wantFlags(models.FlagSecondCustomer)
+		w.wantFlags(models.FlagSecondCustomer, models.FlagClosed)
+		w.wantAll(map[string]string{sub: "canceled"})
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		_, unheard := w.second()
+		_, err = w.billing.SyncAll(w.t.Context(), nil)
+		w.must(err)
+		w.wantAll(map[string]string{sub: "canceled", unheard: "canceled"})
+	})
+}
+
+// Whoever closes an account is told that nothing will be charged: that holds for a second customer of it, also where an
+// operator has looked and left it alone, but not for one that belongs to somebody else by now.
+func TestEndWithSecondCustomers(t *testing.T) {
+	each(t, func(w *world) {
+		own := w.pro()
+		_, sub := w.second()
+		moved, elsewhere := w.second()
+		gone, deleted := w.second()
+		w.settle()
+		_, err := w.store.ClearFlags(w.t.Context(), w.account.ID)
+		w.must(err)
+		w.ask(http.MethodPost, "/v1/customers/"+moved, url.Values{"metadata[lottery_account]": {"acc_other"}}, new(struct{}))
+		w.must(w.stripe.DeleteCustomer(gone))
+		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		if err != nil || !ended.All || !slices.Equal(ended.Cancelled, []string{sub, own}) {
+			w.t.Errorf("%v %+v", err, ended)
+		}
+		w.wantAll(map[string]string{own: "canceled", sub: "canceled", elsewhere: "active", deleted: "canceled"})
+		w.wantFlags()
 	})
 }
 

@@ -46,6 +46,17 @@ func (s *Store) Flags(ctx context.Context, accountID string) ([]models.AccountFl
 	return list, nil
 }
 
+// SecondCustomers is the Stripe customers that an account was flagged for as second ones, whether or not an operator has
+// looked since.
+func (s *Store) SecondCustomers(ctx context.Context, accountID string) (ids []string, err error) {
+	err = s.reader(ctx).Model(&models.AccountFlag{}).Where("account_id = ? AND kind = ?", accountID, models.FlagSecondCustomer).
+		Order("id").Pluck("ref", &ids).Error
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return ids, nil
+}
+
 // ClearFlags says that an operator has looked at an account's flags; it tells which those were, oldest first. One that is
 // raised meanwhile stays.
 func (s *Store) ClearFlags(ctx context.Context, accountID string) (cleared []models.AccountFlag, err error) {
