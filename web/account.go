@@ -258,10 +258,13 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 				"if it is charged, contact support" + supportHint(h.deps.Support) + " and mention account " + v.Account.ID + ". Nothing else will be charged."
 		}
 	}
-	if _, err := h.deps.Store.DeleteAccount(r.Context(), v.Account.ID); err != nil {
-		if len(ended.Cancelled) == 0 {
-			return err
-		}
+	_, err = h.deps.Store.DeleteAccount(r.Context(), v.Account.ID)
+	switch {
+	case models.ErrorCode(err) == models.CodeNotFound: // by a second click, or an operator, since this one began: they were told the rest
+		bye = "Your keys do not work any more, and your address is deleted."
+	case err != nil && len(ended.Cancelled) == 0:
+		return err
+	case err != nil:
 		h.deps.Log.ErrorContext(r.Context(), "a subscription was ended, and its account cannot be closed", "account", v.Account.ID, "error", err)
 		h.stillOpen(w, r, h.endedNotClosed(&ended))
 		return nil

@@ -119,6 +119,25 @@ func TestClosingWhatWasJustPaid(t *testing.T) {
 	}
 }
 
+// Stripe takes its time, and whoever closes clicks again: both clicks see that the account is closed.
+func TestClosingTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
+	s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.DelayReply, Path: "/v1/subscriptions/*", Delay: time.Second})
+	pages := make(chan page)
+	for range 2 {
+		go func() { pages <- p.post("/dashboard/account/close", "confirm", "yes") }()
+	}
+	for range 2 {
+		if closed := <-pages; closed.status != http.StatusOK || !strings.Contains(closed.text, "Your account is closed") {
+			t.Errorf("%d %s", closed.status, closed.text)
+		}
+	}
+}
+
 // The database stops answering while an account is closed. The page that says what became of the subscription needs none,
 // and nobody is told that nothing was changed.
 func TestClosingIsCutShort(t *testing.T) {
