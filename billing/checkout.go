@@ -54,7 +54,7 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	if err != nil {
 		return Session{}, err
 	}
-	now, err := s.sync(ctx, l, accountID, Cause{Actor: "customer", Reason: "checkout"})
+	now, err := s.settled(ctx, l, accountID, Cause{Actor: "customer", Reason: "checkout"})
 	if err != nil {
 		return Session{}, err
 	}

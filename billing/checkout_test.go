@@ -116,6 +116,77 @@ func TestCheckoutIsGoneOnWithAfterARefusedCard(t *testing.T) {
 	})
 }
 
+// wantOver holds what is written down of the subscription against its having ended.
+func (w *world) wantOver() {
+	w.t.Helper()
+	if b := w.written(); b.GoesOn() {
+		w.t.Errorf("%s of %s goes on", *b.Status, *b.SubscriptionID)
+	}
+}
+
+// A checkout that is closed takes with it what a refused card left: it can be paid no more, and its owner buys at the next
+// click, whoever closed it. What waits for a bank is left alone.
+func TestClosedCheckoutAfterARefusedCard(t *testing.T) {
+	for name, closes := range map[string]func(w *world, session string){
+		"the price moved": func(w *world, _ string) {
+			w.keyed(url.Values{"product": {"lottery_pro"}, "unit_amount": {"1299"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
+			w.sold()
+		},
+		"in Stripe's dashboard": func(w *world, session string) {
+			w.ask(http.MethodPost, "/v1/checkout/sessions/"+session+"/expire", nil, new(struct{}))
+		},
+		"suspended, and resumed": func(w *world, _ string) {
+			w.must(w.billing.CloseCheckout(w.t.Context(), w.account.ID, cause()))
+			w.wantOver()
+		},
+		"by itself, after a day": func(w *world, _ string) {
+			w.stripe.Advance(5 * time.Hour)
+			_, err := w.billing.Reconcile(w.t.Context(), nil)
+			w.must(err)
+			w.wantOver()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(w *world) {
+				first := w.checkout()
+				w.stripe.Advance(20 * time.Hour)
+				_, _, err := w.stripe.Pay(first, sandbox.CardDeclined)
+				w.must(err)
+				w.settle()
+				left := w.onlySubscription()
+				closes(w, first)
+				next := w.checkout()
+				if next == first {
+					w.t.Errorf("%s is closed, and is given again", first)
+				}
+				w.wantStates(map[string]string{left: "canceled"})
+				_, paid, err := w.stripe.Pay(next, sandbox.CardOK)
+				if err != nil || !paid {
+					w.t.Fatal(paid, err)
+				}
+				w.settle()
+				w.wantPlan(models.PlanPro)
+				w.wantFlags()
+			})
+		})
+	}
+	each(t, func(w *world) {
+		session := w.buy(sandbox.BankPays)
+		sub := w.onlySubscription()
+		w.must(w.stripe.SetStatus(sub, "incomplete"))
+		w.settle()
+		_, err := w.billing.Checkout(w.t.Context(), w.account.ID)
+		w.refused(err)
+		w.must(w.billing.CloseCheckout(w.t.Context(), w.account.ID, cause()))
+		_, err = w.billing.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.wantStates(map[string]string{sub: "incomplete"})
+		w.must(w.stripe.Settle(session, true))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+	})
+}
+
 // Whoever comes back when what a refused card left is over pays a new subscription; whoever leaves, pays nothing any more.
 func TestCheckoutLongAfterARefusedCard(t *testing.T) {
 	each(t, func(w *world) {

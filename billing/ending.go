@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -120,4 +121,50 @@ func (s *Service) endOther(ctx context.Context, accountID, customerID string) er
 func unheard(b *models.BillingAccount, sub *subscription) bool {
 	known := b.SubscriptionID != nil && *b.SubscriptionID == sub.id && b.Status != nil && *b.Status != models.SubscriptionIncomplete
 	return !known && sub.status == models.SubscriptionActive && !sub.neverPaid
+}
+
+// settled is sync, after which nothing is left of a checkout that is closed: what it had begun, and a refused card left unpaid,
+// is cancelled. It can be paid no more, and would keep its owner from buying for a day, as if a payment were under way.
+func (s *Service) settled(ctx context.Context, l store.Lease, accountID string, why Cause) (Standing, error) {
+	now, err := s.sync(ctx, l, accountID, why)
+	if err != nil || !now.Begun || now.Billing.Payable(s.stripeNow()) {
+		return now, err
+	}
+	if ended, err := s.endBegun(ctx, &now.Billing); err != nil || !ended {
+		return now, err
+	}
+	return s.sync(ctx, l, accountID, why)
+}
+
+// endBegun cancels what b's checkouts began, if all of them are closed. What belongs to one that is complete waits for a bank,
+// and stays.
+func (s *Service) endBegun(ctx context.Context, b *models.BillingAccount) (ended bool, err error) {
+	expired, complete := int64(math.MaxInt64), map[string]bool{}
+	iter := s.api.CheckoutSessions.List(&stripe.CheckoutSessionListParams{ListParams: listParams(ctx), Customer: b.CustomerID})
+	for iter.Next() {
+		switch c := iter.CheckoutSession(); {
+		case c.Status == stripe.CheckoutSessionStatusExpired:
+			expired = min(expired, c.Created)
+		case c.Status == stripe.CheckoutSessionStatusComplete && c.Subscription != nil:
+			complete[c.Subscription.ID] = true
+		default: // open, or complete and Stripe does not show yet what it was for
+			return false, nil
+		}
+	}
+	if err := iter.Err(); err != nil {
+		return false, explained("read the checkouts", err)
+	}
+	subs, _, err := s.subscriptions(ctx, b) // after the checkouts: what was paid meanwhile is not incomplete any more
+	if err != nil {
+		return false, err
+	}
+	for _, sub := range subs {
+		if begun([]subscription{sub}) && !complete[sub.id] && sub.created >= expired {
+			if err := s.cancel(ctx, sub.id); err != nil {
+				return false, err
+			}
+			ended = true
+		}
+	}
+	return ended, nil
 }

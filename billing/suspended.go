@@ -38,7 +38,7 @@ func (s *Service) CloseCheckout(ctx context.Context, accountID string, why Cause
 		if err := s.store.SaveBilling(ctx, l, b); err != nil {
 			return err
 		}
-		_, err = s.sync(ctx, l, accountID, why)
+		_, err = s.settled(ctx, l, accountID, why)
 		return err
 	})
 }

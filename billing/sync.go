@@ -39,7 +39,7 @@ type Standing struct {
 func (s *Service) Sync(ctx context.Context, accountID string, why Cause) (Standing, error) {
 	var out Standing
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
-		out, err = s.sync(ctx, l, accountID, why)
+		out, err = s.settled(ctx, l, accountID, why)
 		return err
 	})
 	return out, err
