@@ -11,12 +11,14 @@ import (
 // engine is Gin, which sees a path in the segments that were sent: an escaped slash is a character of one, and ends none.
 type engine struct{ *gin.Engine }
 
-// escapedSlash keeps an escaped slash escaped where all else of a path is unescaped.
-var escapedSlash = strings.NewReplacer("%2F", "%252F", "%2f", "%252f")
+var (
+	keptSlash = strings.NewReplacer("%2F", "%252F", "%2f", "%252f") // keeps it escaped where all else of a path is unescaped
+	slash     = strings.NewReplacer("%2F", "/", "%2f", "/")
+)
 
 func (e engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if raw := r.URL.RawPath; raw != "" {
-		if path, err := url.PathUnescape(escapedSlash.Replace(raw)); err == nil && path != r.URL.Path {
+		if path, err := url.PathUnescape(keptSlash.Replace(raw)); err == nil && path != r.URL.Path {
 			address := *r.URL
 			address.Path = path
 			r = r.WithContext(r.Context()) // a copy
@@ -24,4 +26,13 @@ func (e engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	e.Engine.ServeHTTP(w, r)
+}
+
+// segment is a parameter in the path, as the client meant it.
+func segment(c *gin.Context, name string) string {
+	value := c.Param(name)
+	if strings.IndexByte(value, '%') < 0 {
+		return value
+	}
+	return slash.Replace(value)
 }
