@@ -260,7 +260,7 @@ func TestPublicFilesHaveNoCookie(t *testing.T) {
 			t.Errorf("%s does not keep the session alive", path)
 		}
 	}
-	for _, path := range []string{"//dashboard", "/dashboard//keys", "/./pricing", "//v1/games"} {
+	for _, path := range []string{"//dashboard", "/dashboard//keys", "/./pricing", "//v1/games", "//", "/%2F"} {
 		if got := p.get(path); got.status != http.StatusNotFound {
 			t.Errorf("%s: %d to %s", path, got.status, got.header.Get("Location"))
 		}

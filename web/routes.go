@@ -66,7 +66,7 @@ func (h *Handler) routes() (http.Handler, error) {
 	all.Handle("/", h.recognised(mux))
 	unclean := h.do(func(http.ResponseWriter, *http.Request) error { return errNotFound() })
 	return h.secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean != strings.TrimSuffix(r.URL.Path, "/") {
+		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && (clean == "/" || clean != strings.TrimSuffix(r.URL.Path, "/")) {
 			unclean(w, r) // ServeMux would redirect
 			return
 		}
