@@ -278,7 +278,19 @@ func validate(t *testing.T, router routers.Router, path string, res *httptest.Re
 	if err != nil {
 		t.Errorf("%s: %d does not match openapi.yaml: %v\n%s", short(path), res.Code, err, short(res.Body.String()))
 	}
+	documented := http.Header{}
+	for name := range route.Operation.Responses.Status(res.Code).Value.Headers {
+		documented.Set(name, "")
+	}
+	for name := range res.Header() {
+		if _, ok := documented[name]; !ok && !slices.Contains(everyonesHeaders, name) {
+			t.Errorf("%s: %d has a header that openapi.yaml does not: %s", short(path), res.Code, name)
+		}
+	}
 	return route.Path
 }
+
+// everyonesHeaders are those of HTTP and of browsers, which no document lists.
+var everyonesHeaders = []string{"Content-Type", "Content-Length", "X-Content-Type-Options"}
 
 func short(s string) string { return s[:min(len(s), 300)] }
