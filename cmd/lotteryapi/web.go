@@ -57,6 +57,9 @@ func (n *node) withPages(next http.Handler) (http.Handler, error) {
 // isAPI tells whether a path is the API's: its errors are problem+json, and it is called from anywhere. So is a path of it
 // with a slash too many or in capitals: nothing is there, and a program is told so in the form that it reads.
 func isAPI(path string) bool {
+	if strings.HasPrefix(path, "/v1/") { // nearly all: at once
+		return true
+	}
 	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")
 	switch strings.ToLower(first) {
 	case "v1", "webhooks", "healthz", "readyz", "openapi.json", "openapi.yaml":
