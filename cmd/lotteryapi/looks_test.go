@@ -237,7 +237,7 @@ func TestLongAddress(t *testing.T) {
 	b.pressAt("main form button")
 	b.open(p.base + "/dashboard/account")
 	b.fill("#email", "b"+address[1:])
-	b.press("Send a link there")
+	b.press("Send a confirmation link")
 	fits("You sign in as " + address)
 	b.says("We sent a link to b" + address[1:])
 	b.open(p.base + "/dev/mail/2")

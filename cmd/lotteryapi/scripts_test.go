@@ -56,7 +56,7 @@ func TestTryItWithoutAWholeKey(t *testing.T) {
 	b, key := tryIt(t, p, p.base)
 	for _, wrong := range []string{key[:8] + "…", "“" + key + "”", key[:20] + " " + key[20:]} {
 		b.do("paste "+wrong, chromedp.SetValue("#try-key", wrong, chromedp.ByQuery), chromedp.Click(trySend, chromedp.ByQuery))
-		if told := b.text(tryTold); !strings.HasPrefix(told, "This is not a whole key. Paste the whole key") {
+		if told := b.text(tryTold); !strings.HasPrefix(told, "This is not a complete key. Paste the whole key") {
 			t.Errorf("%s: %s", wrong, told)
 		}
 	}
