@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -218,6 +219,67 @@ func TestQuotaLogIsCompactedByAnother(t *testing.T) {
 	}
 	take(2)
 	look(3)
+}
+
+// A day that begins while the log is being compacted loses none of the day before.
+func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
+	t.Parallel()
+	const stored, accounts, batch, times = 6_000, 12_000, 1_000, 6 // a step looks at 10,000
+	url := storetest.URL(t)
+	var c quotaClock
+	yesterday := time.Now().UTC().Truncate(day)
+	c.at.Store(yesterday.Unix())
+	st := storetest.OpenURL(t, url, store.Options{Now: c.now})
+	all := func(st *store.Store, name string, n int, op store.QuotaOp, told func(store.QuotaResult)) {
+		t.Helper()
+		for at := 0; at < n; at += batch {
+			ops := slices.Repeat([]store.QuotaOp{op}, batch)
+			for i := range ops {
+				ops[i].Key, ops[i].Period = fmt.Sprintf("acc_%s%d", name, at+i), day
+			}
+			for _, r := range applyQuota(t, st, ops...) {
+				told(r)
+			}
+		}
+	}
+	take := store.QuotaOp{Kind: store.QuotaTake, Need: 1, Limit: 100}
+	ignore := func(store.QuotaResult) {}
+	all(st, "stored", stored, take, ignore)
+	if _, err := st.PruneUsage(t.Context()); err != nil { // compacts all: the new day forgets these
+		t.Fatal(err)
+	}
+	for range times {
+		all(st, "logged", accounts, take, ignore) // the last of these is the 72,000th that is named: each of 18,000 four times
+	}
+	one := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_one", Period: day, Need: 1, Limit: 1000}
+	var rows, before int
+	db := raw(t, url)
+	for contact := range 500 {
+		if contact == 1 { // it has begun to look
+			c.at.Add(int64(day / time.Second))
+		}
+		applyQuota(t, st, one)
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		if rows < before {
+			break // it is done
+		}
+		before = rows
+	}
+	if rows >= before {
+		t.Fatalf("the log was not compacted: %d rows", rows)
+	}
+	wrong := 0
+	other := storetest.OpenURL(t, url, store.Options{Now: c.now})
+	all(other, "logged", accounts, store.QuotaOp{Kind: store.QuotaAdd, Start: yesterday.Unix()}, func(r store.QuotaResult) {
+		if r.Used != times {
+			wrong++
+		}
+	})
+	if wrong > 0 {
+		t.Errorf("what %d of %d accounts used on the day before is not known any more", wrong, accounts)
+	}
 }
 
 // The log is compacted also while each contact is about an account that was not known before.
