@@ -382,7 +382,7 @@ func TestReconcileNamesWhoFailed(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	for _, id := range lost {
-		if !strings.Contains(messages, id+": read the customer's subscriptions: Stripe knows no such thing") {
+		if !strings.Contains(messages, id+": read the customer's subscriptions: Stripe does not know it") {
 			t.Errorf("%s is not named in %q", id, messages)
 		}
 	}
@@ -390,7 +390,7 @@ func TestReconcileNamesWhoFailed(t *testing.T) {
 	if want := "not compared: " + strings.Join(lost[:5], ", ") + " and 2 more; `lotteryadmin billing sync ACCOUNT` says why"; !strings.Contains(messages, want) {
 		t.Errorf("%q does not say %q", messages, want)
 	}
-	if _, messages := s.run(1, "billing", "sync", lost[0]); !strings.Contains(messages, "Stripe knows no such thing") {
+	if _, messages := s.run(1, "billing", "sync", lost[0]); !strings.Contains(messages, "Stripe does not know it") {
 		t.Errorf("%q", messages)
 	}
 }

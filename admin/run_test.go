@@ -345,7 +345,7 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 	if !strings.Contains(messages, "6 of the stored draws are impossible") {
 		t.Error(messages)
 	}
-	if _, messages := d.run(1, "draws", "export"); !strings.Contains(messages, "add-ons cannot be read: `lotteryadmin draws verify` tells which") {
+	if _, messages := d.run(1, "draws", "export"); !strings.Contains(messages, "add-ons cannot be read: `lotteryadmin draws verify` shows which") {
 		t.Error(messages)
 	}
 	d.run(0, "draws", "unset", "--game", "va-pick-3", "--date", "2020-05-05", "--tod", "Morning", "--reason", "impossible", "--yes")

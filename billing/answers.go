@@ -56,7 +56,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	case len(body) > mostAnswer:
 		return nil, strange("an answer of Stripe's has no end")
 	case res.StatusCode >= http.StatusMultipleChoices && !failed, failed && !tellsError(body):
-		return nil, strange(fmt.Sprintf("the answer, of status %d, is none of Stripe's", res.StatusCode))
+		return nil, strange(fmt.Sprintf("the response, with status %d, is not from Stripe", res.StatusCode))
 	case !failed:
 		if err := whole(body, wanted(r)); err != nil {
 			return nil, err
@@ -81,20 +81,20 @@ func whole(body []byte, kind string) error {
 		HasMore bool     `json:"has_more"`
 	}
 	if json.Unmarshal(body, &o) != nil { // its error may hold a piece of the answer
-		return strange("the answer is no JSON of Stripe's")
+		return strange("the response is not JSON from Stripe")
 	}
 	if o.Object == "" || kind != "" && o.Object != kind || o.Object != "list" && o.ID == "" {
-		return strange("the answer is not what Stripe was asked for")
+		return strange("the response is not what Stripe was asked for")
 	}
 	if o.Object != "list" {
 		return nil
 	}
 	if o.Data == nil || o.HasMore && len(o.Data) == 0 {
-		return strange("the answer is no list of Stripe's")
+		return strange("the response is not a list from Stripe")
 	}
 	for _, item := range o.Data {
 		if item == nil || item.ID == "" {
-			return strange("a list of Stripe's has a hole")
+			return strange("a list from Stripe has a gap")
 		}
 	}
 	return nil

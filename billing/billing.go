@@ -132,7 +132,7 @@ func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx cont
 			})
 		}
 		if time.Now().After(deadline) {
-			return models.Errorf(models.CodeUnavailable, "the billing of account %s is being worked on; try again in a moment", accountID)
+			return models.Errorf(models.CodeUnavailable, "another process is working on the billing of account %s; try again in a moment", accountID)
 		}
 		select {
 		case <-ctx.Done():

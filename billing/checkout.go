@@ -98,14 +98,14 @@ func sellable(now *Standing, open bool) error {
 	case a.Status == models.AccountClosed:
 		return models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
 	case a.Status == models.AccountSuspended:
-		return models.Errorf(models.CodeConflict, "account %s is suspended: nothing is sold to it", a.ID)
+		return models.Errorf(models.CodeConflict, "account %s is suspended, so nothing is sold to it", a.ID)
 	case unfinished && now.Billing.Status != nil && *now.Billing.Status == models.SubscriptionIncomplete:
-		return models.Errorf(models.CodeConflict, "a payment for account %s is under way; its result comes by itself", a.ID)
+		return models.Errorf(models.CodeConflict, "a payment for account %s is being processed; wait for its result", a.ID)
 	case unfinished:
-		return models.Errorf(models.CodeConflict, "account %s has a subscription already: it is managed in the billing portal", a.ID)
+		return models.Errorf(models.CodeConflict, "account %s already has a subscription; use the billing portal to manage it", a.ID)
 	case source == models.SourceOperator: // it stands whatever is paid
 		return models.Errorf(models.CodeConflict,
-			"the plan of account %s is set to %s by the operator, and paying would not change it; `lotteryadmin accounts set-plan %s billing` takes that back", a.ID, plan, a.ID)
+			"the operator has set the plan of account %s to %s, and paying would not change it; `lotteryadmin accounts set-plan %s billing` undoes that", a.ID, plan, a.ID)
 	default:
 		return nil
 	}
@@ -213,8 +213,8 @@ func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, pric
 		SubscriptionData:  &stripe.CheckoutSessionSubscriptionDataParams{Metadata: map[string]string{accountKey: b.AccountID}},
 	})
 	if e, ok := errors.AsType[*stripe.Error](err); ok && e.Type == stripe.ErrorTypeInvalidRequest && !missing(err) && e.Param == "line_items[0][price]" {
-		s.log.WarnContext(ctx, "Stripe does not sell the price of Pro: `lotteryadmin billing doctor` tells more", "account", b.AccountID, "price", priceID, "error", e.Msg)
-		return nil, models.Errorf(models.CodeConflict, "Stripe does not sell price %s: %s `lotteryadmin billing doctor` tells what to do", priceID, e.Msg)
+		s.log.WarnContext(ctx, "Stripe does not sell the price of Pro: `lotteryadmin billing doctor` has the details", "account", b.AccountID, "price", priceID, "error", e.Msg)
+		return nil, models.Errorf(models.CodeConflict, "Stripe does not sell price %s: %s `lotteryadmin billing doctor` says what to do", priceID, e.Msg)
 	}
 	if err != nil {
 		return nil, explained("open a checkout", err)
@@ -245,7 +245,7 @@ func (s *Service) Portal(ctx context.Context, accountID string) (url string, err
 	if missing(err) {
 		now, err := s.Sync(ctx, accountID, Cause{Actor: "customer", Reason: "the portal does not know the customer"})
 		if err == nil && now.Billing.CustomerID == nil {
-			err = models.Errorf(models.CodeConflict, "account %s has no customer at Stripe any more: there is nothing to manage", accountID)
+			err = models.Errorf(models.CodeConflict, "account %s no longer has a customer at Stripe: there is nothing to manage", accountID)
 		}
 		if err != nil {
 			return "", err

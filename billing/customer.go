@@ -38,7 +38,7 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 		c, err = s.api.Customers.New(p)
 	}
 	if err != nil {
-		return "", false, explained("make a customer", err)
+		return "", false, explained("create a customer", err)
 	}
 	return c.ID, replayed(c.LastResponse), nil
 }
@@ -95,7 +95,7 @@ func (s *Service) SendEmail(ctx context.Context, accountID string) error {
 			s.log.WarnContext(ctx, "Stripe does not take the new address: receipts go to the one that the customer names in the portal", "account", a.ID)
 			_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: new("")})
 		}
-		return explained("tell the new address", err)
+		return explained("send Stripe the new address", err)
 	})
 }
 

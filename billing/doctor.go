@@ -36,12 +36,12 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 	add("mode", true, s.Mode(), "")
 	account, err := s.api.Accounts.Get() // it takes no context, and ends with the client's own time-out
 	if err != nil {
-		add("secret key", false, explained("ask Stripe", err).Error(), "set stripe_secret_key to a key of this Stripe account, and see that this machine reaches "+s.apiURL())
+		add("secret key", false, explained("ask Stripe", err).Error(), "set stripe_secret_key to a key of this Stripe account, and make sure that this machine can reach "+s.apiURL())
 		return list
 	}
 	add("secret key", true, "works for Stripe account "+account.ID, "")
 	found, ok := clock(account.LastResponse, s.now())
-	add("clock", ok, found, "set this machine's clock (NTP): signatures of events are believed for 5 minutes only")
+	add("clock", ok, found, "set this machine's clock (NTP): event signatures are only valid for 5 minutes")
 	s.checkPrice(ctx, add)
 	s.checkEndpoint(ctx, add)
 	add("webhook secret", len(s.cfg.WebhookSecrets) > 0, fmt.Sprintf("%d configured", len(s.cfg.WebhookSecrets)),
@@ -71,10 +71,10 @@ func (s *Service) checkPrice(ctx context.Context, add adder) {
 	}
 	found := fmt.Sprintf("%s, %s a month", price.ID, money(price.UnitAmount, price.Currency))
 	if unusual(price.UnitAmount, string(price.Currency)) {
-		found += fmt.Sprintf(" (set-up would make %s)", money(models.ProMonthlyCents, proCurrency))
+		found += fmt.Sprintf(" (billing setup would create %s)", money(models.ProMonthlyCents, proCurrency))
 	}
 	current, err := s.currentPrice(ctx)
-	add("price", err == nil && current.PriceID == price.ID, found, "this price is not the one that is sold: run `lotteryadmin billing setup`")
+	add("price", err == nil && current.PriceID == price.ID, found, "this is not the price being sold: run `lotteryadmin billing setup`")
 }
 
 func (s *Service) checkEndpoint(ctx context.Context, add adder) {
@@ -85,7 +85,7 @@ func (s *Service) checkEndpoint(ctx context.Context, add adder) {
 	case e == nil:
 		add("webhook endpoint", false, "Stripe has none for "+s.webhookURL(), "check public_url, then run `lotteryadmin billing setup`")
 	case e.Status != "enabled" || !sends(e):
-		add("webhook endpoint", false, e.ID+" is disabled, or does not get all events", "run `lotteryadmin billing setup`")
+		add("webhook endpoint", false, e.ID+" is disabled, or does not receive all events", "run `lotteryadmin billing setup`")
 	case e.APIVersion != APIVersion:
 		add("webhook endpoint", false, fmt.Sprintf("%s sends events of API version %q", e.ID, e.APIVersion), "delete it in the dashboard, then run `lotteryadmin billing setup`")
 	default:
@@ -100,9 +100,9 @@ var asStripe = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) 
 // checkReach asks our own webhook address, as Stripe would: an unsigned event must be refused by us.
 func (s *Service) checkReach(ctx context.Context, add adder) {
 	const name = "reachability"
-	remedy := "see that " + s.webhookURL() + " leads to this service, from outside too"
+	remedy := "make sure that " + s.webhookURL() + " leads to this service, also from outside"
 	if strings.HasPrefix(s.webhookURL(), "http://localhost") && s.cfg.APIURL == "" {
-		add(name, false, s.webhookURL()+" cannot be reached by Stripe", "set public_url to the address under which the world reaches this service")
+		add(name, false, s.webhookURL()+" cannot be reached by Stripe", "set public_url to the public address of this service")
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -124,27 +124,27 @@ func (s *Service) checkReach(ctx context.Context, add adder) {
 func (s *Service) checkInbox(ctx context.Context, add adder) {
 	waiting, oldest, err := s.store.InboxDepth(ctx)
 	if err != nil {
-		add("inbox", false, err.Error(), "see that the database answers")
+		add("inbox", false, err.Error(), "make sure that the database responds")
 		return
 	}
 	failed, err := s.store.Events(ctx, store.EventFilter{State: models.EventFailed})
 	if err != nil {
-		add("inbox", false, err.Error(), "see that the database answers")
+		add("inbox", false, err.Error(), "make sure that the database responds")
 		return
 	}
 	found := fmt.Sprintf("%s waiting, %d failed", models.Count(waiting, "event"), len(failed))
 	late := waiting > 0 && s.now().Sub(oldest) > 10*time.Minute
-	add("inbox", len(failed) == 0 && !late, found, "`lotteryadmin billing events --failed` shows them, `billing events retry ID` tries one again; a server must run to work them off")
+	add("inbox", len(failed) == 0 && !late, found, "`lotteryadmin billing events --failed` lists them, `billing events retry ID` retries one; a server must be running to process them")
 }
 
 // clock compares this machine's clock with Stripe's, by the Date of an answer.
 func clock(res *stripe.APIResponse, now time.Time) (found string, ok bool) {
 	if res == nil {
-		return "Stripe's answer has no date", true
+		return "Stripe's response has no date", true
 	}
 	theirs, err := http.ParseTime(res.Header.Get("Date"))
 	if err != nil {
-		return "Stripe's answer has no date", true
+		return "Stripe's response has no date", true
 	}
 	off := now.Sub(theirs).Round(time.Second)
 	return fmt.Sprintf("%s from Stripe's", off), off < clockTolerance && off > -clockTolerance

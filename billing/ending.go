@@ -67,7 +67,7 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 		}
 		if own && unheard(b, &sub) {
 			out.JustPaid = true
-			detail := fmt.Sprintf("subscription %s was paid in the moment in which the account was closed, and is cancelled: refund its payment", sub.id)
+			detail := fmt.Sprintf("subscription %s was paid just as the account was closed, and has been canceled: refund its payment", sub.id)
 			if err := s.store.RaiseFlag(ctx, flag(b.AccountID, models.FlagClosed, sub.id, detail)); err != nil {
 				return err
 			}

@@ -19,14 +19,14 @@ func explained(doing string, err error) error {
 		return err
 	}
 	if odd, ok := errors.AsType[strange](err); ok {
-		return models.Errorf(models.CodeUnavailable, "%s: %s; try again, and if it stays so, see what stands between here and Stripe", doing, odd)
+		return models.Errorf(models.CodeUnavailable, "%s: %s; try again, and if it keeps happening, check what is between this machine and Stripe", doing, odd)
 	}
 	e, ok := errors.AsType[*stripe.Error](err)
 	if _, sent := errors.AsType[*url.Error](err); !ok && !sent && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return models.Errorf(models.CodeUnavailable, "%s: Stripe's answer cannot be read; try again", doing) // the SDK's own words hold a piece of it
+		return models.Errorf(models.CodeUnavailable, "%s: Stripe's response cannot be read; try again", doing) // the SDK's own words hold a piece of it
 	}
 	if !ok {
-		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": Stripe does not answer; try again", Err: withoutKey(err)}
+		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": Stripe does not respond; try again", Err: withoutKey(err)}
 	}
 	switch {
 	case e.HTTPStatusCode == http.StatusUnauthorized:
@@ -36,7 +36,7 @@ func explained(doing string, err error) error {
 	case e.HTTPStatusCode == http.StatusTooManyRequests || e.HTTPStatusCode == http.StatusConflict || e.HTTPStatusCode >= http.StatusInternalServerError:
 		return &models.Error{Code: models.CodeUnavailable, Message: fmt.Sprintf("%s: Stripe answers %d; try again", doing, e.HTTPStatusCode)}
 	case missing(err):
-		return models.Errorf(models.CodeUnavailable, "%s: Stripe knows no such thing (%s): is stripe_secret_key that of another Stripe account, or of the other mode?", doing, e.Msg)
+		return models.Errorf(models.CodeUnavailable, "%s: Stripe does not know it (%s): does stripe_secret_key belong to another Stripe account, or to the other mode?", doing, e.Msg)
 	default:
 		return fmt.Errorf("%s: Stripe answers %d %s: %s", doing, e.HTTPStatusCode, e.Code, e.Msg)
 	}

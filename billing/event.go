@@ -62,7 +62,7 @@ func plain(word string) bool {
 
 var (
 	eventID    = regexp.MustCompile(`^evt_[0-9A-Za-z_]+$`)
-	errNoEvent = errors.New("the body is not an event of Stripe's")
+	errNoEvent = errors.New("the body is not a Stripe event")
 	lastOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC).Unix() // that databases know
 )
 

@@ -301,7 +301,7 @@ func TestNothingIsSoldBesideAGrant(t *testing.T) {
 			_, err := w.store.GrantPlan(w.t.Context(), w.account.ID, &plan)
 			w.must(err)
 			_, err = w.billing.Checkout(w.t.Context(), w.account.ID)
-			if w.refused(err); err != nil && !strings.Contains(err.Error(), "set to "+string(plan)+" by the operator") {
+			if w.refused(err); err != nil && !strings.Contains(err.Error(), "the operator has set the plan of account "+w.account.ID+" to "+string(plan)) {
 				w.t.Errorf("%s: %v", plan, err)
 			}
 		}

@@ -105,7 +105,7 @@ func TestFault38CustomerDeleted(t *testing.T) {
 					w.t.Errorf("%s, made by hand %v: flags %v", name, byHand, kinds)
 				}
 				if list, err := w.store.Events(w.t.Context(), store.EventFilter{AccountID: w.account.ID, Limit: 1}); err != nil || len(list) != 1 || !strings.HasPrefix(list[0].Type, "charge.") ||
-					!strings.Contains(list[0].Outcome, "customer of before") {
+					!strings.Contains(list[0].Outcome, "by an earlier customer") {
 					w.t.Errorf("%v %+v", err, list)
 				}
 			}

@@ -194,7 +194,7 @@ func TestFault15PaidLater(t *testing.T) {
 				if arrived, _, err := w.billing.Return(w.t.Context(), w.account.ID, session); err != nil || arrived != billing.ArrivedPending {
 					w.t.Errorf("%s %v", arrived, err)
 				}
-				if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "is under way") {
+				if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "is being processed") {
 					w.t.Errorf("a second checkout: %v", err)
 				}
 				w.stripe.Advance(4 * day)

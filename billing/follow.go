@@ -98,14 +98,14 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	}
 	c, err := s.api.Customers.Get(e.CustomerID, &stripe.CustomerParams{Params: params(ctx, "")})
 	if missing(err) {
-		return "", "the customer is not at Stripe any more", nil
+		return "", "the customer no longer exists at Stripe", nil
 	}
 	if err != nil {
 		return "", "", explained("read the customer", err)
 	}
 	named := c.Metadata[accountKey]
 	if c.Deleted || named == "" {
-		return "", "nobody's customer here", nil
+		return "", "not the customer of any account here", nil
 	}
 	accountID, own, err := s.claim(ctx, e.CustomerID, named)
 	switch {
@@ -139,7 +139,7 @@ func (s *Service) claim(ctx context.Context, customerID, named string) (accountI
 	case *b.CustomerID == customerID: // maybe since another server heard of it just now
 		return account.ID, true, nil
 	}
-	detail := fmt.Sprintf("Stripe's customer %s names this account, whose own is %s: see which one pays", customerID, *b.CustomerID)
+	detail := fmt.Sprintf("Stripe customer %s names this account, but its own customer is %s: find out which one pays", customerID, *b.CustomerID)
 	err = s.store.RaiseFlag(ctx, flag(account.ID, models.FlagSecondCustomer, customerID, detail))
 	if err == nil && account.Status == models.AccountClosed {
 		err = s.endOther(ctx, account.ID, customerID)

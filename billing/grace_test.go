@@ -64,7 +64,7 @@ func TestGraceEndsByItself(t *testing.T) {
 			storetest.Until(w.t, "the end of the grace", func() bool { return w.plan() == models.PlanFree })
 			w.wantMails(models.MailWelcomePro, models.MailPaymentFailed, models.MailProEnded)
 			changes, err := w.store.AuditOf(w.t.Context(), w.account.ID, 1)
-			if err != nil || len(changes) != 1 || changes[0].Actor != "system" || changes[0].Reason != "the time of grace is over" {
+			if err != nil || len(changes) != 1 || changes[0].Actor != "system" || changes[0].Reason != "the grace period is over" {
 				w.t.Errorf("%v %+v", err, changes)
 			}
 		}

@@ -64,7 +64,7 @@ func (s *Service) dispute(ctx context.Context, disputeID string) (*moneyBack, er
 	}
 	out := &moneyBack{
 		kind: models.FlagDispute, ref: d.ID + ":" + string(d.Status),
-		detail: fmt.Sprintf("dispute %s over %s is %s (%s); answer it in Stripe's dashboard; the plan is unchanged",
+		detail: fmt.Sprintf("dispute %s over %s is %s (%s); respond to it in Stripe's dashboard; the plan is unchanged",
 			d.ID, money(d.Amount, d.Currency), d.Status, d.Reason),
 	}
 	if d.Charge != nil {
@@ -103,7 +103,7 @@ func (s *Service) paidFor(ctx context.Context, m *moneyBack, unknown string) (ac
 	case err != nil:
 		return "", "", err
 	default:
-		return accountID, "paid for account " + accountID + " by a customer of before; flagged", nil
+		return accountID, "paid for account " + accountID + " by an earlier customer; flagged", nil
 	}
 }
 

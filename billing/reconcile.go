@@ -152,7 +152,7 @@ func (s *Service) reconcileOne(ctx context.Context, id string, out *Reconciled, 
 		out.Failed = append(out.Failed, id)
 		s.log.WarnContext(ctx, "an account could not be reconciled", "account", id, "error", err)
 		if models.ErrorCode(err) == models.CodeUnavailable && len(out.Failed) > 20 && len(out.Failed) == out.Accounts {
-			return errors.Join(models.Errorf(models.CodeUnavailable, "the reconcile stops: nothing can be read of Stripe"), err)
+			return errors.Join(models.Errorf(models.CodeUnavailable, "the reconcile stops: nothing can be read from Stripe"), err)
 		}
 	case now.Changed:
 		became, _ := now.Account.Plan()

@@ -84,7 +84,7 @@ func (s *Service) setupProduct(ctx context.Context, _ *SetupResult) (SetupStep, 
 		Description: new(productText),
 	})
 	if err != nil {
-		return SetupStep{}, explained("make the product", err)
+		return SetupStep{}, explained("create the product", err)
 	}
 	return SetupStep{"product", made.ID, "made"}, nil
 }
@@ -103,7 +103,7 @@ func (s *Service) setupPrice(ctx context.Context, out *SetupResult) (SetupStep, 
 			LookupKey: new(LookupKey), TransferLookupKey: new(true),
 		})
 		if err != nil {
-			return SetupStep{}, explained("make the price", err)
+			return SetupStep{}, explained("create the price", err)
 		}
 	}
 	if why := unsellable(price); why != "" {
@@ -114,25 +114,25 @@ func (s *Service) setupPrice(ctx context.Context, out *SetupResult) (SetupStep, 
 		Currency: string(price.Currency), Livemode: price.Livemode,
 	}
 	if price.Livemode != s.cfg.Live() {
-		return SetupStep{}, models.Errorf(models.CodeConflict, "price %s is of the other mode than stripe_secret_key", price.ID)
+		return SetupStep{}, models.Errorf(models.CodeConflict, "price %s is not in the same mode as stripe_secret_key", price.ID)
 	}
 	return SetupStep{"price", price.ID, did}, s.store.SetPrice(ctx, out.Price)
 }
 
 // moveKey is what to do about a price that cannot be sold.
-const moveKey = "move the lookup key " + LookupKey + " in Stripe's dashboard to a price that is charged every month, or take it away, and run `lotteryadmin billing setup`"
+const moveKey = "move the lookup key " + LookupKey + " in Stripe's dashboard to a monthly price, or remove it, and run `lotteryadmin billing setup`"
 
 // unsellable says why a price cannot be what Pro costs a month; "" if it can, in whatever currency.
 func unsellable(p *stripe.Price) string {
 	switch r := p.Recurring; {
 	case r == nil:
-		return "it is charged once, not every month"
+		return "it is one-time, not monthly"
 	case r.UsageType == stripe.PriceRecurringUsageTypeMetered:
-		return "it is charged by use"
+		return "it is usage-based"
 	case r.Interval != stripe.PriceRecurringIntervalMonth || r.IntervalCount != 1:
 		return fmt.Sprintf("it is charged every %d %s, not every month", r.IntervalCount, r.Interval)
 	case p.UnitAmount <= 0:
-		return "it has no amount of its own"
+		return "it has no fixed amount above 0"
 	default:
 		return ""
 	}
@@ -169,13 +169,13 @@ func (s *Service) setupWebhook(ctx context.Context, out *SetupResult) (SetupStep
 			Description: new("lottery draws API"),
 		})
 		if err != nil {
-			return SetupStep{}, explained("make the webhook endpoint for "+s.webhookURL()+" (if the next try finds it, its secret is in Stripe's dashboard, under Developers, Webhooks)", err)
+			return SetupStep{}, explained("create the webhook endpoint for "+s.webhookURL()+" (if the next try finds it, its secret is in Stripe's dashboard, under Developers, Webhooks)", err)
 		}
 		out.WebhookSecret = made.Secret
 		return SetupStep{"webhook", made.ID, "made"}, nil
 	case found.APIVersion != APIVersion:
 		return SetupStep{}, models.Errorf(models.CodeConflict,
-			"the webhook endpoint %s sends events of API version %q; delete it in Stripe's dashboard and run this again: a new one speaks %s", found.ID, found.APIVersion, APIVersion)
+			"the webhook endpoint %s sends events of API version %q; delete it in Stripe's dashboard and run this again: a new one uses %s", found.ID, found.APIVersion, APIVersion)
 	case sends(found) && found.Status == "enabled":
 		return SetupStep{"webhook", found.ID, "found"}, nil
 	}
@@ -244,7 +244,7 @@ func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, e
 		Metadata: map[string]string{portalMark: portalMarked},
 	})
 	if err != nil {
-		return SetupStep{}, explained("make the portal's configuration", err)
+		return SetupStep{}, explained("create the portal's configuration", err)
 	}
 	return SetupStep{"portal", made.ID, "made"}, s.store.SetBillingSetting(ctx, s.portalSetting(), made.ID)
 }
@@ -294,7 +294,7 @@ func (s *Service) SetupAdvice(r *SetupResult) []string {
 		list = append(list, "set stripe_webhook_secret: Stripe shows it in the dashboard, under Developers, Webhooks, "+s.webhookURL())
 	}
 	if p := &r.Price; unusual(p.UnitAmount, p.Currency) {
-		list = append(list, fmt.Sprintf("see that %s a month is what you mean to sell: set-up would make a price of %s",
+		list = append(list, fmt.Sprintf("check that %s a month is what you want to charge: billing setup would create a price of %s",
 			models.MoneyText(p.UnitAmount, p.Currency), models.MoneyText(models.ProMonthlyCents, proCurrency)))
 	}
 	return list

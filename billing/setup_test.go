@@ -273,10 +273,10 @@ func (w *world) keyed(form url.Values) (id string) {
 func TestPricesThatCannotBeSold(t *testing.T) {
 	each(t, func(w *world) {
 		for why, form := range map[string]url.Values{
-			"charged once":         {"unit_amount": {"999"}, "currency": {"usd"}},
-			"every 1 year":         {"unit_amount": {"999"}, "currency": {"usd"}, "recurring[interval]": {"year"}},
-			"every 3 month":        {"unit_amount": {"999"}, "currency": {"usd"}, "recurring[interval]": {"month"}, "recurring[interval_count]": {"3"}},
-			"no amount of its own": {"unit_amount": {"0"}, "currency": {"usd"}, "recurring[interval]": {"month"}},
+			"it is one-time":  {"unit_amount": {"999"}, "currency": {"usd"}},
+			"every 1 year":    {"unit_amount": {"999"}, "currency": {"usd"}, "recurring[interval]": {"year"}},
+			"every 3 month":   {"unit_amount": {"999"}, "currency": {"usd"}, "recurring[interval]": {"month"}, "recurring[interval_count]": {"3"}},
+			"no fixed amount": {"unit_amount": {"0"}, "currency": {"usd"}, "recurring[interval]": {"month"}},
 		} {
 			w.keyed(form)
 			_, err := w.billing.Setup(w.t.Context())
@@ -296,7 +296,7 @@ func TestPricesThatCannotBeSold(t *testing.T) {
 func TestPricesThatAreNotSold(t *testing.T) {
 	each(t, func(w *world) {
 		for why, change := range map[string][2]string{
-			"charged by use": {`"usage_type": "licensed"`, `"usage_type": "metered"`}, "of the other mode": {`"livemode": false`, `"livemode": true`},
+			"usage-based": {`"usage_type": "licensed"`, `"usage_type": "metered"`}, "not in the same mode": {`"livemode": false`, `"livemode": true`},
 		} {
 			w.keyed(url.Values{"unit_amount": {"1"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
 			_, err := w.via(rewritten("/v1/prices", func(text string) string {
@@ -325,7 +325,7 @@ func TestAnotherAmountIsSoldAndTold(t *testing.T) {
 		}
 		wantOnlyWrong(w.t, w.billing)
 		for _, c := range w.billing.Doctor(w.t.Context()) {
-			if want := id + ", 0.01 EUR a month (set-up would make 9.99 USD)"; c.Name == "price" && c.Found != want {
+			if want := id + ", 0.01 EUR a month (billing setup would create 9.99 USD)"; c.Name == "price" && c.Found != want {
 				w.t.Errorf("%q, want %q", c.Found, want)
 			}
 		}

@@ -20,7 +20,7 @@ func FlagSuspended(ctx context.Context, st *store.Store, accountID string) (bool
 
 func suspendedFlag(accountID, subscriptionID string) models.AccountFlag {
 	return flag(accountID, models.FlagSuspended, subscriptionID,
-		"the account is suspended and its subscription goes on: cancel it in Stripe's dashboard, or resume the account")
+		"the account is suspended but its subscription is still running: cancel it in Stripe's dashboard, or resume the account")
 }
 
 // CloseCheckout closes what the account could still pay, for one to which nothing is sold any more, and reads its

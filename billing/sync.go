@@ -119,11 +119,11 @@ func besides(accountID string, st *standing) (list []models.AccountFlag) {
 	}
 	for _, sub := range st.unknown {
 		list = append(list, flag(accountID, models.FlagUnknownPrice, sub.id,
-			fmt.Sprintf("subscription %s is to price %s, which gives no plan; `billing setup` makes the current price known", sub.id, sub.priceID)))
+			fmt.Sprintf("subscription %s is for price %s, which gives no plan; `billing setup` registers the current price", sub.id, sub.priceID)))
 	}
 	for _, sub := range st.late {
 		list = append(list, flag(accountID, models.FlagPaidLate, sub.paidLate,
-			fmt.Sprintf("invoice %s was paid when subscription %s had ended: see in Stripe's dashboard whether it is to be refunded", sub.paidLate, sub.id)))
+			fmt.Sprintf("invoice %s was paid after subscription %s had ended: decide in Stripe's dashboard whether to refund it", sub.paidLate, sub.id)))
 	}
 	return list
 }
@@ -329,7 +329,7 @@ func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus [
 	for _, sub := range surplus {
 		// Before the cancelling: if this process dies in between, the next sync finds nothing that was paid twice.
 		f := flag(accountID, models.FlagDoublePayment, sub.id,
-			fmt.Sprintf("subscription %s was paid beside an older one and is cancelled: refund its payment in Stripe's dashboard", sub.id))
+			fmt.Sprintf("subscription %s was paid in addition to an older one, and has been canceled: refund its payment in Stripe's dashboard", sub.id))
 		if err := s.store.RaiseFlag(ctx, f); err != nil {
 			errs = append(errs, err)
 			continue
@@ -344,7 +344,7 @@ func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscr
 	var errs []error
 	for _, sub := range subs {
 		if sub.ours && !sub.over() {
-			detail := fmt.Sprintf("subscription %s was live although the account is closed, and is cancelled: see whether a payment is to be refunded", sub.id)
+			detail := fmt.Sprintf("subscription %s was live although the account is closed, and has been canceled: check whether to refund a payment", sub.id)
 			if err := s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)); err != nil {
 				errs = append(errs, err)
 				continue

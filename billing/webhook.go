@@ -33,7 +33,7 @@ func (s *Service) Webhook() http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		if r.Method != http.MethodPost {
 			w.Header().Set("Allow", http.MethodPost)
-			http.Error(w, "events are sent by POST", http.StatusMethodNotAllowed)
+			http.Error(w, "events must be sent by POST", http.StatusMethodNotAllowed)
 			return
 		}
 		status, text := s.receive(w, r)
@@ -51,7 +51,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, t
 		return http.StatusRequestEntityTooLarge, "an event has at most " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes"
 	}
 	if err != nil {
-		return http.StatusBadRequest, "the event could not be read whole"
+		return http.StatusBadRequest, "the event could not be read completely"
 	}
 	if err := verify(body, r.Header.Get(signatureHeader), s.cfg.WebhookSecrets, s.now()); err != nil {
 		s.refuse(r.Context(), err)
@@ -67,7 +67,7 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, t
 		row.State, row.Outcome = models.EventIgnored, wrongMode(s.cfg.Live())
 		s.log.WarnContext(r.Context(), "an event of the other mode was ignored", "event", row.ID, "livemode", e.Livemode)
 	case !handled(row.Type):
-		row.State, row.Outcome = models.EventIgnored, "nothing follows from events of this type"
+		row.State, row.Outcome = models.EventIgnored, "events of this type have no effect"
 	default:
 		row.State = models.EventPending
 	}
@@ -90,9 +90,9 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, t
 
 func wrongMode(live bool) string {
 	if live {
-		return "a test event at a live server: remove this address from the test mode's webhooks"
+		return "a test event reached a live server: remove this URL from the webhooks in test mode"
 	}
-	return "a live event at a test server: remove this address from the live mode's webhooks"
+	return "a live event reached a test server: remove this URL from the webhooks in live mode"
 }
 
 // flagWrongMode raises a flag on the account that the event names, if it is one of ours.
@@ -111,7 +111,7 @@ func (s *Service) flagWrongMode(r *http.Request, e *models.StripeEvent) {
 // signatureHeader is where Stripe puts the signature of an event.
 const signatureHeader = "Stripe-Signature"
 
-var errUnsigned = errors.New("the Stripe-Signature header is missing, or holds no time and v1 signature")
+var errUnsigned = errors.New("the Stripe-Signature header is missing, or has no time and v1 signature")
 
 // tellEvery is how often the log tells of events that are refused for one reason: anybody may send what is none.
 const tellEvery = time.Minute
@@ -161,7 +161,7 @@ func verify(body []byte, header string, secrets []string, now time.Time) error {
 		return errUnsigned
 	}
 	if age := now.Sub(time.Unix(at, 0)); age > tolerance || age < -tolerance {
-		return errors.New("the event's signature is too old, or from the future; is this machine's clock right?")
+		return errors.New("the event's signature is too old, or from the future; is this machine's clock correct?")
 	}
 	for _, secret := range secrets {
 		if secret == "" {
@@ -174,7 +174,7 @@ func verify(body []byte, header string, secrets []string, now time.Time) error {
 			}
 		}
 	}
-	return errors.New("no signature fits; is stripe_webhook_secret that of this endpoint?")
+	return errors.New("no signature matches; does stripe_webhook_secret belong to this endpoint?")
 }
 
 // kick wakes the worker of this process.

@@ -273,7 +273,7 @@ func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome str
 	switch {
 	case err == nil:
 	case ctx.Err() != nil: // this process stops: somebody else does it, at once
-		state, outcome = models.EventPending, "the server that worked on it stopped"
+		state, outcome = models.EventPending, "the server working on it stopped"
 	case e.Attempts >= mostAttempts:
 		state, outcome = models.EventFailed, err.Error()
 		s.log.ErrorContext(ctx, "an event is given up; `lotteryadmin billing events retry` tries it again", "event", e.ID, "type", e.Type, "error", err)
@@ -305,7 +305,7 @@ func (s *Service) endGrace(ctx context.Context) {
 		s.log.WarnContext(ctx, "accounts past their grace cannot be read now", "error", err)
 	}
 	for _, id := range ids {
-		if _, err := s.Sync(ctx, id, Cause{Actor: "system", Reason: "the time of grace is over"}); err != nil {
+		if _, err := s.Sync(ctx, id, Cause{Actor: "system", Reason: "the grace period is over"}); err != nil {
 			s.log.WarnContext(ctx, "an account past its grace could not be looked at; it is tried again", "account", id, "error", err)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // cleanupJob takes away what is kept no longer; store.Cleanup has the list.
 func cleanupJob(d *Deps) Job {
 	return Job{
-		Name: "cleanup", What: "take away what is kept no longer", When: "23 * * * *", Limit: 30 * time.Minute,
+		Name: "cleanup", What: "delete what is past its retention time", When: "23 * * * *", Limit: 30 * time.Minute,
 		Run: func(ctx context.Context) (string, error) {
 			gone, err := d.Store.Cleanup(ctx)
 			parts := make([]string, 0, len(gone))

@@ -26,14 +26,14 @@ const (
 func NewMetrics(list []Job) *Metrics {
 	m := &Metrics{
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "lottery_job_runs_total", Help: "Runs of a job on this node, by what became of them; cut_off: the node stopped, or one that was killed was followed.",
+			Name: "lottery_job_runs_total", Help: "Runs of a job on this node, by result; cut_off: the node stopped, or took over from one that was killed.",
 		}, []string{"job", "result"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "lottery_job_duration_seconds", Help: "How long runs of a job took on this node.",
 			Buckets: []float64{.01, .1, 1, 10, 60, 300, 1800, 7200},
 		}, []string{"job"}),
 		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "lottery_job_last_success_timestamp_seconds", Help: "When a job last succeeded, on whichever node; absent if it never did, or is off.",
+			Name: "lottery_job_last_success_timestamp_seconds", Help: "When a job last succeeded, on any node; absent if it never did, or is off.",
 		}, []string{"job"}),
 	}
 	for i := range list {

@@ -41,7 +41,7 @@ func TestMetricsLeaveOutJobsThatAreOff(t *testing.T) {
 			t.Error(err)
 		}
 		if err := testutil.GatherAndCompare(shown, strings.NewReader(`
-# HELP lottery_job_last_success_timestamp_seconds When a job last succeeded, on whichever node; absent if it never did, or is off.
+# HELP lottery_job_last_success_timestamp_seconds When a job last succeeded, on any node; absent if it never did, or is off.
 # TYPE lottery_job_last_success_timestamp_seconds gauge
 lottery_job_last_success_timestamp_seconds{job="on"} 9.466848e+08
 `), "lottery_job_last_success_timestamp_seconds"); err != nil {

@@ -73,7 +73,7 @@ func (r *Runner) RunByHand(ctx context.Context, j *Job) (models.JobRun, error) {
 	if last, ok := runs[j.Name]; ok && last.FinishedAt == nil {
 		where = fmt.Sprintf("on node %s, since %s", last.Node, last.StartedAt.UTC().Format(time.RFC3339))
 	}
-	return run, models.Errorf(models.CodeConflict, "%s is running %s; wait for it, `lotteryadmin jobs list` shows when it is done", j.Name, where)
+	return run, models.Errorf(models.CodeConflict, "%s is running %s; wait for it (`lotteryadmin jobs list` shows when it is done)", j.Name, where)
 }
 
 // clock is the time that runs are noted by. It is not this machine's: a run that one node notes by a clock which is

@@ -43,7 +43,7 @@ var (
 	storedVersion = prometheus.NewDesc("lottery_database_data_version", "Number of the newest data version in the database.", nil, nil)
 	feedSuccess   = prometheus.NewDesc("lottery_feed_last_success_timestamp_seconds", "When an address of the feed was fetched and imported last, or found unchanged; absent if it never was.", []string{"feed"}, nil)
 	feedChecked   = prometheus.NewDesc("lottery_feed_last_check_timestamp_seconds", "When an address of the feed was tried last.", []string{"feed"}, nil)
-	feedFailing   = prometheus.NewDesc("lottery_feed_failing_addresses", "Addresses of the feed whose last try failed.", []string{"feed"}, nil)
+	feedFailing   = prometheus.NewDesc("lottery_feed_failing_addresses", "URLs of the feed whose last attempt failed.", []string{"feed"}, nil)
 	gameNewest    = prometheus.NewDesc("lottery_game_newest_draw_timestamp_seconds", "Date of the newest draw of a game that is fetched.", []string{"feed", "game"}, nil)
 	gameOverdue   = prometheus.NewDesc("lottery_game_overdue", "1 if a draw of some time of day should have been published and is not held. Games without any draw are left out.", []string{"feed", "game"}, nil)
 	inboxWaiting  = prometheus.NewDesc("lottery_webhook_inbox_waiting", "Stripe events that wait to be worked on.", nil, nil)

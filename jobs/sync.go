@@ -160,7 +160,7 @@ func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions
 	if o.AcceptShrink || src.Size == 0 || float64(size) >= shrunk*float64(src.Size) {
 		return nil
 	}
-	return models.Errorf(models.CodeConflict, "it shrank from %d to %d %s and was not taken; look at it, and if it is right: `lotteryadmin draws sync --feed %s --accept-shrink`",
+	return models.Errorf(models.CodeConflict, "it shrank from %d to %d %s and was refused; check it, and if it is correct: `lotteryadmin draws sync --feed %s --accept-shrink`",
 		src.Size, size, unit, src.Feed)
 }
 
@@ -170,7 +170,7 @@ func refuseRewritten(feedID string, held, changed int) error {
 	if changed <= fewRewritten || float64(changed) <= rewritten*float64(held) {
 		return nil
 	}
-	return models.Errorf(models.CodeConflict, "it says other digits of %d of %s than it said before, and nothing of it was taken; look at it, and if it is right: "+
+	return models.Errorf(models.CodeConflict, "it changes the digits of %d of %s, and nothing of it was imported; check it, and if it is correct: "+
 		"`lotteryadmin draws sync --feed %s --accept-corrections`", changed, models.Count(held, "draw"), feedID)
 }
 

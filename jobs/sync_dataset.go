@@ -105,8 +105,8 @@ func (s *Sync) refuseEmptied(ctx context.Context, p *publisher, since models.Dat
 	if err != nil || n == 0 {
 		return err
 	}
-	return models.Errorf(models.CodeConflict, "it has no draw any more from %s on, where %s came from it; those that are stored stay. "+
-		"Look at it; what was never drawn is taken away with `lotteryadmin draws unset`", since, models.Count(n, "stored draw"))
+	return models.Errorf(models.CodeConflict, "it no longer has any draw from %s on, although %s came from it; the stored ones are kept. "+
+		"Check it; use `lotteryadmin draws unset` for draws that never happened", since, models.Count(n, "stored draw"))
 }
 
 // joined is the records of all pages as one JSON array in a file: what stands on two pages is seen together.
@@ -163,7 +163,7 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 		case n > 0 && got.LastModified != version:
 			return nil, errChanged
 		case n > 0 && rows > 0 && first == last:
-			return nil, errors.New("it sends the same page again and again")
+			return nil, errors.New("it keeps sending the same page")
 		}
 		version, last = got.LastModified, first
 		if rows < pageRows {
@@ -181,15 +181,15 @@ func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first
 	dec := json.NewDecoder(r)
 	token, err := dec.Token()
 	if err != nil {
-		return 0, "", errors.New("the answer is no JSON, or breaks off")
+		return 0, "", errors.New("the response is not JSON, or is incomplete")
 	}
 	if token != json.Delim('[') {
-		return 0, "", errors.New("the answer is no list of records")
+		return 0, "", errors.New("the response is not a list of records")
 	}
 	for dec.More() {
 		var record json.RawMessage
 		if err := dec.Decode(&record); err != nil {
-			return rows, first, fmt.Errorf("record %d cannot be read, or the answer breaks off", rows+1)
+			return rows, first, fmt.Errorf("record %d cannot be read, or the response is incomplete", rows+1)
 		}
 		if rows == 0 {
 			first = string(record)
@@ -205,7 +205,7 @@ func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first
 		j.last = record
 	}
 	if _, err := dec.Token(); err != nil {
-		return rows, first, errors.New("the answer breaks off")
+		return rows, first, errors.New("the response is incomplete")
 	}
 	return rows, first, nil
 }

@@ -19,7 +19,7 @@ import (
 // is nothing beside what an operator has set, or no row with a number yet, is no fault.
 func TestSyncNewYorkLosesItsNewestDraws(t *testing.T) {
 	t.Parallel()
-	const lost = "no draw any more from 2026-03-04 on, where 60 stored draws came from it"
+	const lost = "no longer has any draw from 2026-03-04 on, although 60 stored draws came from it"
 	only := jobs.SyncOptions{Feed: models.FeedNYOpenData}
 	operator := func(t *testing.T, b *bench) { // has filled in for the dataset for so long that nothing of it is near
 		t.Helper()
@@ -96,7 +96,7 @@ func TestSyncNewYorkWholeWithoutItsNewestDraws(t *testing.T) {
 	b.now = b.now.AddDate(0, 0, 8)
 	for i, draws := range []int{760, 0} {
 		got := b.run(t, only)
-		if len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), "no draw any more from 2026-03-04 on") || got.Summary.Draws != draws {
+		if len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), "no longer has any draw from 2026-03-04 on") || got.Summary.Draws != draws {
 			t.Errorf("sync %d: %+v", i, got)
 		}
 		b.now = b.now.Add(time.Hour)
@@ -175,7 +175,7 @@ func TestSyncNewYorkBrokenPages(t *testing.T) {
 			q.Set("$offset", "0")
 			r.URL.RawQuery = q.Encode()
 			pages(w, r)
-		}, "same page again"},
+		}, "the same page"},
 		"changing all the time": {func() http.HandlerFunc {
 			n := 0
 			return func(w http.ResponseWriter, r *http.Request) {
@@ -186,10 +186,10 @@ func TestSyncNewYorkBrokenPages(t *testing.T) {
 		}(), "it changed while"},
 		"a refusal": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"error":true,"message":"no such column"}`)
-		}, "no list of records"},
+		}, "not a list of records"},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_daily":"123"},{"draw_`)
-		}, "breaks off"},
+		}, "incomplete"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

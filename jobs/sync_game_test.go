@@ -22,7 +22,7 @@ func TestSyncTakesEachGameFromItsAddress(t *testing.T) {
 	}
 	b.set(pick4, "Date,Day/Eve,Ball 1,Ball 2,Ball 3,Unheard of\n03/18/2026,D,9,8,7,6\n03/19/2026,D,5,4,3,2\n")
 	got := b.run(t, only)
-	if len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), "it has draws of nc-pick-3, and none of nc-pick-4") || got.Summary.Corrected != 0 {
+	if len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), "it has draws of nc-pick-3 but none of nc-pick-4") || got.Summary.Corrected != 0 {
 		t.Errorf("%+v", got)
 	}
 

@@ -180,7 +180,7 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header
 	t := new(tries)
 	request, err := retryablehttp.NewRequestWithContext(context.WithValue(ctx, triesKey{}, t), http.MethodGet, address, nil)
 	if err != nil {
-		return nil, errors.New("it is no address that can be fetched")
+		return nil, errors.New("it is not a URL that can be fetched")
 	}
 	_, t.once = f.away.Load(request.URL.Host)
 	maps.Copy(request.Header, header)
@@ -210,10 +210,10 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header
 		out.Known, out.NotModified = known, true
 		return out, nil
 	case res.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the server answers %s", res.Status)
+		return nil, fmt.Errorf("the server responds with %s", res.Status)
 	}
 	if kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err == nil && strings.HasSuffix(kind, "html") {
-		return nil, errors.New("the server sends a web page, not data: it may be under maintenance")
+		return nil, errors.New("the server sent a web page, not data: it may be under maintenance")
 	}
 	watchdog := time.AfterFunc(f.stall, func() { cancel(fmt.Errorf("the server sent nothing for %s", f.stall)) })
 	defer watchdog.Stop()
@@ -233,9 +233,9 @@ func (f *Fetched) save(ctx context.Context, body io.Reader) error {
 	case context.Cause(ctx) != nil:
 		err = context.Cause(ctx)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = errors.New("the answer breaks off")
+		err = errors.New("the response is incomplete")
 	case err == nil && f.Size > MostFetched:
-		err = fmt.Errorf("the answer is larger than %d MiB", MostFetched>>20)
+		err = fmt.Errorf("the response is larger than %d MiB", MostFetched>>20)
 	}
 	if err != nil {
 		return errors.Join(err, f.Close())

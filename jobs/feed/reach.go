@@ -12,7 +12,7 @@ import (
 func Reach(ctx context.Context, address string, allowPrivate bool) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
-		return errors.New("it is no address that can be fetched")
+		return errors.New("it is not a URL that can be fetched")
 	}
 	r := newRoute(nil, allowPrivate, 0)
 	proxy, err := r.proxy((&http.Request{URL: u}).WithContext(ctx))

@@ -49,7 +49,7 @@ func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault)
 		return 0, 0, &fault{models.ReasonMalformed, c.MalformedCell, c.Malformed}
 	}
 	if !c.DateOK {
-		return 0, 0, &fault{models.ReasonBadDate, c.DateCell, fmt.Sprintf("not a day of the calendar from %s on in this feed's form, with four digits of the year",
+		return 0, 0, &fault{models.ReasonBadDate, c.DateCell, fmt.Sprintf("not a calendar date from %s on in this feed's format, with a four-digit year",
 			models.FirstDate)}
 	}
 	game, known := t.index[c.GameID]
@@ -58,13 +58,13 @@ func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault)
 		last = t.games[game].tomorrow
 	}
 	if c.Date > min(last, models.LastDate) {
-		return 0, 0, &fault{models.ReasonFutureDate, c.DateCell, fmt.Sprintf("the last date that can have been drawn is %s", last)}
+		return 0, 0, &fault{models.ReasonFutureDate, c.DateCell, fmt.Sprintf("the latest possible draw date is %s", last)}
 	}
 	switch {
 	case c.GameUntold && c.Tod == 0:
 		return 0, 0, &fault{models.ReasonBadTod, c.TodCell, "not a time of day of this feed"}
 	case c.GameUntold:
-		return 0, 0, &fault{models.ReasonBadDigits, c.NumberCell, "neither a title nor the digits of most draws tell which game this is: begin the file with a line such as Results for Pick 3"}
+		return 0, 0, &fault{models.ReasonBadDigits, c.NumberCell, "neither a title nor the digits of most draws show which game this is: start the file with a line such as Results for Pick 3"}
 	case !known:
 		return 0, 0, &fault{models.ReasonUnknownGame, c.GameCell, fmt.Sprintf("this database has no game %q: check the spelling, or add it with `lotteryadmin games add`",
 			feed.Shown(c.GameID))}

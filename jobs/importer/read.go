@@ -52,7 +52,7 @@ func (r *run) read(ctx context.Context, source Source) (*file, error) {
 	s := &reading{run: r, file: f, game: source.Game}
 	lines, err := s.parse(ctx, source)
 	if err == nil && s.stranger != "" && len(f.rows) == 0 {
-		err = models.Errorf(models.CodeConflict, "it has draws of %s, and none of %s, whose file is expected here: nothing of it is taken", s.stranger, s.game)
+		err = models.Errorf(models.CodeConflict, "it has draws of %s but none of %s, whose file is expected here: nothing is imported from it", s.stranger, s.game)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -104,7 +104,7 @@ func (s *reading) take(c *feed.Candidate) error {
 	f, r := s.file, s.run
 	index := s.index
 	if index == math.MaxUint32 {
-		return models.Errorf(models.CodeInvalid, "the file has over %d draws: split it", math.MaxUint32)
+		return models.Errorf(models.CodeInvalid, "the file has more than %d draws: split it", math.MaxUint32)
 	}
 	s.index++
 	if c.Line != s.lastLine {

@@ -123,7 +123,7 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 		case <-time.After(rand.N(pause)):
 		}
 	}
-	return models.Errorf(models.CodeUnavailable, "others changed the draws all the time, for %s: run it again", r.opts.Patience)
+	return models.Errorf(models.CodeUnavailable, "other programs kept changing the draws for %s: run it again", r.opts.Patience)
 }
 
 // doubted asks Doubt of a planned file, and makes it one that cannot be used.

@@ -74,7 +74,7 @@ func (s *Store) tellWaiting(ctx context.Context, limit time.Duration) error {
 		}
 		switch {
 		case limit > 0 && next >= limit:
-			return models.Errorf(models.CodeUnavailable, "the database has not answered for too long: %s", why)
+			return models.Errorf(models.CodeUnavailable, "the database has not responded for too long: %s", why)
 		case s.waiting != nil:
 			s.waiting(why)
 		}
@@ -163,13 +163,13 @@ func (s *Store) heldUpBy(ctx context.Context) string {
 	}
 	switch {
 	case err != nil:
-		return "it does not answer: see that PostgreSQL is well"
+		return "it does not respond: check PostgreSQL"
 	case migrating && slices.Contains(s.backends.list(), by.pid):
-		return "it is being brought up to date, which may take long: let it go on"
+		return "it is being upgraded, which may take long: let it finish"
 	case migrating:
-		return fmt.Sprintf("another program is bringing it up to date (%s): let it go on", by)
+		return fmt.Sprintf("another program is upgrading it (%s): let it finish", by)
 	default:
-		return "it takes its time, and no lock is known that holds it up: pg_stat_activity has what PostgreSQL is doing"
+		return "it is slow, but no lock is blocking it: pg_stat_activity shows what PostgreSQL is doing"
 	}
 }
 

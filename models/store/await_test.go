@@ -77,7 +77,7 @@ func TestStartThatWaitsTooLong(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		err := st.Prepare(ctx, false)
 		cancel()
-		if told != 1 || models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "the database has not answered for too long: ") ||
+		if told != 1 || models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "the database has not responded for too long: ") ||
 			!strings.Contains(err.Error(), "has locked the table "+table+" (") {
 			t.Errorf("%s: told %d times, %v", table, told, err)
 		}
@@ -103,9 +103,9 @@ func TestStopWhileWaiting(t *testing.T) {
 func TestMigrationIsNotGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ lock, want string }{
-		"another program's":   {fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lock.DefaultLockID), "another program is bringing it up to date (process "},
+		"another program's":   {fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lock.DefaultLockID), "another program is upgrading it (process "},
 		"behind a table":      {"LOCK TABLE stripe_events", "another session has locked the table stripe_events (process "},
-		"one that takes long": {"", "it is being brought up to date"},
+		"one that takes long": {"", "it is being upgraded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -55,7 +55,7 @@ func DialectOf(databaseURL string) string {
 // there whole or not at all. CodeConflict: file exists already; CodeNotFound: there is no database; CodeInvalid: file is "".
 func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err error) {
 	if file == "" { // as of a script's variable that is not set
-		return 0, models.Errorf(models.CodeInvalid, "the backup's file has no name: name a new file")
+		return 0, models.Errorf(models.CodeInvalid, "the backup needs a file name: give a new file")
 	}
 	if !Exists(databaseURL) {
 		return 0, models.Errorf(models.CodeNotFound, "there is no database at %s", databaseURL)
@@ -108,7 +108,7 @@ func publish(temp *os.File, file string) (int64, error) {
 }
 
 func fileExists(file string) error {
-	return models.Errorf(models.CodeConflict, "%s exists already: name a new file", file)
+	return models.Errorf(models.CodeConflict, "%s already exists: give a new file", file)
 }
 
 // backupSQLite fills the empty file target from a connection of its own: it only reads, so writers do not wait.
@@ -126,7 +126,7 @@ func backupSQLite(ctx context.Context, path, target string) error {
 	err = errors.Join(err, pool.Close())
 	switch {
 	case diskFull(err): // it only reads the database
-		return models.Errorf(models.CodeUnavailable, "there is no room for the backup in %s: make room, or name a file on another disk", filepath.Dir(target))
+		return models.Errorf(models.CodeUnavailable, "there is not enough space for the backup in %s: free up space, or give a file on another disk", filepath.Dir(target))
 	case damaged(err): // no copy of a damaged database passes for a backup
 		return unavailable(fmt.Errorf("copy %s: %w", path, err))
 	case err != nil:
@@ -139,7 +139,7 @@ func backupSQLite(ctx context.Context, path, target string) error {
 func backupPostgres(ctx context.Context, databaseURL string, target *os.File) error {
 	pgDump, err := exec.LookPath("pg_dump")
 	if err != nil {
-		return errors.New("backing up PostgreSQL needs pg_dump, which is not installed here: install PostgreSQL's client programs, of the server's version or newer")
+		return errors.New("backing up PostgreSQL needs pg_dump, which is not installed here: install PostgreSQL's client programs, in the server's version or newer")
 	}
 	address, password, err := libpqURL(databaseURL)
 	if err != nil {

@@ -89,7 +89,7 @@ func TestBackupRefuses(t *testing.T) {
 	if text, err := os.ReadFile(file); err != nil || string(text) != "precious" {
 		t.Errorf("the existing file is now %q, %v", text, err)
 	}
-	if _, err := store.Backup(ctx, url, ""); models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), "name a new file") {
+	if _, err := store.Backup(ctx, url, ""); models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), "give a new file") {
 		t.Errorf("no name: %v", err)
 	}
 	garbage := filepath.Join(dir, "garbage.db")

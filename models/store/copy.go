@@ -122,7 +122,7 @@ type copying struct {
 func (c *copying) refuse() error {
 	if same, err := c.same(); err != nil || same {
 		if err == nil {
-			err = models.Errorf(models.CodeConflict, "source and target are the same database: name another to copy from (--from) or another to fill (--database-url, or database_url)")
+			err = models.Errorf(models.CodeConflict, "source and target are the same database: give another one to copy from (--from) or to fill (--database-url, or database_url)")
 		}
 		return err
 	}
@@ -156,7 +156,7 @@ func (c *copying) refuse() error {
 		}
 	}
 	if len(held) > 0 {
-		return models.Errorf(models.CodeConflict, "the target is in use and was left as it is (there are rows in %s): copy into a new database", strings.Join(held, ", "))
+		return models.Errorf(models.CodeConflict, "the target is in use and was left as it is (it has rows in %s): copy into a new database", strings.Join(held, ", "))
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (c *copying) lock() error {
 		}
 	}
 	if err := c.tx.Exec("LOCK TABLE " + strings.Join(names, ", ") + " IN EXCLUSIVE MODE").Error; err != nil {
-		return &models.Error{Code: models.CodeUnavailable, Message: "another program is at work in the target: stop the servers that use it, then copy again", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "another program is using the target: stop the servers that use it, then copy again", Err: err}
 	}
 	return nil
 }

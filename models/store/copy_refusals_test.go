@@ -96,7 +96,7 @@ func TestCopyRefusesTargets(t *testing.T) {
 		} {
 			change(t, driverOf(to), addressOf(to), row[0])
 			before := everything()
-			if _, err := copyInto(t, from, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "(there are rows in "+table+")") {
+			if _, err := copyInto(t, from, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "(it has rows in "+table+")") {
 				t.Errorf("%s: %v", table, err)
 			}
 			if everything() != before {

@@ -118,7 +118,7 @@ func (s *Store) columnTypes(tx *gorm.DB, table schemaTable) ([]columnType, error
 	for i, name := range table.columns {
 		at := slices.IndexFunc(found, func(c columnType) bool { return c.Name == name })
 		if at < 0 {
-			return nil, models.Errorf(models.CodeConflict, "the table %s of %s has no column %s, which its schema demands: somebody changed it by hand", table.name, s.dialect, name)
+			return nil, models.Errorf(models.CodeConflict, "the table %s of %s has no column %s, which its schema requires: somebody changed it by hand", table.name, s.dialect, name)
 		}
 		sorted[i] = found[at]
 	}

@@ -92,7 +92,7 @@ func (from *Source) check(ctx context.Context) error {
 		return err
 	}
 	if isDemo {
-		return models.Errorf(models.CodeConflict, "%s belongs to the demo, whose draws are made up: they are not copied", from.name)
+		return models.Errorf(models.CodeConflict, "%s belongs to the demo, and its made-up draws are not copied", from.name)
 	}
 	current, err := schemaVersion(from.store.reader(ctx))
 	if err != nil {

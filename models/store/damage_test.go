@@ -51,7 +51,7 @@ func TestDamagedFile(t *testing.T) {
 	if err := st.Close(); err != nil {
 		t.Error(err)
 	}
-	const want = "the database is damaged: stop the servers and put a backup in its place"
+	const want = "the database is damaged: stop the servers and replace it with a backup"
 	copied := filepath.Join(t.TempDir(), "copy.db")
 	if _, err := Backup(ctx, "sqlite:"+path, copied); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("a backup of it: %v", err)
@@ -68,12 +68,12 @@ func TestFileThatCannotBeOpened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lottery.db")
 	write(t, path, []byte(strings.Repeat("not a database ", 100)))
 	_, err := Open(t.Context(), "sqlite:"+path, Options{})
-	if models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), path+" is no database of SQLite: name another file") {
+	if models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), path+" is not a SQLite database: give another file") {
 		t.Errorf("%v", err)
 	}
 
 	folder := t.TempDir()
-	const isFolder = " is a folder, not the file of a database: name a file"
+	const isFolder = " is a folder, not a database file: give a file"
 	if _, err := Open(t.Context(), "sqlite:"+folder, Options{Existing: true}); err == nil || !strings.HasPrefix(err.Error(), folder+isFolder) {
 		t.Errorf("a folder: %v", err)
 	}

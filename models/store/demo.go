@@ -29,7 +29,7 @@ func (s *Store) NotDemo(ctx context.Context) error {
 	if err != nil || !isDemo {
 		return err
 	}
-	return models.Errorf(models.CodeConflict, "this database belongs to the demo, whose draws are made up, and takes no others: name one of your own (--database-url, or database_url)")
+	return models.Errorf(models.CodeConflict, "this database belongs to the demo and only takes its made-up draws: use one of your own (--database-url, or database_url)")
 }
 
 // MarkDemo makes this database the demo's. Only an empty one should be marked.

@@ -34,7 +34,7 @@ func (s *Store) Export(ctx context.Context, f DrawFilter, begin func(addons []st
 	where, args := f.where()
 	names, err := s.addonNames(tx, where, args)
 	if isBadJSON(err) {
-		return errors.New("the database holds a draw whose add-ons cannot be read: `lotteryadmin draws verify` tells which")
+		return errors.New("the database has a draw whose add-ons cannot be read: `lotteryadmin draws verify` shows which")
 	}
 	if err != nil {
 		return translate(err)
@@ -124,7 +124,7 @@ func exportRows(rows *sql.Rows, yield func(*models.Draw) error) error {
 			return translate(err)
 		}
 		if err := d.Date.UnmarshalText(date); err != nil {
-			return fmt.Errorf("the database holds a draw of %s on an impossible date (`lotteryadmin draws verify` tells more): %w", game, err)
+			return fmt.Errorf("the database has a draw of %s on an impossible date (see `lotteryadmin draws verify`): %w", game, err)
 		}
 		if d.GameID != string(game) {
 			d.GameID = string(game)

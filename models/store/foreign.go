@@ -58,5 +58,5 @@ func (s *Store) notForeignSchema(ctx context.Context, databaseURL string) error 
 }
 
 func errForeign(database string) error {
-	return models.Errorf(models.CodeConflict, "%s is a database of another program, and was left as it is: name one of its own for this service (--database-url, or database_url)", database)
+	return models.Errorf(models.CodeConflict, "%s is a database of another program, and was left as it is: give this service a database of its own (--database-url, or database_url)", database)
 }

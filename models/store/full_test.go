@@ -37,14 +37,14 @@ func TestDiskFull(t *testing.T) {
 	for err == nil {
 		err = st.Note(ctx, &Operator{Who: "ada", Command: "test"}, "", strings.Repeat("x", 10_000), "")
 	}
-	const want = "the disk of the database is full: make room"
+	const want = "the database's disk is full: free up space"
 	if !errors.Is(err, ErrDiskFull) || err.Error() != want || models.ErrorCode(err) != models.CodeUnavailable {
 		t.Errorf("SQLite: %v", err)
 	}
 	if err := unavailable(fmt.Errorf("insert: %w", &pgconn.PgError{Code: "53100", Message: "could not extend file"})); err.Error() != want {
 		t.Errorf("PostgreSQL: %v", err)
 	}
-	if err := unavailable(&pgconn.PgError{Code: "57P01", Message: "shutting down"}); !strings.HasPrefix(err.Error(), "the database does not answer: ") {
+	if err := unavailable(&pgconn.PgError{Code: "57P01", Message: "shutting down"}); !strings.HasPrefix(err.Error(), "the database does not respond: ") {
 		t.Errorf("another fault: %v", err)
 	}
 }
@@ -65,7 +65,7 @@ func TestNoRoomForABackup(t *testing.T) {
 	if err := st.Prepare(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	const want = "there is no room for the backup in /dev: make room, or name a file on another disk"
+	const want = "there is not enough space for the backup in /dev: free up space, or give a file on another disk"
 	if err := backupSQLite(t.Context(), path, full); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
@@ -95,7 +95,7 @@ func TestAnotherWrites(t *testing.T) {
 	}
 	defer tx.Rollback()
 	_, err = st.WarnUsage(ctx, "a", 0, 80) // it waits for a moment only
-	if models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "another program is writing to the database") {
+	if models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "another program, such as an import, is writing to the database") {
 		t.Errorf("%v", err)
 	}
 }

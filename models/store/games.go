@@ -26,7 +26,7 @@ func (s *Store) Game(ctx context.Context, id string) (models.Game, error) {
 		err = s.reader(ctx).Take(&g, "id = ?", id).Error
 	}
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return g, models.Errorf(models.CodeNotFound, "there is no game %q; `lotteryadmin games list` shows those that exist", id)
+		return g, models.Errorf(models.CodeNotFound, "there is no game %q; `lotteryadmin games list` lists them all", id)
 	}
 	if err != nil {
 		return g, unavailable(err)
@@ -51,7 +51,7 @@ func (s *Store) AddGame(ctx context.Context, g models.Game) (models.Game, error)
 	})
 	switch {
 	case errors.Is(err, gorm.ErrDuplicatedKey):
-		return g, models.Errorf(models.CodeConflict, "there is a game %q already", g.ID)
+		return g, models.Errorf(models.CodeConflict, "there is already a game %q", g.ID)
 	case err != nil:
 		return g, unavailable(err)
 	}

@@ -91,7 +91,7 @@ func (s *Store) writable(ctx context.Context) error {
 		case s.dialect == SQLite:
 			return nil
 		}
-		return mayMakeTables(tx, "its user may not make tables in it")
+		return mayMakeTables(tx, "its user cannot create tables in it")
 	})
 }
 
@@ -114,7 +114,7 @@ func mayMakeTables(tx *gorm.DB, refused string) error {
 	case err != nil:
 		return unavailable(err)
 	case may == nil:
-		return models.Errorf(models.CodeUnavailable, "search_path names no schema that is there: make it with CREATE SCHEMA, or set search_path for the database, its user or in database_url")
+		return models.Errorf(models.CodeUnavailable, "search_path names no existing schema: create it with CREATE SCHEMA, or set search_path for the database, for its user or in database_url")
 	case !*may:
 		return models.Errorf(models.CodeUnavailable, "%s", refused)
 	}

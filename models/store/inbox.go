@@ -121,7 +121,7 @@ func (s *Store) Events(ctx context.Context, f EventFilter) ([]models.StripeEvent
 // RetryEvent makes an event due now, whatever became of it.
 func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, error) {
 	var e models.StripeEvent
-	none := models.Errorf(models.CodeNotFound, "there is no event %q; `billing events` lists those that came", id)
+	none := models.Errorf(models.CodeNotFound, "there is no event %q; `billing events` lists those that arrived", id)
 	if !storable(id) {
 		return e, none
 	}

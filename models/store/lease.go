@@ -87,7 +87,7 @@ func (s *Store) under(ctx context.Context, l Lease, fn func(tx *gorm.DB) error) 
 			return err
 		}
 		if holder != l.holder {
-			return &models.Error{Code: models.CodeUnavailable, Message: "this is being worked on elsewhere; try again", Err: ErrLeaseLost}
+			return &models.Error{Code: models.CodeUnavailable, Message: "another process is working on this; try again", Err: ErrLeaseLost}
 		}
 		return fn(tx)
 	})

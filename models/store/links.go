@@ -33,10 +33,10 @@ type NewLink struct {
 var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent several links in the last hour; look for them, or try again in 15 minutes")
 
 // ErrSignedOut says that the session which asks for a link has ended meanwhile.
-var ErrSignedOut = models.Errorf(models.CodeConflict, "you have been signed out meanwhile: sign in again")
+var ErrSignedOut = models.Errorf(models.CodeConflict, "you have been signed out in the meantime; sign in again")
 
 // ErrSuspended says that a suspended account keeps its address.
-var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended, and keeps its address until that is lifted: write to support")
+var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended, and its address cannot change until the suspension is lifted; contact support")
 
 // CreateLink notes a link that is about to be sent. It is the same for addresses that have an account and those that
 // have none. Of an account's links to new addresses the newest alone works.
@@ -140,7 +140,7 @@ func (s *Store) WithdrawLink(ctx context.Context, hash [32]byte) error {
 
 // errLinkGone is the same for a link that never was and one that does not work any more.
 func errLinkGone() error {
-	return models.Errorf(models.CodeNotFound, "this link was used already, or it has expired")
+	return models.Errorf(models.CodeNotFound, "this link has already been used, or has expired")
 }
 
 // Link is a link that works; CodeNotFound if it does not, beside what it was, if there was one. Looking does not spend it.
@@ -271,7 +271,7 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, 
 		}
 		err = tx.Model(&models.Account{}).Where("id = ?", a.ID).Updates(map[string]any{"email": l.Email, "email_key": l.EmailKey}).Error
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
-			return models.Errorf(models.CodeConflict, "there is another account with this address: sign in there, or close it first")
+			return models.Errorf(models.CodeConflict, "there is another account with this address; sign in there, or close it first")
 		}
 		if err != nil {
 			return err

@@ -130,7 +130,7 @@ func (s *Store) mayBegin(ctx context.Context) error {
 		return unavailable(err)
 	}
 	if encoding != "UTF8" && encoding != "SQL_ASCII" { // which takes bytes as they are, too
-		return models.Errorf(models.CodeUnavailable, "the database has the encoding %s, in which names cannot all be kept, and a backup changes them: make it with `createdb --encoding=UTF8 --template=template0`", encoding)
+		return models.Errorf(models.CodeUnavailable, "the database has the encoding %s, which cannot store all names, and a backup would change them: create it with `createdb --encoding=UTF8 --template=template0`", encoding)
 	}
 	return mayMakeTables(tx, notOwner)
 }
@@ -157,7 +157,7 @@ func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, er
 	}
 	if len(st.Pending) > 0 {
 		if !migrate {
-			return nil, models.Errorf(models.CodeConflict, "the database schema is at %d and this program needs %d: run `lotteryadmin db migrate`, or leave --no-migrate out",
+			return nil, models.Errorf(models.CodeConflict, "the database schema is at %d and this program needs %d: run `lotteryadmin db migrate`, or leave out --no-migrate",
 				st.Current, st.Newest)
 		}
 		if err := s.Await(ctx, func(ctx context.Context) (err error) { // however long a migration takes

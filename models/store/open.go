@@ -85,7 +85,7 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	var err error
 	switch {
 	case opts.Existing && !Exists(databaseURL):
-		return nil, models.Errorf(models.CodeNotFound, "there is no database at %s: name the one that is meant (--config, or database_url), or run `lotteryadmin db migrate`, which makes it", databaseURL)
+		return nil, models.Errorf(models.CodeNotFound, "there is no database at %s: give the right one (--config, or database_url), or create it with `lotteryadmin db migrate`", databaseURL)
 	case strings.HasPrefix(databaseURL, "sqlite:"):
 		err = s.openSQLite(ctx, databaseURL)
 	case strings.HasPrefix(databaseURL, "postgres://"), strings.HasPrefix(databaseURL, "postgresql://"):
@@ -124,7 +124,7 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 	case s.path == "" || strings.HasPrefix(s.path, ":memory:") || strings.ContainsAny(s.path, "?#"):
 		return models.Errorf(models.CodeInvalid, "the database URL %s does not name a file; use sqlite:data/lottery.db", databaseURL)
 	case strings.HasPrefix(s.path, "~"): // which only a shell reads, and not there
-		return models.Errorf(models.CodeInvalid, "in the database URL %s no shell reads the ~: write the folder out, as in sqlite:/home/ada/lottery.db", databaseURL)
+		return models.Errorf(models.CodeInvalid, "the ~ in the database URL %s is not expanded: write out the folder, as in sqlite:/home/ada/lottery.db", databaseURL)
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o750); err != nil {
 		return fmt.Errorf("make the folder of the database: %w", err)
@@ -307,23 +307,23 @@ func (s *Store) Close() error {
 func unopened(path string, err error) error {
 	const notADatabase, readOnly, kind = 26, 8, 0xFF
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return models.Errorf(models.CodeUnavailable, "%s is a folder, not the file of a database: name a file (--database-url, or database_url)", path)
+		return models.Errorf(models.CodeUnavailable, "%s is a folder, not a database file: give a file (--database-url, or database_url)", path)
 	}
 	lite, _ := errors.AsType[*gosqlite.Error](err)
 	switch {
 	case lite == nil:
 		return fmt.Errorf("open %s: %w", path, err)
 	case lite.Code()&kind == notADatabase:
-		return &models.Error{Code: models.CodeUnavailable, Message: path + " is no database of SQLite: name another file (--database-url, or database_url), or put a backup in its place", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: path + " is not a SQLite database: give another file (--database-url, or database_url), or replace it with a backup", Err: err}
 	case lite.Code()&kind == readOnly:
-		return &models.Error{Code: models.CodeUnavailable, Message: path + " cannot be written: this user needs the right to write the file and its folder, where SQLite keeps its log", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: path + " cannot be written: this user needs write access to the file and to its folder, where SQLite keeps its log", Err: err}
 	default:
 		return unavailable(fmt.Errorf("open %s: %w", path, err))
 	}
 }
 
 // ErrDiskFull is that nothing can be written.
-var ErrDiskFull error = &models.Error{Code: models.CodeUnavailable, Message: "the disk of the database is full: make room"}
+var ErrDiskFull error = &models.Error{Code: models.CodeUnavailable, Message: "the database's disk is full: free up space"}
 
 // unavailable marks an error of the database itself.
 func unavailable(err error) error {
@@ -331,15 +331,15 @@ func unavailable(err error) error {
 		return ErrDiskFull
 	}
 	if damaged(err) {
-		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and put a backup in its place (docs/operations.md)", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and replace it with a backup (docs/operations.md)", Err: err}
 	}
 	if Locked(err) {
-		return &models.Error{Code: models.CodeUnavailable, Message: "another program is writing to the database, as an import does: try again in a moment", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "another program, such as an import, is writing to the database: try again in a moment", Err: err}
 	}
 	if advice := denied(err); advice != "" {
 		return &models.Error{Code: models.CodeUnavailable, Message: advice, Err: err}
 	}
-	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not answer", Err: err}
+	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not respond", Err: err}
 }
 
 // What helps where PostgreSQL does not let its user do something. From release 15 on, a user who was only made, and owns

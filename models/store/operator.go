@@ -103,7 +103,7 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
 		d, err = s.lockDraw(tx, slot)
 		if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && d.Void) {
-			return models.Errorf(models.CodeNotFound, "%s holds no draw on %s %s (sequence %d)", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
+			return models.Errorf(models.CodeNotFound, "%s has no draw on %s %s (sequence %d)", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
 		}
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func slotOf(tx *gorm.DB, slot models.Slot) *gorm.DB {
 
 func (s *Store) checkOperatorDraw(game *models.Game, in OperatorDraw) error {
 	if !models.ValidNumber(in.Number) || len(in.Number) != game.Digits {
-		return models.Errorf(models.CodeInvalid, "%q is not a number of %s: it draws %s, leading zeros included", in.Number, game.ID, models.Count(game.Digits, "digit"))
+		return models.Errorf(models.CodeInvalid, "%q is not a number of %s: it draws %s, including leading zeros", in.Number, game.ID, models.Count(game.Digits, "digit"))
 	}
 	if !game.Tods.Has(in.Tod) {
 		return models.Errorf(models.CodeInvalid, "%s does not draw at %s; its times of day are %s", game.ID, in.Tod, game.Tods)
@@ -178,7 +178,7 @@ func (s *Store) checkOperatorDraw(game *models.Game, in OperatorDraw) error {
 		return err
 	}
 	if in.Date > models.DateOf(s.now().In(loc))+1 {
-		return models.Errorf(models.CodeInvalid, "%s is after tomorrow in the game's zone (%s)", in.Date, game.Timezone)
+		return models.Errorf(models.CodeInvalid, "%s is after tomorrow in the game's time zone (%s)", in.Date, game.Timezone)
 	}
 	return nil
 }

@@ -15,5 +15,5 @@ func (s *Store) replaced() error {
 	if now, err := os.Stat(s.path); err == nil && os.SameFile(s.opened, now) {
 		return nil
 	}
-	return models.Errorf(models.CodeUnavailable, "%s is not the file that was opened: it was moved or replaced, and what is written goes to the one that is gone; restart the servers", s.path)
+	return models.Errorf(models.CodeUnavailable, "%s is not the file that was opened: it was moved or replaced, and changes go to the old file; restart the servers", s.path)
 }

@@ -67,10 +67,10 @@ func TestNoSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if _, err := st.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "search_path names no schema") {
+	if _, err := st.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "search_path names no existing schema") {
 		t.Errorf("migrate: %v", err)
 	}
-	if h, err := st.Health(t.Context()); err != nil || h.Writable == nil || !strings.Contains(h.Writable.Error(), "search_path names no schema") {
+	if h, err := st.Health(t.Context()); err != nil || h.Writable == nil || !strings.Contains(h.Writable.Error(), "search_path names no existing schema") {
 		t.Errorf("health: %v %v", h.Writable, err)
 	}
 }

@@ -24,7 +24,7 @@ import (
 // other columns.
 var Form = feed.Form{
 	Feed:     models.FeedCSV,
-	Expected: "CSV with the header game,date,tod,number (and, where wanted, sequence and add-on columns)",
+	Expected: "CSV with the header game,date,tod,number (and, optionally, sequence and add-on columns)",
 	Parse:    parse,
 }
 

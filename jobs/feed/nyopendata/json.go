@@ -24,7 +24,7 @@ func parseJSON(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) 
 	if err := p.document(); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return in.count(), models.Errorf(models.CodeInvalid, "the JSON is broken or breaks off at line %d: fetch the file again", in.lineBefore(dec.InputOffset()))
+			return in.count(), models.Errorf(models.CodeInvalid, "the JSON is broken or ends early at line %d: fetch the file again", in.lineBefore(dec.InputOffset()))
 		}
 		return in.count(), err
 	}

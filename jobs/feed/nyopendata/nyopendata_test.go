@@ -133,12 +133,12 @@ func TestUnusableFiles(t *testing.T) {
 		"09/24/2020,433,433,3070,2151\n":                         `"09/24/2020,433,433,3070,2151" is not the header`,
 		`{"error":true,"message":"Dataset is gone"}`:             `data.ny.gov answered "Dataset is gone"`,
 		`{"draw_date":"2020-09-24T00:00:00.000"}`:                "it is a JSON object, not an array",
-		"[{\"draw_date\":\"2020-09-24T00:00:00.000\"},\n{\"a\":": "breaks off at line 2",
-		"[\n\n{]":       "breaks off at line 3",
-		"[":             "breaks off at line 1",
+		"[{\"draw_date\":\"2020-09-24T00:00:00.000\"},\n{\"a\":": "ends early at line 2",
+		"[\n\n{]":       "ends early at line 3",
+		"[":             "ends early at line 1",
 		`[{"a":"b"}] x`: "something follows",
 		"[] []":         "something follows",
-		`{"a":`:         "breaks off at line 1",
+		`{"a":`:         "ends early at line 1",
 	})
 }
 
