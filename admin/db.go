@@ -35,7 +35,7 @@ func (t *tool) db() *cli.Command {
 		},
 		{
 			Name: "copy", Usage: "fill a new database with everything from another one",
-			Flags: []cli.Flag{&cli.StringFlag{Name: "from", Required: true, Usage: "the `URL` of the database to copy, in the form that --database-url takes"}},
+			Flags: []cli.Flag{&cli.StringFlag{Name: "from", Required: true, Usage: "the database to copy: its `URL`, sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"}},
 			Description: "The configured database (--database-url, or database_url) is filled, and must be new; the other is only\n" +
 				"read. Either everything is copied or nothing. Stop the servers of both first: changes made meanwhile\n" +
 				"are not copied. Exit code 5 if the database is not empty.\n\n" +

@@ -318,7 +318,7 @@ func TestOfferBesideAnOwnLimit(t *testing.T) {
 	s := openShop(t)
 	p := s.person()
 	p.signIn(email)
-	p.get("/dashboard/plan").says(t, http.StatusOK, "10,000 requests a day, immediately")
+	p.get("/dashboard/plan").says(t, http.StatusOK, "10,000 requests a day, effective immediately")
 	p.get("/dashboard").says(t, http.StatusOK, "Calls get a 429", "Upgrade to Pro and continue") // nothing counts here: nothing is left
 	if _, err := s.store.OverrideLimit(t.Context(), email, new(50)); err != nil {
 		t.Fatal(err)
