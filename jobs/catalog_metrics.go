@@ -20,15 +20,15 @@ type CatalogMetrics struct {
 // NewCatalogMetrics tells of the index in live.
 func NewCatalogMetrics(live *catalog.Live) *CatalogMetrics {
 	return &CatalogMetrics{live: live, failures: prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "lottery_catalog_refresh_errors_total", Help: "Times that the draws could not be checked for changes, or not be loaded.",
+		Name: "lottery_catalog_refresh_errors_total", Help: "How often the draws could not be checked for changes or loaded.",
 	})}
 }
 
 var (
 	catalogDraws = prometheus.NewDesc("lottery_catalog_draws", "Draws in the index.", nil, nil)
 	catalogGames = prometheus.NewDesc("lottery_catalog_games", "Games in the index.", nil, nil)
-	catalogVers  = prometheus.NewDesc("lottery_catalog_data_version", "Number of the data version that answers come from; it grows with every change.", nil, nil)
-	catalogData  = prometheus.NewDesc("lottery_catalog_updated_timestamp_seconds", "When the draws that answers come from were changed last.", nil, nil)
+	catalogVers  = prometheus.NewDesc("lottery_catalog_data_version", "Number of the data version that is being served; it grows with every change.", nil, nil)
+	catalogData  = prometheus.NewDesc("lottery_catalog_updated_timestamp_seconds", "When the draws being served last changed.", nil, nil)
 	catalogLoad  = prometheus.NewDesc("lottery_catalog_loaded_timestamp_seconds", "When this node built its index.", nil, nil)
 	catalogBuild = prometheus.NewDesc("lottery_catalog_build_seconds", "How long the newest index took to build.", nil, nil)
 )

@@ -51,7 +51,7 @@ const (
 func NewConnections(most int) *Connections {
 	return &Connections{most: most, open: map[*connection]struct{}{}, closed: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lottery_http_connections_closed_total",
-		Help: "Connections closed for want of room: waiting (no request on them), refused (all were busy), stalled (sent or read too slowly while requests were shed).",
+		Help: "Connections closed to make room: waiting (idle), refused (all were busy), stalled (sent or read too slowly while requests were shed).",
 	}, []string{"reason"})}
 }
 

@@ -62,9 +62,9 @@ func NewFront(next http.Handler, most int, publicURL string, isPage func(path st
 // Register adds the metrics to r.
 func (f *Front) Register(r prometheus.Registerer) {
 	r.MustRegister(f.shed, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "lottery_http_requests_in_flight", Help: "Requests being answered now.",
+		Name: "lottery_http_requests_in_flight", Help: "Requests being handled now.",
 	}, func() float64 { return float64(f.inFlight.Load()) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "lottery_http_requests_in_flight_limit", Help: "Requests that may be answered at once; 0 = as many as come.",
+		Name: "lottery_http_requests_in_flight_limit", Help: "Requests that may be in flight at the same time; 0 = no limit.",
 	}, func() float64 { return float64(f.most) }))
 }
 

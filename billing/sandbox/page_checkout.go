@@ -38,7 +38,7 @@ func (s *Sandbox) showCheckout(w http.ResponseWriter, r *http.Request, note stri
 	})
 	switch status {
 	case "":
-		say(w, http.StatusNotFound, "No such checkout", "This address belongs to no checkout session.", "")
+		say(w, http.StatusNotFound, "No such checkout", "This URL does not belong to a checkout session.", "")
 	case sessionComplete:
 		say(w, http.StatusOK, "Already paid", "This checkout is complete. It cannot be paid twice.", next)
 	case sessionExpired:
@@ -109,7 +109,7 @@ func (s *Sandbox) checkoutCancel(w http.ResponseWriter, r *http.Request) {
 		}
 	})
 	if to == "" {
-		say(w, http.StatusNotFound, "No such checkout", "This address belongs to no checkout session.", "")
+		say(w, http.StatusNotFound, "No such checkout", "This URL does not belong to a checkout session.", "")
 		return
 	}
 	leave(w, r, to)

@@ -39,7 +39,7 @@ func (s *Sandbox) portalPage(w http.ResponseWriter, r *http.Request) {
 	})
 	switch {
 	case !known:
-		say(w, http.StatusNotFound, "No such page", "This address belongs to no portal session.", "")
+		say(w, http.StatusNotFound, "No such page", "This URL does not belong to a portal session.", "")
 	case !lives:
 		say(w, http.StatusGone, "Too late", "This link has expired. Start again where you came from.", view.Return)
 	default:
@@ -62,7 +62,7 @@ func (s *Sandbox) viewPortal(ps *portalSession) portalView {
 		}
 	}
 	if m, ok := s.paysWith(c); ok {
-		v.Card = "The one that ends with " + m.Card.last4() + "."
+		v.Card = "Card ending in " + m.Card.last4() + "."
 	}
 	for _, sub := range slices.Backward(s.d.Subs.of(c.ID)) {
 		v.Subs = append(v.Subs, s.viewSub(sub, g))
@@ -101,11 +101,11 @@ func (g *portalConfig) mayChangeEmail() bool {
 
 // portalNotes is what the portal says after a button, by the word in its address.
 var portalNotes = map[string]string{
-	"cancelled": "The subscription is cancelled.",
-	"ends":      "The subscription ends with its period.",
-	"goes_on":   "The subscription goes on.",
-	"card":      "The payment method is changed.",
-	"email":     "The e-mail address is changed.",
+	"cancelled": "The subscription has been canceled.",
+	"ends":      "The subscription will end with the current period.",
+	"goes_on":   "The subscription will continue.",
+	"card":      "The payment method has been changed.",
+	"email":     "The email address has been changed.",
 	"paid":      "The invoice is being paid.",
 	"declined":  "The payment was declined.",
 	"no":        "That is not possible here.",

@@ -136,25 +136,25 @@ func TestPortalPage(t *testing.T) {
 	customer, sub := b.pro(sandbox.CardOK)
 	page := b.portal(customer, b.configuration("at_period_end").ID).URL
 	status, text := b.get(page)
-	for _, want := range []string{"Lottery", sub, "9.99 USD", "ends with 4242", "ann@example.com", "Cancel at the end of the period", "https://example.com/back", "-0001"} {
+	for _, want := range []string{"Lottery", sub, "9.99 USD", "ending in 4242", "ann@example.com", "Cancel at the end of the period", "https://example.com/back", "-0001"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
 	}
-	if status != 200 || strings.Contains(text, "Do not cancel") {
+	if status != 200 || strings.Contains(text, "Undo cancellation") {
 		t.Error(status)
 	}
 	b.hush()
-	b.press(page, "ends with its period", "do", "cancel", "subscription", sub)
+	b.press(page, "will end with the current period", "do", "cancel", "subscription", sub)
 	if !b.Subscriptions(customer)[0].AtPeriodEnd {
 		t.Error("not cancelled")
 	}
-	b.press(page, "goes on", "do", "undo", "subscription", sub)
+	b.press(page, "will continue", "do", "undo", "subscription", sub)
 	if b.Subscriptions(customer)[0].AtPeriodEnd {
 		t.Error("not undone")
 	}
-	b.press(page, "address is changed", "do", "email", "email", "new@example.com")
-	b.press(page, "payment method is changed", "do", "card", "card", "fails_later")
+	b.press(page, "address has been changed", "do", "email", "email", "new@example.com")
+	b.press(page, "payment method has been changed", "do", "card", "card", "fails_later")
 	b.quiesce()
 	if want := []string{
 		"customer.subscription.updated", "customer.subscription.updated", "customer.updated", "payment_method.attached", "customer.updated",
@@ -170,10 +170,10 @@ func TestPortalPage(t *testing.T) {
 	open := b.Invoices(customer)[1].ID
 	page = b.portal(customer, b.configuration("immediately").ID).URL
 	b.press(page, "declined", "do", "pay", "invoice", open)
-	b.press(page, "payment method is changed", "do", "card", "card", "ok")
+	b.press(page, "payment method has been changed", "do", "card", "card", "ok")
 	b.press(page, "being paid", "do", "pay", "invoice", open)
 	b.want(sub, "active")
-	b.press(page, "is cancelled", "do", "cancel", "subscription", sub)
+	b.press(page, "has been canceled", "do", "cancel", "subscription", sub)
 	b.want(sub, "canceled")
 	b.press(page, "not possible", "do", "undo", "subscription", sub)
 	b.Advance(2 * time.Hour)

@@ -70,8 +70,8 @@ func TestJourney(t *testing.T) {
 	}
 
 	b.open(stripeOf(t, p) + "/_sandbox")
-	b.press("One month on")
-	b.press("One day on")
+	b.press("Advance one month")
+	b.press("Advance one day")
 	b.until(p.base+"/dashboard/plan", "100 requests a day")
 	b.says("Upgrade to Pro")
 	waitUntil(t, "the key to have Free's limit", func() bool {
@@ -145,7 +145,7 @@ func TestCheckoutAstray(t *testing.T) {
 	// The forgotten tab tries once more, and the old return address still tells the truth.
 	second.open(checkout)
 	second.says("Already paid")
-	second.press("Go on")
+	second.press("Continue")
 	second.says("Welcome to Pro")
 	if counts := sessionsOf(t, stripe); counts["complete"] != 1 || counts["open"] != 0 {
 		t.Errorf("checkouts: %v", counts)

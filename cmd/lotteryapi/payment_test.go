@@ -110,7 +110,7 @@ func TestPaymentFails(t *testing.T) {
 	b.pay("fails_later")
 	b.says("Welcome to Pro")
 	b.open(stripeOf(t, p) + "/_sandbox")
-	b.press("One month on")
+	b.press("Advance one month")
 	b.until(p.base+"/dashboard", "Your last payment failed")
 	b.says("Pro continues until")
 	b.until(p.base+"/dev/mail", "Your payment failed")
