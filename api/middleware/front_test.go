@@ -79,7 +79,7 @@ func TestTooManyAtOnceAreRefused(t *testing.T) {
 		t.Errorf("/healthz: %d", res.StatusCode)
 	}
 	if err := testutil.GatherAndCompare(metrics, strings.NewReader(`
-# HELP lottery_http_requests_in_flight Requests being answered now.
+# HELP lottery_http_requests_in_flight Requests being handled now.
 # TYPE lottery_http_requests_in_flight gauge
 lottery_http_requests_in_flight 2
 # HELP lottery_http_requests_shed_total Requests refused with 503 because too many were in flight (places), too many pages (pages), or too many with a body (bodies).

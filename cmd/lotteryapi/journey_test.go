@@ -61,7 +61,7 @@ func TestJourney(t *testing.T) {
 	b.press("Card, invoices, cancel")
 	b.says("Your subscription")
 	b.press("Cancel at the end of the period")
-	b.says("ends with its period")
+	b.says("will end with the current period")
 	b.press("Return")
 	b.open(p.base + "/dashboard/plan?from=portal")
 	b.says("Canceled: Pro ends on")
