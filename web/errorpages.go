@@ -35,7 +35,7 @@ var errorTexts = map[problem.Code]errorText{
 		"No endpoint has this path. A trailing slash makes it a different path.",
 		"Compare the path with the API reference."},
 	problem.MethodNotAllowed: {"Method not allowed",
-		"The API is read-only: every path answers GET, HEAD and OPTIONS.",
+		"The API is read-only: every path supports GET, HEAD and OPTIONS.",
 		"Use GET. The Allow header lists what is possible."},
 	problem.NotAcceptable: {"None of the accepted formats is available",
 		"The Accept header allows none of the formats that this path offers: JSON everywhere, CSV and NDJSON for lists of draws.",
