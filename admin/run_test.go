@@ -336,7 +336,7 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 		`2020-05-05 Morning: number "00a" does not have 3 digits`,
 		`2020-05-05 Morning: the game does not draw at Morning (but Day,Night)`,
 		`2020-05-06 Day: add-ons "{bad" are not a JSON object of texts: UPDATE draws SET addons = '' WHERE game_id = 'va-pick-3' AND date = '2020-05-06' AND tod = 3 AND sequence = 1`,
-		`2020-13-45 Day: date: 2020-13-45 is not in the calendar; lotteryadmin cannot name it: DELETE FROM draws WHERE game_id = 'va-pick-3' AND date = '2020-13-45'`,
+		`2020-13-45 Day: date: 2020-13-45 is not a valid date; lotteryadmin cannot name it: DELETE FROM draws WHERE game_id = 'va-pick-3' AND date = '2020-13-45'`,
 		`2026-03-06 Day: date is after tomorrow`, // it is 2026-03-04 in Virginia
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") || list[0].Draws != 7 || list[0].Last != "2026-03-05" {

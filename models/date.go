@@ -52,7 +52,7 @@ func CheckedDate(year, month, day int) (Date, error) {
 	d := NewDate(year, time.Month(month), day)
 	y, m, dd := d.Civil()
 	if y != year || int(m) != month || dd != day {
-		return 0, fmt.Errorf("%04d-%02d-%02d is not in the calendar", year, month, day)
+		return 0, fmt.Errorf("%04d-%02d-%02d is not a valid date", year, month, day)
 	}
 	if d < FirstDate || d > LastDate {
 		return d, fmt.Errorf("%04d-%02d-%02d is %w", year, month, day, ErrDateRange)
