@@ -132,14 +132,18 @@ func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx cont
 			})
 		}
 		if time.Now().After(deadline) {
-			return models.Errorf(models.CodeUnavailable, "another process is working on the billing of account %s; try again in a moment", accountID)
+			return busy(accountID, nil)
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return busy(accountID, ctx.Err())
 		case <-time.After(pause/2 + rand.N(pause)):
 		}
 	}
+}
+
+func busy(accountID string, why error) error {
+	return &models.Error{Code: models.CodeUnavailable, Message: fmt.Sprintf("another process is working on the billing of account %s; try again in a moment", accountID), Err: why}
 }
 
 // hold runs fn under l, which is kept for as long as fn takes: work whose lock is lost ends.

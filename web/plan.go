@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -39,7 +40,9 @@ type planView struct {
 func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	returned := r.URL.Query().Get("from") == "portal"
 	if returned && h.deps.Billing != nil && !h.tooManyAsks(r, v.Account.ID) { // else the webhook tells it
-		now, err := h.deps.Billing.Sync(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "came back from the portal"})
+		asked, cancel := asking(r.Context())
+		now, err := h.deps.Billing.Sync(asked, v.Account.ID, billing.Cause{Actor: "customer", Reason: "came back from the portal"})
+		cancel()
 		if err == nil {
 			v.Account = now.Account
 		} else { // the webhook tells it, too
@@ -64,6 +67,16 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	p.Refused = r.URL.Query().Get("from") == "checkout"
 	p.CanBuy = on && p.open() && !p.Charging
 	return p, nil
+}
+
+// asking is the part of a page's time in which it asks Stripe, or waits for who asks already: the rest is for telling what came
+// of that, where nobody answered.
+func asking(ctx context.Context) (context.Context, context.CancelFunc) {
+	until, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, until.Add(-time.Until(until)/10))
 }
 
 // pays reads how the subscription stands.
@@ -177,7 +190,9 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 	if h.tooManyAsks(r, v.Account.ID) {
 		return h.often(w, r)
 	}
-	arrival, now, err := h.deps.Billing.Return(r.Context(), v.Account.ID, sessionID)
+	asked, cancel := asking(r.Context())
+	defer cancel()
+	arrival, now, err := h.deps.Billing.Return(asked, v.Account.ID, sessionID)
 	page := returnPage{Arrival: arrival, Again: r.URL.RequestURI()}
 	switch models.ErrorCode(err) {
 	case "":

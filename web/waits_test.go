@@ -134,3 +134,24 @@ func TestReplacedCatalogsGo(t *testing.T) {
 	}
 	t.Error("it is still in memory")
 }
+
+// Somebody works on an account, and Stripe does not answer him: its owner's pages wait for that, and then tell what they know.
+// Who has just paid is not told that something went wrong.
+func TestPagesOfAnAccountThatIsWorkedOn(t *testing.T) {
+	t.Parallel()
+	s := openShop(t, func(d *web.Deps) { d.Patience = 2 * time.Second })
+	p := s.person()
+	p.signIn("ada@example.com")
+	returned := s.buy(p, sandbox.CardOK)
+	l, ok, err := s.store.TryLease(t.Context(), "billing:"+s.account("ada@example.com").ID, time.Minute)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	p.get(returned).says(t, http.StatusOK, "being processed")
+	p.get("/dashboard/plan?from=portal").says(t, http.StatusOK, "Plan and billing")
+	p.post("/dashboard/plan/upgrade").says(t, http.StatusServiceUnavailable, "try again in a minute")
+	if err := s.store.EndLease(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	p.get(returned).says(t, http.StatusOK, "Welcome to Pro")
+}
