@@ -47,8 +47,7 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 	add("webhook secret", len(s.cfg.WebhookSecrets) > 0, fmt.Sprintf("%d configured", len(s.cfg.WebhookSecrets)),
 		"set stripe_webhook_secret to what `billing setup` printed, or to what the dashboard shows under Developers, Webhooks")
 	s.checkReach(ctx, add)
-	portal, err := s.store.BillingSetting(ctx, s.portalSetting())
-	add("portal", err == nil && portal != "", orNone(portal), "run `lotteryadmin billing setup`")
+	s.checkPortal(ctx, add)
 	s.checkInbox(ctx, add)
 	return list
 }
@@ -69,12 +68,41 @@ func (s *Service) checkPrice(ctx context.Context, add adder) {
 		add("price", false, price.ID+" cannot be sold: "+why, moveKey)
 		return
 	}
+	product, err := s.api.Products.Get(price.Product.ID, &stripe.ProductParams{Params: params(ctx, "")})
+	if err != nil {
+		add("price", false, explained("look for the product", err).Error(), "try again")
+		return
+	}
+	if !product.Active {
+		add("price", false, fmt.Sprintf("%s is of the product %s, which is archived: Stripe does not sell it", price.ID, product.ID),
+			"make the product active in Stripe's dashboard")
+		return
+	}
 	found := fmt.Sprintf("%s, %s a month", price.ID, money(price.UnitAmount, price.Currency))
 	if unusual(price.UnitAmount, string(price.Currency)) {
 		found += fmt.Sprintf(" (billing setup would create %s)", money(models.ProMonthlyCents, proCurrency))
 	}
 	current, err := s.currentPrice(ctx)
 	add("price", err == nil && current.PriceID == price.ID, found, "this is not the price being sold: run `lotteryadmin billing setup`")
+}
+
+// checkPortal looks whether customers can be led to the portal, where they cancel.
+func (s *Service) checkPortal(ctx context.Context, add adder) {
+	const name, remedy = "portal", "run `lotteryadmin billing setup`"
+	id, err := s.store.BillingSetting(ctx, s.portalSetting())
+	if err != nil || id == "" {
+		add(name, false, orNone(id), remedy)
+		return
+	}
+	c, err := s.api.BillingPortalConfigurations.Get(id, &stripe.BillingPortalConfigurationParams{Params: params(ctx, "")})
+	switch {
+	case err != nil && !missing(err):
+		add(name, false, explained("look for the portal's configuration", err).Error(), "try again")
+	case err != nil || !c.Active:
+		add(name, false, id+" is not active at Stripe: customers cannot change their card, nor cancel", remedy)
+	default:
+		add(name, true, id, "")
+	}
 }
 
 func (s *Service) checkEndpoint(ctx context.Context, add adder) {

@@ -61,6 +61,7 @@ var everything = []string{
 	"DELETE /v1/subscriptions/ID",
 	"GET /v1/account",
 	"GET /v1/billing_portal/configurations",
+	"GET /v1/billing_portal/configurations/ID",
 	"GET /v1/charges/ID",
 	"GET /v1/checkout/sessions",
 	"GET /v1/checkout/sessions/ID",

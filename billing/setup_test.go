@@ -251,6 +251,14 @@ func TestDoctorNamesWhatIsBroken(t *testing.T) {
 		w.must(err)
 		wantOnlyWrong(w.t, w.billing)
 
+		for _, gone := range []struct{ path, wrong string }{{"products/lottery_pro", "price"}, {"billing_portal/configurations/" + w.portal().ID, "portal"}} {
+			w.ask(http.MethodPost, "/v1/"+gone.path, url.Values{"active": {"false"}}, &struct{}{})
+			wantOnlyWrong(w.t, w.billing, gone.wrong)
+			_, err = w.billing.Setup(w.t.Context())
+			w.must(err)
+			wantOnlyWrong(w.t, w.billing)
+		}
+
 		w.must(w.store.SetPrice(w.t.Context(), models.KnownPrice{PriceID: "price_x", ProductID: "lottery_pro", Plan: models.PlanPro, UnitAmount: 500, Currency: "usd"}))
 		wantOnlyWrong(w.t, w.billing, "price")
 		w.ask(http.MethodPost, "/v1/prices/"+w.price, url.Values{"active": {"false"}}, &struct{}{})
