@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -159,13 +160,21 @@ func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, pri
 }
 
 // forgetPaid forgets b's checkout if it is not open any more: its subscription stands for it, and nobody needs to close it.
-// If Stripe does not tell, the next sync asks again.
-func (s *Service) forgetPaid(ctx context.Context, b *models.BillingAccount) {
+// One that is open beside a subscription of another origin is closed: nothing is sold beside that, and whoever has the page
+// open still would pay twice. If Stripe does not tell, the next sync asks again.
+func (s *Service) forgetPaid(ctx context.Context, b *models.BillingAccount, subs []subscription) {
 	if !b.Payable(s.stripeNow()) {
 		return
 	}
 	c, err := s.api.CheckoutSessions.Get(*b.SessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
-	if err == nil && c.Status != stripe.CheckoutSessionStatusOpen {
+	open := err == nil && c.Status == stripe.CheckoutSessionStatusOpen
+	if open && slices.ContainsFunc(subs, func(sub subscription) bool { // what the checkout itself began is sold, and not older
+		one := []subscription{sub}
+		return unfinished(one) && !begun(one) && (!sub.sold || sub.created < c.Created)
+	}) {
+		err, open = s.expire(ctx, c.ID), false
+	}
+	if err == nil && !open {
 		b.DropSession()
 	}
 }

@@ -309,3 +309,23 @@ func TestFault16SomebodyElsesSession(t *testing.T) {
 		}
 	})
 }
+
+// An operator makes a subscription by hand for somebody who has a checkout open: that is closed, before it is paid as well.
+func TestNothingIsSoldBesideWhatWasMadeByHand(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.checkout()
+		sub, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		if _, paid, err := w.stripe.Pay(session, sandbox.CardOK); err != nil || paid {
+			w.t.Errorf("paid twice: %v %v", paid, err)
+		}
+		w.settle()
+		w.wantStates(map[string]string{sub: "active"})
+		w.wantFlags()
+		if b := w.written(); b.SessionID != nil {
+			w.t.Errorf("%s is open", *b.SessionID)
+		}
+	})
+}

@@ -282,11 +282,18 @@ func TestPaidCheckoutIsForgotten(t *testing.T) {
 		}
 		w.account = w.newAccount()
 		w.checkout()
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodPost, Path: "/v1/checkout/sessions/*"})
 		_, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
 		w.must(err)
 		w.settle()
 		if !payable() {
-			w.t.Error("an open checkout is forgotten: another subscription was made by hand")
+			w.t.Error("an open checkout is forgotten: another subscription was made by hand, and nobody has closed it")
+		}
+		w.stripe.ClearFaults()
+		_, err = w.billing.Sync(ctx, w.account.ID, cause())
+		w.must(err)
+		if payable() {
+			w.t.Error("a checkout stays open beside a subscription that was made by hand")
 		}
 	})
 }

@@ -69,7 +69,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 		}
 	}
 	if unfinished(subs) {
-		s.forgetPaid(ctx, &b)
+		s.forgetPaid(ctx, &b, subs)
 	}
 	for i := range subs {
 		if sub := &subs[i]; sub.status == models.SubscriptionPastDue {
