@@ -87,7 +87,7 @@ func TestGameFreshnessOfEachTimeOfDay(t *testing.T) {
 		}
 		shown := prometheus.NewRegistry()
 		shown.MustRegister(jobs.NewStoredMetrics(b.store, &live, b.sync.Feeds, func() time.Time { return b.now }))
-		want := fmt.Sprintf("# HELP lottery_game_overdue 1 if a draw of some time of day should have been published and is not held. Games without any draw are left out.\n"+
+		want := fmt.Sprintf("# HELP lottery_game_overdue 1 if a draw of some time of day should have been published but is missing. Games without any draws are left out.\n"+
 			"# TYPE lottery_game_overdue gauge\nlottery_game_overdue{feed=\"va-lottery\",game=\"va-pick-3\"} %v\n", test.overdue)
 		if err := testutil.GatherAndCompare(shown, strings.NewReader(want), "lottery_game_overdue"); err != nil {
 			t.Error(err)
