@@ -7,40 +7,40 @@ import (
 	"lottery/models/store"
 )
 
-// account is what a node knows of one counter. There are as many as customers who asked today: it is kept small.
+// account is one node's view of one counter. There is one per customer who made a request today, so it is kept small.
 type account struct {
 	key    string
 	period time.Duration
 
 	mu     sync.Mutex
-	start  int64 // of the period that used and block belong to (Unix seconds); 0 = the ledger was never asked
-	used   int64 // the ledger's count at the last contact: everything granted in the period, on any node, our block included
-	block  int64 // granted to this node and not spent yet
-	limit  int64 // that the block was granted under
-	asked  int64 // when the ledger last answered (Unix nanoseconds)
-	epoch  int64 // of the store (Store.epoch) at the last contact
+	start  int64 // start of the period that used and block belong to (Unix seconds); 0 = the ledger was never asked
+	used   int64 // the ledger's count at the last contact: all that was granted to any node, our block included
+	block  int64 // granted to this node and not yet spent
+	limit  int64 // the limit under which the block was granted
+	asked  int64 // when the ledger last answered (Unix nanoseconds); 0 = ask it again
+	epoch  int64 // the store's epoch (Store.epoch) at the last contact
 	turns  int64 // contacts so far
-	flying int64 // debts of the running period that the ledger is being told just now
-	idleAt int64 // when the block goes back unless a request comes (Unix nanoseconds)
-	known  bool  // used is the ledger's word on the running period
-	queued bool  // the loop has this account, or will take it
+	flying int64 // debts of the running period in the contact under way
+	idleAt int64 // when the block is given back unless a request comes first (Unix nanoseconds)
+	known  bool  // used was read from the ledger in the running period, or an attempt was made
+	queued bool  // the loop has this account, or is about to take it
 	want   bool  // the next block is due
-	over   bool  // a request of the running period was refused here
+	over   bool  // a request was refused here in the running period
 
 	waiting []*waiter
-	owed    []debt // what the ledger must still be told
+	owed    []debt // changes that the ledger has not been told of
 
 	recent usage
 }
 
-// waiter is a request that waits for the ledger.
+// waiter is a request that is waiting for the ledger.
 type waiter struct {
 	need   int64
 	limit  int64
 	answer chan answer // buffered: the loop never waits for a request
 }
 
-// answer is what the ledger said.
+// answer is the loop's reply to a waiter.
 type answer struct {
 	admitted  bool
 	memory    bool // decided without the ledger
@@ -48,8 +48,8 @@ type answer struct {
 	start     int64
 }
 
-// debt is a change that the ledger must be told: a block given back (negative), or requests that were admitted
-// while it was away (positive).
+// debt is a change that the ledger has not been told of: a block or requests given back (negative), or requests
+// admitted while the ledger was away (positive). start is the period's (Unix seconds).
 type debt struct{ start, n int64 }
 
 func (a *account) owe(start, n int64) {
@@ -65,7 +65,7 @@ func (a *account) owe(start, n int64) {
 	a.owed = append(a.owed, debt{start, n})
 }
 
-// unwritten is what the ledger's count of the running period will change by when it has been told all: requests
+// unwritten is how much the ledger's count of the running period will change once all debts are delivered: requests
 // admitted without it, less what was given back. It may be negative.
 func (a *account) unwritten() int64 {
 	n := a.flying
@@ -77,7 +77,7 @@ func (a *account) unwritten() int64 {
 	return n
 }
 
-// settle pays requests that were admitted without the ledger with what it has granted since.
+// settle pays for requests that were admitted without the ledger out of the block that it has granted since.
 func (a *account) settle() {
 	for i := range a.owed {
 		if d := &a.owed[i]; d.start == a.start && d.n > 0 {
@@ -87,17 +87,17 @@ func (a *account) settle() {
 	}
 }
 
-// roll begins a new period: what is left of the old one's block goes back to it.
+// roll begins the period at start. What is left of the old period's block is given back to that period.
 func (a *account) roll(start int64) {
 	if a.start >= start {
-		return // a clock that is a little behind the ledger must not begin the old period again
+		return // a clock slightly behind the ledger's must not restart the old period
 	}
 	a.owe(a.start, -a.block)
 	a.start, a.used, a.block, a.flying = start, 0, 0, 0
 	a.over, a.want, a.known, a.asked = false, false, false, 0
 }
 
-// release gives n of the block back. used stays what the ledger said: it has not heard yet.
+// release gives back n of the block. used stays as it is, since the ledger has not been told yet.
 func (a *account) release(n int64) {
 	a.owe(a.start, -n)
 	a.block -= n
@@ -109,27 +109,27 @@ func (a *account) remaining(limit int64) int64 {
 	return max(0, limit-a.used+a.block-a.unwritten())
 }
 
-// spent is how much of the period is used, as far as this node knows; its block counts as unused.
+// spent is how much of the period's limit is used, as far as this node knows; its block counts as unused.
 func (a *account) spent() int64 { return max(0, a.used-a.block+a.unwritten()) }
 
-// batch is what the loop asks of the ledger for one account.
+// batch is what the loop asks of the ledger for one account in one contact.
 type batch struct {
 	a       *account
-	ops     []store.QuotaOp // debts, and last the take
+	ops     []store.QuotaOp // the debts, then the take
 	debts   []debt
 	waiting []*waiter
 }
 
-// take makes the account's batch. An advance is asked for only when somebody waits or a block runs out: what was
-// given back must not be taken again by the contact that gives it back. a.mu is held.
+// take builds the account's batch. It asks for an advance only if a request is waiting or the block is running out:
+// otherwise the contact that gives a block back would take it again. a.mu is held.
 func (a *account) take(now time.Time, advance, floor bool) batch {
 	take := store.QuotaOp{Kind: store.QuotaTake, Key: a.key, Period: a.period, Limit: a.limit}
 	for _, w := range a.waiting {
 		take.Need += w.need
-		take.Limit = w.limit // the newest word on the plan
+		take.Limit = w.limit // the most recent request knows the plan best
 	}
 	if take.Limit < a.limit {
-		a.release(a.block) // it came, under the higher limit, while they began to wait
+		a.release(a.block) // granted under the higher limit, while these requests were already waiting
 	}
 	a.limit, take.Held = take.Limit, a.block
 	if advance && (a.want || len(a.waiting) > 0) {
@@ -156,22 +156,23 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 	return b
 }
 
-// floor tells the ledger what it said at the last contact.
+// floor is the operation that tells the ledger the count it reported at the last contact.
 func (a *account) floor() store.QuotaOp {
 	return store.QuotaOp{Kind: store.QuotaFloor, Key: a.key, Period: a.period, Start: a.start, N: a.used}
 }
 
-// sparse is how few requests of late are too few for a block: it would go home before the next one comes.
+// sparse is the number of recent requests below which no block is taken: it would be given back
+// before the next request.
 const sparse = int64(recentWindow / idleAfter)
 
-// usage counts what a node admitted of late: the running window and the one before.
+// usage counts the requests that a node admitted recently: in the current window and the one before.
 type usage struct {
 	window     int64
 	now, prior int64
 }
 
-// recentWindow is what "of late" means for blocks: a node that stops being used holds nothing after it, and gives
-// back what it holds long before.
+// recentWindow defines "recently" for the size of blocks. A node that is no longer used takes no block after two
+// windows, and gives back the one it holds long before that.
 const recentWindow = 8 * time.Second
 
 func (u *usage) add(at time.Time, n int64) {

@@ -1,6 +1,6 @@
 package quota
 
-// What happens while the ledger is away: nobody waits, and what a node admits from memory is told to the ledger later.
+// While the ledger is away nobody waits for it: a node admits requests from memory and tells the ledger of them later.
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"lottery/models/store"
 )
 
-// failed is what happens to those who asked a ledger that is away: they are admitted from memory, and the ledger
-// is told when it is back. Where nobody knows whether the ledger heard, that is found out by the contact's mark; one that
-// has none, since the ledger was not away before, may be heard twice, but gives no block back a second time: an account may
-// lose by an outage, never gain.
+// failed handles a contact that failed: the waiting requests are decided from memory, and the ledger is told when it is
+// back. If it is unclear whether the ledger heard the contact, the contact's mark settles that later. A contact without
+// a mark, because the ledger was not yet known to be away, may have its requests counted twice, but never gives a block
+// back twice: an account may lose by an outage, never gain.
 func (s *Store) failed(batches []batch, mark string, err error) {
 	unclear := errors.Is(err, store.ErrQuotaUnclear)
 	if unclear && mark != "" {
@@ -48,15 +48,15 @@ func (s *Store) failed(batches []batch, mark string, err error) {
 	s.answerPending()
 }
 
-// doubt is a contact of which nobody knows whether the ledger heard it. Its debts are on their way until that is known.
+// doubt is a contact that the ledger may or may not have heard. Its debts stay in flight until that is known.
 type doubt struct {
-	mark    string // a counter that the ledger has if it heard
+	mark    string // a counter that exists if the ledger heard the contact
 	batches []batch
 }
 
-// mark is the name of a counter that the next contact makes, beside what else it says: "" while the ledger answers. One
-// that hears and cannot say so, such as a PostgreSQL that waits for a standby which is gone, would count what it is told at
-// every attempt.
+// mark names a counter that the next contact creates beside everything else it does; it is "" while the ledger answers.
+// Without it, a ledger that applies a contact but cannot answer, such as a PostgreSQL waiting for a lost standby, would
+// count the same debts at every attempt.
 func (s *Store) mark() string {
 	if !s.away.Load() {
 		return ""
@@ -65,7 +65,7 @@ func (s *Store) mark() string {
 	return "contact:" + s.name + ":" + strconv.Itoa(s.marks)
 }
 
-// resolve asks the ledger whether it heard the contact that is in doubt, and tells whether none is.
+// resolve asks the ledger whether it heard the contact in doubt. It reports whether no contact is in doubt any more.
 func (s *Store) resolve() bool {
 	if s.doubt == nil {
 		return true
@@ -99,7 +99,7 @@ func (s *Store) resolve() bool {
 	return true
 }
 
-// answerPending answers those in the queue from memory: they must not wait for the next attempt.
+// answerPending answers the queued requests from memory, so that they need not wait for the next attempt.
 func (s *Store) answerPending() {
 	s.mu.Lock()
 	pending := s.pending
@@ -113,7 +113,7 @@ func (s *Store) answerPending() {
 	}
 }
 
-// admitWaiting answers those who wait from what remained at the last contact. a.mu is held.
+// admitWaiting answers waiting requests from what remained at the last contact. a.mu is held.
 func (s *Store) admitWaiting(a *account, waiting []*waiter) {
 	now := s.clock.now()
 	a.roll(models.PeriodStart(now, a.period))
@@ -131,12 +131,12 @@ func (s *Store) admitWaiting(a *account, waiting []*waiter) {
 	}
 }
 
-// learnTimeout bounds the wait for a counter that may be readable.
+// learnTimeout bounds the read of a counter while the ledger is away.
 const learnTimeout = 100 * time.Millisecond
 
-// learn reads the counter of an account that this node has not asked about in the running period, if the ledger can
-// be read although it cannot be changed: a node that starts during an import knows what was used before. It tries
-// once a period. a.mu is held.
+// learn reads the counter of an account that this node has not asked about in the running period, if the ledger can be
+// read although it cannot be written. That way a node that starts during an import knows what was used before. It tries
+// once per period. a.mu is held.
 func (s *Store) learn(a *account) {
 	if a.known {
 		return

@@ -8,7 +8,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A block that is granted under the higher limit while the plan is lowered is not spent under the lower one.
+// A block granted under the higher limit while the plan is being lowered is not spent under the lower limit.
 func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	t.Parallel()
 	_, st, l, n := heldNode(t)
@@ -18,7 +18,7 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	n.Settle()
 	open := l.shut()
 	var group sync.WaitGroup
-	group.Go(func() { n.get(t, "acc", 10_000) }) // it brings a block
+	group.Go(func() { n.get(t, "acc", 10_000) }) // brings a block
 	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	for range 5 {
 		group.Go(func() { n.get(t, "acc", 203) })
@@ -36,7 +36,7 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	}
 }
 
-// A block that the node holds when the plan is lowered goes back: what is left is of the lower limit.
+// A block that the node holds when the plan is lowered is given back: what remains is measured against the lower limit.
 func TestLimitIsLoweredWhileABlockIsHeld(t *testing.T) {
 	t.Parallel()
 	_, st, n := sqliteNode(t)
@@ -54,8 +54,8 @@ func TestLimitIsLoweredWhileABlockIsHeld(t *testing.T) {
 	}
 }
 
-// The contact by which the ledger is found to be back brings a block, which was asked for before it went away. What was
-// admitted from memory meanwhile was of the same requests that were left.
+// The contact that finds the ledger back also brings a block, asked for before the outage. Requests admitted from
+// memory in between used up part of the same remainder.
 func TestBlockComesAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	_, st, l, n := heldNode(t)
@@ -87,8 +87,7 @@ func TestBlockComesAfterAnOutage(t *testing.T) {
 	}
 }
 
-// Midnight passes while an answer is on its way: the grant belongs to the day that the ledger counted it in.
-// A block whose way home was heard, but not answered, does not go home twice.
+// A block that was given back in a contact that the ledger heard but could not answer is not given back twice.
 func TestBlockGoesHomeOnce(t *testing.T) {
 	t.Parallel()
 	c, st, l, n := heldNode(t)
@@ -108,7 +107,7 @@ func TestBlockGoesHomeOnce(t *testing.T) {
 	}
 }
 
-// A block is no more than was used of late: not after a long pause, and not when a rush becomes a trickle.
+// A block is no larger than recent use: not after a long pause, and not when a rush slows to a trickle.
 func TestBlockIsNoMoreThanUsedOfLate(t *testing.T) {
 	t.Parallel()
 	c, st, n := sqliteNode(t)
@@ -141,7 +140,7 @@ func TestBlockIsNoMoreThanUsedOfLate(t *testing.T) {
 	}
 }
 
-// A node holds no more than a sixteenth of what is left, also when the next block comes before the last one is spent.
+// A node holds at most a sixteenth of what is left, even if the next block arrives before the last one is spent.
 func TestBlockIsASixteenthOfWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	_, _, n := sqliteNode(t)

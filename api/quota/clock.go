@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// clock tells the ledger's time between two contacts: the local clock and how far it was from the ledger's at the
-// last contact. Go's time carries the monotonic reading, so setting the machine's clock in between changes nothing.
+// clock estimates the ledger's time between contacts: the local clock plus its offset from the ledger's at the last
+// contact. It runs on Go's monotonic reading, so setting the machine's clock has no effect on it.
 type clock struct {
 	local  func() time.Time
 	base   time.Time
-	mu     sync.Mutex   // one correction at a time: two of the same error would be one too many
+	mu     sync.Mutex   // one correction at a time, or the same error would be corrected twice
 	offset atomic.Int64 // nanoseconds to add to the local clock
 }
 
@@ -24,8 +24,8 @@ func (c *clock) now() time.Time {
 	return c.base.Add(c.local().Sub(c.base) + time.Duration(c.offset.Load()))
 }
 
-// set is told the ledger's time at a contact. A contact takes a while, so up to its length is no difference:
-// it would only make the clock jump to and fro.
+// set corrects the clock to the ledger's time, learned in a contact of length took. A difference no larger than took is
+// ignored: correcting it would only make the clock jitter.
 func (c *clock) set(ledger time.Time, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

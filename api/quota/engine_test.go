@@ -16,15 +16,15 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// held is a ledger whose answers a test holds back.
+// held is a ledger whose answers a test can hold back.
 type held struct {
 	quota.Ledger
 	mu   sync.Mutex
 	gate chan struct{} // nil = open
-	late atomic.Int64  // contacts that wait at the gate, or in vain
+	late atomic.Int64  // contacts waiting at the gate, or for an answer that never comes
 	deaf atomic.Bool   // neither answers nor refuses
-	mute atomic.Bool   // hears, and its answer is lost
-	busy atomic.Bool   // is mute, but for looks
+	mute atomic.Bool   // hears contacts, but its answers get lost
+	busy atomic.Bool   // mute, except for peeks
 }
 
 func (h *held) shut() (open func()) {
@@ -61,7 +61,7 @@ func (h *held) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Quo
 	return r, now, err
 }
 
-// sqliteNode is a node that counts in a SQLite database of its own, with the clock of both.
+// sqliteNode is a node on its own SQLite database; both use the returned clock.
 func sqliteNode(t *testing.T) (*testClock, *store.Store, *watched) {
 	t.Helper()
 	c := newTestClock()
@@ -69,7 +69,7 @@ func sqliteNode(t *testing.T) (*testClock, *store.Store, *watched) {
 	return c, st, watch(t, st, quota.Options{Advance: true, Now: c.now})
 }
 
-// heldNode is the same of a node whose database's answers can be held up.
+// heldNode is sqliteNode with a database whose answers can be held back.
 func heldNode(t *testing.T) (*testClock, *store.Store, *held, *watched) {
 	t.Helper()
 	c := newTestClock()
@@ -78,6 +78,7 @@ func heldNode(t *testing.T) (*testClock, *store.Store, *held, *watched) {
 	return c, st, l, watch(t, l, quota.Options{Advance: true, Now: c.now})
 }
 
+// Midnight passes while an answer is on its way: the grant belongs to the day that the ledger counted it in.
 func TestGrantIsLate(t *testing.T) {
 	t.Parallel()
 	c, st, l, n := heldNode(t)
@@ -102,7 +103,7 @@ func TestGrantIsLate(t *testing.T) {
 	}
 }
 
-// A ledger that neither answers nor refuses is waited for once, also by those who come while others wait.
+// A silent ledger is waited for only once, even by requests that arrive while others wait.
 func TestDeafLedger(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
@@ -115,7 +116,7 @@ func TestDeafLedger(t *testing.T) {
 	for range 40 {
 		group.Go(func() { n.get(t, "acc", 100) })
 		group.Go(func() { n.get(t, "new", 100) })
-		time.Sleep(10 * time.Millisecond) // one comes after the other
+		time.Sleep(10 * time.Millisecond) // one arrives after the other
 	}
 	group.Wait()
 	if took := time.Duration(n.slowest.Swap(0)); took > 2500*time.Millisecond {
@@ -132,7 +133,7 @@ func TestDeafLedger(t *testing.T) {
 	l.deaf.Store(false)
 	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
-	// Nobody knows whether a ledger that did not answer heard: requests may be counted twice, never not at all.
+	// It is unclear whether a ledger that did not answer heard: requests may be counted twice, but never go uncounted.
 	for key, least := range map[string]int64{"acc": 100, "new": 40, "third": 100} {
 		if got := counted(t, st, key); got < least {
 			t.Errorf("the ledger counts %d of the %d of %s", got, least, key)
@@ -140,9 +141,9 @@ func TestDeafLedger(t *testing.T) {
 	}
 }
 
-// A ledger that hears and cannot say so, for a while, such as a PostgreSQL whose standby is gone, counts what it was told
-// once: it is asked whether it heard before it is told again. Only the first contact, of before that was known, may be
-// counted twice. Also what it is asked may be lost.
+// A ledger that for a while hears but cannot answer, such as a PostgreSQL without its standby, counts what it was told
+// once: it is asked whether it heard before it is told again. Only the first contact, made before the outage was known,
+// may count twice. The answer to that question may get lost too.
 func TestLedgerThatHearsAndDoesNotSaySo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -172,7 +173,8 @@ func TestLedgerThatHearsAndDoesNotSaySo(t *testing.T) {
 	})
 }
 
-// After Close nobody waits, nothing runs, and what was held is home; a Close that cannot write says so in time.
+// After Close nobody waits, nothing runs and every block has been given back; a Close that
+// cannot write says so in time.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -230,7 +232,7 @@ func TestClose(t *testing.T) {
 	unlock()
 }
 
-// Who still waits when the server ends is served, but no block is taken for them: nobody would give it back.
+// Requests that still wait when the server closes are served, but take no block: nobody would give it back.
 func TestCloseTakesNoBlock(t *testing.T) {
 	t.Parallel()
 	c, st, l, n := heldNode(t)
@@ -255,7 +257,7 @@ func TestCloseTakesNoBlock(t *testing.T) {
 	}
 }
 
-// Nodes leave no goroutine behind. Not parallel: it counts them.
+// Nodes leave no goroutine behind. The test counts goroutines, so it is not parallel.
 func TestNoGoroutineIsLeft(t *testing.T) {
 	st := storetest.Open(t)
 	before := runtime.NumGoroutine()
@@ -279,7 +281,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("%d of 300 accounts are left on their own day", left)
 	}
 	c.toMidnight(time.Hour)
-	n.Sweep() // blocks of yesterday go home, and with it their accounts are asked about today
+	n.Sweep() // gives back yesterday's blocks, and so asks about their accounts today
 	c.toMidnight(time.Hour)
 	n.Sweep()
 	if left := n.Forget(); left != 0 {

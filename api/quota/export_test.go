@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// Held is how many requests of its running period the node holds in advance for key.
+// Held is how many requests the node holds in advance for key in its running period.
 func (s *Store) Held(key string) int64 {
 	a := s.account(key, Day)
 	a.mu.Lock()
@@ -15,7 +15,7 @@ func (s *Store) Held(key string) int64 {
 	return a.block
 }
 
-// Sweep does at once what the loop does at every tick, and waits until the ledger knows all there is to tell.
+// Sweep does at once what the loop does at every tick, and waits until the ledger has been told everything.
 func (s *Store) Sweep() {
 	s.giveBackIdle()
 	s.Settle()
@@ -47,8 +47,8 @@ func (s *Store) busy() bool {
 	return false
 }
 
-// Crash ends the node as kill -9 would: nothing is given back. It tells what key loses by it, by period: the block
-// that the node held, and what it had not yet told the ledger.
+// Crash ends the node like kill -9: nothing is given back. It returns what key loses by that, by period: the node's
+// block, and the debts that the ledger was not told of.
 func (s *Store) Crash(key string) map[int64]int64 {
 	close(s.stop)
 	<-s.done
@@ -62,13 +62,13 @@ func (s *Store) Crash(key string) map[int64]int64 {
 	return lost
 }
 
-// Away tells whether the node counts from memory.
+// Away reports whether the node counts from memory.
 func (s *Store) Away() bool { return s.away.Load() }
 
 // Failures is how many contacts failed.
 func (s *Store) Failures() int { return int(testutil.ToFloat64(s.opts.Metrics.errors)) }
 
-// Forget drops accounts of past periods, as the loop does every few minutes, and tells how many are left.
+// Forget drops accounts of past periods, as the loop does every few minutes, and returns how many are left.
 func (s *Store) Forget() (left int) {
 	s.forget()
 	for i := range s.shards {
@@ -77,7 +77,7 @@ func (s *Store) Forget() (left int) {
 	return left
 }
 
-// Sync makes the node hear the ledger's clock: a test's clock may have jumped while a contact was under way.
+// Sync makes the node read the ledger's clock: a test's clock may have jumped during a contact.
 func (s *Store) Sync() {
 	a := s.account("sync", time.Hour)
 	a.mu.Lock()

@@ -16,8 +16,8 @@ import (
 // or fails with 5xx.
 type Gate struct {
 	Store *Store
-	// Counted is told of each counted request, and in which day the counters have it; it must not block. nil = nobody
-	// wants to know.
+	// Counted, if not nil, is called for each counted request, with the day that the counters put
+	// it in. It must not block.
 	Counted func(c *gin.Context, id string, day models.Date, limit, used int64, status int)
 	// Fail writes a refusal.
 	Fail func(c *gin.Context, err error)
@@ -25,10 +25,10 @@ type Gate struct {
 	texts texts
 }
 
-// Handle lets a request of the account id through, unless limit, that of its day now, is reached.
+// Handle lets a request of account id through unless limit, its current daily limit, is reached.
 func (g *Gate) Handle(c *gin.Context, id string, limit int64) {
 	state, err := g.Store.Get(c.Request.Context(), id, limiter.Rate{Period: Day, Limit: limit})
-	if err != nil { // only a server that shuts down
+	if err != nil { // only while the server is shutting down
 		g.Fail(c, &problem.Problem{Code: problem.Unavailable, Detail: "this server is shutting down; try again", RetryAfter: time.Second, Cause: err})
 		c.Abort()
 		return
@@ -43,7 +43,7 @@ func (g *Gate) Handle(c *gin.Context, id string, limit int64) {
 		c.Abort()
 		return
 	}
-	status := http.StatusInternalServerError // unless the handlers come back
+	status := http.StatusInternalServerError // if a handler panics
 	defer func() {
 		if status >= http.StatusInternalServerError {
 			g.Store.GiveBack(id, Day, state.Reset)
@@ -57,7 +57,7 @@ func (g *Gate) Handle(c *gin.Context, id string, limit int64) {
 	status = c.Writer.Status()
 }
 
-// spent tells why no request of the day is left. Where the operator allows none at all, waiting for tomorrow is no help.
+// spent explains why no request is left today. Where the limit is 0, waiting for tomorrow does not help.
 func spent(limit int64) string {
 	switch limit {
 	case 0:

@@ -20,7 +20,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// countedRequest is what the gate tells of a counted request.
+// countedRequest holds the arguments of one call of Counted.
 type countedRequest struct {
 	id          string
 	day         models.Date
@@ -28,7 +28,7 @@ type countedRequest struct {
 	status      int
 }
 
-// gated is handler behind n's gate, for the account "acc", and what the gate told of its requests.
+// gated is handler behind n's gate, for the account "acc", and the requests that the gate reported as counted.
 func gated(n *watched, limit int64, handler gin.HandlerFunc) (h http.Handler, counted *[]countedRequest) {
 	counted = &[]countedRequest{}
 	fail := func(c *gin.Context, err error) {
@@ -52,8 +52,8 @@ func answer(h http.Handler) *httptest.ResponseRecorder {
 	return res
 }
 
-// What is answered below 500 is counted, each request once, with what is used by then. What fails, also by a panic, is
-// given back, and what is refused reaches no handler.
+// An answer below 500 counts, once per request, and is reported with what is used by then. A request that fails, even
+// by a panic, is given back; a refused one reaches no handler.
 func TestGateCounts(t *testing.T) {
 	t.Parallel()
 	c := newTestClock()
@@ -87,7 +87,7 @@ func TestGateCounts(t *testing.T) {
 	if !slices.Equal(*counted, want) {
 		t.Errorf("counted %v, want %v", *counted, want)
 	}
-	c.move(time.Second) // the refusal before is not remembered any more: the counters are asked
+	c.move(time.Second) // the earlier refusal has expired, so the counters are asked
 	answer(h)
 	if got, want := n.decisions(t), (map[string]float64{"admitted": 8, "refused": 3, "admitted_without_store": 0}); !maps.Equal(got, want) {
 		t.Errorf("the metrics tell of %v, want %v", got, want)
@@ -99,8 +99,8 @@ func TestGateCounts(t *testing.T) {
 	}
 }
 
-// A refusal that comes when its day has just ended tells to come again in a second, and never less; what comes then is told
-// the new day's end.
+// A refusal given just after its day ended says to retry in a second, and never sooner; the next answer
+// names the end of the new day.
 func TestAnswersAtMidnightSayWhen(t *testing.T) {
 	t.Parallel()
 	c := newTestClock()
@@ -116,7 +116,7 @@ func TestAnswersAtMidnightSayWhen(t *testing.T) {
 	go func() { got <- answer(h) }()
 	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	c.toMidnight(10 * time.Millisecond)
-	time.Sleep(100 * time.Millisecond) // the contact takes longer than the clock moves: both clocks are right
+	time.Sleep(100 * time.Millisecond) // the contact takes longer than the clock moves, so neither clock is corrected
 	open()
 	res := <-got
 	if h := res.Header(); res.Code != http.StatusTooManyRequests || h.Get("Retry-After") != "1" || h.Get("RateLimit") != `"daily";r=0;t=1` {

@@ -21,7 +21,7 @@ func (g *Gate) Headers(c *gin.Context, limit, remaining, reset int64) {
 	left = append(left, ";t="...)
 	left = strconv.AppendInt(left, seconds, 10)
 	text := string(left)
-	values := []string{text, text[from:to]} // one list for both headers, one string for both numbers
+	values := []string{text, text[from:to]} // one slice backs both headers, one string both numbers
 	of := g.texts.of(limit)
 	h := c.Writer.Header()
 	h["Ratelimit-Policy"] = of.policy
@@ -31,7 +31,7 @@ func (g *Gate) Headers(c *gin.Context, limit, remaining, reset int64) {
 	h["X-Ratelimit-Reset"] = g.texts.reset(reset)
 }
 
-// texts is header values that many requests share: there are few limits, and one midnight at a time.
+// texts caches header values that many requests share: there are few limits, and one reset time a day.
 type texts struct {
 	limits atomic.Pointer[map[int64]limitText]
 	resets atomic.Pointer[resetText]
@@ -44,7 +44,7 @@ type resetText struct {
 	text []string
 }
 
-// mostLimits bounds the memory where every account has a limit of its own.
+// mostLimits bounds the cache where every account has its own limit.
 const mostLimits = 1000
 
 func (t *texts) of(limit int64) limitText {
@@ -61,7 +61,7 @@ func (t *texts) of(limit int64) limitText {
 		maps.Copy(next, *known)
 		next[limit] = text
 	}
-	t.limits.Store(&next) // two at once: one is made again later
+	t.limits.Store(&next) // if two goroutines race, one entry is lost and made again later
 	return text
 }
 

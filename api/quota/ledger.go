@@ -1,6 +1,6 @@
-// Package quota is the gate in front of /v1: it counts every request of an account against its daily limit, exactly,
-// over all its keys and nodes. Counters are limiter.Store implementations (github.com/ulule/limiter/v3) on a ledger:
-// the database, or Redis.
+// Package quota is the gate in front of /v1. It counts every request of an account against its daily limit, exactly,
+// across all its keys and all nodes. Counters are limiter.Store implementations (github.com/ulule/limiter/v3) on a
+// ledger: the database or Redis.
 package quota
 
 import (
@@ -10,25 +10,26 @@ import (
 	"lottery/models/store"
 )
 
-// Ledger keeps the counters of all nodes. Its clock says which period it is.
+// Ledger keeps the counters of all nodes. Its clock decides which period it is.
 type Ledger interface {
-	// ApplyQuota does the operations in their order, all or none, and tells the ledger's time. An error wraps
-	// store.ErrQuotaUnclear unless it is sure that nothing was applied.
+	// ApplyQuota applies the operations in order, all or none, and returns the ledger's time. An error wraps
+	// store.ErrQuotaUnclear unless it is certain that nothing was applied.
 	ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error)
 }
 
-// replaceable is a ledger whose place another server may take, which has forgotten what it did not hear: its first answer is
-// store.ErrQuotaRestarted, and nobody may count with it before it is told what the nodes know (see Store.tell).
+// replaceable is a ledger that another server may replace, without all the counts of the old one. The first
+// answer of a new server is store.ErrQuotaRestarted; it must not be counted with before it is told what the
+// nodes know (see Store.tell).
 type replaceable interface {
-	// AcceptCounters counts with the new server from now on.
+	// AcceptCounters makes the new server the one to count with.
 	AcceptCounters()
 }
 
-// readable is a ledger that may be read while it cannot be changed: SQLite, whose write lock an import holds.
+// readable is a ledger that can be read while it cannot be written: SQLite, while an import holds its write lock.
 type readable interface {
-	// ReadQuota is a counter of the running period, and when that began (Unix seconds).
+	// ReadQuota returns a counter of the running period, and when that period began (Unix seconds).
 	ReadQuota(ctx context.Context, key string, period time.Duration) (used, start int64, ok bool)
 }
 
-// Day is the period of a plan's limit: the UTC day.
+// Day is the period of a plan's limit: one UTC day.
 const Day = 24 * time.Hour

@@ -10,15 +10,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// RedisHealth is what an operator's doctor asks of Redis.
+// RedisHealth is what the operator's health check reports about Redis.
 type RedisHealth struct {
 	Version  string
 	Now      time.Time
-	Writable error    // why it takes no counters; nil = it does
-	Risks    []string // settings under which counters may be forgotten
+	Writable error    // why Redis cannot count; nil = it can
+	Risks    []string // settings under which counters may be lost
 }
 
-// Health looks at Redis, and counts with a counter that is nobody's. Settings that it may not read are no risks.
+// Health inspects Redis and counts with a trial counter. Settings that it is not allowed to read
+// are not reported as risks.
 func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 	var h RedisHealth
 	now, err := r.client.Time(ctx).Result()
@@ -35,7 +36,7 @@ func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 		return h, err
 	}
 	tried, _, err := r.apply(ctx, redisTrial)
-	if h.Writable = err; err == nil { // it would go by itself in an hour, and must if its user may not do this
+	if h.Writable = err; err == nil { // it expires in about an hour anyway, in case this user may not delete it
 		_ = r.client.Del(ctx, fmt.Sprintf("%strial:1:%d", RedisPrefix, tried[0].Start)).Err()
 	}
 	_, rest, _ := strings.Cut(info, "redis_version:")

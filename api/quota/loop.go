@@ -10,31 +10,32 @@ import (
 )
 
 const (
-	// ledgerTimeout is how long a ledger that neither answers nor refuses is waited for, once; after that it is away.
+	// ledgerTimeout is how long one contact waits for a silent ledger before the ledger counts as away.
 	ledgerTimeout = 2 * time.Second
-	// retryAfter is how often a ledger that is away is tried again.
+	// retryAfter is how often Close retries a ledger that is away; the loop does so every sweepEvery.
 	retryAfter = 250 * time.Millisecond
-	// sweepEvery is how often blocks are looked at that nobody uses.
+	// sweepEvery is how often the loop looks for unused blocks, and tries a ledger that is away.
 	sweepEvery = 250 * time.Millisecond
-	// syncEvery is how often the ledger's clock is asked for when nothing else asks.
+	// syncEvery is how often the loop reads the ledger's clock when there is no other contact.
 	syncEvery = 10 * time.Second
-	// noticeEvery is the same where the ledger may be another server since, which has forgotten: that is noticed at a contact.
+	// noticeEvery replaces syncEvery where the ledger may have been replaced and lost counts,
+	// which only a contact reveals.
 	noticeEvery = time.Second
-	// forgetEvery is how often accounts of past periods are forgotten.
+	// forgetEvery is how often accounts of past periods are dropped.
 	forgetEvery = 10 * time.Minute
-	// mostAccounts is how many accounts one contact serves: it bounds how long rows stay locked.
+	// mostAccounts is how many accounts one contact serves. It bounds how long rows stay locked.
 	mostAccounts = 500
-	// gather is how long accounts that can wait are gathered for one contact.
+	// gather is how long the loop collects accounts that can wait, to serve them in one contact.
 	gather = 50 * time.Millisecond
 )
 
-// enqueue gives a to the loop, which takes it at once. a.mu is held.
+// enqueue queues a and wakes the loop at once. a.mu is held.
 func (s *Store) enqueue(a *account) {
 	s.queue(a)
 	s.kick()
 }
 
-// enqueueSoon gives a to the loop, which takes it after gather, together with others. a.mu is held.
+// enqueueSoon queues a and wakes the loop after gather, so that others can share the contact. a.mu is held.
 func (s *Store) enqueueSoon(a *account) {
 	s.queue(a)
 	s.mu.Lock()
@@ -68,32 +69,32 @@ func (s *Store) kick() {
 	}
 }
 
-// loop is the one goroutine that talks to the ledger about requests: whoever waits shares its next contact.
+// loop is the only goroutine that contacts the ledger to admit requests: all waiting requests share its next contact.
 func (s *Store) loop() {
 	defer close(s.done)
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
-	s.contact() // the ledger's clock, before the first request
+	s.contact() // learn the ledger's clock before the first request
 	lastSync, lastForget := time.Now(), time.Now()
 	for {
 		wake := s.wake
 		if s.away.Load() {
-			wake = nil // requests do not wait for it; it is tried at every tick
+			wake = nil // requests do not wait for the ledger now; it is tried at every tick
 		}
 		select {
 		case <-s.stop:
 			return
 		case <-wake:
 			if s.idle() {
-				continue // who it was woken for went along with others
+				continue // an earlier contact served the account that caused this wake-up
 			}
-			runtime.Gosched() // requests that are ready to run get in line first: a contact for ten costs little more than one for one
+			runtime.Gosched() // let runnable requests join: a contact for ten costs little more than for one
 			s.contact()
 			lastSync = time.Now()
 		case at := <-sweep.C:
 			s.giveBackIdle()
 			if s.away.Load() {
-				s.answerPending() // whoever began to wait at the moment that the ledger went away
+				s.answerPending() // requests that began to wait just as the ledger went away
 			}
 			if s.away.Load() || at.Sub(lastSync) > s.syncEvery() {
 				s.contact()
@@ -121,7 +122,7 @@ func (s *Store) idle() bool {
 	return len(s.pending) == 0
 }
 
-// contact asks the ledger for all that is pending, in portions.
+// contact serves all pending accounts, in portions of at most mostAccounts.
 func (s *Store) contact() {
 	if !s.resolve() {
 		return
@@ -141,11 +142,11 @@ func (s *Store) contact() {
 	}
 }
 
-// apply asks the ledger for some accounts and tells whether it answered.
+// apply makes one contact for the given accounts. It reports whether the ledger answered.
 func (s *Store) apply(accounts []*account) bool {
 	batches := make([]batch, len(accounts))
 	epoch, at := s.epoch.Load(), s.clock.now()
-	advance := s.opts.Advance && !s.closing.Load() && !s.away.Load() // a block that nobody is sure to hear of would be lost
+	advance := s.opts.Advance && !s.closing.Load() && !s.away.Load() // a block would be lost with its answer
 	for i, a := range accounts {
 		a.mu.Lock()
 		batches[i] = a.take(at, advance, a.epoch != epoch)
@@ -186,7 +187,7 @@ func (s *Store) apply(accounts []*account) bool {
 	return true
 }
 
-// granted hands out what the ledger granted: to those who wait, in their order, the rest into the block.
+// granted hands out the ledger's grant: first to the waiting requests in order, the rest into the block.
 func (s *Store) granted(b *batch, r store.QuotaResult, epoch int64) {
 	a := b.a
 	a.mu.Lock()
@@ -203,7 +204,7 @@ func (s *Store) granted(b *batch, r store.QuotaResult, epoch int64) {
 		a.serveEarly(now)
 		a.settle()
 	} else {
-		a.serveLate(b.waiting, r) // granted before midnight, and midnight has passed
+		a.serveLate(b.waiting, r) // granted before midnight, which has passed since
 	}
 	if a.block > 0 {
 		a.idleAt = now.Add(idleAfter).UnixNano()
@@ -217,7 +218,7 @@ func (s *Store) granted(b *batch, r store.QuotaResult, epoch int64) {
 	}
 }
 
-// serve answers those who waited, from the block. a.mu is held.
+// serve answers waiting requests from the block. a.mu is held.
 func (a *account) serve(waiting []*waiter, now time.Time) {
 	for _, w := range waiting {
 		got := answer{start: a.start, admitted: a.block >= w.need}
@@ -232,7 +233,7 @@ func (a *account) serve(waiting []*waiter, now time.Time) {
 	}
 }
 
-// serveEarly answers those who began to wait during the contact, if its block is enough for them. a.mu is held.
+// serveEarly answers requests that began to wait during the contact, as far as the block suffices. a.mu is held.
 func (a *account) serveEarly(now time.Time) {
 	for len(a.waiting) > 0 && a.block >= a.waiting[0].need && a.waiting[0].limit >= a.limit {
 		a.serve(a.waiting[:1], now)
@@ -240,7 +241,7 @@ func (a *account) serveEarly(now time.Time) {
 	}
 }
 
-// serveLate answers those whom the ledger counted in a period that has ended here. a.mu is held.
+// serveLate answers requests that the ledger counted in a period that is over by now. a.mu is held.
 func (a *account) serveLate(waiting []*waiter, r store.QuotaResult) {
 	left := r.Granted
 	for _, w := range waiting {
@@ -254,7 +255,7 @@ func (a *account) serveLate(waiting []*waiter, r store.QuotaResult) {
 	a.owe(r.Start, -left)
 }
 
-// indebted tells whether the ledger must be told something. a.mu is held.
+// indebted reports whether the ledger must be told something. a.mu is held.
 func (a *account) indebted() bool {
 	for _, d := range a.owed {
 		if d.n != 0 {
@@ -264,7 +265,7 @@ func (a *account) indebted() bool {
 	return false
 }
 
-// giveBackIdle gives back blocks that nobody uses, and those of a day that has ended.
+// giveBackIdle gives back unused blocks, and those of a period that has ended.
 func (s *Store) giveBackIdle() {
 	s.mu.Lock()
 	holding := make([]*account, 0, len(s.holding))
@@ -276,7 +277,7 @@ func (s *Store) giveBackIdle() {
 	for _, a := range holding {
 		a.mu.Lock()
 		a.roll(models.PeriodStart(now, a.period))
-		keep := a.recent.count(now) // traffic that has become thin must not sit on the block of a rush
+		keep := a.recent.count(now) // a trickle of requests must not keep the block of an earlier rush
 		if now.UnixNano() >= a.idleAt {
 			keep = 0
 		}
@@ -295,7 +296,7 @@ func (s *Store) giveBackIdle() {
 	}
 }
 
-// forget drops accounts that were last asked about in a past period.
+// forget drops accounts that were last used in a past period.
 func (s *Store) forget() {
 	now := s.clock.now()
 	for i := range s.shards {
@@ -312,8 +313,8 @@ func (s *Store) forget() {
 	}
 }
 
-// Close gives all blocks back and tells the ledger what it does not know yet. Requests that come after it, or that
-// still wait at its end, get an error. It is for one call.
+// Close gives back all blocks and tells the ledger what it does not know yet. Requests that come later, or still wait
+// when Close returns, get an error. Close may be called once.
 func (s *Store) Close(ctx context.Context) error {
 	s.closing.Store(true)
 	defer close(s.ended)

@@ -6,13 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics counts what the gate decides. No account is a label.
+// Metrics counts the gate's decisions. Accounts are never labels.
 type Metrics struct {
 	admitted, refused, withoutLedger, errors prometheus.Counter
 	away                                     prometheus.Gauge
 }
 
-// NewMetrics makes the metrics; Register shows them.
+// NewMetrics makes the metrics; Register exposes them.
 func NewMetrics() *Metrics {
 	decision := func(name string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{
@@ -31,10 +31,10 @@ func (m *Metrics) Register(r prometheus.Registerer) {
 	r.MustRegister(m.admitted, m.refused, m.withoutLedger, m.errors, m.away)
 }
 
-// logEvery is how often an outage that goes on is logged.
+// logEvery is how often a lasting outage is logged.
 const logEvery = time.Minute
 
-// logAway says once a minute that the ledger is away. Only the loop calls it.
+// logAway logs, at most once every logEvery, that the ledger is away. Only the loop and then Close call it.
 func (s *Store) logAway(err error) {
 	now := time.Now()
 	if now.Sub(s.logged) < logEvery {

@@ -18,10 +18,10 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// testClock is the one clock of a test: of its ledger, and behind those of its nodes. It moves when told.
+// testClock is the only clock of a test, for its ledger and, with their offsets, its nodes. It moves only when told to.
 type testClock struct{ at atomic.Int64 }
 
-// newTestClock stands at noon, far enough ahead that Redis does not drop what is dated by it.
+// newTestClock starts at noon, a year ahead so that Redis does not expire keys dated by it.
 func newTestClock() *testClock {
 	c := &testClock{}
 	c.at.Store(time.Now().UTC().Truncate(24*time.Hour).AddDate(1, 0, 0).Add(12 * time.Hour).UnixNano())
@@ -36,7 +36,7 @@ func (c *testClock) toMidnight(d time.Duration) {
 	c.at.Store((c.day()+int64(quota.Day/time.Second))*int64(time.Second) + int64(d))
 }
 
-// clockedLedgers runs test on each ledger, with its clock in hand.
+// clockedLedgers runs test on each ledger, which uses the clock it passes.
 func clockedLedgers(t *testing.T, test func(t *testing.T, l quota.Ledger, advance bool, c *testClock)) {
 	t.Helper()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -54,7 +54,7 @@ func clockedLedgers(t *testing.T, test func(t *testing.T, l quota.Ledger, advanc
 	})
 }
 
-// world is some nodes on one ledger, and what they must have done.
+// world is some nodes on one ledger, and what the test expects of them.
 type world struct {
 	ledger  quota.Ledger
 	advance bool
@@ -64,9 +64,9 @@ type world struct {
 	offsets []time.Duration // of the nodes' own clocks
 
 	limit     int64
-	admitted  map[int64]int64 // by the day that they were counted in; less what was given back
-	forfeited map[int64]int64 // blocks of crashed nodes
-	resets    []int64         // of admitted requests that may be given back
+	admitted  map[int64]int64 // by the day they were counted in, less what was given back
+	forfeited map[int64]int64 // lost with crashed nodes
+	resets    []int64         // of admitted requests that may still be given back
 }
 
 func (w *world) node(offset time.Duration) *quota.Store {
@@ -85,7 +85,7 @@ func (w *world) held() (sum int64) {
 	return sum
 }
 
-// counted is the ledger's own word on a day.
+// counted is the ledger's own count for a day.
 func (w *world) counted(t *rapid.T, day int64) int64 {
 	r, _, err := w.ledger.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaAdd, Key: w.key, Period: quota.Day, Start: day}})
 	if err != nil {
@@ -94,8 +94,8 @@ func (w *world) counted(t *rapid.T, day int64) int64 {
 	return r[0].Used
 }
 
-// request sends n requests over the nodes, and judges what was admitted and what refused. meanwhile happens while
-// they run; it may be nil.
+// request spreads n requests over the nodes and checks what was admitted and refused. meanwhile, if not
+// nil, runs at the same time.
 func (w *world) request(t *rapid.T, nodes []*quota.Store, n, concurrent int, meanwhile func()) {
 	day, held := w.clock.day(), w.held()
 	var mu sync.Mutex
@@ -154,7 +154,7 @@ func (w *world) settle() {
 	}
 }
 
-// check: nothing is lost and nothing is made.
+// check verifies that no count is lost and none is invented.
 func (w *world) check(t *rapid.T) {
 	w.settle()
 	d := w.clock.day()
@@ -179,7 +179,7 @@ func (w *world) sweep() {
 	}
 }
 
-// actions is what may happen.
+// actions are the steps that the model draws from.
 func (w *world) actions() map[string]func(*rapid.T) {
 	limits := []int64{0, 1, 5, 100, 256, 257, 300, 1000, 5000}
 	pick := func(t *rapid.T) int { return rapid.IntRange(0, len(w.nodes)-1).Draw(t, "node") }
@@ -237,20 +237,20 @@ func (w *world) actions() map[string]func(*rapid.T) {
 		},
 		"": func(t *rapid.T) {
 			w.check(t)
-			w.clock.move(250 * time.Millisecond) // so that a refusal is not remembered from one step to the next
+			w.clock.move(250 * time.Millisecond) // lets a refusal expire between steps
 		},
 	}
 }
 
-// Any interleaving of nodes, requests, crashes, restarts, plan changes, give-backs and midnights: never above the
-// limit in force, no refusal without need, and nothing is lost but what a crash forfeits.
+// Any interleaving of nodes, requests, crashes, restarts, plan changes, give-backs and midnights: never above the limit
+// in force, no needless refusal, and nothing lost but what a crash forfeits.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	clockedLedgers(t, func(t *testing.T, l quota.Ledger, advance bool, c *testClock) {
 		budget, began, runs := 4*time.Second, time.Now(), 0
 		rapid.Check(t, func(rt *rapid.T) {
 			if runs > 5 && time.Since(began) > budget {
-				return // enough for a test; -rapid.checks and a longer budget are for the curious
+				return // enough for a regular run; use -rapid.checks and a longer budget to explore further
 			}
 			runs++
 			c.toMidnight(12 * time.Hour) // a day of its own
@@ -271,7 +271,7 @@ func TestModel(t *testing.T) {
 				}
 				w.nodes = nil
 				if !rt.Failed() {
-					w.check(rt) // everything came home
+					w.check(rt) // everything was given back
 				}
 			}()
 			rt.Repeat(w.actions())

@@ -10,8 +10,8 @@ import (
 	"lottery/models/store"
 )
 
-// OpenLedger is the ledger that the configuration names: Redis if it has an address, else the database.
-// closer ends what was opened here; the database stays open.
+// OpenLedger returns the configured ledger: Redis if it has an address, else the database. closer closes what
+// OpenLedger opened; the database stays open.
 func OpenLedger(_ context.Context, cfg configs.Config, st *store.Store) (l Ledger, closer func() error, err error) {
 	if cfg.RedisURL == "" {
 		return st, func() error { return nil }, nil
@@ -23,8 +23,8 @@ func OpenLedger(_ context.Context, cfg configs.Config, st *store.Store) (l Ledge
 	return r, r.Close, nil
 }
 
-// OptionsFor is how a Store works on the ledger that the configuration names: in the database blocks are taken
-// ahead; Redis is exact at every moment, and may forget. A PostgreSQL forgets only where another takes its place.
+// OptionsFor returns the options of a Store on the configured ledger. The database grants blocks in advance. Redis is
+// exact at every moment but may lose its counts; PostgreSQL loses counts only when another server takes its place.
 func OptionsFor(cfg configs.Config, st *store.Store) Options {
 	redis := cfg.RedisURL != ""
 	return Options{Advance: !redis, Volatile: redis, Replaceable: redis || st.Dialect() == store.Postgres}
@@ -33,8 +33,8 @@ func OptionsFor(cfg configs.Config, st *store.Store) Options {
 // Now is the ledger's time, as far as this node knows.
 func (s *Store) Now() time.Time { return s.clock.now() }
 
-// Used tells how many of limit requests an account has used in the running day, and when the next begins.
-// What this node holds in advance counts as unused. It counts nothing.
+// Used returns how many of limit requests an account has used today, and when the next day begins. Requests that this
+// node holds in advance count as unused. The call itself is not counted.
 func (s *Store) Used(ctx context.Context, key string, limit int64) (used, remaining int64, resetsAt time.Time, err error) {
 	c, used, err := s.ask(ctx, key, limiter.Rate{Period: Day, Limit: limit}, store.QuotaPeek)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// While its server is stopped each node admits what remained at its last contact, at once; when it is back, all of
-// it is written.
+// While the ledger's server is down each node admits, without delay, what remained at its last contact; when the server
+// is back, all of that is written.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -79,8 +79,8 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// The same under load from beginning to end. What was in flight when the server died may be counted twice, never
-// not at all.
+// The same under continuous load. What was in flight when the server died may be counted twice,
+// but never goes uncounted.
 func TestOutageUnderLoad(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -121,7 +121,7 @@ func TestOutageUnderLoad(t *testing.T) {
 	})
 }
 
-// A block that goes home while the ledger is away, and a request that is given back then, make no room twice.
+// A block or request given back while the ledger is away makes room once, not twice.
 func TestNothingIsMadeWhileTheLedgerIsAway(t *testing.T) {
 	t.Parallel()
 	c := newTestClock()
@@ -155,7 +155,7 @@ func TestNothingIsMadeWhileTheLedgerIsAway(t *testing.T) {
 	}
 }
 
-// Midnight passes while the ledger is away: each day is written to itself.
+// Midnight passes while the ledger is away: each day's requests are written to that day.
 func TestMidnightWhileTheLedgerIsAway(t *testing.T) {
 	t.Parallel()
 	c := newTestClock()
@@ -179,8 +179,8 @@ func TestMidnightWhileTheLedgerIsAway(t *testing.T) {
 	}
 }
 
-// The day is the ledger's, also where a node's own clock is wrong and the ledger is away; and who waits for it when it
-// goes away may have the last request that remained.
+// The day is the ledger's even if a node's own clock is wrong and the ledger is away; and a request that waits for the
+// ledger as it goes away may use the last one that remained.
 func TestClockIsWrongWhileTheLedgerIsAway(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{13 * time.Hour, -13 * time.Hour} {
@@ -213,7 +213,7 @@ func TestClockIsWrongWhileTheLedgerIsAway(t *testing.T) {
 	}
 }
 
-// A Redis that comes back empty is told what the nodes know, whether they saw it go or not.
+// A Redis that comes back empty is told what the nodes know, whether or not they noticed its absence.
 func TestRedisComesBackEmpty(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -221,7 +221,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := storetest.NewRedis(t)
-			// A client each, as processes have.
+			// One client per node, as with separate processes.
 			nodes := []*watched{watch(t, openRedis(t, srv), quota.Options{Volatile: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true})}
 			for _, n := range nodes {
 				n.burst(t, "both", 30, 4, 100)
@@ -236,22 +236,22 @@ func TestRedisComesBackEmpty(t *testing.T) {
 			}
 			srv.Lose(t)
 			srv.Start(t)
-			if !seen { // a look must not hide the restart from those who count
+			if !seen { // a peek must not hide the restart from the loop
 				for range 3 {
 					_, _ = nodes[1].Peek(context.Background(), "second", limiter.Rate{Period: quota.Day, Limit: 100})
 				}
 			}
 			for _, key := range []string{"first", "second", "both"} {
 				for _, n := range []*watched{nodes[1], nodes[0]} {
-					n.burst(t, key, 1, 1, 100) // the node notices, at the latest now
+					n.burst(t, key, 1, 1, 100) // the node notices now at the latest
 				}
 			}
 			for _, n := range nodes {
 				storetest.Until(t, "recovery", func() bool { return !n.Away() })
 				n.Settle()
 			}
-			// The first node knows "first" and the second "second": that is where they may not begin anew.
-			// Two requests of each were served above, perhaps.
+			// The first node knows "first" and the second "second": there the count must not restart. Up to two
+			// requests on each may have been served above.
 			for i, key := range []string{"first", "second"} {
 				if got := nodes[i].burst(t, key, 200, 8, 100); got > 10 {
 					t.Errorf("%s: served %d more after 90 of 100", key, got)
@@ -267,8 +267,8 @@ func TestRedisComesBackEmpty(t *testing.T) {
 	}
 }
 
-// A PostgreSQL whose synchronous standby is gone commits, and does not answer: what it was told is counted once all the
-// same.
+// A PostgreSQL without its synchronous standby commits but does not answer: what it was told is
+// still counted only once.
 func TestStandbyIsGone(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)

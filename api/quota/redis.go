@@ -19,35 +19,35 @@ import (
 	"lottery/models/store"
 )
 
-// redisScript does a batch of operations at one moment of Redis's clock. Refused requests are not counted, which
-// the library's own script does not offer.
+// redisScript applies a batch of operations at one instant of Redis's clock. It does not count refused requests, which
+// the limiter library's own script does.
 //
 //go:embed redis.lua
 var redisScript string
 
-// Redis is a Ledger in Redis: exact over all nodes at every moment. A counter's key holds the UTC day (or the
-// beginning of another period) and expires an hour after its end. It needs one primary: all keys of a batch are
-// changed together.
+// Redis is a Ledger in Redis, exact across all nodes at every moment. A counter's key holds the UTC day (or the start
+// of another period) and expires an hour after the period ends. It needs a single primary, because all keys of a
+// batch are changed together.
 type Redis struct {
 	client *redis.Client
 	script *redis.Script
 	skew   func() time.Duration
 
-	tried atomic.Bool // the script was, on this server and by this user, since the last error
+	tried atomic.Bool // redisTrial succeeded on this server, as this user, since the last error
 
 	mu     sync.Mutex
-	server string // run id of the server that is counted with; "" = none yet
-	next   string // of the one that has taken its place
+	server string // run ID of the server being counted with; "" = none yet, or not told
+	next   string // run ID of the server at the latest connection
 }
 
-// RedisPrefix begins every key, and RedisCommands are what is done with them.
+// RedisPrefix begins every key; RedisCommands lists the commands used on them.
 const (
 	RedisPrefix   = "lottery:quota:"
 	RedisCommands = "EVAL, EVALSHA, TIME, INFO, GET, SET, INCRBY, DECRBY and EXPIREAT"
 )
 
-// OpenRedis connects to a redis:// or rediss:// URL. Nothing is asked yet: Redis may be away at the start.
-// skew is added to Redis's clock, for tests of midnight; nil = none.
+// OpenRedis prepares a client for a redis://, rediss:// or unix:// URL. It does not connect yet: Redis may be away at
+// startup. skew is added to Redis's clock, for tests of midnight; nil = none.
 func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 	opts, err := redis.ParseURL(url)
 	if err != nil {
@@ -55,8 +55,8 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 	}
 	opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout = time.Second, time.Second, time.Second
 	opts.MaxRetries = -1   // a batch that may have been applied must not be applied again
-	opts.DialerRetries = 1 // the loop tries again by itself; requests wait for this
-	logging.Disable()      // the client would write lines of its own to stderr; its errors come back to us
+	opts.DialerRetries = 1 // the loop retries by itself, and requests wait for this
+	logging.Disable()      // the client would write to stderr by itself; its errors are returned to us anyway
 	opts.ContextTimeoutEnabled = true
 	opts.PoolSize = 4 // one loop and a few peeks
 	if skew == nil {
@@ -68,15 +68,16 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 	return r, nil
 }
 
-// errCluster is what a node of a Redis Cluster gets: it would count single accounts, and refuse several of them at once.
+// errCluster refuses Redis Cluster: a node would count single accounts, and fail for several at once.
 var errCluster = errors.New("it is part of a Redis Cluster, which cannot change the counters of many accounts together: use a Redis of its own")
 
-// recognize refuses connections to a server other than the one that was counted with, until that is known to
-// whoever counts (see AcceptCounters): an outage between two contacts would go unseen. A Redis that does not tell its run id is believed.
+// recognize refuses connections to a server other than the one being counted with until the Store has
+// accepted it (see AcceptCounters); otherwise a restart between two contacts would go unnoticed. A Redis that
+// hides its run ID is trusted.
 func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	info, err := conn.Info(ctx, "server").Result()
 	if err != nil {
-		return nil // not allowed to ask; if the connection is broken the next command tells
+		return nil // not permitted to ask; if the connection is broken, the next command fails
 	}
 	if strings.Contains(info, "redis_mode:cluster") {
 		return errCluster
@@ -94,8 +95,8 @@ func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	return nil
 }
 
-// AcceptCounters counts with the new server from now on. Those who only look at a counter do not: that would hide the
-// restart from those who count.
+// AcceptCounters makes the new server the one to count with. Callers that only peek must not call it: that would hide
+// the restart from the loop.
 func (r *Redis) AcceptCounters() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,15 +106,16 @@ func (r *Redis) AcceptCounters() {
 // Close ends the connections.
 func (r *Redis) Close() error { return r.client.Close() }
 
-// redisKinds is what the script calls the kinds of operation.
+// redisKinds maps kinds of operation to their names in the script.
 var redisKinds = map[store.QuotaKind]string{
 	store.QuotaTake: "take", store.QuotaAdd: "add", store.QuotaPeek: "peek", store.QuotaReset: "reset", store.QuotaFloor: "floor",
 }
 
-// redisTrial does all that the script can, with a counter that is nobody's: Redis undoes nothing of a script that fails, so
-// a user who may only use some of its commands would have the same requests counted at every attempt.
+// redisTrial runs every command of the script on a counter that belongs to nobody. Redis does not roll back a
+// script that fails midway, so without the trial a user who lacks some of the commands would have the same requests
+// counted at every attempt.
 var redisTrial = []store.QuotaOp{
-	{Kind: store.QuotaReset, Key: "trial", Period: time.Second},                   // what an attempt that failed has left
+	{Kind: store.QuotaReset, Key: "trial", Period: time.Second},                   // clears what a failed attempt left behind
 	{Kind: store.QuotaTake, Key: "trial", Period: time.Second, Need: 1, Limit: 1}, // INCRBY, EXPIREAT
 	{Kind: store.QuotaTake, Key: "trial", Period: time.Second, Need: 1, Limit: 1}, // DECRBY
 	{Kind: store.QuotaReset, Key: "trial", Period: time.Second},                   // GET, SET
@@ -166,7 +168,7 @@ func (r *Redis) apply(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaRe
 	return results, time.UnixMicro(reply[0]).UTC(), nil
 }
 
-// fault tells a Redis that was never reached, or refused, from one that may have done its work.
+// fault classifies an error: ErrQuotaUnclear unless Redis was never reached or refused before doing anything.
 func (r *Redis) fault(err error) error {
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return fmt.Errorf("count requests in Redis: %w", err)
@@ -178,9 +180,8 @@ func (r *Redis) fault(err error) error {
 	return fmt.Errorf("count requests in Redis: %w: %w", store.ErrQuotaUnclear, err)
 }
 
-// undone tells whether Redis refused before it did anything. A script's first command that changes something is refused
-// for want of memory, a disk or replicas, or where another server is the primary; what is wrong with a single command may
-// come after others.
+// undone reports whether Redis refused before it changed anything. Lack of memory, disk or replicas, or not being the
+// primary, is reported at a script's first write; an error of a single command may come after other writes.
 func undone(said string) bool {
 	code, _, _ := strings.Cut(said, " ")
 	return code != "WRONGTYPE" && (code != "ERR" || !strings.Contains(said, "script"))

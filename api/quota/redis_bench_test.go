@@ -10,7 +10,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// BenchmarkRedisContact is what one contact with the counters costs in Redis that serves so many of 10,000 accounts.
+// BenchmarkRedisContact measures one contact with Redis that serves the given number of 10,000 accounts.
 func BenchmarkRedisContact(b *testing.B) {
 	r, err := quota.OpenRedis(storetest.NewRedis(b).URL(), nil)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A Redis user who lacks one of the commands that counting takes counts nothing, however often that is tried; and is told
-// of by Health. Once he may, all is counted as if nothing had been.
+// A Redis user who lacks one of the commands needed for counting counts nothing, however often it is tried, and Health
+// reports it. Once the command is granted, counting works as if nothing had happened.
 func TestRedisUserWithFewRights(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -44,7 +44,7 @@ func TestRedisUserWithFewRights(t *testing.T) {
 	take := []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: 1, Limit: 2}}
 	back := []store.QuotaOp{{Kind: store.QuotaPeek, Key: "acc", Period: quota.Day}}
 	for _, lacks := range []string{"-eval", "-time", "-get", "-set", "-incrby", "-decrby", "-expireat"} {
-		if err := admin.ScriptFlush(t.Context()).Err(); err != nil { // EVAL is for the first time alone
+		if err := admin.ScriptFlush(t.Context()).Err(); err != nil { // EVAL is used only until the script is cached
 			t.Fatal(err)
 		}
 		may(append(all, lacks)...)
@@ -71,7 +71,8 @@ func TestRedisUserWithFewRights(t *testing.T) {
 		if results, _, err := r.ApplyQuota(t.Context(), back); err != nil || results[0].Used != 1 {
 			t.Errorf("%s: a look: %+v %v", lacks, results, err)
 		}
-		// Taken away while it counts: what was begun may be counted, once, and it is not said that nothing was.
+		// Rights removed while it counts: what was begun may be counted once, and the error must
+		// not claim that nothing was.
 		if _, _, err := r.ApplyQuota(t.Context(), take); err != nil {
 			t.Error(err)
 		}
@@ -94,7 +95,7 @@ func TestRedisUserWithFewRights(t *testing.T) {
 	}
 }
 
-// A Redis Cluster is refused, before it has counted anything: some of its nodes count single accounts well.
+// A Redis Cluster is refused before it counts anything: some of its nodes would count single accounts correctly.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	srv := storetest.NewRedis(t, "--cluster-enabled", "yes", "--port", "0", "--cluster-port", "0")

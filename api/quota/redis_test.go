@@ -13,7 +13,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Whatever makes a counter in Redis, it is of its own day, never below zero, and goes an hour after the day's end.
+// Whichever operation creates a counter in Redis, it belongs to its own day, is never negative, and expires an
+// hour after the day's end.
 func TestRedisCounters(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)

@@ -1,6 +1,6 @@
 package quota
 
-// What happens when the ledger is another server than before, or the same one started anew: it may have forgotten.
+// A ledger on another server, or on one that was restarted, may have lost counts. Nodes tell it what they know.
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 	"lottery/models/store"
 )
 
-// tellAtOnce is about how many counters are told at a tick without being asked about: requests wait behind them.
+// tellAtOnce is roughly how many counters a tick tells the ledger without being asked: requests queue behind them.
 const tellAtOnce = 5_000
 
-// tellKnown tells a ledger that may have forgotten what this node knows of counters that nobody asks about
-// here: another node may be asked, which never knew. It takes some at each tick until all are told.
+// tellKnown tells a ledger that may have lost counts what this node knows of counters that get no requests here: they
+// may get some on another node, which never knew them. Each tick handles a portion until all are told.
 func (s *Store) tellKnown() {
 	epoch := s.epoch.Load()
 	if epoch == 0 || s.away.Load() {
@@ -41,9 +41,9 @@ func (s *Store) tellKnown() {
 	}
 }
 
-// tell asks the ledger. One that was started anew has done nothing: it is asked again at once, after reminded has put
-// into the operations what this node knows. To take it for one that is away would admit requests from memory
-// while it is there to say what other nodes have counted.
+// tell applies the operations. A ledger that was restarted has applied nothing: it is asked again at once, after
+// reminded has added what this node knows to the operations. Treating it as away would admit requests from memory while
+// the ledger is there to say what other nodes have counted.
 func (s *Store) tell(ctx context.Context, operations func() []store.QuotaOp, reminded func()) ([]store.QuotaResult, time.Time, error) {
 	results, now, err := s.ledger.ApplyQuota(ctx, operations())
 	l, ok := s.ledger.(replaceable)
@@ -57,7 +57,7 @@ func (s *Store) tell(ctx context.Context, operations func() []store.QuotaOp, rem
 	return s.ledger.ApplyQuota(ctx, operations())
 }
 
-// remind adds to each batch what this node knows of its counter, unless it says so already.
+// remind puts what this node knows of its counter at the front of each batch, unless it is there already.
 func remind(batches []batch) {
 	for i := range batches {
 		b := &batches[i]

@@ -15,7 +15,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// unheard is a Redis whose answers are lost, but for those to trials.
+// unheard is a Redis whose answers get lost, except those to trials.
 type unheard struct {
 	*quota.Redis
 	lose atomic.Bool
@@ -31,8 +31,7 @@ func (u *unheard) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.
 	return r, now, err
 }
 
-// A Redis that was started anew, or whose place another took, while a node did not know whether it had been heard is asked,
-// and counts again.
+// A Redis that is restarted or replaced while a node does not know whether it was heard is asked, and counts again.
 func TestRedisIsRestartedInDoubt(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -48,14 +47,14 @@ func TestRedisIsRestartedInDoubt(t *testing.T) {
 	l.lose.Store(false)
 	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
-	// The contact by which it was found to be away had no mark: what was in flight then may be counted twice.
+	// The contact that found Redis away had no mark: what was in flight then may be counted twice.
 	if got := counted(t, l, "acc"); got < n.served.Load() || got > n.served.Load()+1 {
 		t.Errorf("served %d, counted %d", n.served.Load(), got)
 	}
 }
 
-// A Redis that was started anew between two requests, with counters of a while ago, is there: whoever finds that out tells
-// it what it knows and asks again, and admits nothing by itself.
+// A Redis that restarted between two requests with older counters is not away: the node that finds out tells it what it
+// knows, asks again, and admits nothing by itself.
 func TestRestartedRedisIsNotAway(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -77,8 +76,8 @@ func TestRestartedRedisIsNotAway(t *testing.T) {
 	}
 }
 
-// What one node knows, a Redis that has forgotten is told by it although nobody asks there again, and no other node begins
-// the day anew. A look at the counter before that makes the node that knows forget nothing.
+// A Redis that lost its counters is told what a node knows even if that node gets no more requests, so no other node
+// starts the day anew. A peek at the counter before that does not make the node forget.
 func TestRedisIsToldByThoseWhoKnow(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)

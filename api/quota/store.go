@@ -15,25 +15,24 @@ import (
 	"lottery/models/store"
 )
 
-// Options is how a Store behaves.
+// Options configures a Store.
 type Options struct {
-	// Advance lets the node take blocks of requests ahead, so that most requests touch only memory.
+	// Advance lets the node take blocks of requests in advance, so that most requests touch only memory.
 	Advance bool
-	// Volatile says that the ledger may come back from any outage having forgotten: it is told what this node knew.
+	// Volatile means that the ledger may have lost counts after any outage, so it is told what this node knows.
 	Volatile bool
-	// Replaceable says that another server may take the ledger's place (see replaceable): it is looked for every second.
+	// Replaceable means that another server may replace the ledger (see replaceable); that is checked every second.
 	Replaceable bool
 	Now         func() time.Time // nil = time.Now
 	Log         *slog.Logger
 	Metrics     *Metrics // nil = none
 }
 
-// Store is a limiter.Store whose periods begin at multiples of their length since 1970 UTC, so that 24 h is the
-// UTC day by the ledger's clock. Refused requests are not counted. It is safe for concurrent use.
+// Store is a limiter.Store whose periods begin at multiples of their length since 1970 UTC, so that a period of 24 h is
+// the UTC day by the ledger's clock. Refused requests are not counted. It is safe for concurrent use.
 //
-// A request is admitted from the block that the node holds, or waits for the ledger together with the others that
-// wait: one contact serves them all. While the ledger is away, a node admits what it knows to remain, and tells
-// the ledger afterwards.
+// A request is admitted from the node's block, or else waits for the ledger; one contact serves all waiting requests.
+// While the ledger is away, a node admits what it knows to remain and tells the ledger afterwards.
 type Store struct {
 	ledger Ledger
 	opts   Options
@@ -43,27 +42,27 @@ type Store struct {
 
 	mu      sync.Mutex
 	pending []*account            // queued for the loop
-	holding map[*account]struct{} // have a block
-	// gathering says that a timer will wake the loop.
+	holding map[*account]struct{} // accounts that have a block
+	// gathering means that a timer is set to wake the loop.
 	gathering bool
 
 	wake    chan struct{}
 	stop    chan struct{}
 	done    chan struct{} // the loop has ended
-	ended   chan struct{} // Close has
+	ended   chan struct{} // Close has returned
 	closing atomic.Bool
-	epoch   atomic.Int64 // grows when the ledger may have forgotten
+	epoch   atomic.Int64 // increases whenever the ledger may have lost counts
 	away    atomic.Bool
 	logged  time.Time // when an outage was last logged
 
-	// Of the loop, and then of Close: see mark.
+	// Used by the loop, then by Close; see mark.
 	name  string
 	marks int
 	doubt *doubt // nil = none
 
-	// Of the loop: see tellKnown.
-	tellingOf int64 // an epoch
-	telling   int   // the shard that is next
+	// Used by the loop only; see tellKnown.
+	tellingOf int64 // the epoch being told
+	telling   int   // index of the next shard
 }
 
 type shard struct {
@@ -115,18 +114,19 @@ func (s *Store) account(key string, period time.Duration) *account {
 	return a
 }
 
-// Get counts one request: it is admitted unless the result says that the limit was reached.
+// Get counts one request. The request is admitted unless the result has Reached set.
 func (s *Store) Get(ctx context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
 	return s.Increment(ctx, key, 1, rate)
 }
 
-// How long a refusal is remembered before the ledger is asked again, and a block is held without being used.
+// refusalHolds is how long a refusal is repeated without asking the ledger; idleAfter is how long
+// an unused block is kept.
 const (
 	refusalHolds = 200 * time.Millisecond
 	idleAfter    = 1500 * time.Millisecond
 )
 
-// Increment counts n requests, all or none. n ≤ 0 takes -n back.
+// Increment counts n requests, all or none. n ≤ 0 gives -n back.
 func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.Rate) (limiter.Context, error) {
 	a := s.account(key, rate.Period)
 	a.mu.Lock()
@@ -185,7 +185,7 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 	}, nil
 }
 
-// await waits for the loop, which answers when the ledger does or ledgerTimeout is over, until the end of Close.
+// await waits until the loop answers, which it does within about ledgerTimeout, or until Close returns.
 func (s *Store) await(w *waiter) (answer, error) {
 	select {
 	case got := <-w.answer:
@@ -200,8 +200,8 @@ func (s *Store) await(w *waiter) (answer, error) {
 	}
 }
 
-// GiveBack takes back one request of the period that ends at reset (Unix seconds): it failed, and not by the
-// customer's fault.
+// GiveBack takes back one request of the period that ends at reset (Unix seconds): it failed through
+// no fault of the customer.
 func (s *Store) GiveBack(key string, period time.Duration, reset int64) {
 	a := s.account(key, period)
 	start := reset - int64(period/time.Second)
@@ -211,8 +211,8 @@ func (s *Store) GiveBack(key string, period time.Duration, reset int64) {
 	s.enqueue(a)
 }
 
-// spent notes that n requests were admitted from the block, and asks for the next block when a quarter of what it
-// may be is left, before this one is empty.
+// spent records that n requests were admitted from the block. It asks for the next block when no more than a quarter of
+// a full one is left. a.mu is held.
 func (s *Store) spent(a *account, now time.Time, n int64) {
 	a.recent.add(now, n)
 	a.idleAt = now.Add(idleAfter).UnixNano()
@@ -225,13 +225,13 @@ func (s *Store) spent(a *account, now time.Time, n int64) {
 	}
 	a.want = true
 	if a.block > recent*int64(2*gather)/int64(recentWindow) {
-		s.enqueueSoon(a) // the block lasts longer than that
+		s.enqueueSoon(a) // the block lasts longer than gather
 	} else {
 		s.enqueue(a)
 	}
 }
 
-// withoutLedger admits what remained at the last contact. a.mu is held.
+// withoutLedger admits n requests from what remained at the last contact. a.mu is held.
 func (s *Store) withoutLedger(a *account, now time.Time, n, limit int64, rate limiter.Rate) limiter.Context {
 	s.learn(a)
 	if a.remaining(limit) < n {
@@ -246,12 +246,12 @@ func (s *Store) withoutLedger(a *account, now time.Time, n, limit int64, rate li
 	return state(a, rate, a.remaining(limit), false)
 }
 
-// state is what is known of a, in the library's words. a.mu is held.
+// state is what this node knows of a, as the limiter library reports it. a.mu is held.
 func state(a *account, rate limiter.Rate, remaining int64, reached bool) limiter.Context {
 	return limiter.Context{Limit: rate.Limit, Remaining: remaining, Reset: a.start + int64(rate.Period/time.Second), Reached: reached}
 }
 
-// Peek tells what remains, and counts nothing.
+// Peek reports what remains without counting.
 func (s *Store) Peek(ctx context.Context, key string, rate limiter.Rate) (limiter.Context, error) {
 	c, _, err := s.ask(ctx, key, rate, store.QuotaPeek)
 	return c, err
@@ -263,7 +263,8 @@ func (s *Store) Reset(ctx context.Context, key string, rate limiter.Rate) (limit
 	return c, err
 }
 
-// ask goes to the ledger at once; while it is away a Peek answers from memory. used is of the same moment as what is left.
+// ask contacts the ledger at once; while it is away, a peek is answered from memory. c and used
+// describe the same moment.
 func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (c limiter.Context, used int64, err error) {
 	a := s.account(key, rate.Period)
 	a.mu.Lock()
@@ -289,10 +290,10 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 		s.learn(a)
 	case kind == store.QuotaReset:
 		a.used, a.block, a.owed, a.over = 0, 0, nil, false
-	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // else the loop knows better
+	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // otherwise the loop has newer information
 		used := results[0].Used
 		if a.epoch != s.epoch.Load() {
-			used = max(used, a.used) // it may have forgotten, and was not told yet
+			used = max(used, a.used) // the ledger may have lost counts and has not been told yet
 		}
 		a.used, a.known = used, true
 	}

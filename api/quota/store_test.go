@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// ledgers runs test on each ledger, and tells whether blocks are taken ahead on it.
+// ledgers runs test on each ledger; advance says whether blocks are taken in advance on it.
 func ledgers(t *testing.T, test func(t *testing.T, l quota.Ledger, advance bool)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, st *store.Store) { test(t, st, true) })
@@ -43,7 +43,7 @@ func newStore(t *testing.T, l quota.Ledger, advance bool) *quota.Store {
 	return s
 }
 
-// The library's own suite. Its windows are a minute and ten seconds, so the clock stands still.
+// The limiter library's own suite. Its windows are a minute and ten seconds, so the test avoids the end of a minute.
 func TestLibrarySuite(t *testing.T) {
 	t.Parallel()
 	ledgers(t, func(t *testing.T, l quota.Ledger, advance bool) {
@@ -53,7 +53,7 @@ func TestLibrarySuite(t *testing.T) {
 	})
 }
 
-// waitForMinute keeps clear of the end of a minute, at which the suite's counters would begin anew.
+// waitForMinute avoids the end of a minute, when the suite's counters would restart.
 func waitForMinute(t *testing.T) {
 	t.Helper()
 	if left := 60 - time.Now().Unix()%60; left < 10 {
@@ -61,7 +61,7 @@ func waitForMinute(t *testing.T) {
 	}
 }
 
-// nodes is n stores on one ledger, as n processes would be.
+// nodes returns n stores on one ledger, like n processes.
 func nodes(t *testing.T, n int, l quota.Ledger, advance bool) []*quota.Store {
 	t.Helper()
 	list := make([]*quota.Store, n)
@@ -71,7 +71,7 @@ func nodes(t *testing.T, n int, l quota.Ledger, advance bool) []*quota.Store {
 	return list
 }
 
-// ask sends requests concurrently, round robin, and counts those that are served.
+// ask sends requests concurrently, round robin, and returns how many were served.
 func ask(t *testing.T, nodes []*quota.Store, key string, requests, concurrent int, limit int64) int64 {
 	t.Helper()
 	var served, next atomic.Int64
@@ -107,7 +107,7 @@ func TestSmallLimitIsExactAtEveryMoment(t *testing.T) {
 		if got := ask(t, three, "free", 50, 10, 100); got != 0 {
 			t.Errorf("served %d more", got)
 		}
-		// An upgrade in mid-day: refused requests were not counted.
+		// An upgrade within the day: refused requests were not counted.
 		if got := ask(t, three, "free", 100, 10, 150); got != 50 {
 			t.Errorf("after an upgrade: served %d, want 50", got)
 		}
@@ -132,7 +132,7 @@ func TestLargeLimitIsExactOnceBlocksAreHome(t *testing.T) {
 		t.Logf("served %d at once", served)
 		deadline := time.Now().Add(20 * time.Second)
 		for served < 10_000 && time.Now().Before(deadline) {
-			time.Sleep(100 * time.Millisecond) // idle blocks come home by the nodes' own clocks
+			time.Sleep(100 * time.Millisecond) // idle blocks are given back by the nodes' own clocks
 			served += ask(t, three, "pro", 100, 8, 10_000)
 		}
 		served += ask(t, three, "pro", 500, 8, 10_000)
@@ -142,7 +142,7 @@ func TestLargeLimitIsExactOnceBlocksAreHome(t *testing.T) {
 	})
 }
 
-// What is used and what is left make the limit, also while requests are counted.
+// Used and remaining add up to the limit, even while requests are being counted.
 func TestUsedAndRemainingAreOfOneMoment(t *testing.T) {
 	t.Parallel()
 	ledgers(t, func(t *testing.T, l quota.Ledger, advance bool) {

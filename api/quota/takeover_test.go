@@ -9,8 +9,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A PostgreSQL whose place a standby took that lacked the last commits is told by the nodes what they know, also of accounts
-// that nobody asks about there again: no day begins a second time, and nobody is shut out early.
+// A PostgreSQL replaced by a standby that lacked the last commits is told what the nodes know, even of accounts that
+// get no more requests there: no day starts anew, and nobody is refused early.
 func TestPostgresIsToldByThoseWhoKnow(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -40,7 +40,7 @@ func TestPostgresIsToldByThoseWhoKnow(t *testing.T) {
 	for i := range served {
 		storetest.Until(t, "counter "+strconv.Itoa(i)+" to be told", func() bool { return counted(t, l, strconv.Itoa(i)) == served[i] })
 	}
-	each(second, limit) // which never knew of the first one's last requests
+	each(second, limit) // the second node never knew of the first one's last requests
 	each(first, 5)
 	for i, n := range served {
 		if n != limit {

@@ -13,9 +13,8 @@ import (
 	"lottery/models/store"
 )
 
-// Usage is statistics of counted requests: kept in memory and written every few seconds. A node that is killed
-// loses what it has not written; a database that is away is waited for. What is counted is written once, or lost:
-// never twice.
+// Usage gathers statistics of counted requests in memory and writes them every few seconds. A node that is killed loses
+// what it has not written; while the database is away, counts are kept. Each count is written at most once.
 type Usage struct {
 	store  *store.Store
 	now    func() time.Time
@@ -23,40 +22,40 @@ type Usage struct {
 	seed   maphash.Seed
 	shards [64]usageShard
 
-	writing sync.Mutex // one write at a time; it guards what follows
+	writing sync.Mutex // held during a write; guards what follows
 	away    bool
 	pruneAt time.Time
 }
 
 type usageShard struct {
 	mu     sync.Mutex
-	counts map[string][]usageCount // by account; an account has few
+	counts map[string][]usageCount // by account, which has few
 }
 
-// usageCount is requests that the database does not have yet.
+// usageCount counts requests that are not in the database yet.
 type usageCount struct {
 	endpoint string
 	day      models.Date
 	class    uint8
-	idle     bool // nothing came since the last write
+	idle     bool // no request since the last write
 
 	waiting int64
-	flying  int64 // being written just now
+	flying  int64 // being written
 }
 
 const (
 	// usageEvery is how often statistics are written.
 	usageEvery = 2 * time.Second
-	// usagePortion is how many rows are written at once. On SQLite the daily quotas wait meanwhile, and they wait
-	// only for 50 ms.
+	// usagePortion is how many rows one transaction writes. On SQLite the daily quotas wait for it,
+	// and for no more than 50 ms.
 	usagePortion = 200
-	// usageRest is how much longer than a portion took the rest after it is: with many accounts, the writing takes
-	// longer rather than the machine.
+	// usageRest is the length of the pause after a portion, as a multiple of the time that the portion took: with many
+	// accounts, writing takes longer instead of taking over the machine.
 	usageRest = 39
 	// usageTimeout is how long a portion may take before the database counts as away.
 	usageTimeout = 5 * time.Second
-	// pruneTimeout bounds the search for what is too old, during which statistics wait: a look through a large table,
-	// where there is nothing.
+	// pruneTimeout bounds the search for expired rows, during which no statistics are written. It scans a large table
+	// even if it finds nothing.
 	pruneTimeout = time.Minute
 )
 
@@ -72,8 +71,8 @@ func NewUsage(st *store.Store, now func() time.Time, log *slog.Logger) *Usage {
 	return u
 }
 
-// Record counts one request that was answered with status. day is the one in which the counters have it, which may be
-// another than this machine's clock says; endpoint is the route, one of a few. It never waits for the database.
+// Record counts one request that was answered with status. day is the day that the counters put it in, which may differ
+// from this machine's; endpoint is the route, one of a few. It never waits for the database.
 func (u *Usage) Record(account string, day models.Date, endpoint string, status int) {
 	class := uint8(status / 100)
 	sh := u.shard(account)
@@ -97,7 +96,7 @@ func (sh *usageShard) find(account, endpoint string, day models.Date, class uint
 	return nil
 }
 
-// Pending is an account's requests of a day that this node has counted and not written yet.
+// Pending is the number of an account's requests on a day that this node has counted and not written yet.
 func (u *Usage) Pending(account string, day models.Date) int64 {
 	sh := u.shard(account)
 	sh.mu.Lock()
@@ -118,7 +117,7 @@ func (u *Usage) shard(account string) *usageShard {
 // dateOf is the UTC day of t.
 func dateOf(t time.Time) models.Date { return models.Date(t.Unix() / int64(Day/time.Second)) }
 
-// Run writes what was counted, and takes away what is too old, until ctx ends. Flush then writes the rest.
+// Run writes counts and prunes expired rows until ctx ends. Call Flush then to write the rest.
 func (u *Usage) Run(ctx context.Context) {
 	tick := time.NewTicker(usageEvery)
 	defer tick.Stop()
@@ -128,21 +127,21 @@ func (u *Usage) Run(ctx context.Context) {
 			return
 		case <-tick.C:
 			u.writing.Lock()
-			_ = u.write(ctx, true) // logged, and tried again
+			_ = u.write(ctx, true) // already logged; the next tick retries
 			u.prune(ctx)
 			u.writing.Unlock()
 		}
 	}
 }
 
-// Flush writes all that was counted until now.
+// Flush writes everything counted so far.
 func (u *Usage) Flush(ctx context.Context) error {
 	u.writing.Lock()
 	defer u.writing.Unlock()
 	return u.write(ctx, false)
 }
 
-// write adds what waits to the database, in portions, at leisure or as fast as it goes.
+// write adds waiting counts to the database in portions, with pauses between them if leisure is set.
 func (u *Usage) write(ctx context.Context, leisure bool) error {
 	rows := u.take()
 	for len(rows) > 0 {
@@ -154,7 +153,7 @@ func (u *Usage) write(ctx context.Context, leisure bool) error {
 			u.note(err)
 			return err
 		}
-		if err != nil { // written or not: a second time might be once too often
+		if err != nil { // it is unclear whether the portion was written; a retry might count it twice
 			u.log.Warn("usage statistics of a few seconds may be lost", "error", err)
 		}
 		u.note(nil)
@@ -168,14 +167,14 @@ func (u *Usage) write(ctx context.Context, leisure bool) error {
 	return nil
 }
 
-// add writes one portion. The end of ctx does not cut it short: that would leave open whether it was written.
+// add writes one portion. It outlives ctx: cutting it short would leave unclear whether it was written.
 func (u *Usage) add(ctx context.Context, rows []models.UsageDay) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usageTimeout)
 	defer cancel()
 	return u.store.AddUsage(ctx, rows)
 }
 
-// rest waits, and tells whether ctx lasted.
+// rest sleeps for d. It reports false if ctx ended first.
 func rest(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -185,7 +184,7 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// take is what waits, as rows; it is flying until settle. Counts that have been idle are forgotten.
+// take returns the waiting counts as rows and marks them flying until settle. It drops idle counts.
 func (u *Usage) take() []models.UsageDay {
 	var rows []models.UsageDay
 	for i := range u.shards {
@@ -209,11 +208,11 @@ func (u *Usage) take() []models.UsageDay {
 		}
 		sh.mu.Unlock()
 	}
-	slices.SortFunc(rows, store.CompareUsage) // so that portions touch few pages, and nodes the same ones in one order
+	slices.SortFunc(rows, store.CompareUsage) // portions touch few pages, and nodes agree on the order
 	return rows
 }
 
-// settle ends the flight of rows: they were written, or wait again.
+// settle ends the flight of rows: they were written, or they wait again.
 func (u *Usage) settle(rows []models.UsageDay, written bool) {
 	for i := range rows {
 		row := &rows[i]
@@ -229,7 +228,7 @@ func (u *Usage) settle(rows []models.UsageDay, written bool) {
 	}
 }
 
-// note logs when the database goes away and when it is back.
+// note logs when the database goes away and when it comes back.
 func (u *Usage) note(err error) {
 	switch {
 	case err != nil && !u.away:
@@ -240,7 +239,7 @@ func (u *Usage) note(err error) {
 	u.away = err != nil
 }
 
-// prune takes away, once a day, what is older than it is kept; a little at every call, until all is gone.
+// prune deletes expired rows, a portion per call until none are left, then again after a day.
 func (u *Usage) prune(ctx context.Context) {
 	now := u.now()
 	if now.Before(u.pruneAt) || ctx.Err() != nil {

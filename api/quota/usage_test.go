@@ -17,7 +17,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// hands is a clock that tests move.
+// hands is a clock that tests set.
 type hands struct {
 	mu sync.Mutex
 	at time.Time
@@ -73,7 +73,7 @@ func TestUsageIsCountedByDayEndpointAndClass(t *testing.T) {
 		if today, yesterday := u.Pending("a", april+1), u.Pending("a", april); today != 1 || yesterday != 4 {
 			t.Errorf("pending: %d today, %d yesterday", today, yesterday)
 		}
-		for range 2 { // a second time writes nothing twice
+		for range 2 { // the second flush writes nothing again
 			if err := u.Flush(ctx); err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestUsageIsCountedByDayEndpointAndClass(t *testing.T) {
 	})
 }
 
-// What is counted while it is being written is neither lost nor written twice.
+// Requests counted during a write are neither lost nor written twice.
 func TestUsageUnderLoad(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -165,7 +165,7 @@ func TestUsageWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
-// While an import holds SQLite's write lock, statistics give up soon: they share their way in with the counters.
+// While an import holds SQLite's write lock, statistics give up soon: they share their turn with the counters.
 func TestUsageDoesNotWaitForAnImport(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -211,7 +211,7 @@ func TestUsageRunsByItself(t *testing.T) {
 	}
 }
 
-// A server that ends between two portions writes the others at its end.
+// A server that ends between two portions writes the remaining ones as it ends.
 func TestUsageIsWrittenAtTheEnd(t *testing.T) {
 	t.Parallel()
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: nearMidnight().now})

@@ -11,7 +11,7 @@ import (
 	"lottery/models/store"
 )
 
-// Warning tells that an account has used Percent of its daily limit.
+// Warning says that an account has used Percent of its daily limit.
 type Warning struct {
 	AccountID string
 	Day       models.Date // UTC
@@ -19,10 +19,10 @@ type Warning struct {
 	Limit     int64
 }
 
-// Warnings watches for accounts that come to 80 and to 100 percent of their day, and tells Notify: once for each
-// account, day and percent, over all nodes. Whoever comes to both at once is told of 100 alone.
+// Warnings watches for accounts that reach 80 and 100 percent of their daily limit and calls Notify once per account,
+// day and percentage across all nodes. An account that reaches both at once gets only the warning at 100.
 type Warnings struct {
-	// Notify is told, by Run's goroutine. The default writes a line to the log.
+	// Notify is called by Run's goroutine. The default logs the warning.
 	Notify func(ctx context.Context, w Warning)
 
 	store  *store.Store
@@ -32,21 +32,21 @@ type Warnings struct {
 	shards [16]warningShard
 
 	mu   sync.Mutex
-	due  []Warning // at most two for an account and day
+	due  []Warning // at most two per account and day
 	wake chan struct{}
 }
 
-// warningShard is what this node has handed over already.
+// warningShard records which warnings this node has already passed on.
 type warningShard struct {
 	mu   sync.Mutex
 	day  models.Date
 	told map[string]int // account → percent
 }
 
-// warnRetry is how often a warning is tried again that the database did not take.
+// warnRetry is how often warnings are retried that the database could not record.
 const warnRetry = 5 * time.Second
 
-// NewWarnings makes Warnings; Run hands them on. now is the counters' clock; nil = time.Now.
+// NewWarnings makes Warnings; Run delivers them. now is the counters' clock; nil means time.Now.
 func NewWarnings(st *store.Store, now func() time.Time, log *slog.Logger) *Warnings {
 	if now == nil {
 		now = time.Now
@@ -58,8 +58,8 @@ func NewWarnings(st *store.Store, now func() time.Time, log *slog.Logger) *Warni
 	return w
 }
 
-// Check looks at an account that has used so many of limit in a day by the counters. Below 80 percent it costs nothing,
-// above it little; it never waits for the database.
+// Check considers an account that has used that many of its limit on a day, by the counters. It is free below 80
+// percent and cheap above, and never waits for the database.
 func (w *Warnings) Check(account string, day models.Date, limit, used int64) {
 	percent := 80
 	switch {
@@ -90,7 +90,7 @@ func (w *Warnings) Check(account string, day models.Date, limit, used int64) {
 	}
 }
 
-// Run hands warnings on until ctx ends. While the database is away they wait, as long as their day lasts.
+// Run delivers warnings until ctx ends. While the database is away they wait, until their day is over.
 func (w *Warnings) Run(ctx context.Context) {
 	retry := time.NewTicker(warnRetry)
 	defer retry.Stop()
@@ -114,7 +114,7 @@ func (w *Warnings) Run(ctx context.Context) {
 	}
 }
 
-// handOn works off what is due, up to the first failure.
+// handOn delivers the due warnings, up to the first failure.
 func (w *Warnings) handOn(ctx context.Context) error {
 	w.mu.Lock()
 	due := w.due
@@ -122,7 +122,7 @@ func (w *Warnings) handOn(ctx context.Context) error {
 	w.mu.Unlock()
 	for i, warning := range due {
 		if warning.Day < dateOf(w.now()) {
-			continue // it is a new day: nothing to be warned of
+			continue // a new day has begun: the warning is void
 		}
 		asked, cancel := w.store.Bounded(ctx)
 		first, err := w.store.WarnUsage(asked, warning.AccountID, warning.Day, warning.Percent)

@@ -16,7 +16,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// told gathers what Notify was told.
+// told collects the warnings passed to Notify.
 type told struct {
 	mu   sync.Mutex
 	list []string
@@ -64,14 +64,14 @@ func TestWarningsOncePerDayOverAllNodes(t *testing.T) {
 			}
 		}
 		all("quiet", 100, 0, 79)
-		all("none", 0, 0, 3) // limit 0: everything is refused, and nothing is news
+		all("none", 0, 0, 3) // limit 0: every request is refused, which is no news
 		all("busy", 100, 1, 99)
 		waitFor("busy 2026-04-01 80 of 100")
 		all("busy", 100, 99, 105) // past the limit after a downgrade
 		all("one", 1, 1, 1)
 		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 80 of 100", "one 2026-04-01 100 of 1")
 		all("busy", 100, 80, 100)
-		all("busy", 10_000, 8000, 10_000) // upgraded: it was warned of this day already
+		all("busy", 10_000, 8000, 10_000) // upgraded, but already warned today
 		clock.move(time.Second)
 		all("busy", 10_000, 1, 8000)
 		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 80 of 100", "busy 2026-04-02 80 of 10000", "one 2026-04-01 100 of 1")
@@ -103,7 +103,7 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// A database that neither answers nor refuses is asked again: one connection that hangs is not waited for.
+// A database that hangs is asked again: one hanging connection does not block warnings.
 func TestWarningsWithADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -123,7 +123,7 @@ func TestWarningsWithADatabaseThatHangs(t *testing.T) {
 	}
 }
 
-// lines sends what is written to a channel.
+// lines is a writer that sends each write to a channel.
 type lines chan<- string
 
 func (l lines) Write(line []byte) (int, error) {
@@ -131,7 +131,7 @@ func (l lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// A warning that its day did not outlast is told to nobody: the account has a whole day again.
+// A warning that outlived its day is dropped: the account has a full quota again.
 func TestWarningsOfYesterdayAreNotTold(t *testing.T) {
 	t.Parallel()
 	clock, got := nearMidnight(), &told{}

@@ -17,13 +17,13 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// server is a ledger's server that stops and starts.
+// server is a ledger's server that can be stopped and started.
 type server interface {
 	Stop()
 	Start(t testing.TB)
 }
 
-// servers runs test with a server of its own for each ledger that has one.
+// servers runs test on each ledger that has a server, giving it a server of its own.
 func servers(t *testing.T, test func(t *testing.T, srv server, l quota.Ledger, advance bool)) {
 	t.Helper()
 	t.Run("postgres", func(t *testing.T) {
@@ -48,7 +48,7 @@ func openRedis(t *testing.T, srv *storetest.Redis) *quota.Redis {
 	return r
 }
 
-// watched is a node whose log and metrics a test reads.
+// watched is a node whose log and metrics a test can read.
 type watched struct {
 	*quota.Store
 	log     *lockedBuffer
@@ -98,7 +98,7 @@ func (w *watched) away(t *testing.T) float64 {
 	return 0
 }
 
-// decisions is how many requests the metrics say were decided how.
+// decisions returns the number of requests by decision, from the metrics.
 func (w *watched) decisions(t *testing.T) map[string]float64 {
 	t.Helper()
 	families, err := w.metrics.Gather()
@@ -116,7 +116,7 @@ func (w *watched) decisions(t *testing.T) map[string]float64 {
 	return got
 }
 
-// get sends one request and notes how long it took.
+// get sends one request and records how long it took.
 func (w *watched) get(t *testing.T, key string, limit int64) bool {
 	began := time.Now()
 	c, err := w.Get(context.Background(), key, limiter.Rate{Period: quota.Day, Limit: limit})
@@ -132,7 +132,7 @@ func (w *watched) get(t *testing.T, key string, limit int64) bool {
 	return !c.Reached
 }
 
-// burst sends n requests, concurrently, and tells how many were served.
+// burst sends n requests concurrently and returns how many were served.
 func (w *watched) burst(t *testing.T, key string, n, concurrent int, limit int64) int64 {
 	var served, next atomic.Int64
 	var group sync.WaitGroup
@@ -149,7 +149,7 @@ func (w *watched) burst(t *testing.T, key string, n, concurrent int, limit int64
 	return served.Load()
 }
 
-// remaining makes a contact and tells what the node knows to remain after it.
+// remaining waits for pending contacts and returns what the node then knows to remain.
 func (w *watched) remaining(t *testing.T, key string, limit int64) int64 {
 	t.Helper()
 	w.Settle()
@@ -160,7 +160,7 @@ func (w *watched) remaining(t *testing.T, key string, limit int64) int64 {
 	return c.Remaining
 }
 
-// counted is what the ledger says of key, today.
+// counted is the ledger's count of key for today.
 func counted(t *testing.T, l quota.Ledger, key string) int64 {
 	t.Helper()
 	var used int64
@@ -183,7 +183,7 @@ func closeNode(t *testing.T, n *quota.Store) {
 	}
 }
 
-// waitForMidnight keeps clear of the end of the day, at which real servers' counters begin anew.
+// waitForMidnight avoids the end of the day, when real servers' counters restart.
 func waitForMidnight(t *testing.T) {
 	t.Helper()
 	now := time.Now()

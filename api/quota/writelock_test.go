@@ -31,7 +31,7 @@ func lockDatabase(t *testing.T, url string) (unlock func()) {
 	return unlock
 }
 
-// An import that holds SQLite's write lock holds up nobody, and on one node no request too many is served.
+// An import that holds SQLite's write lock delays nobody, and on one node no request beyond the limit is served.
 func TestWriteLockHeld(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -69,8 +69,8 @@ func TestWriteLockHeld(t *testing.T) {
 	}
 }
 
-// A node that starts while an import holds SQLite's write lock cannot count, but it can read what was used before: for
-// whoever waits for the first contact, for a look, and for whoever comes when the ledger is known to be away.
+// A node that starts while an import holds SQLite's write lock cannot count, but can read what was used before: for
+// requests that wait for the first contact, for peeks, and for requests that come once the ledger is known to be away.
 func TestStartWhileTheWriteLockIsHeld(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -84,7 +84,7 @@ func TestStartWhileTheWriteLockIsHeld(t *testing.T) {
 	closeNode(t, first.Store)
 	unlock := lockDatabase(t, url)
 	n := watch(t, storetest.OpenURL(t, url, store.Options{}), quota.Options{Advance: true})
-	served["wait"] += n.burst(t, "wait", 200, 8, 100) // more wait at once than are left
+	served["wait"] += n.burst(t, "wait", 200, 8, 100) // more requests wait at once than are left
 	if _, remaining, _, err := n.Used(context.Background(), "looks", 100); err != nil || remaining != 40 {
 		t.Errorf("remaining %d, %v", remaining, err)
 	}
@@ -100,7 +100,7 @@ func TestStartWhileTheWriteLockIsHeld(t *testing.T) {
 	}
 }
 
-// A node that knew an account yesterday reads anew what others counted of it today.
+// A node that knew an account yesterday rereads what others have counted of it today.
 func TestDayBeganBeforeTheWriteLockIsHeld(t *testing.T) {
 	t.Parallel()
 	c := newTestClock()
