@@ -6,25 +6,25 @@ import (
 	"lottery/api/accept"
 )
 
-// form is how an answer is written.
+// form is the format of an answer.
 type form uint8
 
 const (
 	formJSON form = iota
 	formCSV
 	formNDJSON
-	forms // how many there are
+	forms // the number of forms
 )
 
 var (
 	formNames  = [forms]string{"json", "csv", "ndjson"}
 	mediaTypes = [forms]string{"application/json", "text/csv", "application/x-ndjson"}
-	// Shared header values: nobody appends to them.
+	// Header values are shared between answers and must not be changed.
 	contentTypes = [forms][]string{{"application/json; charset=utf-8"}, {"text/csv; charset=utf-8; header=present"}, {"application/x-ndjson; charset=utf-8"}}
 )
 
-// acceptedForm is the form that the Accept headers like best among the first known ones; ties go to the
-// earlier form. ok is false where they allow none (RFC 9110, 12.5.1).
+// acceptedForm returns which of the first known forms the Accept headers prefer; ties go to the earlier form. ok is
+// false if they allow none (RFC 9110, 12.5.1).
 func acceptedForm(header []string, known form) (best form, ok bool) {
 	if blank(header) {
 		return formJSON, true
@@ -41,7 +41,7 @@ func acceptedForm(header []string, known form) (best form, ok bool) {
 	return best, bestQ > 0
 }
 
-// blank tells whether a header names nothing, which is no wish.
+// blank reports whether a header lists nothing, and so expresses no preference.
 func blank(header []string) bool {
 	for _, line := range header {
 		if strings.Trim(line, ", \t") != "" {

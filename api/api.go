@@ -1,5 +1,5 @@
-// Package api is the public HTTP API: routes, handlers, encoders. It answers from the catalog in memory;
-// no request to a draw path touches the database, but for a key that this node has not seen yet.
+// Package api is the public HTTP API: routes, handlers and encoders. It answers from the catalog in memory; requests
+// for draws touch the database only for a key that this node has not seen yet.
 package api
 
 import (
@@ -21,18 +21,18 @@ import (
 	"lottery/models/store"
 )
 
-// Deps is what the API stands on.
+// Deps is what the API depends on.
 type Deps struct {
 	Catalog   *catalog.Live
 	Keys      *middleware.Keys
 	Store     *store.Store          // for /v1/usage
-	WrongKeys *middleware.WrongKeys // slows down who tries keys; nil = nobody
-	Quota     *quota.Store          // counts requests; nil = nobody counts
-	Usage     *quota.Usage          // statistics of counted requests; nil = nobody keeps them
-	Warnings  *quota.Warnings       // told when a day's quota runs out; nil = nobody is
-	Traffic   *middleware.Traffic   // counts all requests; nil = nobody does
-	Ready     func() error          // why this node should get no traffic now; nil = it should
-	PublicURL string                // scheme and host of the service, without a final slash
+	WrongKeys *middleware.WrongKeys // slows down clients that guess keys; nil = no limit
+	Quota     *quota.Store          // counts requests; nil = they are not counted
+	Usage     *quota.Usage          // statistics of counted requests; nil = none are kept
+	Warnings  *quota.Warnings       // learns when a day's quota runs out; nil = nobody is warned
+	Traffic   *middleware.Traffic   // counts all requests; nil = they are not counted
+	Ready     func() error          // why this node should get no traffic now; nil error = it should
+	PublicURL string                // scheme and host of the service, without a trailing slash
 	Build     models.Build
 	Log       *slog.Logger
 }
@@ -45,19 +45,20 @@ type Handler struct {
 	kept   kept
 }
 
-// memory is answers that are made once per data version. It does not hold the catalog: an old one must go.
+// memory caches answers that are made once per data version. It does not reference the catalog,
+// which would keep it alive.
 type memory struct {
 	version string
 	texts   sync.Map // name → []byte
 }
 
-// New is the API as one http.Handler.
+// New returns the API as one http.Handler.
 func New(deps Deps) http.Handler {
 	h := &Handler{deps: deps, build: deps.Build.String()}
 	return h.routes()
 }
 
-// fail writes an error: a Problem as it is, everything else as 500. It is the only place that does.
+// fail writes an error: a Problem as it is, anything else as 500. Nothing else writes errors.
 func (h *Handler) fail(c *gin.Context, err error) {
 	var p *problem.Problem
 	if !errors.As(err, &p) {
@@ -74,7 +75,7 @@ func (h *Handler) fail(c *gin.Context, err error) {
 			"method", c.Request.Method, "path", secret.Redacted(c.Request.URL.Path), "code", p.Code, "error", p.Error())
 	}
 	if c.Writer.Written() {
-		// Half an answer is on its way: only cutting the connection tells the client that it is not whole.
+		// Part of the answer is already sent: only cutting the connection tells the client that it is incomplete.
 		panic(http.ErrAbortHandler)
 	}
 	if p.RetryAfter == 0 && p.Status() == http.StatusServiceUnavailable {

@@ -12,14 +12,15 @@ import (
 	"lottery/api"
 )
 
-// discard is a response writer that keeps its header map, as net/http's does for a request.
+// discard is a response writer that keeps its header map, as net/http's does during a request.
 type discard struct{ header http.Header }
 
 func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
 func (d *discard) WriteHeader(int)             {}
 
-// asking gives what makes one request to the whole path but the network: key, quota, index, encoder, headers.
+// asking returns a function that makes one request through everything but the network: key, quota,
+// index, encoder, headers.
 func asking(t testing.TB, path, coding string) func() {
 	return askingOf(t, path, coding, func(*api.Deps) {})
 }
@@ -51,8 +52,8 @@ func BenchmarkRecent(b *testing.B) {
 	}
 }
 
-// A request allocates a few header values and nothing for a draw, so that garbage collection stays a small part of
-// the server's time. Whoever raises a ceiling says why.
+// A request allocates a few header values and nothing per draw, so garbage collection stays a small part of the
+// server's time. If you raise a limit, say why.
 func TestAllocations(t *testing.T) {
 	if raceDetector {
 		t.Skip("under the race detector, pools forget things on purpose")
@@ -70,7 +71,7 @@ func TestAllocations(t *testing.T) {
 		{tenDraws, "zstd", 13, 500},
 		{tenDraws + "&count=1000", "gzip", 7, 280}, // kept
 		{"/v1/draws/search?number=1001&limit=1000", "", 12, 360},
-		{"/v1/stats?game=many-0&from=2010-01-02", "", 11, 400}, // made anew each time, in the place of the last
+		{"/v1/stats?game=many-0&from=2010-01-02", "", 11, 400}, // computed each time, into reused memory
 		{"/v1/stats?game=many-0&from=2010-01-02", "gzip", 11, 400},
 	} {
 		ask := asking(t, c.path, c.coding)
@@ -87,8 +88,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkCounting tells what counting requests costs: the same requests with and without, in turns, medians of the
-// rounds. A request over the network costs several times what it costs here.
+// BenchmarkCounting measures what counting requests costs: the same requests with and without it, in turns, as medians
+// of the rounds. A request over the network costs several times as much as one here.
 func BenchmarkCounting(b *testing.B) {
 	const rounds, each = 41, 5000
 	with, without := asking(b, tenDraws, ""), askingOf(b, tenDraws, "", func(d *api.Deps) { d.Traffic = nil })

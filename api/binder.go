@@ -11,38 +11,38 @@ import (
 	"lottery/models/secret"
 )
 
-// A path's parameters, by name, with the value that leaving one out means. That makes an explicit default and
-// an absent parameter the same request, which cursors rely on.
+// parameter is a query parameter of a path. fallback is the value that omitting it means, so that an explicit default
+// and an absent parameter are the same request, which cursors rely on.
 type parameter struct {
 	name     string
 	fallback string
 }
 
-// paging parameters may differ between the pages of one walk.
+// paging reports whether the parameter may differ between the pages of one walk.
 func (p parameter) paging() bool { return p.name == "limit" || p.name == "count" || p.name == "cursor" }
 
 const maxParameters = 12
 
-// binder reads one request's query string and gathers everything that is wrong with it.
+// binder parses one request's query string and collects everything that is wrong with it.
 type binder struct {
-	path     []parameter // what the path knows
+	path     []parameter // the parameters of the path
 	values   [maxParameters]string
 	given    uint16 // bit i: path[i] was sent
 	problems []problem.Parameter
 	noGame   bool // a game that does not exist is among the problems
-	strange  int  // how many names that this path does not know are among the problems
-	more     int  // and how many came after them
+	strange  int  // how many problems are about names that this path does not have
+	more     int  // how many more such names came after mostStrange
 }
 
-// mostStrange is how many names that a path does not know are told one by one: a query of thousands must not make an
-// answer that is a hundred times as long.
+// mostStrange is how many unknown names are reported one by one: a query of thousands must not get an answer
+// a hundred times as long.
 const mostStrange = 10
 
 func (b *binder) reset(path []parameter) {
 	*b = binder{path: path, problems: b.problems[:0]}
 }
 
-// failf records a problem; of one parameter only the first counts, and false says that this is a later one.
+// failf records a problem. Only the first of each parameter is kept; failf reports whether this is the first.
 func (b *binder) failf(name string, code problem.ParameterCode, format string, args ...any) bool {
 	if b.wrong(name) {
 		return false
@@ -51,12 +51,12 @@ func (b *binder) failf(name string, code problem.ParameterCode, format string, a
 	return true
 }
 
-// wrong says whether there is a problem of that parameter already.
+// wrong reports whether the parameter has a problem already.
 func (b *binder) wrong(name string) bool {
 	return slices.ContainsFunc(b.problems, func(p problem.Parameter) bool { return p.Parameter == name })
 }
 
-// parse splits a raw query string. It allocates only where something is escaped or wrong.
+// parse splits a raw query string. It allocates only if something is escaped or wrong.
 func (b *binder) parse(raw string) {
 	for raw != "" {
 		var pair string
@@ -77,7 +77,7 @@ func (b *binder) parse(raw string) {
 			b.stranger(name, problem.Unknown, "unknown parameter %q%s", short(name), b.suggestion(name))
 		case b.given&(1<<i) != 0:
 			b.failf(name, problem.Repeated, "%s is given more than once", name)
-		case errValue != nil && name != "game": // a game, however malformed, is one that does not exist
+		case errValue != nil && name != "game": // a malformed game is simply a game that does not exist
 			b.given |= 1 << i
 			b.failf(name, problem.Malformed, "%s has an invalid percent-escape", name)
 		default:
@@ -87,7 +87,7 @@ func (b *binder) parse(raw string) {
 	}
 }
 
-// stranger records a name that this path does not know.
+// stranger records a name that this path does not have.
 func (b *binder) stranger(name string, code problem.ParameterCode, format string, args ...any) {
 	if b.failf(short(name), code, format, args...) {
 		b.strange++
@@ -105,7 +105,7 @@ func unescape(s string) (string, error) {
 	return out, nil
 }
 
-// short keeps what is quoted back readable, and a key that was put in the wrong place to itself.
+// short keeps quoted input readable, and does not repeat a key that was put in the wrong place.
 func short(s string) string {
 	const most = 60
 	s = secret.Redacted(s)
@@ -138,7 +138,7 @@ func (b *binder) suggestion(name string) string {
 	return "; this path takes " + strings.Join(names, ", ")
 }
 
-// text is a parameter's value. Sent but empty is a problem; not sent is one if it is required.
+// text returns a parameter's value. It is a problem if the value is empty, or missing although it is required.
 func (b *binder) text(name string, required bool) (value string, ok bool) {
 	i := b.index(name)
 	if i < 0 || b.given&(1<<i) == 0 {
@@ -158,7 +158,7 @@ func (b *binder) text(name string, required bool) (value string, ok bool) {
 	return b.values[i], true
 }
 
-// err is everything that is wrong, as one problem; nil if nothing is.
+// err returns all problems as one; nil if there are none.
 func (b *binder) err() error {
 	if len(b.problems) == 0 {
 		return nil
@@ -178,7 +178,7 @@ func (b *binder) err() error {
 	return p
 }
 
-// identity names the request in everything but its paging: two requests of one identity may share a cursor.
+// identity hashes the request without its paging: requests of the same identity may share a cursor.
 func (b *binder) identity(path string) uint64 {
 	h := newHash().text(path)
 	for i, p := range b.path {

@@ -1,11 +1,11 @@
 package api
 
-// A record is put together from texts of nearly the same length, which are copied in blocks of a size that the compiler
-// knows: that takes a few instructions and no call. What is more than the text is overwritten by what follows it. The
-// second block of a text is copied only where it has anything.
+// A record is assembled from texts of nearly constant length, which are copied in blocks whose size the compiler knows:
+// that takes a few instructions and no call. Bytes beyond the text are overwritten by what follows. The second block of
+// a text is copied only if it is used.
 
-// recordSpace is where a record is written. The last block of it begins at recordMask at most: places are masked with it,
-// so that the compiler sees that all blocks are inside.
+// recordSpace is where a record is written. Offsets are masked with recordMask, so that the compiler can prove that
+// every block lies inside.
 type recordSpace [640]byte
 
 const recordMask = 511
@@ -70,19 +70,19 @@ func newText128(s []byte) (t text128) {
 	return t
 }
 
-// fill puts a text into blocks, and gives its length.
+// fill puts a text into blocks and returns its length.
 func fill(s []byte, blocks ...[]byte) uint8 {
 	n := len(s)
 	for _, block := range blocks {
 		s = s[copy(block, s):]
 	}
 	if len(s) > 0 {
-		panic("a text is longer than its blocks") // the caller's mistake: records would be cut
+		panic("a text is longer than its blocks") // a bug in the caller: records would be truncated
 	}
 	return uint8(n)
 }
 
-// put writes t at n, and gives where it ends.
+// put writes t at n and returns where it ends.
 func (t *text32) put(room *recordSpace, n int) int {
 	*(*[16]byte)(room[n : n+16]) = t.begin
 	if t.len > 16 {
@@ -96,7 +96,7 @@ func (t *text32) appendTo(b []byte) []byte {
 	return append(append(b, t.begin[:]...), t.rest[:]...)[:end]
 }
 
-// put writes t at n, and gives where it ends.
+// put writes t at n and returns where it ends.
 func (t *text48) put(room *recordSpace, n int) int {
 	*(*[16]byte)(room[n : n+16]) = t.begin
 	if t.len > 16 {
@@ -105,7 +105,7 @@ func (t *text48) put(room *recordSpace, n int) int {
 	return (n + int(t.len)) & recordMask
 }
 
-// put writes t at n, and gives where it ends.
+// put writes t at n and returns where it ends.
 func (t *text61) put(room *recordSpace, n int) int {
 	*(*[16]byte)(room[n : n+16]) = t.begin
 	if t.len > 16 {
@@ -114,7 +114,7 @@ func (t *text61) put(room *recordSpace, n int) int {
 	return (n + int(t.len)) & recordMask
 }
 
-// put writes t at n, and gives where it ends.
+// put writes t at n and returns where it ends.
 func (t *text64) put(room *recordSpace, n int) int {
 	*(*[32]byte)(room[n : n+32]) = t.begin
 	if t.len > 32 {
@@ -123,7 +123,7 @@ func (t *text64) put(room *recordSpace, n int) int {
 	return (n + int(t.len)) & recordMask
 }
 
-// put writes t at n, and gives where it ends.
+// put writes t at n and returns where it ends.
 func (t *text128) put(room *recordSpace, n int) int {
 	*(*[48]byte)(room[n : n+48]) = t.begin
 	if t.len > 48 {

@@ -14,27 +14,27 @@ import (
 	"lottery/models/catalog"
 )
 
-// call is one request to a draw endpoint. It holds one catalog from beginning to end, so that an answer never
-// mixes two data versions, and buffers that are used again.
+// call is one request to the API. It uses one catalog from beginning to end, so that an answer never mixes two data
+// versions, and buffers that are reused.
 type call struct {
 	h       *Handler
 	c       *gin.Context
-	cat     *catalog.Catalog // nil for answers that are not made of one
+	cat     *catalog.Catalog // nil for answers that do not come from the catalog
 	form    form
 	bind    binder
 	refs    []catalog.Ref
 	games   [1]*catalog.Game // for queries of one game
 	body    []byte
 	records records
-	few     bool           // one of few answers of a catalog: worth keeping, however short
-	coding  *encoder       // that the client wants; nil = none
+	few     bool           // the answer is one of few of a catalog, and worth keeping however short
+	coding  *encoder       // the coding that the client prefers; nil = none
 	code    []byte         // the compressed body
-	marks   []deflate.Mark // of statistics
+	marks   []deflate.Mark // of statistics, for deflate.AppendMarked
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// keep is the largest buffer that goes back to the pool: a few huge answers must not pin memory for ever.
+// keep is the capacity beyond which buffers are not pooled: a few huge answers must not pin memory forever.
 const keep = 1 << 20
 
 func (x *call) release() {
@@ -44,19 +44,19 @@ func (x *call) release() {
 	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
 	x.records.forget()
 	x.coding, x.few = nil, false
-	clear(x.refs) // no reference may keep an old catalog alive
+	clear(x.refs) // references must not keep an old catalog alive
 	x.refs, x.body, x.code = x.refs[:0], x.body[:0], x.code[:0]
 	calls.Put(x)
 }
 
-// endpoint is one of the paths that answer from the catalog.
+// endpoint is a path that is answered from the catalog.
 type endpoint struct {
 	parameters []parameter
-	lists      bool // answers a list of draws: takes format, and CSV and NDJSON
+	lists      bool // answers a list of draws: takes the parameter format, and offers CSV and NDJSON
 	answer     func(x *call) error
 }
 
-// serve makes e a handler: the request is read, its form agreed on, answered; failures go to one place.
+// serve makes e a handler, which reads the request, agrees on a form and answers; errors go to fail.
 func (h *Handler) serve(e endpoint) gin.HandlerFunc {
 	known := form(1)
 	if e.lists {
@@ -85,7 +85,7 @@ func (x *call) run(e *endpoint, known form) error {
 	return e.answer(x)
 }
 
-// chooseForm agrees on form and coding: format beats Accept, and a wrong format is a wrong parameter.
+// chooseForm agrees on form and coding. The parameter format beats Accept; an invalid format is an invalid parameter.
 func (x *call) chooseForm(lists bool, known form) error {
 	x.form, x.coding = formJSON, acceptedEncoder(x.c.Request.Header["Accept-Encoding"])
 	if lists {
@@ -112,8 +112,8 @@ var (
 	vary         = []string{"Accept, Accept-Encoding, Origin, X-API-Key"}
 )
 
-// ready ends the reading of a request: if anything is wrong it is told, if the client has this answer already it is
-// told so, and a kept answer is given. Only when done is false is there an answer to make.
+// ready ends the reading of a request. It returns done = true if the request is finished: it has problems (err), the
+// client has this answer already (304), or a kept answer was sent. Otherwise the caller makes the answer.
 func (x *call) ready() (done bool, err error) {
 	if err := x.bind.err(); err != nil {
 		return true, err
@@ -135,8 +135,8 @@ func (x *call) ready() (done bool, err error) {
 	return false, nil
 }
 
-// etag names what the answer depends on: the data, the program, the request and the form. It is weak, since
-// the coding of the bytes is not part of it.
+// etag identifies what the answer depends on: the data, the program, the request and the form. It is weak, since it
+// does not cover the content coding.
 func (x *call) etag() string {
 	u := x.c.Request.URL
 	sum := newHash().text(x.cat.Version().Token).text(x.h.build).text(u.Path).text(u.RawQuery).text(formNames[x.form])
@@ -146,7 +146,7 @@ func (x *call) etag() string {
 	return string(append(b, '"'))
 }
 
-// matches is the weak comparison of RFC 9110, 13.1.2.
+// matches implements the weak comparison of RFC 9110, 13.1.2.
 func matches(header []string, tag string) bool {
 	for _, line := range header {
 		for item := range strings.SplitSeq(line, ",") {
@@ -159,7 +159,7 @@ func matches(header []string, tag string) bool {
 	return false
 }
 
-// send writes x.body, compressed where the client wants it and it is worth it.
+// send writes x.body, compressed if the client accepts that and it pays off.
 func (x *call) send() error {
 	if x.coding == nil || len(x.body) <= minCompressed {
 		a := x.made(x.body, nil)
@@ -174,7 +174,7 @@ func (x *call) send() error {
 	return nil
 }
 
-// sendCoded writes x.code, and keeps it where it is worth that.
+// sendCoded writes x.code, and keeps it if worth is set.
 func (x *call) sendCoded(worth bool) {
 	a := x.made(x.code, x.coding.name)
 	if x.cat != nil && worth {
@@ -183,13 +183,13 @@ func (x *call) sendCoded(worth bool) {
 	x.give(&a)
 }
 
-// made is an answer of body, in the coding of that name.
+// made returns an answer with body in the given coding.
 func (x *call) made(body []byte, coding []string) made {
 	h := x.c.Writer.Header()
 	return made{body: body, coding: coding, length: []string{strconv.Itoa(len(body))}, link: h["Link"], total: h["X-Total-Count"]}
 }
 
-// nextPage is the Link header's value for the page after cursor: the address of this request with that cursor.
+// nextPage is the Link header's value for the next page: the address of this request with the given cursor.
 func (x *call) nextPage(cursor string) string {
 	u := x.c.Request.URL
 	b := make([]byte, 0, 512)

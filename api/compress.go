@@ -12,10 +12,10 @@ import (
 	"lottery/api/deflate"
 )
 
-// minCompressed is the size from which an answer is worth compressing: below, it fits a packet anyway.
+// minCompressed is the size above which an answer is compressed: a smaller one fits into a packet anyway.
 const minCompressed = 1 << 10
 
-// encoder is one content coding with its pool of writers.
+// encoder is a content coding with its pool of writers.
 type encoder struct {
 	name  []string // the Content-Encoding value
 	pool  sync.Pool
@@ -37,12 +37,12 @@ func newZstd(options ...zstd.EOption) *zstd.Encoder {
 	w, err := zstd.NewWriter(io.Discard, append(options,
 		zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(128<<10))...)
 	if err != nil {
-		panic(err) // only for options that are wrong: a programming error
+		panic(err) // only invalid options fail: a programming error
 	}
 	return w
 }
 
-// appendShortZstd leaves out the codes that zstd makes for each text: see deflate.AppendShort.
+// appendShortZstd skips zstd's entropy coding, which builds codes for each text; see deflate.AppendShort.
 func appendShortZstd(dst, text []byte) []byte {
 	w := shortZstd.Get().(*zstd.Encoder) //nolint:forcetypeassert // the pool makes nothing else
 	defer shortZstd.Put(w)
@@ -65,8 +65,8 @@ func (e *encoder) compress(dst, body []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// acceptedEncoder is the coding that the client likes best, gzip before zstd, since lists are compressed most quickly
-// by it; nil = none, which it may like best too.
+// acceptedEncoder returns the coding that the client prefers; nil = none. Ties go to gzip, in which
+// lists are compressed fastest.
 func acceptedEncoder(header []string) *encoder {
 	if len(header) == 0 {
 		return nil

@@ -30,7 +30,7 @@ func loadContract(t testing.TB) (*openapi3.T, routers.Router) {
 	if err := doc.Validate(context.Background()); err != nil {
 		t.Fatalf("openapi.yaml is not valid: %v", err)
 	}
-	doc.Servers = nil // answers are checked whatever address the test server has
+	doc.Servers = nil // answers are checked regardless of the test server's address
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +38,8 @@ func loadContract(t testing.TB) (*openapi3.T, routers.Router) {
 	return doc, router
 }
 
-// Routes = document: every route is described, and everything described is routed, for GET; HEAD and OPTIONS
-// go with every GET.
+// Routes and document match: every route is described, and every described path is routed, for GET; HEAD and
+// OPTIONS come with every GET.
 func TestRoutesAreTheDocuments(t *testing.T) {
 	t.Parallel()
 	doc, _ := loadContract(t)
@@ -69,7 +69,7 @@ func TestRoutesAreTheDocuments(t *testing.T) {
 	}
 }
 
-// Live answers validate against the document: good and bad, of every endpoint.
+// Live answers, good and bad, of every endpoint validate against the document.
 func TestAnswersAreTheDocuments(t *testing.T) {
 	t.Parallel()
 	doc, router := loadContract(t)
@@ -172,7 +172,7 @@ func TestAnswersAreTheDocuments(t *testing.T) {
 	}
 }
 
-// What a server with too many requests answers is in the document, of every path that may be refused so.
+// What an overloaded server answers is in the document, for every path that may be refused that way.
 func TestRefusalsForWantOfRoomAreTheDocuments(t *testing.T) {
 	t.Parallel()
 	doc, router := loadContract(t)
@@ -215,7 +215,7 @@ func rateHeaders(t *testing.T, path string, h http.Header) {
 	}
 }
 
-// The examples of the document are themselves valid answers: Validate checks them, if they are there.
+// Every answer has an example in the document; Validate checks the examples, but only those that exist.
 func TestEveryAnswerHasAnExample(t *testing.T) {
 	t.Parallel()
 	doc, _ := loadContract(t)
@@ -230,7 +230,7 @@ func TestEveryAnswerHasAnExample(t *testing.T) {
 	}
 }
 
-// The refusals that the document shows are what the server says, word for word.
+// The refusals shown in the document are the server's, word for word.
 func TestExamplesOfRefusals(t *testing.T) {
 	t.Parallel()
 	doc, _ := loadContract(t)
@@ -259,7 +259,7 @@ func TestExamplesOfRefusals(t *testing.T) {
 	}
 }
 
-// validate checks res against the document and gives the document's path.
+// validate checks res against the document and returns the document's path.
 func validate(t *testing.T, router routers.Router, path string, res *httptest.ResponseRecorder) string {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, path, nil)

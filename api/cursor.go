@@ -11,9 +11,9 @@ import (
 	"lottery/models/catalog"
 )
 
-// A cursor names the last draw given and the request that it belongs to. It holds no offset, so draws that are
-// imported in mid-walk neither repeat nor hide others. Layout, big-endian: version 1, identity 8, date 4, tod 1,
-// sequence 1, game id, CRC-32 of all before; base64url.
+// A cursor names the last draw given and the request that it belongs to. It holds no offset, so draws imported during a
+// walk neither repeat nor hide others. Layout, big-endian: version 1 byte, identity 8, date 4, tod 1, sequence 1, game
+// id, CRC-32 of all before it; then base64url.
 const (
 	cursorVersion = 1
 	cursorFixed   = 1 + 8 + 4 + 1 + 1
@@ -27,11 +27,11 @@ func encodeCursor(identity uint64, at catalog.Position) string {
 	b = append(b, byte(at.Tod), byte(at.Sequence))
 	b = append(b, at.GameID...)
 	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	var text [128]byte // on the stack, for all but a very long id
+	var text [128]byte // stays on the stack unless the id is very long
 	return string(base64.RawURLEncoding.AppendEncode(text[:0], b))
 }
 
-// cursor is where to go on, or nil for a first page.
+// cursor returns the position to continue after, or nil for a first page.
 func (b *binder) cursor(path string) *catalog.Position {
 	v, ok := b.text("cursor", false)
 	if !ok {

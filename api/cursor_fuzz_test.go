@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// FuzzCursor sends any bytes as a cursor, with a right checksum too: the answer is 200 or 400, and a page that is
-// given holds draws of the game alone.
+// FuzzCursor sends arbitrary bytes as a cursor, also with a valid checksum: the answer is 200 or 400, and a page
+// holds only draws of the game.
 func FuzzCursor(f *testing.F) {
 	s := newServer(f)
 	const path = "/v1/draws/recent?game=ny-numbers&count=1"
@@ -34,9 +34,9 @@ func FuzzCursor(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, mend bool) {
 		if len(raw) > 4000 {
-			return // too long for an address
+			return // too long for a URL
 		}
-		if mend { // the version, this request's identity, the right checksum: past the door
+		if mend { // add the version, this request's identity and a valid checksum, to get past the first checks
 			raw = append(append([]byte{1}, identity...), raw...)
 			raw = binary.BigEndian.AppendUint32(raw, crc32.ChecksumIEEE(raw))
 		}

@@ -44,7 +44,8 @@ func TestWalkByCursor(t *testing.T) {
 	}
 }
 
-// Whatever way a client writes the cursor's name, the next address has one cursor; and a cursor is one text only.
+// However a client spells the cursor's name, the next address has one cursor; and each cursor has
+// only one valid spelling.
 func TestCursorsAsWritten(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

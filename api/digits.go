@@ -1,6 +1,6 @@
 package api
 
-// digits is a drawn number taken apart: what every form of a record is written from.
+// digits is a drawn number taken apart, as every form of a record needs it.
 type digits struct {
 	n      int
 	drawn  [10]byte // in drawn order, as ASCII

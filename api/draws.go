@@ -5,14 +5,14 @@ import (
 	"lottery/models/catalog"
 )
 
-// Limits of the lists that can be cut.
+// Bounds and defaults of limit and count.
 const (
 	maxLimit     = 1000
 	defaultLimit = 100
 	defaultCount = 10
 )
 
-// The years that a history may be asked for: those of models.FirstDate and models.LastDate.
+// The years that a history may be requested for: those of models.FirstDate and models.LastDate.
 const (
 	firstYear = 1900
 	lastYear  = 2100
@@ -38,7 +38,7 @@ func (h *Handler) recent() endpoint {
 	}
 }
 
-// byDate is /v1/draws/date/{date}: everything that was drawn on one date.
+// byDate is /v1/draws/date/{date}: everything drawn on one date.
 func (h *Handler) byDate() endpoint {
 	return endpoint{
 		parameters: []parameter{{"game_type", ""}, {"game", ""}, {"tod", ""}, {"order", "desc"}},
@@ -56,7 +56,7 @@ func (h *Handler) byDate() endpoint {
 	}
 }
 
-// history is /v1/draws/history: a whole year of a game.
+// history is /v1/draws/history: a whole year of one game.
 func (h *Handler) history() endpoint {
 	return endpoint{
 		parameters: []parameter{{"game", ""}, {"year", ""}, {"tod", ""}, {"order", "desc"}},
@@ -92,7 +92,7 @@ func (h *Handler) bySum() endpoint {
 	}
 }
 
-// byPair is /v1/draws/by-pair: draws of a game that contain two digits, anywhere or in given places.
+// byPair is /v1/draws/by-pair: draws of a game that contain two digits, anywhere or in given positions.
 func (h *Handler) byPair() endpoint {
 	positions := map[string]catalog.PairPosition{
 		"any": catalog.PairAny, "front": catalog.PairFront, "back": catalog.PairBack, "split": catalog.PairSplit,
@@ -115,7 +115,7 @@ func (h *Handler) byPair() endpoint {
 	}
 }
 
-// search is /v1/draws/search: a number across all games, in this order of digits or any.
+// search is /v1/draws/search: a number across all games, with its digits in this order or any.
 func (h *Handler) search() endpoint {
 	return endpoint{
 		parameters: []parameter{
@@ -141,7 +141,7 @@ func (h *Handler) search() endpoint {
 	}
 }
 
-// gameQuery reads the required game and what listQuery reads.
+// gameQuery reads the required game and the parameters of listQuery.
 func (x *call) gameQuery() (*catalog.Game, catalog.Query) {
 	g := x.bind.game(x.cat, true)
 	q := x.listQuery()
@@ -149,7 +149,7 @@ func (x *call) gameQuery() (*catalog.Game, catalog.Query) {
 	return g, q
 }
 
-// only is the list of the one game g, without a new list for each request.
+// only returns a slice of just g without allocating one per request.
 func (x *call) only(g *catalog.Game) []*catalog.Game {
 	x.games[0] = g
 	return x.games[:]

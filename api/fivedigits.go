@@ -1,20 +1,20 @@
 package api
 
-// fiveTexts is numbers and number_str of five digits in two parts: of a hundred thousand numbers there would be too many
-// texts, and to put digits one by one into one text takes longer.
+// fiveTexts holds numbers and number_str of five-digit numbers in two parts: a hundred thousand whole texts would be
+// too many, and assembling them digit by digit is slower.
 type fiveTexts struct {
 	two              [100]firstTwo   // by the first two digits
-	three            [1000]lastThree // by the others
+	three            [1000]lastThree // by the last three digits
 	twoLen, threeLen int
 }
 
-// firstTwo is a text up to the third digit of numbers, and the first two of number_str.
+// firstTwo is the text up to the third digit of numbers, and the first two digits of number_str.
 type firstTwo struct {
 	numbers [24]byte // 22 bytes as JSON
 	str     [4]byte
 }
 
-// lastThree is the text from there up to number_str, and what it ends with.
+// lastThree is the text from there up to number_str, and the last three digits of number_str.
 type lastThree struct {
 	numbers [32]byte // 26 bytes as JSON
 	str     [4]byte
@@ -42,10 +42,10 @@ func newFiveTexts(l *layout) *fiveTexts {
 	return &t
 }
 
-// len is how long the texts of a number are.
+// len is the length of a number's texts.
 func (t *fiveTexts) len() uint8 { return uint8(t.twoLen + t.threeLen + 5) }
 
-// put writes the texts of a number at n, and gives where they end.
+// put writes a number's texts at n and returns where they end.
 func (t *fiveTexts) put(room *recordSpace, n int, number uint64) int {
 	two, three := &t.two[number/1000%100], &t.three[number%1000]
 	*(*[24]byte)(room[n : n+24]) = two.numbers

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzQuery sends any query string to every draw path: the answer is 200 with JSON, or a problem that names what
-// is wrong; never a 500, never a panic.
+// FuzzQuery sends any query string to every draw path: the answer is 200 with JSON, or a problem that says what is
+// wrong; never a 500, never a panic.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "game=ny-win-4", "game=ny-numbers&count=2", "number=123&match=exact&limit=1&order=asc", "sum=6&game=ny-numbers&from=2024-01-01&to=2024-12-31",

@@ -10,7 +10,7 @@ import (
 
 var gameTypeOnly = []parameter{{"game_type", ""}}
 
-// gameJSON is a game of /v1/games.
+// gameJSON is a game in /v1/games.
 type gameJSON struct {
 	Game         string            `json:"game"`
 	GameName     string            `json:"game_name"`
@@ -18,7 +18,7 @@ type gameJSON struct {
 	Jurisdiction string            `json:"jurisdiction"`
 	Digits       int               `json:"digits"`
 	Tods         []models.Tod      `json:"tods"`
-	LatestDraws  []json.RawMessage `json:"latest_draws"` // of each tod, newest first
+	LatestDraws  []json.RawMessage `json:"latest_draws"` // one of each tod, newest first
 }
 
 type gamesJSON struct {
@@ -60,8 +60,8 @@ func gamesOf(cat *catalog.Catalog, kind string) []*catalog.Game {
 	return cat.OfType(kind)
 }
 
-// remembered answers with the JSON of what answer gives, which is called once per catalog and name.
-// Names must be few: they are kept as long as their catalog.
+// remembered answers with answer's result as JSON. It calls answer once per catalog and name; names must be few, since
+// results are kept as long as their catalog is served.
 func (x *call) remembered(name string, answer func() any) error {
 	m := x.h.memory.Load()
 	if version := x.cat.Version().Token; m == nil || m.version != version {

@@ -7,7 +7,7 @@ import (
 	"lottery/models"
 )
 
-// gate counts requests.
+// gate returns a gate that counts requests.
 func (h *Handler) gate() *quota.Gate {
 	return &quota.Gate{
 		Store:   h.deps.Quota,
@@ -16,7 +16,7 @@ func (h *Handler) gate() *quota.Gate {
 	}
 }
 
-// counted is told of each counted request. It only notes things in memory.
+// counted receives each counted request. It only updates memory.
 func (h *Handler) counted(c *gin.Context, id string, day models.Date, limit, used int64, status int) {
 	if h.deps.Usage != nil {
 		h.deps.Usage.Record(id, day, endpointName(c.FullPath()), status)
@@ -26,7 +26,7 @@ func (h *Handler) counted(c *gin.Context, id string, day models.Date, limit, use
 	}
 }
 
-// endpointName is a route as the contract writes it.
+// endpointName is a route as the API contract writes it.
 func endpointName(route string) string {
 	if route == dateRoute {
 		return "/v1/draws/date/{date}"

@@ -2,7 +2,7 @@ package api_test
 
 import "strings"
 
-// keyKind is how a request shows who sends it.
+// keyKind is the kind of key that a request presents.
 type keyKind int
 
 const (
@@ -17,7 +17,7 @@ const (
 	keyKinds
 )
 
-// setHeaders gives g a key of some kind, and the headers that the service reads.
+// setHeaders gives g a key of some kind, and headers that the service reads.
 func (m *generator) setHeaders(g *generated) {
 	if m.chance(10) {
 		g.key = keyKind(m.rand.IntN(int(keyKinds)))
@@ -28,7 +28,7 @@ func (m *generator) setHeaders(g *generated) {
 	if m.chance(10) {
 		g.headers["Accept"] = m.pick("*/*", "application/json", "text/csv", "application/x-ndjson", "image/png", "text/*;q=0.5, application/json;q=0.1", "application/*", "text/html",
 			",", ";", "*/*;q=0", "application/json;q=x", "text/csv;q=0.0001", strings.Repeat("a/b,", 200), "\xff/\xff")
-		g.unsure = true // 406, and what it then says, is judged by the document alone
+		g.unsure = true // 406 and its body are checked against the document only
 	}
 	if m.chance(10) {
 		g.headers["If-None-Match"] = m.pick(append([]string{"*", "*", "*", "*, x", `""`, `W/"x"`, `"x", "y"`, "x", `"`, `W/`, strings.Repeat(`"a",`, 300)}, m.etags...)...)

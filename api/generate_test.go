@@ -14,30 +14,30 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// generated is one request made from the document, and what is known of it.
+// generated is one request made from the document, and what is known about it.
 type generated struct {
-	number   int    // with the run's seed, it makes this request again
-	template string // the path as the document has it; "" = none of the document's
+	number   int    // with the run's seed, reproduces this request
+	template string // the path as in the document; "" = not in it
 	method   string
-	target   string // path and query, as they stand in the request line
+	target   string // path and query, as in the request line
 	headers  map[string]string
 	remote   string
 	key      keyKind
 
-	wrong   bool // a parameter is certainly wrong
-	noGame  bool // the game is one that does not exist
-	unsure  bool // whether it is right depends on more than one parameter, or on its headers
-	tooLong bool // the address, or a header, is over the limit
+	wrong   bool // a parameter is certainly invalid
+	noGame  bool // the game does not exist
+	unsure  bool // whether it is valid depends on several parameters together, or on headers
+	tooLong bool // the address or a header exceeds the limit
 }
 
 func (g *generated) String() string {
 	return fmt.Sprintf("request %d: %s %s %v", g.number, g.method, short(g.target), g.headers)
 }
 
-// right tells whether every part of g is known to be good.
+// right reports whether every part of g is known to be valid.
 func (g *generated) right() bool { return !g.wrong && !g.noGame && !g.unsure && !g.tooLong }
 
-// generator makes requests out of a document. It belongs to one goroutine.
+// generator makes requests from a document. It is used by one goroutine.
 type generator struct {
 	doc     *openapi3.T
 	paths   []string
@@ -47,11 +47,11 @@ type generator struct {
 	seed    uint64
 	rand    *rand.Rand
 	etags   []string
-	cursors []string // whole targets of next pages
+	cursors []string // full targets of next pages
 }
 
-// next makes request n, whose chance depends on the seed and n alone; what it takes from earlier answers (tags,
-// cursors) does not.
+// next makes request n. Its random choices depend on the seed and n alone; what it takes from earlier answers
+// (tags, cursors) does not.
 func (m *generator) next(n int) *generated {
 	m.rand = rand.New(rand.NewPCG(m.seed, uint64(n)))
 	g := &generated{number: n, method: http.MethodGet, headers: map[string]string{}, remote: fmt.Sprintf("192.0.2.%d:%d", m.rand.IntN(256), 1024+m.rand.IntN(60000))}
@@ -70,7 +70,7 @@ func (m *generator) next(n int) *generated {
 			g.template = g.target
 		}
 		if strings.HasPrefix(g.target, "/v1/draws/date/2024-02-29%") {
-			g.template = "/v1/draws/date/{date}" // of a date that is none
+			g.template = "/v1/draws/date/{date}" // with an invalid date
 		}
 	default:
 		m.setTarget(g)
@@ -84,7 +84,7 @@ func (m *generator) pick(list ...string) string { return list[m.rand.IntN(len(li
 // setTarget gives g a path of the document, and parameters.
 func (m *generator) setTarget(g *generated) {
 	g.template = m.pick(m.paths...)
-	if g.template == "/v1/usage" || !strings.HasPrefix(g.template, "/v1/") { // rarely: they have little to be asked
+	if g.template == "/v1/usage" || !strings.HasPrefix(g.template, "/v1/") { // rarer: they take few parameters
 		g.template = m.pick(m.paths...)
 	}
 	path := g.template
@@ -96,7 +96,7 @@ func (m *generator) setTarget(g *generated) {
 			value, ok := m.value(p)
 			g.wrong = g.wrong || !ok
 			if value == "" {
-				g.template, g.unsure = "", true // no path of the document
+				g.template, g.unsure = "", true // not a path of the document
 			}
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", m.escape(value))
 		case openapi3.ParameterInQuery:
@@ -119,7 +119,7 @@ func (m *generator) setTarget(g *generated) {
 	m.relations(g, query)
 }
 
-// relations finds what is right or wrong only together.
+// relations finds what only the combination of parameters makes right or wrong.
 func (m *generator) relations(g *generated, query []string) {
 	values, err := url.ParseQuery(strings.Join(query, "&"))
 	if err != nil {
@@ -128,14 +128,14 @@ func (m *generator) relations(g *generated, query []string) {
 	}
 	from, to := values.Get("from"), values.Get("to")
 	if from != "" && to != "" && from > to {
-		g.unsure = true // refused
+		g.unsure = true // will be refused
 	}
 	if values.Has("game") && values.Has("game_type") {
 		g.unsure = true // the game may be of another type
 	}
 }
 
-// parameter is p as it stands in the query: left out, once, or twice.
+// parameter returns p as it appears in the query: omitted, once, or twice.
 func (m *generator) parameter(g *generated, p *openapi3.Parameter) []string {
 	if !p.Required && !m.chance(30) {
 		return nil
@@ -155,13 +155,13 @@ func (m *generator) parameter(g *generated, p *openapi3.Parameter) []string {
 		list = append(list, p.Name+"="+m.escape(value))
 	}
 	if m.chance(1) {
-		g.wrong, g.unsure = true, true // of a game, it is one that does not exist
+		g.wrong, g.unsure = true, true // a malformed game is one that does not exist
 		list[0] = p.Name + "=" + m.pick("%", "%zz", "%e", "a%2")
 	}
 	return list
 }
 
-// value is one for p, and whether the document allows it.
+// value returns a value for p, and whether the document allows it.
 func (m *generator) value(p *openapi3.Parameter) (value string, ok bool) {
 	good := m.chance(88)
 	if !good && m.chance(40) {
@@ -238,7 +238,7 @@ func (m *generator) date(good bool) (string, bool) {
 	return day.Format(time.DateOnly), true
 }
 
-// allows asks the document. Numbers are judged by their own generator: a text such as 1e3 is a number to some.
+// allows asks the document. It does not judge integers, which have their own generator: some parsers take 1e3 for one.
 func (m *generator) allows(p *openapi3.Parameter, v string) bool {
 	s := p.Schema.Value
 	switch {
@@ -258,7 +258,7 @@ func (m *generator) allows(p *openapi3.Parameter, v string) bool {
 	}
 }
 
-// escape writes v in one of the ways that mean it.
+// escape writes v in one of several equivalent ways.
 func (m *generator) escape(v string) string {
 	if m.chance(90) {
 		return url.PathEscape(v)

@@ -13,13 +13,14 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 )
 
-// Bodies up to judgedBytes are all validated; of longer ones, one in judgedOneIn: they are many times the same record.
+// Bodies up to judgedBytes are all validated; of longer ones, one in judgedOneIn, since they repeat
+// the same kind of record.
 const (
 	judgedBytes = 2 << 10
 	judgedOneIn = 16
 )
 
-// judge compares an answer with the document, and with what is known of the request.
+// judge checks an answer against the document, and against what is known about the request.
 func (w *generatedWorker) judge(g *generated, res *httptest.ResponseRecorder) error {
 	if res.Code >= http.StatusInternalServerError {
 		return errors.New("a 5xx")
@@ -49,7 +50,7 @@ func (w *generatedWorker) judge(g *generated, res *httptest.ResponseRecorder) er
 	return w.judgeAnswer(g, res, body)
 }
 
-// judgeRefusal is what answers methods and addresses that the document does not have: a problem, with the status.
+// judgeRefusal checks the answer to a method or address that is not in the document: a problem with the right status.
 func (w *generatedWorker) judgeRefusal(res *httptest.ResponseRecorder, body []byte, known bool) error {
 	allowed := []int{http.StatusNotFound, http.StatusRequestURITooLong, http.StatusRequestHeaderFieldsTooLarge}
 	if known {
@@ -72,14 +73,14 @@ func (w *generatedWorker) judgeRefusal(res *httptest.ResponseRecorder, body []by
 	return w.problem.VisitJSON(v)
 }
 
-// judgeStatus compares the status with what is known of the request's key and parameters.
+// judgeStatus checks the status against what is known about the request's key and parameters.
 func judgeStatus(g *generated, status int) error {
 	open := !strings.HasPrefix(g.template, "/v1/")
 	switch {
 	case g.tooLong && (status == http.StatusRequestURITooLong || status == http.StatusRequestHeaderFieldsTooLarge):
 		return nil
 	case open:
-		return nil // they take no parameters, and refuse none
+		return nil // these take no parameters and refuse none
 	}
 	var allowed []int
 	switch g.key {
@@ -93,7 +94,7 @@ func judgeStatus(g *generated, status int) error {
 		allowed = []int{http.StatusUnauthorized}
 	case suspendedKey:
 		allowed = []int{http.StatusForbidden}
-	default: // used up
+	default: // quota used up
 		allowed = []int{http.StatusTooManyRequests}
 	}
 	if g.template == "/v1/usage" && g.key == usedUpKey {
@@ -108,7 +109,7 @@ func judgeStatus(g *generated, status int) error {
 func judgeParameters(g *generated, status int) error {
 	ok := status == http.StatusOK || status == http.StatusNotModified
 	switch {
-	case g.template == "/v1/usage" && status == http.StatusTooManyRequests: // 60 a minute
+	case g.template == "/v1/usage" && status == http.StatusTooManyRequests: // more than 60 a minute
 		return nil
 	case status == http.StatusTooManyRequests || status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return errors.New("a good key is refused")
@@ -126,8 +127,8 @@ func judgeParameters(g *generated, status int) error {
 	return nil
 }
 
-// judgeAnswer has the answer's status, headers and body validated. What answers HEAD has the body of GET here: it is
-// net/http that leaves it out.
+// judgeAnswer validates the answer's status, headers and body. Here an answer to HEAD still has GET's body: it
+// is net/http that drops it.
 func (w *generatedWorker) judgeAnswer(g *generated, res *httptest.ResponseRecorder, body []byte) error {
 	validate := len(body) <= judgedBytes || g.number%judgedOneIn == 0
 	if validate {

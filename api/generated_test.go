@@ -32,8 +32,8 @@ import (
 	"lottery/models/store"
 )
 
-// Requests made from the document get answers that the document describes, and never a 5xx. How many is
-// LOTTERY_REQUESTS, from which chance LOTTERY_SEED: `make contract REQUESTS=1000000`.
+// Requests made from the document get answers that the document describes, and never a 5xx. LOTTERY_REQUESTS sets how
+// many, LOTTERY_SEED the random seed: `make contract REQUESTS=1000000`.
 func TestGeneratedRequests(t *testing.T) {
 	t.Parallel()
 	few := 3000
@@ -86,9 +86,9 @@ type generatedRun struct {
 	mu       sync.Mutex
 	statuses map[int]int
 	paths    map[string]int
-	bodies   int // that were validated
-	skipped  int // bodies that were not: long, and not among the sample
-	refused  int // that net/http does not let through
+	bodies   int // validated
+	skipped  int // bodies not validated: long, and not in the sample
+	refused  int // rejected by net/http itself
 }
 
 func newGeneratedRun(t *testing.T, seed uint64) *generatedRun {
@@ -108,7 +108,7 @@ func newGeneratedRun(t *testing.T, seed uint64) *generatedRun {
 	return run
 }
 
-// yearsOfDraws is two years of draws by chance: long answers, and pages.
+// yearsOfDraws makes two years of random draws: long answers, and pages.
 func yearsOfDraws(t *testing.T, st *store.Store) *catalog.Catalog {
 	t.Helper()
 	games, err := st.Games(context.Background())
@@ -142,7 +142,7 @@ func pow10(n int) int {
 	return p
 }
 
-// keysOfEveryKind makes the accounts and keys that requests show.
+// keysOfEveryKind makes the accounts and keys that requests present.
 func keysOfEveryKind(t *testing.T, m *metered) map[keyKind][]string {
 	t.Helper()
 	ctx, plans, none := context.Background(), models.DefaultPlans(), 0
@@ -174,7 +174,7 @@ func keysOfEveryKind(t *testing.T, m *metered) map[keyKind][]string {
 	return keys
 }
 
-// String is the run's figures, as docs/reliability.md shows them.
+// String returns the run's figures, as docs/reliability.md shows them.
 func (r *generatedRun) String() string {
 	var b strings.Builder
 	for _, status := range slices.Sorted(maps.Keys(r.statuses)) {
@@ -205,7 +205,7 @@ func (r *generatedRun) add(w *generatedWorker) {
 	r.refused += w.seen.refused
 }
 
-// generatedWorker asks one request after the other.
+// generatedWorker makes one request after another.
 type generatedWorker struct {
 	*generatedRun
 	generator
@@ -216,7 +216,7 @@ func (w *generatedWorker) ask(t *testing.T, n int) {
 	g := w.next(n)
 	r, err := g.request()
 	if err != nil {
-		w.seen.refused++ // a real server answers 400 by itself, before the handler
+		w.seen.refused++ // a real server answers 400 by itself, before any handler
 		return
 	}
 	res := httptest.NewRecorder()
@@ -230,7 +230,7 @@ func (w *generatedWorker) ask(t *testing.T, n int) {
 	w.learn(g, res)
 }
 
-// request is g as a server reads it.
+// request returns g as a server parses it.
 func (g *generated) request() (*http.Request, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: localhost\r\n", g.method, g.target)
@@ -246,7 +246,7 @@ func (g *generated) request() (*http.Request, error) {
 	return r, nil
 }
 
-// learn keeps what later requests may send back.
+// learn keeps tags and cursors that later requests may send back.
 func (w *generatedWorker) learn(g *generated, res *httptest.ResponseRecorder) {
 	const most = 64
 	if tag := res.Header().Get("ETag"); tag != "" && len(w.etags) < most {
@@ -263,7 +263,7 @@ func (w *generatedWorker) learn(g *generated, res *httptest.ResponseRecorder) {
 	}
 }
 
-// decoded is res's body without its coding.
+// decoded returns res's body without its content coding.
 func decoded(res *httptest.ResponseRecorder) ([]byte, error) {
 	switch coding := res.Header().Get("Content-Encoding"); coding {
 	case "":
@@ -286,7 +286,7 @@ func decoded(res *httptest.ResponseRecorder) ([]byte, error) {
 	}
 }
 
-// route is the operation that answers g.
+// route returns the operation that answers g.
 func (w *generatedWorker) route(g *generated) *routers.Route {
 	item := w.doc.Paths.Value(g.template)
 	if item == nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The golden answers were computed from goldenDraws outside this program, by the words of the contract
-// (testdata/golden: a request and its whole answer). Order of keys, spelling of numbers: every byte counts.
+// The golden answers were computed from goldenDraws outside this program, following the contract (testdata/golden: each
+// file has a request and its whole answer). Key order, number format: every byte counts.
 func TestGoldenAnswers(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/golden/*.json")

@@ -6,14 +6,14 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// health is /healthz: the process lives.
+// health is /healthz: the process is alive.
 func (h *Handler) health(c *gin.Context) {
 	c.Header("Cache-Control", "no-store")
 	c.JSON(http.StatusOK, gin.H{"status": "ok"})
 }
 
-// ready is /readyz: the index is loaded, and the node is not shutting down. A database that went away later
-// does not make a node unready: it goes on answering.
+// ready is /readyz: the index is loaded and the node is not shutting down. A database that goes away later does not
+// make a node unready: it can still answer.
 func (h *Handler) ready(c *gin.Context) {
 	c.Header("Cache-Control", "no-store")
 	if err := h.deps.Ready(); err != nil {

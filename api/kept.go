@@ -6,28 +6,28 @@ import (
 	"sync"
 )
 
-// kept is compressed answers that cost far more to make than to send, which are lists of more than keptRecords draws
-// and what a library compresses, and those of which there are few. All are of one data version. The young ones become
-// the old ones when they have grown to half of what may be kept, and the old ones are forgotten then, unless they were
-// asked for again.
+// kept caches compressed answers that cost far more to make than to send: lists of more than keptRecords draws,
+// what a library compresses, and answers of which there are few. All belong to one data version. When the young
+// answers exceed half of maxKept they become the old ones, and the old ones are dropped; an old answer that is
+// requested becomes young again.
 type kept struct {
 	mu         sync.RWMutex
 	version    string
 	young, old map[question]*made
-	size       int // bytes of the young ones
+	size       int // bytes of the young answers
 }
 
-// maxKept is bytes of all kept answers together.
+// maxKept bounds the bytes of all kept answers together.
 const maxKept = 8 << 20
 
-// question is all that an answer depends on, beside the data version.
+// question is all that an answer depends on besides the data version.
 type question struct {
-	target string // as the client wrote it: links repeat it
+	target string // as the client wrote it, since links repeat it
 	form   form
-	coding *encoder // that the client likes best
+	coding *encoder // the coding that the client prefers
 }
 
-// made is an answer: a body and the header values that come with it. It is not changed once it is kept.
+// made is an answer: a body and its header values. It does not change once it is kept.
 type made struct {
 	body        []byte
 	coding      []string // nil = not compressed
@@ -35,9 +35,9 @@ type made struct {
 	link, total []string // nil = the answer has none
 }
 
-// size is about what a takes in memory.
+// size is roughly how much memory a takes.
 func (a *made) size(q *question) int {
-	const overhead = 256 // the headers but the link, and the place in the map
+	const overhead = 256 // headers other than the link, and the map entry
 	size := overhead + len(q.target) + len(a.body)
 	for _, link := range a.link {
 		size += len(link)
@@ -76,7 +76,7 @@ func (k *kept) put(version string, q question, a *made) {
 
 func (x *call) question() question { return question{x.c.Request.RequestURI, x.form, x.coding} }
 
-// find gives the kept answer to this request, or nil.
+// find returns the kept answer to this request, or nil.
 func (x *call) find() *made {
 	if x.coding == nil {
 		return nil
@@ -84,7 +84,7 @@ func (x *call) find() *made {
 	return x.h.kept.get(x.cat.Version().Token, x.question())
 }
 
-// keepMade keeps a for whoever asks the same: a copy, since the body's buffer is used again.
+// keepMade keeps a copy of a for equal requests; it is a copy because the body's buffer is reused.
 func (x *call) keepMade(a *made) {
 	fixed := *a
 	fixed.body = bytes.Clone(a.body)
@@ -94,11 +94,11 @@ func (x *call) keepMade(a *made) {
 // give writes an answer.
 func (x *call) give(a *made) {
 	x.head(a)
-	// An error here is a client that has gone away: there is nobody left to tell.
+	// A write fails only if the client has gone away, so there is nobody left to tell.
 	_, _ = x.c.Writer.Write(a.body)
 }
 
-// head sets status and headers of an answer.
+// head sets the status and headers of an answer.
 func (x *call) head(a *made) {
 	h := x.c.Writer.Header()
 	h["Content-Type"] = contentTypes[x.form]

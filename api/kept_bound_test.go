@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// However much is asked for, no more than maxKept is kept; what is asked for again stays.
+// However many answers are requested, no more than maxKept bytes are kept, and an answer that is requested often stays.
 func TestKeptAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	const answers, size = 4000, 10 << 10

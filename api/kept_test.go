@@ -16,7 +16,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// manyDraws is a catalog whose answers are long enough to be compressed. version is in every number of it.
+// manyDraws makes a catalog whose answers are long enough to be compressed. Each of its numbers contains version.
 func manyDraws(t testing.TB, version int) *catalog.Catalog {
 	t.Helper()
 	b := catalog.NewBuilder(models.DataVersion{Number: int64(version), Token: fmt.Sprint("version", version)})
@@ -35,21 +35,22 @@ func manyDraws(t testing.TB, version int) *catalog.Catalog {
 	return cat
 }
 
-// somePath is one of a few thousand requests, so that some come twice.
+// somePath returns one of a few thousand requests, so that some come twice.
 func somePath(rng *rand.Rand) string {
 	game := fmt.Sprintf("game=many-%d", rng.IntN(3))
 	format := []string{"", "&format=csv", "&format=ndjson", "&format=json"}[rng.IntN(4)]
 	return []string{
-		fmt.Sprintf("/v1/draws/recent?%s&count=%d%s", game, 100+rng.IntN(100), format), // half of them are long enough to be kept
+		fmt.Sprintf("/v1/draws/recent?%s&count=%d%s", game, 100+rng.IntN(100), format), // half are long enough to be kept
 		fmt.Sprintf("/v1/draws/by-sum?%s&sum=%d&limit=%d%s", game, 5+rng.IntN(20), 100+rng.IntN(100), format),
-		fmt.Sprintf("/v1/draws/%%72ecent?%s&count=%d%s", game, 100+rng.IntN(100), format), // links repeat how it was written
+		fmt.Sprintf("/v1/draws/%%72ecent?%s&count=%d%s", game, 100+rng.IntN(100), format), // links repeat the spelling
 		fmt.Sprintf("/v1/draws/date/2010-01-%02d?order=asc%s", 1+rng.IntN(20), format),
 		fmt.Sprintf("/v1/stats?%s&from=2010-02-%02d", game, 1+rng.IntN(20)),
 		"/v1/games",
 	}[rng.IntN(6)]
 }
 
-// A kept answer is the answer: body and headers are those of a server that has kept nothing, in every form and coding.
+// A kept answer equals the original: its body and headers are those of a server that has kept nothing,
+// in every form and coding.
 func TestKeptAnswersAreTheAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -65,7 +66,7 @@ func TestKeptAnswersAreTheAnswers(t *testing.T) {
 			"X-Request-Id":    "same",
 		}
 		path := somePath(rng)
-		fresh.live.Swap(other) // an answer of another version makes it forget all that it kept
+		fresh.live.Swap(other) // an answer of another version makes it drop everything kept
 		fresh.get(t, "/v1/draws/recent?game=many-0&count=200", map[string]string{"Accept-Encoding": "gzip"})
 		fresh.live.Swap(cat)
 		got, want := s.get(t, path, headers), fresh.get(t, path, headers)
@@ -75,7 +76,7 @@ func TestKeptAnswersAreTheAnswers(t *testing.T) {
 	}
 }
 
-// While versions are swapped, no answer mixes them: the tag, the records and the total are of one.
+// While versions are swapped, no answer mixes them: tag, records and total are of the same one.
 func TestKeptAnswersAreOfOneVersion(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -118,7 +119,7 @@ func TestKeptAnswersAreOfOneVersion(t *testing.T) {
 	swapping.Wait()
 }
 
-// unzipped is an answer's body as the standard library reads it.
+// unzipped returns an answer's body as the standard library decodes it.
 func unzipped(t *testing.T, res *httptest.ResponseRecorder) string {
 	t.Helper()
 	z, err := gzip.NewReader(res.Body)

@@ -7,18 +7,18 @@ import (
 	"lottery/models/catalog"
 )
 
-// layout is how draw records are written, in the field order of the contract.
+// layout defines how draw records are written, in the contract's field order.
 type layout struct {
 	header, searchHeader string // before the first record
-	// What is written before each field, the first of which is the date.
+	// Text before each field; the first field is the date.
 	date, tod, numbers, drawn, normalized, sum, game, name, gameType, pairs string
-	quote, separator                                                        string // around the items of a list, and between them
+	quote, separator                                                        string // around and between the items of a list
 	appendName                                                              func(b []byte, name string) []byte
-	end, box, exact                                                         string // after the last field; of a search, what matched is told
+	end, box, exact                                                         string // after the last field; in a search, box or exact
 	terminator                                                              string // after each record
 }
 
-// layouts is by form. JSON is RFC 8259, CSV is RFC 4180.
+// layouts has the layout of each form. JSON follows RFC 8259, CSV RFC 4180.
 var layouts = [forms]layout{
 	formJSON: jsonLayout(`{"draws":[`, ","),
 	formCSV: {
@@ -56,7 +56,7 @@ func (l *layout) appendDrawn(b []byte, d *digits) []byte {
 	return append(b, d.drawn[:d.n]...)
 }
 
-// appendBox appends normalized and digits_sum, which numbers of the same digits share.
+// appendBox appends normalized and digits_sum, which are the same for all orders of the same digits.
 func (l *layout) appendBox(b []byte, d *digits) []byte {
 	b = append(b, l.normalized...)
 	b = append(b, d.sorted[:d.n]...)
@@ -64,7 +64,7 @@ func (l *layout) appendBox(b []byte, d *digits) []byte {
 	return strconv.AppendInt(b, int64(d.sum), 10)
 }
 
-// appendGame appends game, game_name and game_type, and what comes before the pairs.
+// appendGame appends game, game_name and game_type, and the text before the pairs.
 func (l *layout) appendGame(b []byte, g *catalog.Game) []byte {
 	b = append(b, l.game...)
 	b = append(b, g.ID...) // [a-z0-9-]: nothing to escape
@@ -75,7 +75,7 @@ func (l *layout) appendGame(b []byte, g *catalog.Game) []byte {
 	return append(b, l.pairs...)
 }
 
-// appendPairs appends the distinct pairs in ascending order. The digits are sorted, so equal ones are neighbours.
+// appendPairs appends the distinct pairs in ascending order. The digits are sorted, so equal ones are adjacent.
 func (l *layout) appendPairs(b []byte, d *digits) []byte {
 	first := true
 	for i := range d.n {
@@ -98,7 +98,7 @@ func (l *layout) appendPairs(b []byte, d *digits) []byte {
 	return b
 }
 
-// appendJSONString appends s quoted, as RFC 8259 wants it.
+// appendJSONString appends s as a JSON string (RFC 8259).
 func appendJSONString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -123,7 +123,7 @@ func appendJSONString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendCSVField quotes s where RFC 4180 wants it.
+// appendCSVField appends s, quoted if RFC 4180 requires it.
 func appendCSVField(b []byte, s string) []byte {
 	plain := true
 	for i := range len(s) {

@@ -10,28 +10,30 @@ import (
 // list is a list of draws to be written in the agreed form.
 type list struct {
 	page   catalog.Page
-	game   string // for the envelope
+	game   string // for the JSON envelope
 	search *searchTotals
-	cursor string // of the next page; "" = there is none
+	cursor string // of the next page; "" = this is the last
 }
 
-// searchTotals is what search says beside its draws.
+// searchTotals is what a search reports besides its draws.
 type searchTotals struct {
 	number, normalized string
 	exact, box         int
 }
 
 const (
-	// longList is from how many records on a list of JSON, of which each has 200 bytes and more, is written in pieces.
+	// longList is the number of records (each 200 bytes or more as JSON) from which a JSON or NDJSON
+	// list is written in pieces.
 	longList = 500
-	// keptRecords is up to how many records a list that we compress ourselves is not kept: to make it anew costs no
-	// more than all else that the answer costs.
+	// keptRecords is the number of records up to which a list that we compress ourselves is not kept: making it anew
+	// costs no more than the rest of the answer.
 	keptRecords = 150
-	// pieceSize is about how many bytes a piece has: few enough to be in the processor's cache still when they are sent.
+	// pieceSize is roughly the size of a piece in bytes: small enough to still be in the
+	// processor's cache when it is sent.
 	pieceSize = 56 << 10
 )
 
-// write answers with l: an envelope in JSON, or records alone with the rest in headers.
+// write answers with l: as an envelope in JSON, or as bare records with the rest in headers.
 func (x *call) write(l list) error {
 	x.refs = l.page.Refs
 	h := x.c.Writer.Header()
@@ -57,7 +59,8 @@ func (x *call) write(l list) error {
 	return x.send()
 }
 
-// writeGzip answers with a list, compressed by ourselves, unless that is not worth it or cannot be done.
+// writeGzip answers with a list that we compress ourselves. It reports false if that is not
+// possible or does not pay off.
 func (x *call) writeGzip(l *list) bool {
 	var ok bool
 	x.code, x.body, ok = x.records.appendGzip(x.code[:0], x.body, l.page.Refs, func(b []byte) []byte { return x.appendEnd(b, l) })
@@ -67,7 +70,7 @@ func (x *call) writeGzip(l *list) bool {
 	return ok
 }
 
-// writePieces answers with a long list piece by piece: each is on its way while the next one is made (decision 0028).
+// writePieces answers with a long list piece by piece: one is being sent while the next is made (decision 0028).
 func (x *call) writePieces(l *list) {
 	r, refs := &x.records, l.page.Refs
 	size := len(r.header()) + r.size(refs)
@@ -85,12 +88,12 @@ func (x *call) writePieces(l *list) {
 		}
 		x.body = b
 		if _, err := x.c.Writer.Write(b); err != nil {
-			return // a client that has gone away: there is nobody left to tell
+			return // the client has gone away: there is nobody left to tell
 		}
 	}
 }
 
-// appendEnd appends what comes after the last record.
+// appendEnd appends what follows the last record.
 func (x *call) appendEnd(b []byte, l *list) []byte {
 	if x.form != formJSON {
 		return b
@@ -98,10 +101,10 @@ func (x *call) appendEnd(b []byte, l *list) []byte {
 	return l.appendEnvelope(bytes.TrimSuffix(b, comma))
 }
 
-// comma is what JSON has after each record, and must not have after the last.
+// comma follows each record in JSON, except the last.
 var comma = []byte(",")
 
-// appendEnvelope appends what JSON has after the draws.
+// appendEnvelope appends what follows the draws in JSON.
 func (l *list) appendEnvelope(b []byte) []byte {
 	b = append(b, `],"total":`...)
 	b = strconv.AppendInt(b, int64(l.page.Total), 10)

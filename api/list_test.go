@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A long list, which is written in pieces, has the records of its pages, which are not; over a real connection, with the
-// length that HEAD tells, in every form.
+// A long list, written in pieces, has the same records as its pages, which are not; over a real connection, in every
+// form, and with the length that HEAD reports.
 func TestLongListsAreTheirPages(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -38,7 +38,7 @@ func TestLongListsAreTheirPages(t *testing.T) {
 		}
 		return res.Header, body
 	}
-	// records is what an answer has of records, and its envelope without them.
+	// records splits an answer into its records and the envelope without them.
 	records := func(form string, body []byte) (list []string, envelope string) {
 		t.Helper()
 		if form != "json" {

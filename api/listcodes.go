@@ -9,7 +9,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// packed is bits that are added together, at most 56, with how many they are in the lowest byte.
+// packed is up to 56 bits of codes that are written together, above their number in the lowest byte.
 type packed uint64
 
 func pack(codes []deflate.Code) (p packed) {
@@ -19,44 +19,44 @@ func pack(codes []deflate.Code) (p packed) {
 		n += c.N
 	}
 	if n > 56 {
-		panic("codes that are added together are too long") // TestListGzip makes all that there are
+		panic("codes that are added together are too long") // TestListGzip makes all of them
 	}
 	return p | packed(n)
 }
 
 func (p packed) addTo(w deflate.Writer) deflate.Writer { return w.Add(uint64(p>>8), uint(p&0xff)) }
 
-// listCodes is what lists of a form are compressed with.
+// listCodes is the codes that lists of a form are compressed with.
 type listCodes struct {
 	*deflate.Codes
 	once                   sync.Once
-	quote, numbers         int // bytes around the items of a list, and between a time of day and the first number
+	quote, numbers         int // bytes around each item of a list, and between a time of day and the first number
 	drawn, normalized, sum constantCodes
 }
 
-// constantCodes is how a text is written that all records have between two fields.
+// constantCodes encodes a text that all records have between two fields.
 type constantCodes struct {
 	len   int
-	match deflate.Code // of its length; of no bits where it is too short for a match
-	text  packed       // is written then
+	match deflate.Code // of its length; of no bits if the text is too short for a match
+	text  packed       // for texts too short for a match
 }
 
-// numberCodes is how numbers of so many digits are written.
+// numberCodes encodes numbers of a given width.
 type numberCodes struct {
 	once          sync.Once
-	leading, last []digitCodes // by the digits before the last three, and by those three
+	leading, last []digitCodes // by the digits before the last three, and by the last three
 	boxes         []boxCodes   // by box, as in numberTexts
-	list, drawn   int          // bytes of the items of numbers, and of all from the first of them to the end of number_str
+	list, drawn   int          // bytes of the items of numbers, and from the first of them to the end of number_str
 }
 
-// digitCodes is digits as items of numbers, and in number_str.
+// digitCodes encodes digits as items of numbers, and in number_str.
 type digitCodes struct{ list, str packed }
 
-// boxCodes is what numbers of the same digits share.
+// boxCodes encodes what all orders of the same digits share.
 type boxCodes struct {
 	sorted, sum   packed
-	pairs         [3]packed // all items, but for the quotes around them
-	fields, items uint8     // bytes of normalized and digits_sum with what stands before them, and of all pairs
+	pairs         [3]packed // all items, without the outermost quotes
+	fields, items uint8     // bytes of normalized and digits_sum including the text before them, and of all pairs
 }
 
 var (
@@ -64,7 +64,7 @@ var (
 	codesByWidth [forms][maxKnownDigits + 1]numberCodes
 )
 
-// listCodesOf is the codes of a form. NDJSON has those of JSON: they differ between records only, in one character.
+// listCodesOf returns the codes of a form. NDJSON shares those of JSON: it differs in one character between records.
 func listCodesOf(f form) *listCodes {
 	if f == formNDJSON {
 		f = formJSON
@@ -86,8 +86,8 @@ func (c *listCodes) constant(text string) constantCodes {
 	return constantCodes{len: len(text), text: pack(c.literals(text))}
 }
 
-// numberCodesOf is the codes of numbers of n digits, or nil where there are none: of one digit there are no pairs, and
-// of many there would be too many boxes.
+// numberCodesOf returns the codes of numbers of n digits, or nil if there are none: a single digit has no pairs, and
+// many digits have too many boxes.
 func numberCodesOf(f form, n int) *numberCodes {
 	if n < 2 || n > maxKnownDigits {
 		return nil
@@ -111,7 +111,7 @@ func (t *numberCodes) make(l *layout, c *listCodes, texts *numberTexts, n int) {
 			list, str := drawnTexts(l, number, n-last)
 			t.leading = append(t.leading, digitCodes{pack(c.within(before, list+between)), pack(c.literals(str))})
 		}
-		before += "?" + between // whatever digit it is
+		before += "?" + between // stands for any digit
 	}
 	for number := range powerOf10(last) {
 		list, str := drawnTexts(l, number, last)
@@ -134,7 +134,7 @@ func (t *numberCodes) make(l *layout, c *listCodes, texts *numberTexts, n int) {
 	t.list, t.drawn = len(list), len(list+l.quote+l.drawn+str)
 }
 
-// drawnTexts is a number of n digits as items of numbers, but for the quotes around them, and as number_str.
+// drawnTexts returns a number of n digits as items of numbers, without the outermost quotes, and as number_str.
 func drawnTexts(l *layout, number uint64, n int) (list, str string) {
 	var d digits
 	d.set(number, n)
@@ -142,7 +142,7 @@ func drawnTexts(l *layout, number uint64, n int) (list, str string) {
 	return list, str
 }
 
-// packAll packs codes in as few as hold them.
+// packAll packs codes into as few values as possible.
 func packAll(codes []deflate.Code) (all [3]packed) {
 	for i := range all {
 		end, n := 0, uint(0)
@@ -153,12 +153,12 @@ func packAll(codes []deflate.Code) (all [3]packed) {
 		all[i], codes = pack(codes[:end]), codes[end:]
 	}
 	if len(codes) > 0 {
-		panic("the codes of a box are too long") // TestListGzip makes all that there are
+		panic("the codes of a box are too long") // TestListGzip makes all of them
 	}
 	return all
 }
 
-// literals is the codes of a text as it is.
+// literals returns the codes of a text as literals.
 func (c *listCodes) literals(text string) (all []deflate.Code) {
 	for _, char := range []byte(text) {
 		all = append(all, c.Literals[char])
@@ -166,12 +166,12 @@ func (c *listCodes) literals(text string) (all []deflate.Code) {
 	return all
 }
 
-// within is the shortest codes of a text that before stands before: what is repeated is looked for in both.
+// within returns the shortest codes of a text that follows before; matches may reach back into both.
 func (c *listCodes) within(before, text string) (codes []deflate.Code) {
 	text = before + text
 	type step struct {
 		bits             uint // from here to the end
-		length, distance int  // of a match; 1 = a literal
+		length, distance int  // of a match; a literal has length 1 and distance 0
 	}
 	steps := make([]step, len(text)+1)
 	for at := len(text) - 1; at >= len(before); at-- {
@@ -199,8 +199,8 @@ func (c *listCodes) within(before, text string) (codes []deflate.Code) {
 	return codes
 }
 
-// newListCodes is codes for lists of a layout, by about how often their symbols come in a thousand records. That
-// differs from list to list: of a number that is searched for nearly all is repeated, of the newest draws half.
+// newListCodes returns codes for lists of a layout, built from rough counts of each symbol in a thousand records. Real
+// counts vary: a list of one searched number is nearly all repetition, the newest draws about half.
 func newListCodes(l *layout) *deflate.Codes {
 	var literals [deflate.LiteralSymbols]int
 	var distances [deflate.DistanceSymbols]int
@@ -210,7 +210,7 @@ func newListCodes(l *layout) *deflate.Codes {
 	for char := ' '; char <= '~'; char++ {
 		literals[char] = 10
 	}
-	for _, char := range "abcdefghijklmnopqrstuvwxyz_:," { // of the first record
+	for _, char := range "abcdefghijklmnopqrstuvwxyz_:," { // in the first record
 		literals[char] = 30
 	}
 	for digit := '0'; digit <= '9'; digit++ {
@@ -221,7 +221,7 @@ func newListCodes(l *layout) *deflate.Codes {
 		distances[i] = 60
 	}
 	between := l.quote + l.separator + l.quote
-	if len(between) >= deflate.ShortestMatch { // it stood before the digit, or the pair, before
+	if len(between) >= deflate.ShortestMatch { // it stood before the previous digit or pair
 		literals[deflate.LengthSymbol(len(between))], literals[deflate.LengthSymbol(len(between)+1)] = 1500, 500
 		for distance, times := range map[int]int{
 			len(between) + 1: 700, len(between) + 2: 400, 2*len(between) + 4: 350,
@@ -251,14 +251,14 @@ func newListCodes(l *layout) *deflate.Codes {
 	d.set(1234, 4)
 	drawn, box, pairs := string(l.appendDrawn(nil, &d)), string(l.appendBox(nil, &d)), string(l.appendPairs(nil, &d))
 	middle := string(l.appendGame(nil, &catalog.Game{ID: "xx-pick-4", Name: "Somewhere Pick 4", Type: "pick4"}))
-	for symbol := deflate.LengthSymbol(len(middle) - 20); symbol < deflate.LiteralSymbols; symbol++ { // names are of all lengths
+	for symbol := deflate.LengthSymbol(len(middle) - 20); symbol < deflate.LiteralSymbols; symbol++ { // names come in all lengths
 		literals[symbol] += 150
 	}
 	match(l.sum+"12"+middle, 400)
 	match(box+middle+pairs, 200)
 	match(drawn+box+middle+pairs, 400)
 	record := len("2006-01-02" + l.tod + "Evening" + drawn + box + middle + pairs + l.end + l.terminator + l.date)
-	for records, times := range map[int]int{1: 2500, 2: 450, 4: 150} { // back
+	for records, times := range map[int]int{1: 2500, 2: 450, 4: 150} { // how far back
 		distances[deflate.DistanceSymbol(records*record)] += times
 	}
 	return deflate.NewCodes(&literals, &distances)

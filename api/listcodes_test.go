@@ -6,8 +6,8 @@ import (
 	"lottery/api/deflate"
 )
 
-// What is added between two flushes is 56 bits at most, whatever the list: far matches of long texts, and the digits
-// after them.
+// At most 56 bits are added between two flushes, whatever the list: far matches of long texts,
+// and the digits after them.
 func TestListCodesFit(t *testing.T) {
 	t.Parallel()
 	for _, f := range []form{formJSON, formCSV} {

@@ -12,50 +12,51 @@ import (
 	"lottery/models/catalog"
 )
 
-// Lists are compressed by ourselves: a library looks for what stood before, and builds codes for each list. What writes
-// the records knows where in a record what stood before, and about how often each symbol comes. Decision 0031.
+// We compress lists ourselves. A library would search for repetitions and build codes for each list; the
+// code that writes the records knows where each part of a record last stood, and roughly how often each
+// symbol comes. Decision 0031.
 
-// pieceRecords is how many records are written and compressed at a time: they stay in the processor's cache between.
+// pieceRecords is how many records are written and then compressed at a time: they stay in the processor's cache.
 const pieceRecords = 64
 
 // listGzip compresses the records of a list.
 //
-// Places are counted on from list to list, with more than a window between two: what stood in the list before is out of
-// reach, and need not be forgotten.
+// Positions keep growing from list to list, with a gap of more than a window: what stood in an earlier list is out of
+// reach and need not be cleared.
 type listGzip struct {
 	*listCodes
 	records *records
 	out     []byte
-	text    []byte // of the piece that is compressed now
-	textAt  int    // its place
+	text    []byte // the piece being compressed
+	textAt  int    // its position
 
-	last       int                     // what the record before matched; -1 = there is none
-	game       *catalog.Game           // of the record before
-	number     *numberCodes            // of its numbers
+	last       int                     // what the previous record matched; -1 = there is none
+	game       *catalog.Game           // of the previous record
+	number     *numberCodes            // for numbers of that game
 	texts      *gameTexts              // of that game
-	index      int                     // of that game among those of the list
-	lastTod    stretch                 // the time of day and what stands around it, of the record before
-	lastGame   []byte                  // what stands between its sum and its first pair, but for the quote
-	lastMiddle stretch                 // and where
+	index      int                     // index of that game in the list
+	lastTod    stretch                 // the previous record's time of day with the text around it
+	lastGame   []byte                  // the text between the previous record's sum and first pair, without the quote
+	lastMiddle stretch                 // where that text is
 	ends       [4]endPlace             // by match
-	tods       [8]int                  // where the time of day and what follows it stood last
-	drawn      [maxKnownDigits + 1]int // where the first item of numbers did, by how many digits they have
-	middles    []int                   // where what stands between the sum and the first pair did, by game
-	numbers    [seenSlots]place        // where numbers did, and
-	boxes      [seenSlots]place        // their boxes, and
-	sums       [seenSlots]place        // sums
+	tods       [8]int                  // last position of each time of day with the text after it
+	drawn      [maxKnownDigits + 1]int // last position of the first item of numbers, by width
+	middles    []int                   // last position of the text between sum and first pair, by game
+	numbers    [seenSlots]place        // last positions of numbers
+	boxes      [seenSlots]place        // of boxes
+	sums       [seenSlots]place        // and of sums
 }
 
 // stretch is a part of the text.
 type stretch struct{ at, len int }
 
-// endPlace is where the end of a record stood last, and the date of the next one, which followed.
+// endPlace is where a record's end last stood, and the date after it.
 type endPlace struct {
 	at   int
 	date models.Date
 }
 
-// place is where a number, a box or a sum of a game stood last.
+// place is where a number, box or sum of a game last stood.
 type place struct {
 	what uint64
 	at   int
@@ -70,9 +71,9 @@ func slot(places *[seenSlots]place, what uint64) *place {
 
 var listGzips = sync.Pool{New: func() any { return new(listGzip) }}
 
-// appendGzip appends a list, compressed by gzip: the header, the records of refs, and what end appends. The texts are
-// made in room, which is given back as it has grown. It declines (!ok) where the list is not worth compressing, or has
-// records of a game whose numbers it has no codes for.
+// appendGzip appends a list in gzip format: the header, the records of refs, and what end appends. It assembles
+// the text in room, which it returns as grown. ok is false if the list is not worth compressing, or has a game
+// that there are no codes for.
 func (r *records) appendGzip(dst, room []byte, refs []catalog.Ref, end func(b []byte) []byte) (_, grown []byte, ok bool) {
 	z := listGzips.Get().(*listGzip) //nolint:forcetypeassert // the pool makes nothing else
 	defer z.release()
@@ -91,7 +92,7 @@ func (r *records) appendGzip(dst, room []byte, refs []catalog.Ref, end func(b []
 			}
 		}
 		sum = crc32.Update(sum, crc32.IEEETable, z.text)
-		if need := 2*len(z.text) + 64; len(z.out)-w.Len() < need { // a byte is written in two at most
+		if need := 2*len(z.text) + 64; len(z.out)-w.Len() < need { // a byte takes two at most
 			dst = slices.Grow(dst[:from+w.Len()], need)
 			z.out = dst[from:cap(dst)]
 		}
@@ -109,7 +110,7 @@ func (r *records) appendGzip(dst, room []byte, refs []catalog.Ref, end func(b []
 	return dst[:from+w.End(z.Codes, z.out, sum, size)], z.text, true
 }
 
-// begin makes z ready for a list, and gives its place.
+// begin prepares z for a list and returns the list's position.
 func (z *listGzip) begin(r *records) int {
 	z.listCodes, z.records = listCodesOf(r.form), r
 	z.textAt += deflate.Window + 1
@@ -123,7 +124,7 @@ func (z *listGzip) release() {
 	listGzips.Put(z)
 }
 
-// write compresses the records of refs, which begin at at, up to the end of the last one's pairs.
+// write compresses the records of refs, from position at up to the end of the last record's pairs.
 func (z *listGzip) write(w deflate.Writer, at int, refs []catalog.Ref) (_ deflate.Writer, end int, ok bool) {
 	for i := range refs {
 		ref := &refs[i]
@@ -138,7 +139,7 @@ func (z *listGzip) write(w deflate.Writer, at int, refs []catalog.Ref) (_ deflat
 	return w, at, true
 }
 
-// enter goes on with the records of g, and says whether it knows them.
+// enter switches to the records of g. It reports whether there are codes for them.
 func (z *listGzip) enter(g *catalog.Game) bool {
 	t := z.records.enter(g)
 	z.number = numberCodesOf(z.records.form, g.Digits)
@@ -152,15 +153,15 @@ func (z *listGzip) enter(g *catalog.Game) bool {
 	return true
 }
 
-// near says whether a match may reach back so far.
+// near reports whether a match can reach back that far.
 func near(back int) bool { return back <= deflate.Window }
 
-// copied writes so many bytes of text at at, which stood at from too, near enough.
+// copied writes length bytes at position at as a match of the same text at from, which must be near.
 func (z *listGzip) copied(w deflate.Writer, at, from, length int) deflate.Writer {
 	return w.With(z.Lengths[length]).With(z.Distance(at - from)).Flush(z.out)
 }
 
-// alike writes a part of the text that begins and ends with so many bytes as one that stood before.
+// alike writes part, whose first begin and last end bytes are the same as before's.
 func (z *listGzip) alike(w deflate.Writer, part, before stretch, begin, end int) deflate.Writer {
 	text := z.text[part.at-z.textAt:][:part.len]
 	if back := part.at - before.at; begin >= deflate.ShortestMatch && near(back) {
@@ -175,7 +176,7 @@ func (z *listGzip) alike(w deflate.Writer, part, before stretch, begin, end int)
 	return w.With(z.Lengths[end]).With(z.Distance(back)).Flush(z.out)
 }
 
-// writeDate writes the end of the record before, and the date.
+// writeDate writes the end of the previous record, and the date.
 func (z *listGzip) writeDate(w deflate.Writer, at int, date models.Date) (_ deflate.Writer, end int) {
 	text := &dateTexts[date-models.FirstDate]
 	if z.last < 0 {
@@ -196,13 +197,13 @@ func (z *listGzip) writeDate(w deflate.Writer, at int, date models.Date) (_ defl
 		w = w.Text(z.Codes, z.out, closing.appendTo(whole[:0]))
 	}
 	for _, char := range text[same:] {
-		w = w.With(z.Literals[char]) // ten of them are 56 bits at most
+		w = w.With(z.Literals[char]) // ten of them have 56 bits at most
 	}
 	before.at, before.date = at, date
 	return w.Flush(z.out), at + n + dateLen
 }
 
-// sameDate is how many characters two dates begin with alike.
+// sameDate is the length of the common prefix of two dates.
 func sameDate(a, b *[dateLen]byte) int {
 	if differ := binary.LittleEndian.Uint64(a[:]) ^ binary.LittleEndian.Uint64(b[:]); differ != 0 {
 		return bits.TrailingZeros64(differ) / 8
@@ -217,7 +218,7 @@ func sameDate(a, b *[dateLen]byte) int {
 	}
 }
 
-// writeTod writes the time of day, and what stands before the first item of numbers.
+// writeTod writes the time of day and the text before the first item of numbers.
 func (z *listGzip) writeTod(w deflate.Writer, at int, tod models.Tod) (_ deflate.Writer, end int) {
 	part, last := stretch{at, int(formTexts[z.records.form].tods[tod&7].len) + z.listCodes.numbers}, &z.tods[tod&7]
 	if near(at - *last) {
@@ -229,7 +230,7 @@ func (z *listGzip) writeTod(w deflate.Writer, at int, tod models.Tod) (_ deflate
 	return w, at + part.len
 }
 
-// writeNumber writes all from the first item of numbers to the last pair.
+// writeNumber writes everything from the first item of numbers to the last pair.
 func (z *listGzip) writeNumber(w deflate.Writer, at int, number uint64) (_ deflate.Writer, end int) {
 	box := z.texts.known.box(number)
 	codes := &z.number.boxes[box]
@@ -266,7 +267,8 @@ func (z *listGzip) writeNumber(w deflate.Writer, at int, number uint64) (_ defla
 	return w, end
 }
 
-// writeSum writes digits_sum with what stands before it, and all up to the first pair, which begins at middle.
+// writeSum writes digits_sum with the text before it, and everything up to the first pair;
+// middle is where the sum ends.
 func (z *listGzip) writeSum(w deflate.Writer, at, middle int, codes *boxCodes, distance deflate.Code) deflate.Writer {
 	end := middle + len(z.texts.long) + z.quote
 	what := uint64(codes.sum)<<16 | uint64(z.index)
@@ -281,7 +283,7 @@ func (z *listGzip) writeSum(w deflate.Writer, at, middle int, codes *boxCodes, d
 	return w
 }
 
-// writeMiddle writes all between the sum and the first pair.
+// writeMiddle writes the text between the sum and the first pair.
 func (z *listGzip) writeMiddle(w deflate.Writer, part stretch) deflate.Writer {
 	if last := z.middles[z.index]; near(part.at - last) {
 		return z.copied(w, part.at, last, part.len)
@@ -295,8 +297,8 @@ func (z *listGzip) writeMiddle(w deflate.Writer, part stretch) deflate.Writer {
 	return z.alike(w, part, z.lastMiddle, begin, end+z.quote)
 }
 
-// writeDrawn writes numbers and number_str, and gives the code of how far back those of as many digits stood; of no
-// bits if too far.
+// writeDrawn writes numbers and number_str. distance is the code of how far back the last numbers of that width stood;
+// it has no bits if they are out of reach.
 func (z *listGzip) writeDrawn(w deflate.Writer, at int, number uint64) (_ deflate.Writer, distance deflate.Code) {
 	leading, last := &z.number.leading[number/1000], &z.number.last[number%1000]
 	w = last.list.addTo(leading.list.addTo(w)).Flush(z.out)
@@ -307,7 +309,7 @@ func (z *listGzip) writeDrawn(w deflate.Writer, at int, number uint64) (_ deflat
 	return last.str.addTo(leading.str.addTo(w)).Flush(z.out), distance
 }
 
-// constant adds what all records have between two fields, which stood as far back as distance says.
+// constant adds text that all records have between two fields, and that last stood as far back as distance says.
 func (z *listGzip) constant(w deflate.Writer, at int, c *constantCodes, distance deflate.Code) deflate.Writer {
 	switch {
 	case c.match.N == 0:

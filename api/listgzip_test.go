@@ -13,7 +13,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// someDraws is games of every width, with names of every length, at some times of day, on days near and far.
+// someDraws makes games of every width, with names of many lengths, at a few times of day, on dates near and far.
 func someDraws(t testing.TB, seed uint64) (*catalog.Catalog, []string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 10))
@@ -30,7 +30,7 @@ func someDraws(t testing.TB, seed uint64) (*catalog.Catalog, []string) {
 		ids = append(ids, game.ID)
 		g := b.Game(game)
 		date := models.NewDate(2000, 1, 1) + models.Date(rng.IntN(3000))
-		few := 1 + rng.Uint64N(uint64(math.Pow10(game.Digits))) // numbers that are drawn, so that some come again
+		few := 1 + rng.Uint64N(uint64(math.Pow10(game.Digits))) // a small set of numbers, so that some repeat
 		for range 1 + rng.IntN(1500) {
 			date += models.Date(1 + rng.IntN(1+rng.IntN(40)))
 			for tod := models.Tod(1); int(tod) <= models.TodCount; tod++ {
@@ -50,7 +50,7 @@ func someDraws(t testing.TB, seed uint64) (*catalog.Catalog, []string) {
 	return cat, ids
 }
 
-// Whatever is in a list and however long it is, its gzip is the list, as the standard library reads it.
+// Whatever a list contains and however long it is, the standard library decompresses its gzip to the list.
 func TestListGzip(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -73,7 +73,7 @@ func TestListGzip(t *testing.T) {
 			path = "/v1/draws/" + path + []string{"&order=asc", ""}[rng.IntN(2)] + []string{"", "&format=csv", "&format=ndjson"}[rng.IntN(3)]
 			plain := s.get(t, path, nil)
 			if plain.Code != 200 {
-				continue // an order of recent, a sum that there cannot be
+				continue // recent has no order, or the sum is impossible
 			}
 			res := s.get(t, path, map[string]string{"Accept-Encoding": "gzip"})
 			coded, want := res.Header().Get("Content-Encoding") == "gzip", plain.Body.String()
@@ -101,8 +101,8 @@ func TestListGzip(t *testing.T) {
 	}
 }
 
-// What a list's gzip takes more than the standard library's: at most a half, and a thousand bytes for the first record
-// and the end.
+// A list's gzip is at most half as long again as the standard library's, plus a thousand bytes for the
+// first record and the end.
 func TestListGzipIsShort(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -2,43 +2,43 @@ package api
 
 import "sync"
 
-// numberTexts is what the records of numbers of so many digits are put together from, in one layout: making it for each
-// record is what a long list would spend most of its time on.
+// numberTexts has the texts for records of numbers of a given width, in one layout: a long list would spend most of its
+// time on making them for each record.
 type numberTexts struct {
 	once  sync.Once
-	drawn []drawnText // by number of up to four digits
-	five  *fiveTexts  // of five
+	drawn []drawnText // by number, up to four digits
+	five  *fiveTexts  // for five digits
 	boxes []boxText
-	boxOf []uint16 // by number of five digits
-	sizes []uint8  // by number: of its texts and its box's
+	boxOf []uint16 // by number, for five digits
+	sizes []uint8  // by number: bytes of its texts and its box's
 }
 
-// drawnText is the numbers and number_str of a number, in a cache line with its box.
+// drawnText has numbers and number_str of a number, in one cache line with the index of its box.
 type drawnText struct {
 	text text61
 	box  uint16
 }
 
-// boxText is what numbers of the same digits share.
+// boxText has what all orders of the same digits share.
 type boxText struct {
-	fields text48 // normalized and digits_sum: 38 bytes of five digits as JSON
+	fields text48 // normalized and digits_sum: 38 bytes as JSON for five digits
 	pairs  text64 // 49 bytes
 }
 
 const (
-	maxKnownDigits = 5 // of more there would be too many boxes, and longer texts
-	maxDrawnDigits = 4 // of more there would be too many numbers: 0.6 MB of four digits
+	maxKnownDigits = 5 // more digits have too many boxes, and longer texts
+	maxDrawnDigits = 4 // more digits have too many numbers: four take 0.6 MB
 )
 
 var knownNumbers [forms][maxKnownDigits + 1]numberTexts
 
-// numberTextsOf is the texts of the numbers of n digits, or nil where they would be too many.
+// numberTextsOf returns the texts of numbers of n digits, or nil if they would be too many.
 func numberTextsOf(f form, n int) *numberTexts {
 	if n > maxKnownDigits {
 		return nil
 	}
 	if f == formNDJSON {
-		f = formJSON // they differ between records only
+		f = formJSON // they differ only between records
 	}
 	t := &knownNumbers[f][n]
 	t.once.Do(func() { t.make(&layouts[f], n) })
@@ -54,7 +54,7 @@ func (t *numberTexts) make(l *layout, n int) {
 	}
 	t.sizes = make([]uint8, count)
 	var d digits
-	known := map[[len(d.sorted)]byte]uint16{} // boxes by their digits
+	known := map[[len(d.sorted)]byte]uint16{} // boxes by sorted digits
 	for number := range count {
 		d.set(number, n)
 		box, ok := known[d.sorted]
@@ -73,7 +73,7 @@ func (t *numberTexts) make(l *layout, n int) {
 	}
 }
 
-// box is which of the boxes number has.
+// box returns the index of number's box.
 func (t *numberTexts) box(number uint64) uint16 {
 	if t.five != nil {
 		return t.boxOf[number]

@@ -10,7 +10,7 @@ import (
 	"lottery/api/openapi"
 )
 
-// openAPI serves the contract. Its examples name the service's own address.
+// openAPI serves the contract, with the service's own address in the examples.
 func (h *Handler) openAPI(contentType string, asJSON bool) gin.HandlerFunc {
 	text, err := openapi.YAML(), error(nil)
 	if asJSON {
@@ -23,10 +23,10 @@ func (h *Handler) openAPI(contentType string, asJSON bool) gin.HandlerFunc {
 	coded := map[*encoder][]byte{nil: text}
 	for _, e := range []*encoder{gzipEncoder, zstdEncoder} {
 		if coded[e], err = e.compress(nil, text); err != nil {
-			panic(err) // into memory: a programming error
+			panic(err) // writing to memory does not fail: a programming error
 		}
 	}
-	tag := fmt.Sprintf(`W/"%x"`, uint64(newHash().text(string(text)))) // weak: it names no coding
+	tag := fmt.Sprintf(`W/"%x"`, uint64(newHash().text(string(text)))) // weak, since it does not cover the coding
 	return func(c *gin.Context) {
 		c.Header("Cache-Control", "public, max-age=300")
 		c.Header("ETag", tag)
@@ -39,6 +39,6 @@ func (h *Handler) openAPI(contentType string, asJSON bool) gin.HandlerFunc {
 		if coding != nil {
 			c.Writer.Header()["Content-Encoding"] = coding.name
 		}
-		c.Data(http.StatusOK, contentType, coded[coding]) // whole: http.ServeContent would answer ranges, and 412 and 416 in plain text
+		c.Data(http.StatusOK, contentType, coded[coding]) // in full: http.ServeContent would answer ranges, 412 and 416 in plain text
 	}
 }

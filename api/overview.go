@@ -7,7 +7,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// overviewGameJSON is a game of /v1/overview.
+// overviewGameJSON is a game in /v1/overview.
 type overviewGameJSON struct {
 	Game         string            `json:"game"`
 	GameName     string            `json:"game_name"`
@@ -28,7 +28,7 @@ type overviewJSON struct {
 	UpdatedAt   time.Time          `json:"updated_at"`
 }
 
-// overview is /v1/overview: what is held, by game and in all. With game_type the totals are of that type's games.
+// overview is /v1/overview: what the catalog holds, per game and in total. With game_type, totals cover only that type.
 func (h *Handler) overview() endpoint {
 	return endpoint{parameters: gameTypeOnly, answer: func(x *call) error {
 		kind := x.bind.gameType(x.cat)

@@ -11,7 +11,8 @@ import (
 	"lottery/models/catalog"
 )
 
-// game is the game of that id. One that the catalog does not have is a problem of its own kind: alone it is 404.
+// game returns the game with the given id. An unknown game is a special problem: if it is the
+// only one, the answer is 404.
 func (b *binder) game(cat *catalog.Catalog, required bool) *catalog.Game {
 	id, ok := b.text("game", required)
 	if !ok {
@@ -29,7 +30,7 @@ func (b *binder) game(cat *catalog.Catalog, required bool) *catalog.Game {
 	return nil
 }
 
-// nearestGames is the ids that id may have meant.
+// nearestGames returns the ids that id may be a misspelling of.
 func nearestGames(cat *catalog.Catalog, id string) []string {
 	games := make([]models.GameName, 0, len(cat.Games()))
 	for _, g := range cat.Games() {
@@ -38,7 +39,7 @@ func nearestGames(cat *catalog.Catalog, id string) []string {
 	return models.NearestGames(id, games)
 }
 
-// gameType is a type that some game has, or "".
+// gameType returns a type that at least one game has, or "".
 func (b *binder) gameType(cat *catalog.Catalog) string {
 	v, ok := b.text("game_type", false)
 	if !ok {
@@ -54,7 +55,7 @@ func (b *binder) gameType(cat *catalog.Catalog) string {
 	return v
 }
 
-// games is what game and game_type leave of the catalog's games.
+// games returns the games that game and game_type select (nil = all), and their name for the envelope.
 func (b *binder) games(cat *catalog.Catalog) (games []*catalog.Game, name string) {
 	g, kind := b.game(cat, false), b.gameType(cat)
 	switch {
@@ -69,7 +70,7 @@ func (b *binder) games(cat *catalog.Catalog) (games []*catalog.Game, name string
 	}
 }
 
-// allGames stands in the envelope where the answer spans games.
+// allGames is the envelope's game where an answer spans games.
 const allGames = "all"
 
 func (b *binder) tod() models.Tod {
@@ -84,7 +85,7 @@ func (b *binder) tod() models.Tod {
 	return t
 }
 
-// number is a whole number in [low, high], or fallback if it was not sent.
+// number returns a whole number in [low, high], or fallback if it was not sent.
 func (b *binder) number(name string, fallback, low, high int, required bool) int {
 	v, ok := b.text(name, required)
 	if !ok {
@@ -103,7 +104,7 @@ func (b *binder) number(name string, fallback, low, high int, required bool) int
 	return n
 }
 
-// oneOf is one of the allowed words; the first is what leaving it out means.
+// oneOf returns one of the allowed words; omitting the parameter means the first.
 func (b *binder) oneOf(name string, allowed ...string) string {
 	v, ok := b.text(name, false)
 	if !ok {
@@ -118,7 +119,7 @@ func (b *binder) oneOf(name string, allowed ...string) string {
 
 func (b *binder) ascending() bool { return b.oneOf("order", "desc", "asc") == "asc" }
 
-// dates are the bounds from and to, inclusive.
+// dates returns the inclusive bounds from and to.
 func (b *binder) dates() (from, to models.Date) {
 	from, to = models.FirstDate, models.LastDate
 	okFrom, okTo := true, true
@@ -128,7 +129,7 @@ func (b *binder) dates() (from, to models.Date) {
 	if v, ok := b.text("to", false); ok {
 		to, okTo = b.date("to", v)
 	}
-	if okFrom && okTo && from > to && !b.wrong("to") { // of one that is repeated, nobody knows which is meant
+	if okFrom && okTo && from > to && !b.wrong("to") { // if to is repeated, it is unclear which one counts
 		b.failf("from", problem.OutOfRange, "from (%s) is after to (%s)", from, to)
 	}
 	return from, to
@@ -147,7 +148,7 @@ func (b *binder) date(name, value string) (d models.Date, ok bool) {
 	return models.FirstDate, false
 }
 
-// shortDate is ParseDate's word, or one that does not repeat a whole page, or a key.
+// shortDate returns ParseDate's message, or one that does not repeat a very long value or a key.
 func shortDate(value string, err error) string {
 	if len(value) <= 40 && short(value) == value {
 		return err.Error()
@@ -155,7 +156,7 @@ func shortDate(value string, err error) string {
 	return strconv.Quote(short(value)) + " is not a date in the form YYYY-MM-DD"
 }
 
-// digits is between 1 and most ASCII digits.
+// digits returns a string of least to most ASCII digits.
 func (b *binder) digits(name string, least, most int) string {
 	v, ok := b.text(name, true)
 	if !ok {

@@ -192,7 +192,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// The document of the API is compressed like its answers.
+// The API document is compressed like other answers.
 func TestOpenAPICodings(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

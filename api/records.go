@@ -7,31 +7,31 @@ import (
 	"lottery/models/catalog"
 )
 
-// records writes the draw records of a list. What they share is made once.
+// records writes the draw records of a list. It makes the texts that records share only once.
 type records struct {
 	form   form
 	search bool
-	games  []gameTexts // that this list has met: those of several come by turns
-	ofRank []int       // where in games a game is, by its rank; if it is not there, something else
-	text   []byte      // of all games
-	read   uint16      // what readAhead read, which is to be seen to be of use
+	games  []gameTexts // games met in this list, whose records may alternate
+	ofRank []int       // index in games by a game's rank; other entries are stale
+	text   []byte      // backs long of all games
+	read   uint16      // keeps the compiler from discarding readAhead's reads
 }
 
-// gameTexts is what all records of a game share.
+// gameTexts has what all records of a game share.
 type gameTexts struct {
 	game   *catalog.Game
-	known  *numberTexts // nil = records are made: of many digits, or of a game with a long name
-	middle text128      // what appendGame makes
+	known  *numberTexts // nil = each record is made: numbers have many digits, or the game's name is long
+	middle text128      // the output of appendGame
 	long   []byte       // the same, however long it is
 }
 
-// recordTexts is what all records of a form share.
+// recordTexts has what all records of a form share.
 type recordTexts struct {
 	tods [8]text32 // by time of day
-	ends [4]text32 // by match: what follows the pairs, up to the date of the next record
+	ends [4]text32 // by match: the text after the pairs, up to the date of the next record
 }
 
-// What a record tells of how it was found.
+// How a record was found, which a search reports.
 const (
 	notSearched = iota
 	boxMatch
@@ -53,7 +53,7 @@ var formTexts = func() (all [forms]recordTexts) {
 
 const dateLen = len("2006-01-02")
 
-// dateTexts is all dates that draws can have, from models.FirstDate on.
+// dateTexts has all dates that draws can have, starting at models.FirstDate.
 var dateTexts = func() [][dateLen]byte {
 	texts := make([][dateLen]byte, models.LastDate-models.FirstDate+1)
 	for i := range texts {
@@ -62,16 +62,16 @@ var dateTexts = func() [][dateLen]byte {
 	return texts
 }()
 
-// begin makes r ready for a list.
+// begin prepares r for a list.
 func (r *records) begin(f form, search bool) { r.form, r.search = f, search }
 
-// forget lets go of the games, which hold their draws; the buffers stay.
+// forget drops the games, which reference their draws; the buffers are kept.
 func (r *records) forget() {
 	clear(r.games)
 	r.games, r.text = r.games[:0], r.text[:0]
 }
 
-// header is what comes before the first record.
+// header is the text before the first record.
 func (r *records) header() string {
 	if r.search {
 		return layouts[r.form].searchHeader
@@ -81,7 +81,7 @@ func (r *records) header() string {
 
 func (r *records) appendHeader(b []byte) []byte { return append(b, r.header()...) }
 
-// append appends the records of refs, each with the terminator of its form.
+// append appends the records of refs, each with the form's terminator.
 func (r *records) append(b []byte, refs []catalog.Ref) []byte {
 	l, texts := &layouts[r.form], &formTexts[r.form]
 	b = append(b, l.date...)
@@ -120,9 +120,9 @@ func (r *records) append(b []byte, refs []catalog.Ref) []byte {
 	return all[:at-len(l.date)]
 }
 
-// size is how many bytes append appends.
+// size is how many bytes append appends for refs.
 func (r *records) size(refs []catalog.Ref) int {
-	texts := &formTexts[r.form] // the ends of which hold what comes before the next date
+	texts := &formTexts[r.form] // ends includes the text before the next date
 	size := len(refs) * dateLen
 	var g *gameTexts
 	var made []byte
@@ -142,12 +142,11 @@ func (r *records) size(refs []catalog.Ref) int {
 	return size
 }
 
-// aheadBy is how many records' texts are read ahead: those of most lists.
+// aheadBy is how many records' texts are read ahead: enough for most lists.
 const aheadBy = 64
 
-// readAhead reads from the texts that the first of a list's records are about to be written from. Those of numbers that
-// nobody asked for lately are not in the processor's cache: reading one right after the other, it waits for all of them
-// at once.
+// readAhead touches the texts that the first records of a list are about to be written from. Texts of numbers that were
+// not requested lately are not in the processor's cache; touching them back to back overlaps the cache misses.
 func (r *records) readAhead(refs []catalog.Ref) {
 	refs = refs[:min(len(refs), aheadBy)]
 	var known *numberTexts
@@ -174,7 +173,7 @@ func (r *records) match(ref *catalog.Ref) int {
 	}
 }
 
-// appendMade appends what a record has between tod and match.
+// appendMade appends everything of a record between tod and match.
 func (r *records) appendMade(b []byte, ref *catalog.Ref, g *gameTexts) []byte {
 	l := &layouts[r.form]
 	var d digits
@@ -183,7 +182,7 @@ func (r *records) appendMade(b []byte, ref *catalog.Ref, g *gameTexts) []byte {
 	return l.appendPairs(append(b, g.long...), &d)
 }
 
-// enter gives the texts of a game.
+// enter returns the texts of a game.
 func (r *records) enter(g *catalog.Game) *gameTexts {
 	rank := g.Rank()
 	if more := rank + 1 - len(r.ofRank); more > 0 {

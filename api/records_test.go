@@ -14,7 +14,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// record is a draw record as the contract lists its fields.
+// record is a draw record with the contract's fields.
 type record struct {
 	Date       models.Date `json:"date"`
 	Tod        models.Tod  `json:"tod"`
@@ -28,7 +28,7 @@ type record struct {
 	Pairs2DP   []string    `json:"pairs_2dp"`
 }
 
-// fields is the record as a line of CSV, without what matched.
+// fields returns the record as a line of CSV, without the match.
 func (r *record) fields() []string {
 	return []string{
 		r.Date.String(), r.Tod.String(), strings.Join(r.Numbers, " "), r.NumberStr, r.Normalized, strconv.Itoa(r.DigitsSum),
@@ -36,8 +36,8 @@ func (r *record) fields() []string {
 	}
 }
 
-// Whatever the encoder remembers between records, each is what encoding/json and encoding/csv make of it: games of every
-// width by turns, at every time of day, on dates near and far, with names of every length around that of a block.
+// Whatever the encoder caches between records, each is what encoding/json and encoding/csv produce: games of every
+// width alternating, every time of day, dates near and far, and names of every length around that of a block.
 func TestRecordsAreWhatTheStandardLibraryMakes(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -64,7 +64,7 @@ func TestRecordsAreWhatTheStandardLibraryMakes(t *testing.T) {
 		game.Jurisdiction, game.Timezone = "XX", "UTC"
 		g := b.Game(game)
 		for date := range seen {
-			if i >= models.MaxDigits && date%7 != 0 { // the widths are enough for all dates
+			if i >= models.MaxDigits && date%7 != 0 { // the games before cover all dates
 				continue
 			}
 			number := fmt.Sprintf("%0*d", game.Digits, rng.Uint64()%uint64(math.Pow10(game.Digits)))
@@ -141,7 +141,7 @@ func csvLine(t *testing.T, fields []string) string {
 	return text.String()
 }
 
-// A search's records tell what matched, and are else the same.
+// Records of a search say what matched, and are otherwise the same.
 func TestSearchedRecords(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -11,7 +11,7 @@ import (
 	"lottery/models/secret"
 )
 
-// refusal is the part of a problem that tests look at.
+// refusal is the part of a problem that tests check.
 type refusal struct {
 	Type      string
 	Status    int
@@ -49,7 +49,7 @@ func TestRefusals(t *testing.T) {
 		status             int
 		code               string
 		errors             []string // parameter:code
-		detail             string   // a part of it
+		detail             string   // a substring
 	}{
 		{name: "missing", path: "/v1/draws/recent", status: 400, code: "invalid_parameter", errors: []string{"game:missing"}},
 		{name: "empty", path: "/v1/draws/recent?game=", status: 400, code: "invalid_parameter", errors: []string{"game:missing"}},
@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// However many parameters there are that do not exist, what is said of them is short.
+// However many unknown parameters a request has, the answer stays short.
 func TestManyUnknownParameters(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -191,7 +191,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// A key in the wrong place is not repeated: errors are logged and shown to others.
+// A key in the wrong place is not repeated: errors are logged, and shown to others.
 func TestKeysAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -9,16 +9,16 @@ import (
 	"lottery/api/problem"
 )
 
-// route is one path of the service. GET also answers HEAD and OPTIONS.
+// route is a path of the service. GET routes also answer HEAD and OPTIONS.
 type route struct {
 	path    string
 	handler gin.HandlerFunc
 }
 
-// dateRoute is the one route with a parameter in its path, as Gin writes it.
+// dateRoute is the only route with a path parameter, as Gin writes it.
 const dateRoute = "/v1/draws/date/:date"
 
-// draws is the routes that want a key: the nine endpoints of the contract.
+// draws returns the routes that need a key and are counted: the nine endpoints of the contract.
 func (h *Handler) draws() []route {
 	return []route{
 		{"/v1/games", h.serve(h.games())},
@@ -33,17 +33,17 @@ func (h *Handler) draws() []route {
 	}
 }
 
-// account is the routes that want a key and are not counted.
+// account returns the routes that need a key and are not counted.
 func (h *Handler) account() []route {
 	if h.deps.Quota == nil {
-		return nil // nobody counts: there is nothing to tell
+		return nil // requests are not counted, so there is no usage to report
 	}
 	return []route{
 		{"/v1/usage", h.usage()},
 	}
 }
 
-// open is the routes that anyone may call, uncounted.
+// open returns the routes that anyone may call, uncounted.
 func (h *Handler) open() []route {
 	return []route{
 		{"/openapi.yaml", h.openAPI("application/yaml", false)},
@@ -53,11 +53,11 @@ func (h *Handler) open() []route {
 	}
 }
 
-// routes is every route, behind what every request passes.
+// routes builds the router: every route, behind the middleware that every request passes.
 func (h *Handler) routes() http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
-	// A path is what it is: no redirects, a method that a path does not have is 405.
+	// Paths are taken literally, without redirects; a method that a path does not support is 405.
 	e.RedirectTrailingSlash = false
 	e.RedirectFixedPath = false
 	e.HandleMethodNotAllowed = true
@@ -66,7 +66,7 @@ func (h *Handler) routes() http.Handler {
 	e.Use(middleware.RequestID(), h.deps.Traffic.Observe(), middleware.Recovery(h.fail), middleware.CORS(), middleware.SizeLimits(h.fail))
 	e.NoRoute(func(c *gin.Context) {
 		if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
-			middleware.Preflight(c) // so that a page can read what is wrong with the path
+			middleware.Preflight(c) // lets a web page read what is wrong with the path
 			return
 		}
 		h.fail(c, problem.New(problem.NotFound, "no endpoint has this path; /openapi.json lists all endpoints"))
@@ -100,12 +100,12 @@ func answer(to gin.IRoutes, r route) {
 	to.HEAD(r.path, r.handler)
 }
 
-// keyed lets requests with a key pass, to next.
+// keyed passes requests with a valid key to next.
 func (h *Handler) keyed(next func(*gin.Context, *middleware.Principal)) gin.HandlerFunc {
 	return middleware.RequireKey(h.deps.Keys, h.deps.WrongKeys, h.fail, next)
 }
 
-// count counts a request of the account that the key belongs to, where requests are counted.
+// count returns a function that counts a request against the key's account, if requests are counted.
 func (h *Handler) count() func(*gin.Context, *middleware.Principal) {
 	if h.deps.Quota == nil {
 		return func(*gin.Context, *middleware.Principal) {}

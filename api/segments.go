@@ -8,11 +8,11 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// engine is Gin, which sees a path in the segments that were sent: an escaped slash is a character of one, and ends none.
+// engine is Gin, except that it sees a path in the segments that were sent: an escaped slash does not end a segment.
 type engine struct{ *gin.Engine }
 
 var (
-	keptSlash = strings.NewReplacer("%2F", "%252F", "%2f", "%252f") // keeps it escaped where all else of a path is unescaped
+	keptSlash = strings.NewReplacer("%2F", "%252F", "%2f", "%252f") // keeps slashes escaped when a path is unescaped
 	slash     = strings.NewReplacer("%2F", "/", "%2f", "/")
 )
 
@@ -28,7 +28,7 @@ func (e engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.Engine.ServeHTTP(w, r)
 }
 
-// segment is a parameter in the path, as the client meant it.
+// segment returns a path parameter as the client meant it.
 func segment(c *gin.Context, name string) string {
 	value := c.Param(name)
 	if strings.IndexByte(value, '%') < 0 {

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// server is the API on a real SQLite database, with draws by hand.
+// server is the API on a real SQLite database, with a few draws written by hand.
 type server struct {
 	handler http.Handler
 	store   *store.Store
@@ -29,7 +29,7 @@ type server struct {
 	account models.Account
 }
 
-// The draws that the golden answers are computed from, by hand.
+// The draws, written by hand, that the golden answers are computed from.
 var goldenDraws = []struct {
 	game, date string
 	tod        models.Tod
@@ -69,7 +69,7 @@ func newServerOn(t testing.TB, st *store.Store) *server {
 	return s.restarted()
 }
 
-// restarted is a server on the same data that has answered nothing yet.
+// restarted returns a server on the same data that has not answered anything yet.
 func (s *server) restarted() *server {
 	fresh := *s
 	fresh.handler = api.New(api.Deps{
@@ -108,7 +108,7 @@ func goldenCatalog(t testing.TB, st *store.Store, v models.DataVersion) *catalog
 	return cat
 }
 
-// get asks with the key, unless headers say otherwise; an empty header value leaves it out.
+// get makes a request with the key unless headers override it; an empty header value omits the header.
 func (s *server) get(t testing.TB, path string, headers map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
 	return s.do(t, http.MethodGet, path, headers)

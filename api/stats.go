@@ -8,7 +8,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// stats is /v1/stats: how often sums, numbers, boxes and digits came, beside what chance alone gives.
+// stats is /v1/stats: how often sums, numbers, boxes and digits came, next to what chance alone would give.
 func (h *Handler) stats() endpoint {
 	return endpoint{
 		parameters: []parameter{{"game", ""}, {"from", ""}, {"to", ""}, {"tod", ""}},
@@ -32,7 +32,7 @@ func (h *Handler) stats() endpoint {
 	}
 }
 
-// writeStats answers with statistics that are made anew.
+// writeStats answers with statistics that were computed for this request.
 func (x *call) writeStats(s *catalog.Stats) error {
 	e := statsEncoder{marking: x.coding == gzipEncoder, marks: x.marks[:0]}
 	x.body = append(e.append(x.body[:0], s), '\n')

@@ -10,14 +10,15 @@ import (
 	"lottery/models/catalog"
 )
 
-// statsEncoder writes statistics, and marks in the text what stands between two values: by that it is compressed.
+// statsEncoder writes statistics, and marks the constant texts between values, which
+// deflate.AppendMarked compresses by.
 type statsEncoder struct {
-	marking          bool // marks are wanted
+	marking          bool // whether to record marks
 	marks            []deflate.Mark
 	shares, expected repeated
 }
 
-// What stands before a value, or after the last one of an entry.
+// Kinds of constant text: before a value, or after the last value of an entry.
 const (
 	beforeCount = iota
 	beforeQuotedCount
@@ -31,7 +32,7 @@ const (
 	afterPositions
 )
 
-// between appends what stands between two values, and always the same.
+// between appends a constant text between two values; kind identifies the text.
 func (x *statsEncoder) between(b []byte, kind uint8, text string) []byte {
 	if x.marking {
 		x.marks = append(x.marks, deflate.Mark{At: int32(len(b)), Kind: kind})
@@ -45,8 +46,8 @@ func (x *statsEncoder) appendShares(b []byte, count int, share, expected float64
 	return x.expected.append(x.between(b, beforeExpected, `,"expected_share":`), expected)
 }
 
-// append appends what encoding/json makes of s, in a quarter of the time: statistics of a range of dates are made anew
-// for each request.
+// append appends what encoding/json makes of s, in a quarter of the time: statistics of a range of dates are
+// computed for each request.
 func (x *statsEncoder) append(b []byte, s *catalog.Stats) []byte {
 	b = appendText(append(b, `{"game":`...), s.Game)
 	b = appendText(append(b, `,"game_name":`...), s.GameName)
@@ -94,7 +95,7 @@ func (x *statsEncoder) append(b []byte, s *catalog.Stats) []byte {
 	return append(b, '}')
 }
 
-// appendText leaves all but the plainest texts to encoding/json, which writes some characters in its own way.
+// appendText leaves all but plain texts to encoding/json, which escapes some characters in its own way.
 func appendText(b []byte, text string) []byte {
 	plain := true
 	for _, c := range []byte(text) {
@@ -105,7 +106,7 @@ func appendText(b []byte, text string) []byte {
 	}
 	quoted, err := json.Marshal(text)
 	if err != nil {
-		return append(b, `""`...) // no text fails
+		return append(b, `""`...) // marshaling a string does not fail
 	}
 	return append(b, quoted...)
 }
@@ -122,7 +123,7 @@ func appendList[T any](b []byte, list []T, one func(b []byte, e *T) []byte) []by
 	return append(b, ']')
 }
 
-// repeated is a share that was written, and where: neighbours in a list often have the same, and copying it is quicker.
+// repeated is the last share written, and where: neighbors in a list often have the same one, and copying it is faster.
 type repeated struct {
 	share    float64
 	from, to int
@@ -138,7 +139,7 @@ func (r *repeated) append(b []byte, share float64) []byte {
 	return b
 }
 
-// appendNumber appends a share as encoding/json does: the shortest text that says it, with an exponent below 10⁻⁶.
+// appendNumber appends a share like encoding/json: the shortest exact text, with an exponent below 10⁻⁶.
 func appendNumber(b []byte, share float64) []byte {
 	if share != 0 && math.Abs(share) < 1e-6 {
 		b = strconv.AppendFloat(b, share, 'e', -1, 64)

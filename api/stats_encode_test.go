@@ -15,7 +15,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// Of games of every width, over ranges with many draws, few and none, statsEncoder writes what encoding/json does.
+// For games of every width, over ranges with many draws, few and none, statsEncoder writes what encoding/json does.
 func TestStatsAreWhatEncodingJSONMakes(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(6, 6))

@@ -17,13 +17,13 @@ import (
 	"lottery/models/store"
 )
 
-// usageDays is how many days /v1/usage tells of.
+// usageDays is how many days /v1/usage covers.
 const usageDays = 30
 
-// usageCalls is how often an account may ask, on one node. The answer costs two questions to the database.
+// usageCalls limits how often an account may ask each node. An answer takes two queries to the database.
 var usageCalls = limiter.Rate{Period: time.Minute, Limit: 60}
 
-// usageTimeout bounds a request's wait for a database that neither answers nor refuses.
+// usageTimeout bounds how long a request waits for a silent database.
 const usageTimeout = 2 * time.Second
 
 // usageJSON is /v1/usage.
@@ -41,7 +41,7 @@ type usageDayJSON struct {
 	Requests int64       `json:"requests"`
 }
 
-// spending is what an account has used of its running day.
+// spending is what an account has used of the current day.
 type spending struct {
 	used, remaining int64
 	resetsAt        time.Time
@@ -55,8 +55,8 @@ type usage struct {
 	last  sync.Map // account id → spending
 }
 
-// usage is /v1/usage: what the account has used today and on the days before. It is not counted, and answers when
-// the quota is exhausted.
+// usage is /v1/usage: what the account has used today and on the days before. It is not counted, and it answers even
+// when the quota is exhausted.
 func (h *Handler) usage() gin.HandlerFunc {
 	counts := counters.NewStoreWithOptions(limiter.StoreOptions{Prefix: "usage", CleanUpInterval: time.Minute})
 	u := &usage{h: h, gate: h.gate(), often: limiter.New(counts, usageCalls)}
@@ -70,7 +70,7 @@ func (h *Handler) usage() gin.HandlerFunc {
 	})
 }
 
-// spending asks the quota's counters. Whoever asks too often gets their last answer again, as long as its day lasts.
+// spending asks the quota's counters. If the account asks too often, it gets its last answer again while its day lasts.
 func (u *usage) spending(ctx context.Context, p *middleware.Principal, tooOften bool) (spending, error) {
 	if last, ok := u.last.Load(p.AccountID); ok && tooOften {
 		if known, ok := last.(spending); ok && u.h.deps.Quota.Now().Before(known.resetsAt) {
@@ -116,7 +116,7 @@ func (u *usage) answer(x *call, p *middleware.Principal) error {
 	return x.writeUsage(ctx, p, now)
 }
 
-// writeUsage answers. Today's requests are what the quota counted; those of the days before come from statistics.
+// writeUsage answers. Today's number is the quota's count; those of earlier days come from the statistics.
 func (x *call) writeUsage(ctx context.Context, p *middleware.Principal, now spending) error {
 	today := models.DateOf(now.resetsAt) - 1
 	days, err := x.h.deps.Store.UsageByDay(ctx, p.AccountID, today-usageDays+1, today)

@@ -20,7 +20,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// metered is a server that counts, of an account with its own daily limit.
+// metered is a server that counts requests, for an account with its own daily limit.
 type metered struct {
 	*server
 	usage *quota.Usage
@@ -32,7 +32,7 @@ func newMetered(t testing.TB, limit int) *metered {
 	return meter(t, newServer(t), limit)
 }
 
-// meter makes s count.
+// meter makes s count requests.
 func meter(t testing.TB, s *server, limit int) *metered {
 	t.Helper()
 	ctx, log := context.Background(), slog.New(slog.DiscardHandler)
@@ -115,13 +115,13 @@ func TestUsage(t *testing.T) {
 			t.Fatalf("request %d: %d", i+1, res.Code)
 		}
 	}
-	a := m.used(t) // although the quota is exhausted
+	a := m.used(t) // even though the quota is exhausted
 	if a.Used != 5 || a.Remaining != 0 || a.Days[1].Requests != 9 || a.Days[2].Requests != 0 || a.Days[29].Requests != 1 {
 		t.Errorf("%+v", a)
 	}
 }
 
-// What a refused request is told fits the limit: where it is 0, the next day brings nothing.
+// The answer to a refused request fits the limit: if it is 0, waiting for the next day does not help.
 func TestSpentQuotaSaysWhatHelps(t *testing.T) {
 	t.Parallel()
 	awayFromMidnight(t)
@@ -186,7 +186,7 @@ func TestUsageRefusals(t *testing.T) {
 	if p := m.refused(t, http.MethodPost, "/v1/usage", nil); p.Code != "method_not_allowed" {
 		t.Errorf("POST: %+v", p)
 	}
-	// Three with the key and HEAD were answered.
+	// Three GETs with the key and one HEAD were answered before.
 	for i := range 56 {
 		if res := m.get(t, "/v1/usage", nil); res.Code != http.StatusOK {
 			t.Fatalf("call %d of a minute: %d", i+5, res.Code)
@@ -226,7 +226,7 @@ func TestUsageOfADatabaseThatIsAway(t *testing.T) {
 	database.Start(t)
 }
 
-// A valid key behind an address that tries wrong ones goes on working.
+// A valid key keeps working from an address that also tries wrong ones.
 func TestWrongKeysOfOneAddress(t *testing.T) {
 	t.Parallel()
 	awayFromMidnight(t)
@@ -254,7 +254,7 @@ func TestWrongKeysOfOneAddress(t *testing.T) {
 	}
 }
 
-// awayFromMidnight keeps away from midnight, at which a day's count begins anew.
+// awayFromMidnight waits until midnight has passed if it is near, since the day's count then restarts.
 func awayFromMidnight(t *testing.T) {
 	t.Helper()
 	if left := time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)); left < 20*time.Second {
@@ -262,8 +262,8 @@ func awayFromMidnight(t *testing.T) {
 	}
 }
 
-// Requests are counted in one day, the counters', also on a node whose own clock is wrong: no day shows more of them
-// than its limit.
+// Requests count in one day, that of the counters, even on a node whose clock is wrong: no day
+// shows more than its limit.
 func TestUsageDaysAreThoseOfTheCounters(t *testing.T) {
 	t.Parallel()
 	awayFromMidnight(t)

@@ -20,17 +20,17 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// No request waits for what an import, a swap, a flush of usage or a refresh of keys holds: while another process keeps
-// SQLite's write lock, as an import's merge does, and all of them go on or wait, every request is answered in a
-// fraction of the 5 s for which a writer waits.
+// No request waits for what an import, a swap, a flush of usage or a refresh of keys holds: while another process holds
+// SQLite's write lock, as an import's merge does, and all of these run or wait, every request is answered in a fraction
+// of the 5 s that a writer waits.
 func TestRequestsWaitForNoWriter(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	m := meter(t, newServerOn(t, storetest.OpenURL(t, url, store.Options{})), 1_000_000_000)
 	m.live.Swap(manyDraws(t, 1))
-	m.get(t, tenDraws, nil) // the key is known
+	m.get(t, tenDraws, nil) // so that the key is known
 	release := holdWriteLock(t, strings.TrimPrefix(url, "sqlite:"))
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second) // a flush of usage comes after 2
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second) // a flush of usage comes after 2 s
 	defer cancel()
 	var background, clients sync.WaitGroup
 	background.Go(func() { m.keys.Run(ctx) })
@@ -77,11 +77,11 @@ func holdWriteLock(t *testing.T, path string) (release func()) {
 	}
 }
 
-// A client that leaves while its key or its usage is looked up is no failure: the log must not blame the database for it.
+// A client that leaves during the lookup of its key or usage is not a failure: the log must not blame the database.
 func TestRequestThatIsNotWaitedForIsNoFailure(t *testing.T) {
 	t.Parallel()
 	m := newMetered(t, 100)
-	m.get(t, "/v1/games", nil) // the key is known
+	m.get(t, "/v1/games", nil) // so that the key is known
 	var log bytes.Buffer
 	m.deps.Log = slog.New(slog.NewTextHandler(&log, nil))
 	handler := api.New(m.deps)
