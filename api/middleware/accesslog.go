@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// AccessLog writes a line for each request: never a whole path, a query or a key. The zero one writes nothing.
+// AccessLog logs a line per request, without full paths, queries or keys. The zero AccessLog logs nothing.
 type AccessLog struct {
 	Log     *slog.Logger   // with a LogHandler; nil = no lines
-	Trusted []netip.Prefix // proxies whose X-Forwarded-For is believed
+	Trusted []netip.Prefix // proxies whose X-Forwarded-For is trusted
 }
 
-// On tells whether lines are written.
+// On reports whether lines are logged.
 func (l *AccessLog) On() bool { return l.Log != nil }
 
-// Line is what an access log says of a request.
+// Line is what an access log line says about a request.
 type Line struct {
 	Route  string
 	Status int
 	Bytes  int // of the body, as written
 	Took   time.Duration
 	ID     string
-	Key    string // prefix of its key; "" = none that is valid
+	Key    string // prefix of its key; "" = no valid key
 }
 
-// write leaves request_id to LogHandler, which adds it to every line of a request.
+// write logs line. The request ID is added by LogHandler, as in every line of a request.
 func (l *AccessLog) write(r *http.Request, line Line) {
 	l.Log.LogAttrs(WithRequestID(r.Context(), line.ID), slog.LevelInfo, "request",
 		slog.String("method", method(r.Method)), slog.String("route", line.Route), slog.Int("status", line.Status), slog.Int("bytes", max(0, line.Bytes)),
@@ -34,7 +34,7 @@ func (l *AccessLog) write(r *http.Request, line Line) {
 		slog.String("client", ClientAddr(r, l.Trusted).String()))
 }
 
-// method is a method that HTTP knows: what a client makes up is not written down.
+// method returns m if HTTP defines it, else "other": methods that a client makes up are not logged.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

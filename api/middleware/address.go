@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// ClientAddr is where a request comes from: the connection's address, or what trusted proxies say in
-// X-Forwarded-For, read from the right up to the first address that is not theirs: what stands before it, a client
-// can write itself. Of IPv6 it is the /64, which is one customer's. The zero Addr means that nobody knows.
+// ClientAddr returns where a request comes from: the connection's address, or what trusted proxies say in
+// X-Forwarded-For, read from the right up to the first address that is not a proxy's. Clients can forge
+// anything left of that. An IPv6 address is reduced to its /64, which belongs to one customer. The zero Addr
+// means that the address is unknown.
 func ClientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	addr, ok := hop(r.RemoteAddr)
 	if !ok {
@@ -24,7 +25,7 @@ func ClientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 				more = false
 			}
 			next, ok := hop(strings.TrimSpace(text))
-			if !ok { // nothing before it can be believed
+			if !ok { // nothing left of it can be trusted
 				return network(addr)
 			}
 			addr = next
@@ -33,7 +34,7 @@ func ClientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return network(addr)
 }
 
-// hop reads an address, with or without a port.
+// hop parses an address, with or without a port.
 func hop(text string) (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	if err != nil {

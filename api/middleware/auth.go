@@ -6,8 +6,9 @@ import (
 	"lottery/api/problem"
 )
 
-// RequireKey lets only requests with a live key pass, to next, which is told whose they are: handing the principal on
-// costs less than setting it in the context. wrong slows down who tries keys; nil = nobody. fail writes the problem.
+// RequireKey passes only requests with a valid key to next, with the key's principal: passing it as an
+// argument costs less than setting it in the context. wrong slows down clients that guess keys; nil = no
+// limit. fail writes the problem.
 func RequireKey(keys *Keys, wrong *WrongKeys, fail func(*gin.Context, error), next func(*gin.Context, *Principal)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		sent := c.Request.Header["X-Api-Key"]
@@ -31,7 +32,7 @@ func RequireKey(keys *Keys, wrong *WrongKeys, fail func(*gin.Context, error), ne
 	}
 }
 
-// missingKey tells a client that sends its key in another place where it belongs.
+// missingKey tells a client that sends its key in the wrong place where to send it.
 func missingKey(c *gin.Context) error {
 	switch {
 	case c.GetHeader("Authorization") != "":

@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// connection is one client's. For every request net/http sets eight deadlines, and begins to read a byte of the next
-// one so as to notice a client that goes away: for an answer that is made in microseconds, a tenth of all it costs,
-// and a third where a connection is alone. Here deadlines are only noted, and kept by one clock for all connections, a
-// little late; and it is the connection that looks out for its client, once a request has taken a moment.
+// connection is a client's connection. For every request net/http sets eight deadlines and starts reading one byte of
+// the next request, to notice a client that goes away. If an answer takes microseconds that is a tenth of its cost, and
+// a third on a lone connection. Here deadlines are only recorded; one clock enforces them for all connections, slightly
+// late. And the connection itself watches for its client, but only once a request has taken a moment.
 type connection struct {
 	net.Conn
 
 	of     *Connections
 	number uint64
-	since  time.Duration      // when it came, after epoch
-	cancel context.CancelFunc // ends the requests; nil = nobody asked for the connection's context
+	since  time.Duration      // when it was accepted, after epoch
+	cancel context.CancelFunc // cancels the requests' context; nil = Connections.Context was not called
 	busy   atomic.Bool        // a request is being answered
 	writes atomic.Uint64      // odd while a piece is being written
-	awaits atomic.Bool        // more of a request is being waited for, or the next one
+	awaits atomic.Bool        // a read is waiting for more of a request, or for the next one
 	once   sync.Once
 
-	readBy atomic.Int64 // a moment; 0 = whenever, negative = at once
-	begun  atomic.Bool  // something has been written since the last read: an answer is on its way
+	readBy atomic.Int64 // the read deadline as a moment; 0 = none, negative = at once
+	begun  atomic.Bool  // something was written since the last read: an answer is on its way
 
-	sending sync.Mutex          // one piece after the other; guards held
-	held    *[serverBuffer]byte // the first piece of an answer, of which more is to come; nil = none
+	sending sync.Mutex          // serializes writes; guards held
+	held    *[serverBuffer]byte // the first piece of an answer whose rest is still to come; nil = none
 
 	holding atomic.Bool // held is not nil
 
@@ -42,40 +42,40 @@ type connection struct {
 		steps int
 		waits int
 	}
-	seenHolding bool                       // at the last step
-	overdue     struct{ read, write bool } // the network's own deadline was set, to end what waits there
+	seenHolding bool                       // held was not nil at the last step
+	overdue     struct{ read, write bool } // the network's own deadline was set, to end a pending read or write
 	ahead       lookAhead
-	watched     chan struct{} // is closed when who looks out has seen something
-	came        []byte        // what they saw: the first byte of the next request
+	watched     chan struct{} // closed when watch has seen something
+	came        []byte        // what watch saw: the first byte of the next request
 }
 
-// lookAhead is how far looking out for a client that goes away has come.
+// lookAhead is the state of watching for a client that goes away.
 type lookAhead uint8
 
 const (
 	aheadNone     lookAhead = iota
 	aheadNew                // a request began
-	aheadLong               // and was seen at a step
-	aheadWatching           // at the next one too
+	aheadLong               // it was still running at a step
+	aheadWatching           // and at the next step
 )
 
-// deadlineStep is how often deadlines are looked at. They are kept up to a step late, and a client that goes away is
-// noticed after two.
+// deadlineStep is how often deadlines are checked. They are enforced up to one step late, and a client that goes
+// away is noticed after two.
 const deadlineStep = 100 * time.Millisecond
 
 const (
-	// serverBuffer is the size of net/http's write buffer: an answer that is longer begins with a piece of so many bytes.
+	// serverBuffer is the size of net/http's write buffer: the first piece of a longer answer has this size.
 	serverBuffer = 4 << 10
-	// shortAnswer is the length from which on an answer is sent at once: it would leave the processor's cache.
+	// shortAnswer is the length from which an answer is sent at once, since it would not stay in the processor's cache.
 	shortAnswer = 32 << 10
 )
 
 var pieces = sync.Pool{New: func() any { return new([serverBuffer]byte) }}
 
-// longAgo is a deadline that has passed.
+// longAgo is a deadline in the past.
 var longAgo = time.Unix(1, 0)
 
-// moment is t in nanoseconds since epoch; 0 = never.
+// moment is t in nanoseconds since epoch; 0 = no deadline.
 func moment(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -86,7 +86,7 @@ func moment(t time.Time) int64 {
 	return -1
 }
 
-// SetDeadline is SetReadDeadline and SetWriteDeadline.
+// SetDeadline sets the read and the write deadline.
 func (c *connection) SetDeadline(t time.Time) error {
 	if err := c.SetReadDeadline(t); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (c *connection) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// SetReadDeadline lets no read wait longer than until t.
+// SetReadDeadline makes reads fail that wait beyond t.
 func (c *connection) SetReadDeadline(t time.Time) error {
 	at := moment(t)
 	c.mu.Lock()
@@ -111,7 +111,7 @@ func (c *connection) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline lets no write wait longer than until t.
+// SetWriteDeadline makes writes fail that wait beyond t.
 func (c *connection) SetWriteDeadline(t time.Time) error {
 	at := moment(t)
 	c.mu.Lock()
@@ -128,8 +128,8 @@ func (c *connection) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// step ends what has waited longer than it may at now, looks out for the client of a request that takes long, and sees
-// whether it takes what is written.
+// step ends what has waited beyond its deadline at now, starts watching the client of a request that takes long, and
+// checks whether the client reads what is written.
 func (c *connection) step(now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,12 +145,12 @@ func (c *connection) step(now int64) {
 	}
 	holding := c.holding.Load()
 	if holding && c.seenHolding {
-		go c.release() // a handler that sends its answer bit by bit
+		go c.release() // the handler sends its answer in small parts
 	}
 	c.seenHolding = holding
 	if by := c.readBy.Load(); by != 0 && by <= now && !c.overdue.read {
 		c.overdue.read = true
-		_ = c.Conn.SetReadDeadline(longAgo) // fails only if it is closed
+		_ = c.Conn.SetReadDeadline(longAgo) // fails only if the connection is closed
 	}
 	if c.writeBy != 0 && c.writeBy <= now && !c.overdue.write {
 		c.overdue.write = true
@@ -183,15 +183,14 @@ func (c *connection) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// looksAhead tells whether a read is the one with which net/http notices a client that goes away. It wants a single byte
-// and has no deadline, which the rest of a request always has. It is told that nothing has come yet, which ends it: to
-// wait, and to be woken again when the answer is ready, is a twentieth of what the answer costs.
+// looksAhead reports whether a read is the one by which net/http notices a client that goes away: it asks for one byte
+// and has no deadline, which reads of the rest of a request always have. Read answers it with no bytes, which ends it:
+// to wait and be woken again when the answer is ready costs a twentieth of the answer.
 func (c *connection) looksAhead(b []byte) bool {
 	return len(b) == 1 && c.readBy.Load() == 0 && c.busy.Load()
 }
 
-// lookAhead lets the client be looked out for, if the request takes long. Of whom something came already, more need not
-// be seen.
+// lookAhead lets step watch for the client if the request takes long, unless a byte of its next request has been seen.
 func (c *connection) lookAhead() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,8 +199,8 @@ func (c *connection) lookAhead() {
 	}
 }
 
-// watch waits for the client of a request that takes long: for its next request, or until it has gone away, of which the
-// handler learns by its context.
+// watch waits until the client of a long request sends its next request or goes away. In the latter case it cancels
+// the context of the handler.
 func (c *connection) watch() {
 	var b [1]byte
 	n, err := c.Conn.Read(b[:])
@@ -215,7 +214,7 @@ func (c *connection) watch() {
 	}
 }
 
-// seen is what was seen by who looks out for the client, once they have done, and ends their looking out.
+// seen waits for watch to end, ends the watching, and returns the byte that watch saw, if any.
 func (c *connection) seen() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,10 +228,10 @@ func (c *connection) seen() []byte {
 	return came
 }
 
-// Write sends b. Where net/http cuts an answer because its buffer is full, what was in the buffer waits for the rest and
-// is sent with it. A short answer that is whole gives way to the other requests that are ready, if there are many
-// connections: then their answers are written one right after the other, and a client on this machine, such as a proxy,
-// is woken once for many of them (decision 0025).
+// Write sends b. If net/http cuts an answer because its buffer is full, that first piece is held back and sent with
+// the rest. Before a short, complete answer Write yields to other runnable requests if there are many connections:
+// their answers are then written back to back, and a client on this machine, such as a proxy, is woken once for many
+// of them (decision 0025).
 func (c *connection) Write(b []byte) (int, error) {
 	c.sending.Lock()
 	defer c.sending.Unlock()
@@ -247,7 +246,7 @@ func (c *connection) Write(b []byte) (int, error) {
 	return c.send(b)
 }
 
-// hold keeps the first piece of an answer until the next one comes.
+// hold keeps the first piece of an answer until the next one comes. c.sending is held.
 func (c *connection) hold(b []byte) {
 	piece, _ := pieces.Get().(*[serverBuffer]byte)
 	copy(piece[:], b)
@@ -255,7 +254,7 @@ func (c *connection) hold(b []byte) {
 	c.holding.Store(true)
 }
 
-// send sends what is held, and b.
+// send sends the held piece, if any, and b. c.sending is held.
 func (c *connection) send(b []byte) (int, error) {
 	c.writes.Add(1)
 	defer c.writes.Add(1)
@@ -268,32 +267,32 @@ func (c *connection) send(b []byte) (int, error) {
 	return max(int(n)-serverBuffer, 0), err
 }
 
-// forget ends the holding of a piece.
+// forget drops the held piece. c.sending is held.
 func (c *connection) forget() {
 	pieces.Put(c.held)
 	c.held = nil
 	c.holding.Store(false)
 }
 
-// release sends what is held, unless something is just being sent: no more comes for now.
+// release sends the held piece because nothing follows for now, unless a write is in progress.
 func (c *connection) release() {
 	if c.holding.Load() && c.sending.TryLock() {
 		if c.held != nil {
-			_, _ = c.send(nil) // who writes next is told
+			_, _ = c.send(nil) // the next write reports the error
 		}
 		c.sending.Unlock()
 	}
 }
 
-// stalled tells whether the client has not taken a piece of its answer for a while, or has been sending its request for
-// as long.
+// stalled reports whether for stalledAfter the client has not taken a piece of its answer, or has
+// been sending its request.
 func (c *connection) stalled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return max(c.stuck.steps, c.stuck.waits) >= int(stalledAfter/deadlineStep)
 }
 
-// CloseWrite lets net/http end an answer before it has read a whole request, so that the client can read the answer.
+// CloseWrite lets net/http end an answer before it has read the whole request, so that the client gets the answer.
 func (c *connection) CloseWrite() error {
 	c.release()
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
@@ -302,13 +301,13 @@ func (c *connection) CloseWrite() error {
 	return nil
 }
 
-// Close sends what is held, and closes.
+// Close sends the held piece and closes the connection.
 func (c *connection) Close() error {
 	c.release()
 	return c.drop()
 }
 
-// drop closes without sending what is held.
+// drop closes the connection without sending the held piece.
 func (c *connection) drop() error {
 	c.once.Do(func() { c.of.remove(c) })
 	return c.Conn.Close()

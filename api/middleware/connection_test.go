@@ -19,10 +19,10 @@ import (
 	"lottery/api/middleware"
 )
 
-// accepted is both ends of a connection: the server's, with its bound and deadlines, and the client's.
+// accepted returns both ends of a connection: the server's, with bound and deadlines, and the client's.
 func accepted() (server, client net.Conn, stop func(), err error) { return acceptedLast(1) }
 
-// acceptedLast is accepted for the last of n connections, of which the others stay open.
+// acceptedLast is accepted for the last of n connections; the others stay open.
 func acceptedLast(n int) (server, client net.Conn, stop func(), err error) {
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -53,7 +53,7 @@ func acceptedLast(n int) (server, client net.Conn, stop func(), err error) {
 	return server, client, stop, nil
 }
 
-// A connection keeps what every net.Conn promises, by the Go team's own test of that.
+// A connection keeps the promises of every net.Conn, according to the Go project's own test.
 func TestConnectionIsAConn(t *testing.T) {
 	t.Parallel()
 	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) { return accepted() })
@@ -61,11 +61,11 @@ func TestConnectionIsAConn(t *testing.T) {
 		server, client, stop, err := accepted()
 		return client, server, stop, err
 	})
-	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) { return acceptedLast(20) }) // whole answers wait
+	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) { return acceptedLast(20) }) // many connections: complete answers yield first
 }
 
-// A read of one byte is an ordinary one where no request is being answered: it gets its byte, ends with its deadline
-// whether that comes before it or meanwhile, and with its connection.
+// A one-byte read while no request is being answered is ordinary: it returns its byte, or ends with its deadline,
+// whether that is set before or during the read, or with the connection.
 func TestReadOfOneByte(t *testing.T) {
 	t.Parallel()
 	read := func(c net.Conn) <-chan error {
@@ -82,7 +82,7 @@ func TestReadOfOneByte(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		after time.Duration // that the read has waited
+		after time.Duration // how long the read has waited
 		do    func(server, client net.Conn) error
 		want  error
 	}{
@@ -104,7 +104,7 @@ func TestReadOfOneByte(t *testing.T) {
 			}
 			defer stop()
 			done := read(server)
-			time.Sleep(c.after) // that is what the case is about
+			time.Sleep(c.after) // the wait is what this case tests
 			if err := c.do(server, client); err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +132,7 @@ func TestReadOfOneByte(t *testing.T) {
 	}
 }
 
-// A read that begins when the connection has been closed ends, as a handler that waits for its client expects.
+// A read that begins after the connection was closed ends, as a handler that waits for its client expects.
 func TestReadOfOneByteAfterClose(t *testing.T) {
 	t.Parallel()
 	server, _, stop, err := accepted()
@@ -158,7 +158,7 @@ func TestReadOfOneByteAfterClose(t *testing.T) {
 	}
 }
 
-// timed is a server with time limits far below those that are tested against.
+// timed is a server with time limits far below those of the test itself.
 func timed(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	conns := middleware.NewConnections(0)
@@ -172,7 +172,7 @@ func timed(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return server
 }
 
-// Every time limit of a server is kept: not before its time, and not long after.
+// Every time limit of a server is enforced: not early, and not much too late.
 func TestServerKeepsItsTimes(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
@@ -182,14 +182,14 @@ func TestServerKeepsItsTimes(t *testing.T) {
 			_, err := io.ReadAll(r.Body)
 			ended <- err
 		case "/large":
-			_, err := w.Write(make([]byte, 64<<20)) // more than the system's buffers
+			_, err := w.Write(make([]byte, 64<<20)) // more than the system's buffers hold
 			ended <- err
 		}
 	})
 	for _, c := range []struct {
 		name, text string
 		least      time.Duration
-		fails      bool // the handler's reading or writing
+		fails      bool // whether the handler's read or write fails
 	}{
 		{"headers that do not end", "GET / HTTP/1.1\r\nHost: x\r\nX-Half:", 300 * time.Millisecond, false},
 		{"a body that does not end", "POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf", 900 * time.Millisecond, true},
@@ -239,7 +239,7 @@ func TestClientGoesAway(t *testing.T) {
 	}
 }
 
-// Requests are read whatever their first piece is, also where one byte is left of net/http's buffer.
+// Requests are read however they are cut, even if one byte of net/http's buffer is left.
 func TestRequestsInPieces(t *testing.T) {
 	t.Parallel()
 	server := timed(t, func(w http.ResponseWriter, r *http.Request) {
@@ -255,7 +255,7 @@ func TestRequestsInPieces(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			client := dial(t, server, c.first)
 			_ = client.SetDeadline(time.Now().Add(30 * time.Second))
-			time.Sleep(50 * time.Millisecond) // the first piece is read
+			time.Sleep(50 * time.Millisecond) // let the first piece be read
 			if _, err := io.WriteString(client, c.rest); err != nil {
 				t.Fatal(err)
 			}
@@ -271,7 +271,7 @@ func TestRequestsInPieces(t *testing.T) {
 	}
 }
 
-// Who sends no second request is let go, also if the first took so long that they were looked out for.
+// A client that sends no second request is disconnected, even if the first took so long that its client was watched.
 func TestIdleAfterSlowRequest(t *testing.T) {
 	t.Parallel()
 	server := timed(t, func(http.ResponseWriter, *http.Request) { time.Sleep(350 * time.Millisecond) })
@@ -282,7 +282,7 @@ func TestIdleAfterSlowRequest(t *testing.T) {
 	}
 }
 
-// net/http ends the server's half of a connection when it has not read a whole request, so that the answer arrives.
+// net/http closes the server's half of a connection if it has not read the whole request, so that the answer arrives.
 func TestHalfClosed(t *testing.T) {
 	t.Parallel()
 	server, client, stop, err := accepted()

@@ -13,41 +13,41 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Connections bounds how many connections a listener has open, so that clients that are slow on purpose cannot pin a
-// server. When there are too many, those give way on which no request is being answered, oldest first: who sends half
-// a header and waits loses its connection before anybody who asks does. Give it to a server as listener (Listen),
-// ConnState (State) and ConnContext (Context); the server must have a ReadTimeout.
+// Connections bounds how many connections a listener has open, so that deliberately slow clients cannot exhaust a
+// server. When there are too many, connections without a request in progress are closed, oldest first: a client that
+// sends half a header and waits loses its connection before a client that makes requests. Give it to a server as
+// listener (Listen), ConnState (State) and ConnContext (Context); the server must have a ReadTimeout.
 type Connections struct {
 	most int
 
 	mu    sync.Mutex
 	open  map[*connection]struct{}
 	count uint64 // connections so far
-	timed bool   // the deadlines of those that are open are kept
+	timed bool   // keepDeadlines is running
 
 	many    atomic.Bool  // at least manyConnections are open
-	pressed atomic.Int64 // when Press last looked; Unix nanoseconds
+	pressed atomic.Int64 // when Press last looked (Unix nanoseconds)
 	closed  *prometheus.CounterVec
 }
 
 const (
-	// stalledAfter is how long a piece may take to be written, and a request to be sent, while others are refused for want
-	// of a place.
+	// stalledAfter is how long writing a piece or receiving a request may take while other requests are
+	// refused for lack of room.
 	stalledAfter = 2 * time.Second
-	// pressEvery is how often connections are looked through while requests are refused.
+	// pressEvery is how often Press examines the connections.
 	pressEvery = 100 * time.Millisecond
-	// giveWay is the part of the connections that is closed at once when there are too many, so that they are not
-	// looked through for each that comes.
+	// giveWay is the fraction (1/giveWay) of connections closed at once when there are too many, so that not every new
+	// connection makes Connections search for one to close.
 	giveWay = 16
-	// patience is how long a connection may wait before it gives way: as long as a client that asks at once can need
-	// where many come in the same moment.
+	// patience is how old a connection must be before it is closed to make room: a prompt client may need that long to
+	// send its request when many connect at the same moment.
 	patience = 50 * time.Millisecond
-	// manyConnections is from how many on answers are held back until other requests that are ready have been answered
-	// too. With fewer, a client would often have nothing to do meanwhile.
+	// manyConnections is the number of connections from which answers are held back until other runnable requests have
+	// been answered too. With fewer, clients would often sit idle meanwhile.
 	manyConnections = 16
 )
 
-// NewConnections allows most connections at once; 0 = as many as come.
+// NewConnections allows at most that many connections at once; 0 = no limit.
 func NewConnections(most int) *Connections {
 	return &Connections{most: most, open: map[*connection]struct{}{}, closed: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lottery_http_connections_closed_total",
@@ -69,7 +69,7 @@ func (s *Connections) Register(r prometheus.Registerer) {
 	}))
 }
 
-// Listen is next with the bound.
+// Listen wraps next with the bound.
 func (s *Connections) Listen(next net.Listener) net.Listener { return &bounded{next, s} }
 
 type bounded struct {
@@ -91,7 +91,7 @@ func (b *bounded) Accept() (net.Conn, error) {
 	}
 }
 
-// add takes c in, if room can be made for it. It waits until somebody has waited long enough to give way.
+// add registers c if room can be made for it, which may involve waiting until a connection is old enough to close.
 func (s *Connections) add(c *connection) bool {
 	c.since = time.Since(epoch)
 	s.mu.Lock()
@@ -112,8 +112,8 @@ func (s *Connections) add(c *connection) bool {
 	return !full
 }
 
-// makeRoom is which connections give way to the newest, oldest first, if there are too many, and whether there is no
-// room for it even so. It lets go of the lock while it waits for one to be old enough.
+// makeRoom returns the connections to close for newest, oldest first, and whether there is no room for it even so. It
+// releases s.mu while it waits for a connection to become old enough.
 func (s *Connections) makeRoom(newest *connection) (gone []*connection, full bool) {
 	for s.most > 0 && len(s.open) > s.most {
 		list := s.waiting(newest)
@@ -136,7 +136,7 @@ func (s *Connections) makeRoom(newest *connection) (gone []*connection, full boo
 	return nil, false
 }
 
-// waiting is the connections that wait for a request, oldest first, but for the newest.
+// waiting returns the connections without a request in progress, oldest first, except newest. s.mu is held.
 func (s *Connections) waiting(newest *connection) []*connection {
 	var list []*connection
 	for c := range s.open {
@@ -148,8 +148,8 @@ func (s *Connections) waiting(newest *connection) []*connection {
 	return list
 }
 
-// Press makes room among requests: while some are refused, connections are closed that have not taken a piece of their
-// answer for a while, or not sent their request.
+// Press makes room for requests: while some are refused, it closes connections whose clients have stalled in taking an
+// answer or in sending a request.
 func (s *Connections) Press() {
 	now := time.Now().UnixNano()
 	last := s.pressed.Load()
@@ -171,9 +171,9 @@ func (s *Connections) end(reason string, list ...*connection) {
 	for _, c := range list {
 		s.closed.WithLabelValues(reason).Inc()
 		if tcp, ok := c.Conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0) // what the client has not taken is dropped, not kept by the system
+			_ = tcp.SetLinger(0) // discard what the client has not taken, instead of letting the system keep it
 		}
-		_ = c.drop() // it is gone either way
+		_ = c.drop() // it is closed even if that fails
 	}
 }
 
@@ -184,7 +184,7 @@ func (s *Connections) State(c net.Conn, state http.ConnState) {
 	}
 }
 
-// Context is the server's ConnContext: it ends with the client's going away.
+// Context is the server's ConnContext: it is canceled when the client goes away.
 func (s *Connections) Context(ctx context.Context, c net.Conn) context.Context {
 	if own, ok := c.(*connection); ok {
 		ctx, own.cancel = context.WithCancel(ctx)
@@ -199,7 +199,7 @@ func (s *Connections) remove(c *connection) {
 	s.many.Store(len(s.open) >= manyConnections)
 }
 
-// keepDeadlines goes through the connections step by step, until none is open.
+// keepDeadlines steps through the connections periodically until none is open.
 func (s *Connections) keepDeadlines() {
 	tick := time.NewTicker(deadlineStep)
 	defer tick.Stop()

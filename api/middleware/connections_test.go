@@ -14,7 +14,7 @@ import (
 	"lottery/api/middleware"
 )
 
-// bounded is a server with at most so many connections.
+// bounded is a server with at most that many connections.
 func bounded(t *testing.T, most int, h http.Handler) (server *httptest.Server, conns *middleware.Connections) {
 	t.Helper()
 	conns = middleware.NewConnections(most)
@@ -39,7 +39,7 @@ func dial(t *testing.T, server *httptest.Server, text string) net.Conn {
 	return c
 }
 
-// Connections that wait give way to those that ask, oldest first; one on which a request is being answered never does.
+// Idle connections are closed for new ones, oldest first; one on which a request is being answered never is.
 func TestWaitingConnectionsGiveWay(t *testing.T) {
 	t.Parallel()
 	arrived, letGo := make(chan struct{}), make(chan struct{})
@@ -75,7 +75,7 @@ func TestWaitingConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// Who has just come does not give way: where too many come in one moment, the next waits until the oldest is old enough.
+// A brand-new connection is not closed: if too many arrive at once, the next waits until the oldest is old enough.
 func TestNewConnectionsDoNotGiveWay(t *testing.T) {
 	t.Parallel()
 	const most = 4
@@ -92,7 +92,7 @@ func TestNewConnectionsDoNotGiveWay(t *testing.T) {
 		}
 		defer client.Close()
 	}
-	began := time.Now() // before the first was accepted: a slow machine only makes it later
+	began := time.Now() // taken before the first is accepted, so a slow machine only errs on the safe side
 	for range most + 1 {
 		server, err := listener.Accept()
 		if err != nil {
@@ -110,8 +110,8 @@ func isTimeout(err error) bool {
 	return ok && fault.Timeout()
 }
 
-// While requests are refused, who does not take its answers is cut off, whether they are large or small; who takes them
-// is not.
+// While requests are refused, a client that does not read its answers is cut off, be they large or small; a
+// client that reads them is not.
 func TestStalledReadersAreCut(t *testing.T) {
 	t.Parallel()
 	for path, answer := range map[string][]byte{"/large": make([]byte, 64<<20), "/small": make([]byte, 2<<10)} { // the large is more than the system's buffers
@@ -146,15 +146,15 @@ func TestStalledReadersAreCut(t *testing.T) {
 					return
 				case <-deadline:
 					t.Fatal("the stalled reader keeps its place")
-				case <-time.After(20 * time.Millisecond): // what stalls is told by time alone
+				case <-time.After(20 * time.Millisecond): // only time shows that a client has stalled
 				}
 			}
 		})
 	}
 }
 
-// While requests are refused, who sends a request byte by byte is cut off; a connection that waits for the next one, or
-// for its answer, is not.
+// While requests are refused, a client that sends a request byte by byte is cut off; a connection that waits for the
+// next request, or for its answer, is not.
 func TestSlowSendersAreCut(t *testing.T) {
 	t.Parallel()
 	held, letGo := context.WithCancel(t.Context())
@@ -179,7 +179,7 @@ func TestSlowSendersAreCut(t *testing.T) {
 		if time.Since(began) > time.Minute {
 			t.Fatal("the slow sender keeps its place")
 		}
-		time.Sleep(20 * time.Millisecond) // it is the slowness that is tested
+		time.Sleep(20 * time.Millisecond) // the slowness is what is tested
 	}
 	letGo()
 	if res, err := http.ReadResponse(bufio.NewReader(waiting), nil); err != nil || res.StatusCode != http.StatusOK {

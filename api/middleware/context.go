@@ -11,22 +11,22 @@ import (
 
 type idKey struct{}
 
-// WithRequestID is ctx for the work of one request: every line that is logged with it names the request.
+// WithRequestID returns a context for the work of one request: lines logged with it carry the request's ID.
 func WithRequestID(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, idKey{}, id)
 }
 
-// ContextOf is the context of c's request, with its id. It is made where it is wanted: most requests log nothing.
+// ContextOf returns the context of c's request with its ID. It is made on demand, since most requests log nothing.
 func ContextOf(c *gin.Context) context.Context {
 	return WithRequestID(c.Request.Context(), RequestIDOf(c))
 }
 
-// HungUp tells whether a request failed because its client has gone away: that is nobody's failure.
+// HungUp reports whether a request failed because its client has gone away, which is nobody's fault.
 func HungUp(r *http.Request, failed error) bool {
 	return errors.Is(r.Context().Err(), context.Canceled) && errors.Is(failed, context.Canceled)
 }
 
-// LogHandler adds the id of the request, if there is one, to every line that is logged with its context.
+// LogHandler adds the request ID, if the context has one, to every line.
 func LogHandler(next slog.Handler) slog.Handler { return logHandler{next} }
 
 type logHandler struct{ slog.Handler }

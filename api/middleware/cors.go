@@ -15,7 +15,7 @@ var (
 	noSniff       = []string{"nosniff"}
 )
 
-// CORS lets pages of every origin read the answers: the key, not the origin, is what gives access.
+// CORS lets pages of any origin read the answers: access is controlled by the key, not the origin.
 func CORS() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		allowOrigin(c.Writer.Header(), c.Request)
@@ -31,7 +31,7 @@ func allowOrigin(h http.Header, r *http.Request) {
 	h["Access-Control-Expose-Headers"] = exposeHeaders
 }
 
-// Preflight answers OPTIONS of a path that exists, and a browser's question before it asks for any: 204, without a key.
+// Preflight answers OPTIONS on existing paths, and CORS preflights on any path: 204, without a key.
 func Preflight(c *gin.Context) {
 	h := c.Writer.Header()
 	h["Allow"] = allowMethods

@@ -1,3 +1,3 @@
-// Package middleware is what every request passes before its handler: an id, limits on its size,
-// recovery, CORS, and the key that says whose it is.
+// Package middleware is what every request passes before its handler: request ID, size limits, recovery, CORS, and the
+// key that identifies its account.
 package middleware

@@ -7,17 +7,17 @@ import (
 	"lottery/models/store"
 )
 
-// AskEvery sets how often Run asks for changed accounts, before it runs.
+// AskEvery sets how often Run asks for changed accounts. Call it before Run.
 func (k *Keys) AskEvery(interval time.Duration) { k.every = interval }
 
-// Waiting is how many look-ups are still to be read.
+// Waiting is how many lookups have not been read yet.
 func (k *Keys) Waiting() int {
 	k.lookUps.mu.Lock()
 	defer k.lookUps.mu.Unlock()
 	return len(k.lookUps.waiting)
 }
 
-// Refresh is one poll of Run. It tells which account change it has worked off.
+// Refresh polls once, as Run does, and returns the last account change processed.
 func (k *Keys) Refresh(ctx context.Context) (seen store.AccountChange, err error) {
 	err = k.refresh(ctx)
 	return k.seen, err

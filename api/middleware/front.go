@@ -10,13 +10,13 @@ import (
 	"lottery/api/problem"
 )
 
-// Front stands before everything that is served. It bounds how many requests are worked on at once, so that more than
-// the machine can do is refused at once instead of piling up in memory: 503 unavailable, with Retry-After. /healthz
-// is always answered.
+// Front stands before everything that is served. It bounds how many requests are handled at once, so that
+// excess load is refused immediately (503 unavailable, with Retry-After) instead of piling up in memory.
+// /healthz is always answered.
 type Front struct {
 	next      http.Handler
 	publicURL string
-	most      int64 // 0 = as many as come
+	most      int64 // 0 = no limit
 	isPage    func(path string) bool
 	pressed   func()
 
@@ -25,31 +25,31 @@ type Front struct {
 	shedPages  prometheus.Counter
 	shedBodies prometheus.Counter
 
-	_        [cacheLine]byte // what every request changes stands apart from what every request reads
+	_        [cacheLine]byte // keep what every request writes apart from what every request reads
 	inFlight atomic.Int64
 	_        [cacheLine]byte
 	pages    atomic.Int64
-	forms    atomic.Int64 // pages that are sent a body
-	bodies   atomic.Int64 // others that are
+	forms    atomic.Int64 // requests for pages that have a body
+	bodies   atomic.Int64 // other requests that have a body
 }
 
-// cacheLine is what cores share memory by.
+// cacheLine is the unit, in bytes, in which cores share memory.
 const cacheLine = 64
 
 const (
-	// pageShare is the part of all places that pages may take: they wait for the database, and while it says nothing they
-	// must not keep those away that are answered from memory.
+	// pageShare is the fraction (1/pageShare) of places that pages may take: they wait for the database, and while it
+	// hangs they must not crowd out requests that are answered from memory.
 	pageShare = 2
-	// bodyShare is the part of all places that forms, and that others with a body, may take: who sends one slowly waits in
-	// it, and must not keep those away that only ask.
+	// bodyShare is the fraction (1/bodyShare) of places that forms, and other requests with a body, may take: a place
+	// is held while a slow client sends its body, which must not crowd out requests without one.
 	bodyShare = 4
 )
 
-// shedRetry is what a client that is refused is told to wait.
+// shedRetry is the Retry-After of a refused request.
 const shedRetry = time.Second
 
-// NewFront lets most requests at once pass to next (0 = as many as come). isPage tells which paths are pages. pressed is
-// called, often, while some are refused; nil = nobody is told.
+// NewFront lets at most that many requests at once through to next (0 = no limit). isPage reports whether a path is a
+// page. pressed, if not nil, is called for each refused request.
 func NewFront(next http.Handler, most int, publicURL string, isPage func(path string) bool, pressed func()) *Front {
 	f := &Front{next: next, publicURL: publicURL, most: int64(most), isPage: isPage, pressed: pressed}
 	f.shed = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -82,8 +82,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.next.ServeHTTP(w, r)
 }
 
-// kind is which places a request takes, beside its place in flight.
-type kind struct{ pages, bodies *atomic.Int64 } // nil = it is none
+// kind is the counters that a request takes places from, besides inFlight.
+type kind struct{ pages, bodies *atomic.Int64 } // nil = not of that kind
 
 func (f *Front) kindOf(r *http.Request) (k kind) {
 	page := f.isPage(r.URL.Path)
@@ -100,7 +100,7 @@ func (f *Front) kindOf(r *http.Request) (k kind) {
 	return k
 }
 
-// enter takes a request's places, or none of them if one is missing: then it says which is to be counted.
+// enter takes all places that a request needs, or none: then it returns the counter of the refusal.
 func (f *Front) enter(k kind) (refused prometheus.Counter) {
 	switch {
 	case !f.take(&f.inFlight, 1):
@@ -116,7 +116,7 @@ func (f *Front) enter(k kind) (refused prometheus.Counter) {
 	}
 }
 
-// take takes one of the places that are a part of all, if there is one.
+// take takes one of the places, of which there are 1/part of all, if one is free.
 func (f *Front) take(places *atomic.Int64, part int64) bool {
 	if places == nil {
 		return true
@@ -147,7 +147,7 @@ func (f *Front) refuse(w http.ResponseWriter, r *http.Request, why prometheus.Co
 	h[requestID] = id
 	allowOrigin(h, r)
 	if r.ContentLength != 0 {
-		h.Set("Connection", "close") // the body is not waited for
+		h.Set("Connection", "close") // the body is not read
 	}
 	(&problem.Problem{
 		Code: problem.Unavailable, Detail: "the server is handling too many requests; this one was not counted, try again in a moment", RetryAfter: shedRetry,

@@ -14,7 +14,7 @@ import (
 	"lottery/api/middleware"
 )
 
-// gated is a server whose answers wait until they are let go, behind a Front of most places.
+// gated is a server whose answers wait until the test lets them go, behind a Front that allows most requests.
 func gated(t *testing.T, most int) (base string, arrived <-chan struct{}, letGo chan<- struct{}, r *prometheus.Registry) {
 	t.Helper()
 	in, out := make(chan struct{}, 100), make(chan struct{})
@@ -101,7 +101,7 @@ lottery_http_requests_shed_total{reason="places"} 1
 	}
 }
 
-// Each kind of requests that may have to wait fills its part of the places, and keeps nobody away that is of another.
+// Each kind of request that may have to wait can fill its share of the places, and blocks no other kind.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

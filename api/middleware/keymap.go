@@ -10,16 +10,16 @@ import (
 	"lottery/models/store"
 )
 
-// knownKey is a key in memory.
+// knownKey is a key held in memory.
 type knownKey struct {
 	hash      [32]byte
 	principal atomic.Pointer[Principal]
-	usedAt    atomic.Int64 // minute (Unix) of the last use that was noted
-	writtenAt atomic.Int64 // that of the last use that the database has
-	next      *knownKey    // another one of the account; guarded by Keys.mu
+	usedAt    atomic.Int64 // minute (Unix) of the last recorded use
+	writtenAt atomic.Int64 // minute of the last use that the database has
+	next      *knownKey    // next key of the same account; guarded by Keys.mu
 }
 
-// set makes the key what the database says.
+// set updates the key from the database.
 func (e *knownKey) set(stored *store.Key, plans models.Plans) *Principal {
 	p := newPrincipal(stored, plans)
 	e.principal.Store(p)
@@ -29,10 +29,10 @@ func (e *knownKey) set(stored *store.Key, plans models.Plans) *Principal {
 	return p
 }
 
-// touch notes that the key was used in this minute; Run writes it down.
+// touch records that the key was used in this minute; Run writes it to the database.
 func (e *knownKey) touch(now time.Time) { raise(&e.usedAt, now.Unix()/60) }
 
-// raise makes n what it is at least.
+// raise makes n at least least.
 func raise(n *atomic.Int64, least int64) {
 	for was := n.Load(); was < least; was = n.Load() {
 		if n.CompareAndSwap(was, least) {
@@ -41,9 +41,8 @@ func raise(n *atomic.Int64, least int64) {
 	}
 }
 
-// keyMap is keys by hash. It takes a third of the memory of a sync.Map, in a fifth of as many pieces, which garbage
-// collections look through. Its locks are held for a look, a change of one key, or while a sixty-fourth of the keys are
-// listed: never while a database is asked.
+// keyMap maps hashes to keys. It takes a third of the memory of a sync.Map, in a fifth as many objects for the garbage
+// collector to visit. Its locks are held to read or change one key, or to list one shard, but never during a query.
 type keyMap struct {
 	shards [64]keyShard
 }
@@ -53,7 +52,7 @@ type keyShard struct {
 	keys map[[32]byte]*knownKey
 }
 
-// shard is where the key of a hash is. Hashes are even in every byte.
+// shard returns the shard of a hash. Hashes are uniform in every byte.
 func (m *keyMap) shard(hash [32]byte) *keyShard { return &m.shards[int(hash[0])%len(m.shards)] }
 
 func (m *keyMap) get(hash [32]byte) *knownKey {
@@ -80,7 +79,7 @@ func (m *keyMap) remove(hash [32]byte) {
 	delete(s.keys, hash)
 }
 
-// all is every key, those of one shard at a time.
+// all iterates over every key, without holding a lock while it yields.
 func (m *keyMap) all() iter.Seq[*knownKey] {
 	return func(yield func(*knownKey) bool) {
 		var keys []*knownKey

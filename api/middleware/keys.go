@@ -15,9 +15,9 @@ import (
 	"lottery/models/store"
 )
 
-// Keys answers which account a key belongs to: from memory for every key it has seen, from the database else.
-// Run keeps the memory true: a change by this process is seen at once, by any other within pollInterval. While the database is away,
-// keys that were seen go on working.
+// Keys finds the account that a key belongs to: in memory if the key has been seen, else in the database. Run keeps the
+// memory current: a change by this process is seen at once, by any other within pollInterval. While the database is
+// away, known keys keep working.
 type Keys struct {
 	store *store.Store
 	plans models.Plans
@@ -28,21 +28,21 @@ type Keys struct {
 	known keyMap
 
 	mu        sync.Mutex
-	byAccount map[string]*knownKey // the newest; the others follow
-	seen      store.AccountChange  // the last that Run has worked off; Run's alone
-	looks     atomic.Int64         // how often Run has seen which known keys are to be read anew; written under mu
+	byAccount map[string]*knownKey // the newest key of each account; next links to the others
+	seen      store.AccountChange  // the last change that Run has processed; used by Run only
+	looks     atomic.Int64         // how often Run has listed known keys to reload; written under mu
 
 	lookUps lookUps
 	ahead   readAhead
 	uses    uses
-	away    atomic.Bool // changes could not be read at Run's last look
+	away    atomic.Bool // Run's last attempt to read changes failed
 }
 
-// pollInterval is how often a node asks for changed accounts. 2 seconds are promised; but somebody who has just paid, or
-// revoked a key, tries it at once.
+// pollInterval is how often a node asks for changed accounts. We promise 2 seconds, but somebody who has just paid or
+// revoked a key tries it at once.
 const pollInterval = 100 * time.Millisecond
 
-// NewKeys starts with what the database says now of its own changes.
+// NewKeys returns Keys that know no key yet and track account changes from now on.
 func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func() time.Time, log *slog.Logger) (*Keys, error) {
 	k := &Keys{store: st, plans: plans, now: now, log: log, every: pollInterval, byAccount: map[string]*knownKey{}}
 	k.lookUps.store = st
@@ -56,12 +56,12 @@ func NewKeys(ctx context.Context, st *store.Store, plans models.Plans, now func(
 	return k, nil
 }
 
-// Authenticate gives the principal of a key, or the problem.
+// Authenticate returns the principal of a key, or the problem with it; a key that is known but refused has both.
 func (k *Keys) Authenticate(ctx context.Context, key string) (*Principal, error) {
 	hash := secret.Hash(key)
 	entry := k.known.get(hash)
 	if entry == nil {
-		if !secret.WellFormed(key) { // no need to look it up
+		if !secret.WellFormed(key) { // no lookup needed
 			return nil, problem.New(problem.InvalidAPIKey, "the key in X-API-Key is mistyped or incomplete, or from another service; keys begin with %s", secret.KeyPrefix)
 		}
 		var err error
@@ -99,9 +99,9 @@ func (k *Keys) lookUp(ctx context.Context, hash [32]byte) (*knownKey, error) {
 	return entry, err
 }
 
-// learn reads keys and remembers them, and gives the last. If Run has looked meanwhile which known keys are to be read
-// anew, what was read may be older than the change, and Run will not look for it again: so nothing of it is remembered,
-// and it is read again, which may fail or not give all keys that it gave before.
+// learn reads keys and remembers them, and returns the last one. If Run has meanwhile listed the known keys to reload,
+// the keys read may predate a change that Run will not look for again; so they are discarded and read again. The second
+// read may fail, or return fewer keys.
 func (k *Keys) learn(read func() ([]store.Key, error)) (*knownKey, error) {
 	for {
 		before := k.looks.Load()
@@ -115,8 +115,8 @@ func (k *Keys) learn(read func() ([]store.Key, error)) (*knownKey, error) {
 	}
 }
 
-// remember makes keys known, or what is known of them what the database says, unless Run has looked more often than
-// looks. It gives the last of them.
+// remember adds keys to the known ones, or updates them, and returns the last. It does nothing, and returns false, if
+// Run has listed keys more often than looks.
 func (k *Keys) remember(keys []store.Key, looks int64) (last *knownKey, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -137,12 +137,12 @@ func (k *Keys) remember(keys []store.Key, looks int64) (last *knownKey, ok bool)
 	return last, true
 }
 
-// Run works off account changes and writes down last uses until ctx ends.
+// Run processes account changes and writes last uses until ctx ends.
 func (k *Keys) Run(ctx context.Context) {
 	poll := time.NewTicker(k.every)
 	defer poll.Stop()
-	// Nothing may keep changes of accounts from being seen: neither a row that somebody has locked nor a connection
-	// that was lost without a word. So last uses are written beside it, and keys read ahead.
+	// Neither a row that somebody has locked nor a connection that died silently may delay account changes, so last
+	// uses are written and keys read ahead in other goroutines.
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() { k.uses.run(ctx) })
@@ -164,7 +164,7 @@ func (k *Keys) Run(ctx context.Context) {
 	}
 }
 
-// refresh reloads the known keys of the accounts that changed, or all of them where nobody can tell which did.
+// refresh reloads the known keys of changed accounts, or all known keys if it cannot be told which accounts changed.
 func (k *Keys) refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*lookUpTimeout)
 	defer cancel()
@@ -194,7 +194,7 @@ func (k *Keys) refresh(ctx context.Context) error {
 	return nil
 }
 
-// reload reads known keys anew. One that the database has no more is forgotten.
+// reload rereads known keys and forgets those that are gone from the database.
 func (k *Keys) reload(ctx context.Context, entries []*knownKey) error {
 	hashes := make([][32]byte, len(entries))
 	for i, entry := range entries {

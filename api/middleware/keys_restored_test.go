@@ -17,8 +17,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Where the database is put back under a node to what it was a few changes ago, as when a standby takes over that lacked
-// them, keys that are revoked then are refused, however many changes there were before and since; so are keys that are lost.
+// If the database under a node loses its last few changes, as when a standby without them takes over, keys revoked
+// after that are refused, however many changes were lost and made since; so are keys that were lost.
 func TestDatabaseIsPutBack(t *testing.T) {
 	t.Parallel()
 	for name, changes := range map[string]struct{ lost, since int }{"as many": {1, 1}, "fewer": {3, 1}, "more": {1, 3}} {
@@ -75,7 +75,7 @@ func TestDatabaseIsPutBack(t *testing.T) {
 	}
 }
 
-// copied keeps a copy of a PostgreSQL database that nobody uses, which takes its place when that is wanted.
+// copied copies a PostgreSQL database that nobody uses. putBack puts the copy in its place.
 func copied(t *testing.T, address string) (putBack func()) {
 	t.Helper()
 	u, err := url.Parse(address)

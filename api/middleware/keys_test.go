@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// clock is a clock that tests move.
+// clock is a clock that tests set.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -37,7 +37,7 @@ func (c *clock) move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// node is the keys of one node, refreshing in the background.
+// node returns the keys of one node, refreshing in the background.
 func node(t *testing.T, st *store.Store, c *clock) *middleware.Keys {
 	t.Helper()
 	keys, err := middleware.NewKeys(context.Background(), st, models.DefaultPlans(), c.now, slog.New(slog.DiscardHandler))
@@ -55,7 +55,7 @@ func run(t *testing.T, keys *middleware.Keys) {
 	t.Cleanup(func() { cancel(); done.Wait() })
 }
 
-// code is what Authenticate says: "" for a good key.
+// code is the problem that Authenticate returns: "" for a good key.
 func code(t *testing.T, k *middleware.Keys, key string) problem.Code {
 	t.Helper()
 	_, err := k.Authenticate(context.Background(), key)
@@ -69,7 +69,7 @@ func code(t *testing.T, k *middleware.Keys, key string) problem.Code {
 	return p.Code
 }
 
-// What this process changes is seen without the database being asked for changes: whoever paid asks at once.
+// A change made by this process is seen without polling the database: somebody who has just paid tries at once.
 func TestOwnChangesAreSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -195,8 +195,8 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// Known keys go on working while the database is away; an unknown one gets 503, not 401; and when the database
-// is back, everything is seen again.
+// While the database is away, known keys keep working and an unknown one gets 503, not 401; when the database is
+// back, changes are seen again.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	server := storetest.NewPostgresServer(t)
@@ -233,7 +233,7 @@ func TestDatabaseAway(t *testing.T) {
 	storetest.Until(t, "a revocation after its return", func() bool { return code(t, keys, seen.Secret) == problem.RevokedAPIKey })
 }
 
-// idleKeys is keys that nobody runs, and their clock.
+// idleKeys returns keys on which Run is not running, and their clock.
 func idleKeys(t *testing.T) (*store.Store, *middleware.Keys, *clock) {
 	t.Helper()
 	st := storetest.Open(t)
@@ -277,7 +277,7 @@ func TestLastUseIsWrittenToTheMinute(t *testing.T) {
 		}
 	}
 
-	// What is refused is no use. Whose it was is known all the same.
+	// A refused request is no use of a key, but its principal is known all the same.
 	if _, err := st.SetAccountStatus(ctx, k.AccountID, models.AccountSuspended); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestLastUseIsWrittenToTheMinute(t *testing.T) {
 	}
 }
 
-// More keys than are written at once, used in two minutes, while Run goes on.
+// More keys than one query writes, used in two different minutes, while Run is running.
 func TestLastUsesOfManyKeys(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -327,8 +327,8 @@ func TestLastUsesOfManyKeys(t *testing.T) {
 	}
 }
 
-// A key that is revoked while a node looks it up for the first time is refused once the change has been worked off: at
-// different moments of a busy look-up, again and again.
+// A key revoked while a node looks it up for the first time is refused once the change has been processed: tested
+// repeatedly, at different moments of a busy lookup.
 func TestKeysRevokedWhileLookedUp(t *testing.T) {
 	t.Parallel()
 	const accounts, each = 60, 10
@@ -350,7 +350,7 @@ func TestKeysRevokedWhileLookedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		mine, victim := keys[round][:each-1], keys[round][each-1]
-		for _, key := range mine { // so that there is something to read anew
+		for _, key := range mine { // so that there is something to reload
 			if got := code(t, node, key); got != "" {
 				t.Fatal(got)
 			}
@@ -371,7 +371,7 @@ func TestKeysRevokedWhileLookedUp(t *testing.T) {
 		}
 		others.Go(func() { _, _ = node.Authenticate(ctx, victim) })
 		others.Go(func() {
-			time.Sleep(time.Duration(2000+round*150) * time.Microsecond) // somewhere in the look-ups
+			time.Sleep(time.Duration(2000+round*150) * time.Microsecond) // somewhere during the lookups
 			if _, err := st.RevokeKey(ctx, victim); err != nil {
 				t.Error(err)
 			}

@@ -6,8 +6,8 @@ import (
 	"lottery/api/problem"
 )
 
-// What a request may be. The server's own hard limit (http.Server.MaxHeaderBytes) must be above these,
-// since past it net/http answers by itself, in plain text.
+// Size limits of a request. The server's own limit (http.Server.MaxHeaderBytes) must be higher: beyond it net/http
+// answers by itself, in plain text.
 const (
 	MaxTargetBytes = 8 << 10
 	MaxHeaderBytes = 32 << 10

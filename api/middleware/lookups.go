@@ -12,42 +12,42 @@ import (
 	"lottery/models/store"
 )
 
-// lookUps reads keys from the database. Those that are asked for while a read is on its way are read together by the
-// next: when many keys are seen for the first time at once, the database is asked a few times, not once for each.
+// lookUps reads keys from the database. Keys requested during a read are read together by the next: when many keys are
+// seen for the first time at once, the database gets a few queries instead of one per key.
 type lookUps struct {
 	store *store.Store
 
 	mu      sync.Mutex
 	waiting []*lookUp
 	reading bool
-	failed  time.Duration // when a read did, after epoch; 0 = the last one did not
+	failed  time.Duration // when the last read failed, after epoch; 0 = it succeeded
 }
 
-// lookUp is a key that somebody waits for.
+// lookUp is a key that a request waits for.
 type lookUp struct {
 	hash [32]byte
-	done chan struct{} // closed once key or err is there
+	done chan struct{} // closed when key or err is set
 	key  store.Key
 	err  error
 }
 
 const (
-	// lookUpTimeout bounds a request's wait for a database that neither answers nor refuses.
+	// lookUpTimeout bounds how long a request waits for a silent database.
 	lookUpTimeout = 2 * time.Second
-	// lookUpsAtOnce is how many keys one read asks for.
+	// lookUpsAtOnce is how many keys one query asks for.
 	lookUpsAtOnce = 200
-	// lookUpAgain is how long after a read that failed the next one is tried.
+	// lookUpAgain is how long after a failed read the next one is tried.
 	lookUpAgain = 100 * time.Millisecond
 )
 
-// errStillAway is that the last read failed, and that somebody else is seeing whether the next one does.
+// errStillAway means that the last read failed and that no new read was tried for this request.
 var errStillAway = errors.New("the database did not answer the last time that a key was looked up")
 
-// key is the key with that hash; CodeNotFound if there is none. While the database is away one request at a time waits to
-// see whether it is back, and the others get errStillAway at once: all places would be taken by those that wait in vain,
-// and those whose keys are known would be refused.
+// key returns the key with that hash; CodeNotFound if there is none. While the database is away, one request at a time
+// waits to see whether it is back, and the others get errStillAway at once. Otherwise requests waiting in vain would
+// take all places, and requests with known keys would be refused.
 func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
-	if err := ctx.Err(); err != nil { // nobody waits
+	if err := ctx.Err(); err != nil { // nobody is waiting
 		return store.Key{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookUpTimeout)
@@ -74,8 +74,8 @@ func (l *lookUps) key(ctx context.Context, hash [32]byte) (store.Key, error) {
 	}
 }
 
-// giveUp takes back a look-up that nobody waits for any more: a database that hangs must not leave more and more to be
-// read. If its time has run out, that is a read that failed, though it may not have ended yet.
+// giveUp withdraws a lookup that is no longer waited for, so that a database that hangs does not leave a growing
+// backlog. A timeout counts as a failed read, even if the read has not ended yet.
 func (l *lookUps) giveUp(wanted *lookUp, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,10 +85,11 @@ func (l *lookUps) giveUp(wanted *lookUp, err error) {
 	}
 }
 
-// read reads until nobody waits. It has a time of its own: whoever asked first may be gone while others wait.
+// read serves lookups until none is waiting. It has its own timeout, since the first requester may
+// leave while others wait.
 func (l *lookUps) read() {
 	for {
-		runtime.Gosched() // requests that are ready to run get in line first: a read of ten keys costs little more than of one
+		runtime.Gosched() // let runnable requests join: reading ten keys costs little more than reading one
 		l.mu.Lock()
 		n := min(len(l.waiting), lookUpsAtOnce)
 		wanted := slices.Clone(l.waiting[:n])
@@ -119,7 +120,7 @@ func (l *lookUps) read() {
 	}
 }
 
-// note keeps in mind whether the last read failed.
+// note records whether the last read failed.
 func (l *lookUps) note(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

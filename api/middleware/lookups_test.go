@@ -18,8 +18,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Many keys that were never seen, asked for at once with unknown ones among them: each gets its own answer. Then all
-// of their accounts change.
+// Many new keys, mixed with unknown ones, are requested at once: each gets its own answer. Then
+// all their accounts change.
 func TestManyKeysAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
@@ -76,8 +76,7 @@ func TestManyKeysAtOnce(t *testing.T) {
 	})
 }
 
-// silent is a node whose database neither answers nor refuses until answer is called, and a key that the node has not
-// seen yet.
+// silent returns a node whose database hangs until answer is called, and a key that the node has not seen yet.
 func silent(t *testing.T) (keys *middleware.Keys, made store.Key, answer func()) {
 	t.Helper()
 	url := storetest.NewPostgres(t)
@@ -89,13 +88,13 @@ func silent(t *testing.T) (keys *middleware.Keys, made store.Key, answer func())
 	return node(t, st, &clock{at: time.Now()}), made, storetest.Lock(t, url, "api_keys")
 }
 
-// A database that neither answers nor refuses: whoever needs it is told so in time, what they wanted is not read later,
-// and it works again afterwards.
+// A database that hangs: requests that need it get an answer in time, their keys are not read later, and
+// everything works again afterwards.
 func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	keys, made, answer := silent(t)
 	var wg sync.WaitGroup
-	for range 1000 { // more than two reads ask for
+	for range 1000 { // more than two queries ask for
 		wg.Go(func() {
 			if got := code(t, keys, made.Secret); got != problem.Unavailable {
 				t.Errorf("while the database hangs: %q", got)
@@ -110,15 +109,15 @@ func TestLookUpsOfADatabaseThatHangs(t *testing.T) {
 	storetest.Until(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
 }
 
-// While a database neither answers nor refuses, one request waits to see whether it does again. The others are told at
-// once, without a line in the log for each: they would take the places of those whose keys are known.
+// While a database hangs, one request waits to see whether it is back. The others are refused at once, without a log
+// line each: they would take the places of requests with known keys.
 func TestLookUpsDoNotWaitInVain(t *testing.T) {
 	t.Parallel()
 	keys, made, answer := silent(t)
 	if got := code(t, keys, made.Secret); got != problem.Unavailable {
 		t.Fatalf("while the database hangs: %q", got)
 	}
-	time.Sleep(200 * time.Millisecond) // somebody may see again now whether it answers
+	time.Sleep(200 * time.Millisecond) // until a new attempt is allowed
 	const strangers = 50
 	told := make(chan error, strangers)
 	for range strangers {
@@ -142,7 +141,7 @@ func TestLookUpsDoNotWaitInVain(t *testing.T) {
 	storetest.Until(t, "the database's return", func() bool { return code(t, keys, made.Secret) == "" })
 }
 
-// Last uses that cannot be written, since somebody holds the row of one of the keys, keep no change from being seen.
+// Last uses that cannot be written because the row of a key is locked do not delay account changes.
 func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

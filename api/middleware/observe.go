@@ -8,11 +8,11 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// record is what is learnt of a request while it is answered. It travels in the keys of its gin.Context, in a map that
-// is made once and used again, so that handing it on allocates nothing.
+// record is what is learned about a request while it is answered. It travels in the keys of the gin.Context, in a map
+// that is reused, so that passing it on allocates nothing.
 type record struct {
 	plan int
-	key  string // the prefix of its key; "" = none that is valid
+	key  string // the prefix of its key; "" = no valid key
 	keys map[any]any
 }
 
@@ -25,25 +25,25 @@ var records = sync.Pool{New: func() any {
 }}
 
 func (r *record) release() {
-	if len(r.keys) != 1 { // a handler kept something in it
+	if len(r.keys) != 1 { // a handler stored something in it
 		return
 	}
 	r.plan, r.key = 0, ""
 	records.Put(r)
 }
 
-// epoch is what requests are timed from: asking for the time since then reads one clock, where time.Now reads two.
+// epoch is the reference for timing requests: time.Since(epoch) reads one clock, time.Now two.
 var epoch = time.Now()
 
-// identify notes whose request it is, for the counters and the access log.
+// identify records whose request it is, for the counters and the access log.
 func identify(c *gin.Context, p *Principal) {
 	if r, ok := c.Keys[recordKey{}].(*record); ok && p != nil {
 		r.plan, r.key = planIndex(p.Plan), p.KeyPrefix
 	}
 }
 
-// Observe counts what passes it, and writes the access log. It stands before all others but RequestID; a nil Traffic
-// counts nothing.
+// Observe counts requests and writes the access log. It comes before all other middleware except RequestID. A
+// nil Traffic counts nothing.
 func (t *Traffic) Observe() gin.HandlerFunc {
 	if t == nil {
 		return func(*gin.Context) {}
@@ -57,7 +57,7 @@ func (t *Traffic) Observe() gin.HandlerFunc {
 			span = t.trace.Begin(c.Request)
 			c.Request = span.Request
 		}
-		status := http.StatusInternalServerError // unless the handlers come back: Recovery lets a cut connection pass
+		status := http.StatusInternalServerError // if a handler panics: Recovery passes on http.ErrAbortHandler
 		defer func() {
 			took, route := time.Since(epoch)-began, t.route(c.FullPath())
 			t.count(route, r.plan, status, took)

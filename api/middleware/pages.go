@@ -11,9 +11,9 @@ import (
 	"lottery/models/secret"
 )
 
-// Wrap does for handlers without Gin (the pages, Stripe's webhook) what the API's own chain does for it: an id that
-// stands in every line of the log, counters by route, an access log, and one 500 for a panic. route names a request's
-// route; names that Know was not told of are "other". A nil Traffic counts nothing.
+// Wrap gives handlers without Gin (the pages, Stripe's webhook) what the API's middleware provides: a request ID in
+// every log line, counters by route, an access log, and one 500 for a panic. route names a request's route; names not
+// passed to Know count as "other". A nil Traffic counts nothing.
 func (t *Traffic) Wrap(log *slog.Logger, route func(*http.Request) string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := idOf(r)
@@ -36,7 +36,7 @@ func (t *Traffic) Wrap(log *slog.Logger, route func(*http.Request) string, next 
 			}
 			t.wrapped(route(r), answer, r, began, id[0], span)
 			if answer.abort {
-				panic(http.ErrAbortHandler) // half an answer is on its way
+				panic(http.ErrAbortHandler) // part of the answer is already sent
 			}
 		}()
 		next.ServeHTTP(answer, r)
@@ -62,7 +62,7 @@ func (t *Traffic) wrapped(template string, answer *noted, r *http.Request, began
 	}
 }
 
-// noted remembers what was answered.
+// noted records what was answered.
 type noted struct {
 	http.ResponseWriter
 
@@ -87,10 +87,10 @@ func (n *noted) Write(b []byte) (int, error) {
 	return wrote, err
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (n *noted) Unwrap() http.ResponseWriter { return n.ResponseWriter }
 
-// panicked answers 500 and logs why, once.
+// panicked answers 500 and logs the panic once.
 func (n *noted) panicked(log *slog.Logger, r *http.Request, v any) {
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		n.abort = true

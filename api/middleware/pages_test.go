@@ -20,7 +20,7 @@ import (
 	"lottery/api/middleware"
 )
 
-// lines is a log in memory.
+// lines is a log kept in memory.
 type lines struct{ bytes.Buffer }
 
 func (l *lines) logger() *slog.Logger {
@@ -41,7 +41,7 @@ func (l *lines) read(t *testing.T) (list []map[string]any) {
 
 func byPath(r *http.Request) string { return r.URL.Path }
 
-// A panic is one 500 and one line that names the request; the counters see it.
+// A panic becomes one 500 and one log line that names the request, and is counted.
 func TestPanicOfAPage(t *testing.T) {
 	t.Parallel()
 	var log lines
@@ -95,7 +95,7 @@ lottery_http_requests_total{code="500",plan="none",route="other"} 1
 	}
 }
 
-// Every line that is logged with a request's context names it, through With and groups too.
+// Every line logged with a request's context names the request, even through With and groups.
 func TestLinesNameTheRequest(t *testing.T) {
 	t.Parallel()
 	var log lines
@@ -108,7 +108,7 @@ func TestLinesNameTheRequest(t *testing.T) {
 	}
 }
 
-// The access log says what was asked and what came of it, without the query, the key or what a client makes up.
+// The access log says what was requested and answered, without the query, the key or anything a client makes up.
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	var log lines

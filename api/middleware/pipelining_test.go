@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// Requests that come before the answers to those before them are all answered, in order, quick handlers and slow.
+// Pipelined requests are all answered, in order, by fast handlers and slow ones.
 func TestPipelinedRequests(t *testing.T) {
 	t.Parallel()
 	server, _ := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "7") {
-			time.Sleep(300 * time.Millisecond) // until the byte that came ahead has been read
+			time.Sleep(300 * time.Millisecond) // until watch has read the first byte of the next request
 		}
 		_, _ = io.WriteString(w, r.URL.Path)
 	}))
@@ -42,13 +42,13 @@ func TestPipelinedRequests(t *testing.T) {
 	}
 }
 
-// What is seen of the next requests while slow ones are answered is theirs, however the client cuts them.
+// What is seen of the next requests while slow ones are answered belongs to them, however the client cuts them.
 func TestPipelinedSlowRequests(t *testing.T) {
 	t.Parallel()
 	at := make(chan string)
 	server, _ := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at <- r.Method + " " + r.URL.Path
-		time.Sleep(350 * time.Millisecond) // until the client has been looked out for
+		time.Sleep(350 * time.Millisecond) // until watch has started
 		_, _ = io.WriteString(w, r.URL.Path)
 	}))
 	client := dial(t, server, "GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -75,7 +75,8 @@ func TestPipelinedSlowRequests(t *testing.T) {
 	}
 }
 
-// Answers come whole, whatever their length is beside net/http's buffer, on many connections at once and several on one.
+// Answers arrive complete, however their length relates to net/http's buffer, on many
+// connections at once and in series.
 func TestAnswersOfEveryLength(t *testing.T) {
 	t.Parallel()
 	text := make([]byte, 200_000)
@@ -88,7 +89,7 @@ func TestAnswersOfEveryLength(t *testing.T) {
 		_, _ = w.Write(text[:n])
 	}))
 	var lengths []int
-	for n := 3600; n < 4400; n++ { // with its headers, one of them fills the buffer exactly
+	for n := 3600; n < 4400; n++ { // with its headers, one of these fills the buffer exactly
 		lengths = append(lengths, n)
 	}
 	lengths = append(lengths, 0, 1, 8191, 8192, 8193, 20_000, 32_768, 40_000, 200_000)
@@ -119,7 +120,7 @@ func TestAnswersOfEveryLength(t *testing.T) {
 	clients.Wait()
 }
 
-// A handler that sends its answer bit by bit is not kept waiting, also where a bit is as long as net/http's buffer.
+// A handler that sends its answer in parts is not delayed, even if a part is exactly as long as net/http's buffer.
 func TestAnswersBitByBit(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})

@@ -9,26 +9,26 @@ import (
 	"lottery/models/store"
 )
 
-// Principal is whose request it is. It is immutable.
+// Principal is who makes a request. It is immutable.
 type Principal struct {
 	AccountID  string
 	KeyID      string
 	KeyPrefix  string
 	Plan       models.Plan
-	DailyLimit int // counted requests a UTC day
+	DailyLimit int // counted requests per UTC day
 	status     models.AccountStatus
-	ends       *models.APIKey // its times, for its state at a moment; nil = it does not end
+	ends       *models.APIKey // the times that end the key; nil = none
 }
 
-// newPrincipal keeps what requests need: there are as many principals as keys in use, and what they hold is looked at by
-// every garbage collection.
+// newPrincipal keeps only what requests need: there is a principal per key in use, and every garbage
+// collection scans what they hold.
 func newPrincipal(k *store.Key, plans models.Plans) *Principal {
 	plan, _ := k.Account.Plan()
 	p := &Principal{
 		Plan: unique.Make(plan).Value(), DailyLimit: k.Account.DailyLimit(plans),
 		status: unique.Make(k.Account.Status).Value(),
 	}
-	text := k.AccountID + k.ID + k.Prefix // one string of three
+	text := k.AccountID + k.ID + k.Prefix // one string backs all three
 	p.AccountID, text = text[:len(k.AccountID)], text[len(k.AccountID):]
 	p.KeyID, p.KeyPrefix = text[:len(k.ID)], text[len(k.ID):]
 	if k.ExpiresAt != nil || k.GraceUntil != nil || k.RevokedAt != nil {
@@ -37,7 +37,7 @@ func newPrincipal(k *store.Key, plans models.Plans) *Principal {
 	return p
 }
 
-// check refuses a key that is dead at now, and one whose account is not served.
+// check refuses a key that is dead at now, or whose account is not served.
 func (p *Principal) check(now time.Time) error {
 	if p.status == models.AccountClosed {
 		return problem.New(problem.RevokedAPIKey, "the key %s… belongs to an account that was closed", p.KeyPrefix)

@@ -8,33 +8,33 @@ import (
 	"lottery/models/store"
 )
 
-// readAhead reads all keys that work when many were looked up: after a start with many customers that is done sooner than
-// looking each of them up while it waits.
+// readAhead reads all working keys once many have been looked up: after a start with many customers that is faster than
+// looking up each one while its request waits.
 type readAhead struct {
 	keys   *Keys
-	looked atomic.Int64  // look-ups that found a key
-	wanted chan struct{} // closed when these were many
+	looked atomic.Int64  // lookups that found a key
+	wanted chan struct{} // closed after aheadAfter of them
 }
 
 const (
-	// aheadAfter is how many look-ups are many.
+	// aheadAfter is how many lookups start the reading.
 	aheadAfter = 1_000
-	// mostAhead is how many keys are read at most: each takes some 300 bytes.
+	// mostAhead is roughly how many keys are read at most: each takes some 300 bytes.
 	mostAhead = 200_000
-	// aheadPortion is how many keys are read at once: requests wait a little meanwhile.
+	// aheadPortion is how many keys one query reads: requests wait a little for it.
 	aheadPortion = 200
-	// aheadTimeout is how long a portion may take.
+	// aheadTimeout bounds the reading of a portion.
 	aheadTimeout = 5 * time.Second
 )
 
-// lookedUp counts a look-up that found a key.
+// lookedUp counts a lookup that found a key.
 func (r *readAhead) lookedUp() {
 	if r.looked.Add(1) == aheadAfter {
 		close(r.wanted)
 	}
 }
 
-// run reads ahead, once, when that is wanted.
+// run reads ahead once, when enough keys have been looked up.
 func (r *readAhead) run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -54,7 +54,7 @@ func (r *readAhead) run(ctx context.Context) {
 	}
 }
 
-// portion reads the keys behind that with the id last.
+// portion reads keys in the order of their ids, after the id last.
 func (r *readAhead) portion(ctx context.Context, last string) (keys []store.Key, err error) {
 	ctx, cancel := context.WithTimeout(ctx, aheadTimeout)
 	defer cancel()

@@ -16,7 +16,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Who looks up a thousand keys knows all others soon, but those that were revoked, and sees their changes.
+// A node that looked up a thousand keys soon knows all others except the revoked ones, and sees changes to them.
 func TestKeysAreReadAhead(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -36,7 +36,7 @@ func TestKeysAreReadAhead(t *testing.T) {
 		}
 		keys := node(t, st, &clock{at: time.Now()})
 		gone, leave := context.WithCancel(ctx)
-		leave() // whoever does not wait gets keys that are known, and no others
+		leave() // with a canceled context only known keys are accepted
 		known := func(k store.Key) bool {
 			p, err := keys.Authenticate(gone, k.Secret)
 			return err == nil && p.KeyID == k.ID && p.AccountID == k.AccountID
@@ -65,8 +65,8 @@ func TestKeysAreReadAhead(t *testing.T) {
 	})
 }
 
-// Keys that are revoked while they are read ahead are refused once the changes have been worked off, at whatever moment of
-// the reading that was.
+// Keys revoked while they are read ahead are refused once the changes have been processed, at whatever moment
+// of the reading that was.
 func TestKeysRevokedWhileReadAhead(t *testing.T) {
 	t.Parallel()
 	const rounds, each = 4, 150

@@ -20,7 +20,7 @@ func Recovery(fail func(*gin.Context, error)) gin.HandlerFunc {
 				return
 			}
 			if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-				panic(v) // the server's own way to cut a connection
+				panic(v) // net/http's own way to cut a connection
 			}
 			p := problem.New(problem.Internal, "an unexpected error was logged; try again, and if it keeps happening, give support the request ID")
 			p.Cause = fmt.Errorf("panic: %v\n%s", v, debug.Stack())

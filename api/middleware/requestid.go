@@ -17,14 +17,14 @@ const (
 	maxRequestID = 128
 )
 
-// RequestID gives every request an id: the client's own X-Request-Id if it is 1–128 safe characters.
+// RequestID gives every request an ID: the client's X-Request-Id if it is 1–128 safe characters, else a new one.
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Writer.Header()[requestID] = idOf(c.Request)
 	}
 }
 
-// idOf is the id of a request, as a header's values: the client's own, or a new one.
+// idOf returns the ID of a request as header values: the client's own, or a new one.
 func idOf(r *http.Request) []string {
 	if id := r.Header[requestID]; len(id) == 1 && safeID(id[0]) {
 		return id
@@ -32,7 +32,7 @@ func idOf(r *http.Request) []string {
 	return []string{newRequestID()}
 }
 
-// safeID accepts what can stand in a log line and a header without quoting. A key that was put there by mistake cannot.
+// safeID accepts IDs that need no quoting in a log line or header. It rejects a key put there by mistake.
 func safeID(s string) bool {
 	if s == "" || len(s) > maxRequestID || strings.Contains(s, secret.KeyPrefix) {
 		return false
@@ -49,7 +49,7 @@ func safeID(s string) bool {
 	return true
 }
 
-// newRequestID is 96 random bits: unique, and no secret.
+// newRequestID returns 96 random bits in hex: unique, but not secret.
 func newRequestID() string {
 	var b [12]byte
 	binary.BigEndian.PutUint64(b[:8], rand.Uint64())
@@ -59,5 +59,5 @@ func newRequestID() string {
 	return string(text[:])
 }
 
-// RequestIDOf is the id of c's request.
+// RequestIDOf returns the ID of c's request.
 func RequestIDOf(c *gin.Context) string { return c.Writer.Header().Get(requestID) }

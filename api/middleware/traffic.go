@@ -11,25 +11,25 @@ import (
 	"lottery/models"
 )
 
-// Traffic counts requests, by route, status and plan. No account, key, address or path of a client is a label: a path
-// that does not exist is the route "other". A request costs a few hundred nanoseconds and no allocation, since
-// the counters of a route are found once.
+// Traffic counts requests by route, status and plan. Labels never contain accounts, keys, addresses or a client's path:
+// an unknown path is the route "other". Counting a request takes a few hundred nanoseconds and no allocation, since the
+// counters of a route are looked up only once.
 type Traffic struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	routes   map[string]*routeTraffic
 	other    *routeTraffic
 	log      AccessLog
-	trace    Tracer // nil = nobody
+	trace    Tracer // nil = no tracing
 }
 
-// OtherRoute is the label of requests whose path does not exist.
+// OtherRoute is the label of requests whose path is unknown.
 const OtherRoute = "other"
 
 // planNone is the label of requests without a valid key.
 const planNone = "none"
 
-// plans is the label's values; a record holds an index.
+// plans has the values of the plan label; a record holds an index.
 var plans = [...]string{planNone, string(models.PlanFree), string(models.PlanPro)}
 
 func planIndex(p models.Plan) int {
@@ -41,17 +41,17 @@ func planIndex(p models.Plan) int {
 	return 0
 }
 
-// statuses is how many codes of HTTP there may be, from 100 on.
+// statuses is the number of HTTP status codes counted, from 100 up.
 const statuses = 500
 
-// routeTraffic is the counters of one route. Those of a status and plan are made when the first such answer is given.
+// routeTraffic has the counters of one route. The counter of a status and plan is made for its first answer.
 type routeTraffic struct {
 	name     string
 	duration prometheus.Observer
 	requests [len(plans)][statuses]atomic.Pointer[prometheus.Counter]
 }
 
-// NewTraffic makes the counters; Register shows them. What is not needed of log and trace is left zero.
+// NewTraffic makes the counters; Register exposes them. A zero log or trace is not used.
 func NewTraffic(log AccessLog, trace Tracer) *Traffic {
 	t := &Traffic{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -67,8 +67,8 @@ func NewTraffic(log AccessLog, trace Tracer) *Traffic {
 	return t
 }
 
-// Know makes the counters of a route, by its template, under a label. Routes are known before anything is served; a nil
-// Traffic knows none.
+// Know creates the counters of a route template, under the given label. Call it before serving; on a nil
+// Traffic it does nothing.
 func (t *Traffic) Know(template, label string) {
 	if t != nil && t.routes[template] == nil {
 		t.routes[template] = t.newRoute(label)
@@ -82,7 +82,7 @@ func (t *Traffic) newRoute(name string) *routeTraffic {
 // Register adds the metrics to r.
 func (t *Traffic) Register(r prometheus.Registerer) { r.MustRegister(t.requests, t.duration) }
 
-// route is the counters of a route template; those of other paths if it is not one that was named.
+// route returns the counters of a route template, or those of other paths if Know was not told of it.
 func (t *Traffic) route(name string) *routeTraffic {
 	if r, ok := t.routes[name]; ok {
 		return r
@@ -90,14 +90,14 @@ func (t *Traffic) route(name string) *routeTraffic {
 	return t.other
 }
 
-// count notes one answer.
+// count counts one answer.
 func (t *Traffic) count(r *routeTraffic, plan, status int, took time.Duration) {
 	if status < 100 || status >= 100+statuses {
 		status = http.StatusInternalServerError
 	}
 	slot := &r.requests[plan][status-100]
 	counter := slot.Load()
-	if counter == nil { // the vector gives the same one to all who ask at once
+	if counter == nil { // concurrent callers get the same counter from the vector
 		made := t.requests.WithLabelValues(r.name, strconv.Itoa(status), plans[plan])
 		counter = &made
 		slot.Store(counter)

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// uses writes down when keys were last used, to the minute. Where many are in use that is a lot to write every minute:
-// it is written in portions, a few at every step, so that nothing else waits long for the database.
+// uses writes when keys were last used, to the minute. With many keys in use that is a lot to write every minute, so it
+// is done in portions, a few per step: nothing else waits long for the database.
 type uses struct {
 	keys *Keys
-	due  []use // what is still to be written
+	due  []use // not written yet
 	away bool  // the last portion could not be written
 }
 
-// use is that a key was used in a minute (Unix).
+// use says that a key was used in a minute (Unix).
 type use struct {
 	key    *knownKey
 	id     string
@@ -24,20 +24,20 @@ type use struct {
 
 const (
 	usesStep    = 500 * time.Millisecond
-	usesEvery   = 10  // steps from one look at all keys to the next: 5 s
-	usesPortion = 200 // keys that are written at once
-	usesAtStep  = 10  // portions of a step: 4,000 keys a second
+	usesEvery   = 10  // steps between two passes over all keys: 5 s
+	usesPortion = 200 // keys written by one query
+	usesAtStep  = 10  // portions per step: 4,000 keys a second
 
 	usesTimeout = 5 * time.Second // for a portion
 )
 
-// Flush writes the last uses that are not written yet, unless ctx ends. Not for use while Run runs.
+// Flush writes the last uses that are not written yet, unless ctx ends. It must not be called while Run runs.
 func (k *Keys) Flush(ctx context.Context) {
 	k.uses.collect()
 	k.uses.write(ctx, len(k.uses.due))
 }
 
-// run writes what is due until ctx ends, but not while the database is away.
+// run writes what is due until ctx ends, pausing while the database is away.
 func (u *uses) run(ctx context.Context) {
 	tick := time.NewTicker(usesStep)
 	defer tick.Stop()
@@ -53,7 +53,7 @@ func (u *uses) run(ctx context.Context) {
 	}
 }
 
-// step writes some of what is due; look tells it to see what that is, if all is written.
+// step writes some of what is due. If look is set and nothing is due, it collects first.
 func (u *uses) step(ctx context.Context, look bool) {
 	if look && len(u.due) == 0 {
 		u.collect()
@@ -61,7 +61,7 @@ func (u *uses) step(ctx context.Context, look bool) {
 	u.write(ctx, usesAtStep)
 }
 
-// collect sees what is due.
+// collect lists what is due.
 func (u *uses) collect() {
 	u.due = u.due[:0]
 	for key := range u.keys.known.all() {
@@ -74,7 +74,7 @@ func (u *uses) collect() {
 	})
 }
 
-// write writes so many portions of what is due, each of one minute.
+// write writes up to that many portions of what is due, each of a single minute.
 func (u *uses) write(ctx context.Context, portions int) {
 	for ; portions > 0 && len(u.due) > 0; portions-- {
 		var ids []string
@@ -87,7 +87,7 @@ func (u *uses) write(ctx context.Context, portions int) {
 		err := u.touch(ctx, ids, minute)
 		u.note(err)
 		if err != nil {
-			u.due = u.due[len(ids):] // seen again at the next look
+			u.due = u.due[len(ids):] // collected again later
 			return
 		}
 		for _, due := range u.due[:len(ids)] {
@@ -97,7 +97,7 @@ func (u *uses) write(ctx context.Context, portions int) {
 	}
 }
 
-// note logs when last uses cannot be written, and when they are again.
+// note logs when writing last uses begins to fail and when it works again.
 func (u *uses) note(err error) {
 	switch {
 	case err != nil && !u.away:

@@ -14,7 +14,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A database that takes no last uses is told of when that begins and when it ends, not at each of many tries.
+// If last uses cannot be written, the log says when that begins and when it ends, not at every attempt.
 func TestLastUsesThatCannotBeWrittenAreToldOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)

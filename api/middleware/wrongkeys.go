@@ -15,20 +15,20 @@ import (
 	"lottery/api/problem"
 )
 
-// WrongKeys slows down whoever tries keys: after so many wrong ones a minute from one address, the answer is 429.
-// A valid key behind the same address never meets it, since only wrong ones are counted, and refused.
+// WrongKeys slows down clients that guess keys: after too many wrong keys per minute from one address, the answer is
+// 429. Valid keys from the same address are unaffected: only requests with wrong keys are counted and refused.
 type WrongKeys struct {
 	limiter *limiter.Limiter
 	trusted []netip.Prefix
 	seed    maphash.Seed
 }
 
-// wrongKeyCounters is how many counters there are for all addresses together, so that nobody can fill the memory
-// by coming from many. Two addresses that share one are slowed a little earlier.
+// wrongKeyCounters is the number of counters for all addresses together, so that coming from many addresses cannot fill
+// the memory. Addresses that share a counter are slowed down a little earlier.
 const wrongKeyCounters = 1 << 16
 
-// NewWrongKeys allows perMinute wrong keys a minute from an address; 0 = as many as it likes. Trusted proxies may say
-// whose it is.
+// NewWrongKeys allows perMinute wrong keys per minute and address; 0 = no limit. trusted are the proxies whose
+// X-Forwarded-For is believed.
 func NewWrongKeys(perMinute int, trusted []netip.Prefix) *WrongKeys {
 	if perMinute <= 0 {
 		return nil
@@ -40,7 +40,8 @@ func NewWrongKeys(perMinute int, trusted []netip.Prefix) *WrongKeys {
 	}
 }
 
-// refusal is what a request gets that err refused: 429 instead, if err is a wrong key and there were too many.
+// refusal returns the answer to a request refused with err: 429 if err is a wrong key and there
+// were too many, else err.
 func (w *WrongKeys) refusal(ctx context.Context, r *http.Request, err error) error {
 	var p *problem.Problem
 	if w == nil || !errors.As(err, &p) || p.Code != problem.InvalidAPIKey {
@@ -49,7 +50,7 @@ func (w *WrongKeys) refusal(ctx context.Context, r *http.Request, err error) err
 	addr := ClientAddr(r, w.trusted)
 	counter := strconv.FormatUint(maphash.Comparable(w.seed, addr)%wrongKeyCounters, 36)
 	state, failed := w.limiter.Get(ctx, counter)
-	if failed != nil || !state.Reached { // the counters in memory do not fail
+	if failed != nil || !state.Reached { // counters in memory do not fail
 		return err
 	}
 	return &problem.Problem{

@@ -22,7 +22,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// door is RequireKey alone.
+// door is RequireKey on its own.
 func door(t *testing.T, wrong *middleware.WrongKeys) (handler http.Handler, valid string) {
 	t.Helper()
 	st := storetest.Open(t)
@@ -94,7 +94,7 @@ func TestWrongKeysAreSlowed(t *testing.T) {
 	}
 }
 
-// One customer has a whole /64.
+// A /64 counts as one customer.
 func TestWrongKeysOfIPv6(t *testing.T) {
 	t.Parallel()
 	h, _ := door(t, middleware.NewWrongKeys(4, nil))
