@@ -1,6 +1,5 @@
-// Package deflate writes what the API compresses itself: the codes and bits of RFC 1951, in the frame of RFC 1952
-// (gzip). It is for texts of which the caller knows more than a library can; whoever knows nothing is better served by
-// one.
+// Package deflate writes the texts that the API compresses itself: the codes and bits of RFC 1951, in the format of RFC
+// 1952 (gzip). It is for texts that the caller knows more about than a library can; for others, a library does better.
 package deflate
 
 import (
@@ -8,14 +7,14 @@ import (
 	"slices"
 )
 
-// What a match may be.
+// Limits of a match.
 const (
 	ShortestMatch = 3 // bytes
 	LongestMatch  = 258
-	Window        = 32 << 10 // how far back it may reach
+	Window        = 32 << 10 // how far back a match may reach
 )
 
-// How many symbols there are, and which of them ends a block.
+// Numbers of symbols, the symbol that ends a block, and the longest code.
 const (
 	LiteralSymbols  = 286 // bytes, the end of a block, and lengths of matches
 	DistanceSymbols = 30
@@ -23,37 +22,37 @@ const (
 	longestCode     = 15 // bits
 )
 
-// Code is the lowest N of Bits, in the order that they are written.
+// Code is the lowest N of Bits, in the order in which they are written.
 type Code struct {
 	Bits uint32
 	N    uint
 }
 
-// Codes is what the symbols of a block are written as.
+// Codes has the code of each symbol of a block.
 type Codes struct {
 	Literals  [256]Code              // by byte
-	Lengths   [LongestMatch + 1]Code // of matches, with the bits that follow the symbol's code
-	begin     []byte                 // the header of gzip, and what the block begins with, as far as its bytes are whole
-	rest      uint64                 // the bits of it that are left,
+	Lengths   [LongestMatch + 1]Code // of matches, with the extra bits after the symbol's code
+	begin     []byte                 // the whole bytes of the gzip header and of the block's beginning
+	rest      uint64                 // the remaining bits of that beginning,
 	restLen   uint                   // and how many they are
-	distances [32]Code               // by symbol, without the bits that follow
+	distances [32]Code               // by symbol, without the extra bits
 	end       Code
 }
 
-// fixed are the codes that a text need not tell: RFC 1951, 3.2.6.
+// fixed has the codes that a block need not define: RFC 1951, 3.2.6.
 var fixed = func() *Codes {
 	literals := slices.Concat(slices.Repeat([]uint8{8}, 144), slices.Repeat([]uint8{9}, 112), slices.Repeat([]uint8{7}, 24), slices.Repeat([]uint8{8}, 8))
 	return newCodes([]Code{{0b011, 3}}, literals, slices.Repeat([]uint8{5}, DistanceSymbols))
 }()
 
-// Distance is the code of a distance of at most Window, with the bits that follow: RFC 1951, 3.2.5.
+// Distance returns the code of a distance of at most Window, with its extra bits: RFC 1951, 3.2.5.
 func (c *Codes) Distance(distance int) Code {
 	symbol, extra := distanceSymbol(distance)
 	s := &c.distances[symbol&31]
 	return Code{s.Bits | uint32(distance-1)&(1<<extra-1)<<(s.N&31), s.N + extra}
 }
 
-// DistanceSymbol is the symbol that a distance is written with.
+// DistanceSymbol returns the symbol for a distance.
 func DistanceSymbol(distance int) int {
 	symbol, _ := distanceSymbol(distance)
 	return int(symbol)
@@ -68,10 +67,10 @@ func distanceSymbol(distance int) (symbol uint32, extra uint) {
 	return uint32(2*extra) + d>>extra, extra
 }
 
-// extraBits is how many bits follow the symbol of a length: RFC 1951, 3.2.5.
+// extraBits is the number of bits that follow the symbol of a length: RFC 1951, 3.2.5.
 func extraBits(symbol int) int { return max(0, (symbol-261)/4) }
 
-// LengthSymbol is the symbol that a length of a match is written with.
+// LengthSymbol returns the symbol for the length of a match.
 func LengthSymbol(length int) int {
 	beyond := ShortestMatch
 	for symbol := endOfBlock + 1; symbol < LiteralSymbols-1; symbol++ {
@@ -82,10 +81,10 @@ func LengthSymbol(length int) int {
 	return LiteralSymbols - 1
 }
 
-// gzipHeader is what a text compressed by gzip begins with (RFC 1952): nothing is told about it.
+// gzipHeader begins a gzip text (RFC 1952), with no name, time or other metadata.
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
-// newCodes makes codes of how long they are, for a block that begins with head.
+// newCodes makes codes from their lengths, for a block that begins with head.
 func newCodes(head []Code, literals, distances []uint8) *Codes {
 	c := &Codes{begin: make([]byte, BeginRoom)}
 	w := Writer{to: copy(c.begin, gzipHeader)}
@@ -109,13 +108,13 @@ func newCodes(head []Code, literals, distances []uint8) *Codes {
 	return c
 }
 
-// canonical is the codes that symbols have by the lengths of all their codes: RFC 1951, 3.2.2.
+// canonical assigns codes to symbols by the lengths of the codes: RFC 1951, 3.2.2.
 func canonical(lengths []uint8) []Code {
 	var count, next [longestCode + 2]uint32
 	for _, n := range lengths {
 		count[n]++
 	}
-	count[0] = 0 // those that have none
+	count[0] = 0 // symbols without a code
 	for n := range longestCode + 1 {
 		next[n+1] = (next[n] + count[n]) << 1
 	}

@@ -9,8 +9,8 @@ import (
 	"lottery/api/deflate"
 )
 
-// Texts written with codes for symbols that come as often as chance has it are read by two libraries: with every length
-// of a match, distances of every symbol, and all bytes.
+// Texts written with codes for random frequencies are read by two libraries: with every length of a match, distances of
+// every symbol, and all bytes.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -20,7 +20,7 @@ func TestCodes(t *testing.T) {
 		for _, often := range [][]int{literals[:], distances[:]} {
 			for i := range often {
 				often[i] = 1 + int(rng.ExpFloat64()*float64(seed%4)*1000)
-				if seed%5 == 0 { // as uneven as can be: codes may not be longer than 15 bits all the same
+				if seed%5 == 0 { // as uneven as possible: codes must still not exceed 15 bits
 					often[i] = 1 << (i % 40)
 				}
 			}
@@ -48,7 +48,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// What comes often has short codes, and what hardly ever comes long ones.
+// Frequent symbols have short codes and rare ones long codes.
 func TestCodesAreShort(t *testing.T) {
 	t.Parallel()
 	var literals [deflate.LiteralSymbols]int
@@ -64,7 +64,7 @@ func TestCodesAreShort(t *testing.T) {
 	}
 	codes := deflate.NewCodes(&literals, &distances)
 	for digit := '0'; digit <= '9'; digit++ {
-		if n := codes.Literals[digit].N; n < 3 || n > 4 { // 3.3 bits
+		if n := codes.Literals[digit].N; n < 3 || n > 4 { // ideally 3.3 bits
 			t.Errorf("one of ten that are alike is written in %d bits", n)
 		}
 	}
@@ -73,7 +73,7 @@ func TestCodesAreShort(t *testing.T) {
 	}
 }
 
-// RFC 1951, 3.2.5, has these in its tables.
+// These are from the tables of RFC 1951, 3.2.5.
 func TestSymbols(t *testing.T) {
 	t.Parallel()
 	for length, want := range map[int]int{3: 257, 10: 264, 11: 265, 12: 265, 13: 266, 18: 268, 19: 269, 34: 272, 35: 273, 66: 276, 67: 277, 115: 280, 131: 281, 226: 283, 227: 284, 257: 284, 258: 285} {

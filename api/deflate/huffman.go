@@ -2,17 +2,17 @@ package deflate
 
 import "slices"
 
-// NewCodes is the best codes for symbols that come as often as is told; their ratios matter, not their sizes. Whatever
-// may come must be told to come once at least.
+// NewCodes returns the best codes for symbols with the given frequencies, of which only the ratios matter. Every symbol
+// that may occur must have a frequency of at least one.
 func NewCodes(literals *[LiteralSymbols]int, distances *[DistanceSymbols]int) *Codes {
 	l, d := huffman(literals[:], longestCode), huffman(distances[:], longestCode)
 	return newCodes(head(l, d), l, d)
 }
 
-// head is what a block begins with that is the last one, and has codes of such lengths: RFC 1951, 3.2.7.
+// head is the beginning of a final block whose codes have the given lengths: RFC 1951, 3.2.7.
 func head(literals, distances []uint8) []Code {
 	order := [...]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
-	const longest = 7 // bits of a code of these
+	const longest = 7 // bits of the code of a length
 	told := repeated(slices.Concat(literals, distances))
 	var often [len(order)]int
 	for _, t := range told {
@@ -33,15 +33,15 @@ func head(literals, distances []uint8) []Code {
 	return all
 }
 
-// repeat is the symbol that says that the length before comes again, three to six times.
+// repeat is the symbol that repeats the previous length three to six times.
 const repeat = 16
 
 type toldLength struct {
 	symbol uint8 // a length, or repeat
-	times  int   // that it is repeated
+	times  int   // how often repeat repeats
 }
 
-// repeated is how lengths of codes are told.
+// repeated encodes lengths of codes with repeat.
 func repeated(lengths []uint8) (told []toldLength) {
 	for len(lengths) > 0 {
 		first := lengths[0]
@@ -63,12 +63,12 @@ func repeated(lengths []uint8) (told []toldLength) {
 	return told
 }
 
-// huffman is how long the best codes are for symbols that come as often as is told, of at most limit bits. A symbol
-// that never comes has none.
+// huffman returns the lengths of the best codes, of at most limit bits, for symbols with the given frequencies. A
+// symbol that never occurs has no code (0).
 func huffman(often []int, limit uint8) []uint8 {
 	type node struct {
 		often   int
-		symbols []int // below it
+		symbols []int // below this node
 	}
 	var open []node // the rarest last
 	put := func(n node) {

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// Mark is a place in a text where what stood at the last mark of its kind is likely to stand again.
+// Mark is a place in a text that is likely to repeat what follows the previous mark of its kind.
 type Mark struct {
 	At   int32
 	Kind uint8 // below 32
 }
 
-// AppendMarked appends a text compressed by gzip with fixed codes, of which whoever wrote it knows where what stands
-// again: nothing is looked for. Marks are in the order of the text.
+// AppendMarked appends a text in gzip format, with fixed codes. It does not search for repetitions: marks, in the order
+// of the text, say where they are.
 func AppendMarked(dst, text []byte, marks []Mark) []byte {
 	from, room := len(dst), fixedRoom(len(text))
 	dst = slices.Grow(dst, room)
 	out := dst[from : from+room]
 	w := Begin(out, fixed)
-	var last [32]int // places, counted from 1
+	var last [32]int // positions plus 1; 0 = none
 	written := 0
 	for _, m := range marks {
 		at, before := int(m.At), last[m.Kind&31]-1
 		last[m.Kind&31] = at + 1
-		if before < 0 || before == at { // the first of its kind; the same place again
+		if before < 0 || before == at { // the first of its kind, or the same place again
 			continue
 		}
-		if at < written { // the match before went on
+		if at < written { // the last match extends past this mark
 			before += written - at
 			at = written
 		}

@@ -8,8 +8,8 @@ import (
 	"lottery/api/deflate"
 )
 
-// Wherever marks are, what is read is the text: those of which nothing stands again, those within a match, and those
-// near the end.
+// Wherever the marks are, the text is read back: marks that nothing repeats, marks within a
+// match, and marks near the end.
 func TestMarked(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {

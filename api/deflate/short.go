@@ -9,23 +9,23 @@ import (
 	"sync"
 )
 
-// Short texts are compressed with fixed codes, and what stood before is found by one small table: to build codes for
-// each takes as long as all else that an answer costs. Decision 0024.
+// Short texts are compressed with fixed codes, and repetitions are found with one small table: building codes for each
+// text would take as long as the rest of an answer. Decision 0024.
 
 const (
-	// MaxShort is the length up to which a text is short: for longer ones codes of their own save more. A position in
-	// it must fit 16 bits.
+	// MaxShort is the length up to which a text is short; for longer ones, codes of their own save more. A position in
+	// a short text must fit in 16 bits.
 	MaxShort = 8 << 10
 
-	// lookedUp is how many bytes are looked up at once. Matches may be of 3, but to look for those of 4 and 5 takes a
-	// fifth longer, and saves nothing: most of them are better found as the end of a longer one.
+	// lookedUp is how many bytes are looked up at once. Matches may have 3 bytes, but searching for those of 4 and 5
+	// takes a fifth longer and saves nothing: most are better covered by the end of a longer match.
 	lookedUp = 6
 
 	seenBits = 11
 )
 
-// literals writes text[at:end], which at least seven bytes must follow. The fixed code of an ASCII character has as
-// many bits as the character, and begins at 0x30: seven of them are made at once.
+// literals writes text[at:end], which at least seven bytes must follow. The fixed code of an ASCII character is the
+// character plus 0x30, in 8 bits, so seven are made at once.
 func (w Writer) literals(out, text []byte, at, end int) Writer {
 	for ; at < end; at += 7 {
 		n := uint(min(end-at, 7)) * 8
@@ -35,7 +35,7 @@ func (w Writer) literals(out, text []byte, at, end int) Writer {
 			continue
 		}
 		b += 0x30303030303030 & (1<<(n&63) - 1)
-		b = b>>1&0x55555555555555 | b&0x55555555555555<<1 // codes are written from their highest bit on
+		b = b>>1&0x55555555555555 | b&0x55555555555555<<1 // codes are written from their highest bit down
 		b = b>>2&0x33333333333333 | b&0x33333333333333<<2
 		b = b>>4&0x0f0f0f0f0f0f0f | b&0x0f0f0f0f0f0f0f<<4
 		w = w.Add(b, n).Flush(out)
@@ -43,8 +43,8 @@ func (w Writer) literals(out, text []byte, at, end int) Writer {
 	return w
 }
 
-// places is where so many bytes as are looked up have stood last, by hash. What is below base is of other texts: to
-// clear the table for each would take a tenth of all.
+// places maps a hash of lookedUp bytes to where they last stood. Entries below base belong to earlier texts: clearing
+// the table for each text would take a tenth of the time.
 type places struct {
 	seen      [1 << seenBits]uint16
 	base, end int
@@ -52,7 +52,7 @@ type places struct {
 
 var placesPool = sync.Pool{New: func() any { return &places{end: 1} }}
 
-// forget makes p ready for a text of so many bytes.
+// forget prepares p for a text of the given length.
 func (p *places) forget(length int) {
 	p.base = p.end
 	if p.base+length > math.MaxUint16 {
@@ -62,10 +62,10 @@ func (p *places) forget(length int) {
 	p.end = p.base + length
 }
 
-// fixedRoom is how much room a text of so many bytes may take with fixed codes.
+// fixedRoom is the most room that a text of the given length takes with fixed codes.
 func fixedRoom(length int) int { return length + length/8 + 48 }
 
-// AppendShort appends a text of at most MaxShort bytes, compressed by gzip.
+// AppendShort appends a text of at most MaxShort bytes in gzip format.
 func AppendShort(dst, text []byte) []byte {
 	from, room := len(dst), fixedRoom(len(text))
 	dst = slices.Grow(dst, room)
@@ -96,7 +96,7 @@ func AppendShort(dst, text []byte) []byte {
 	return dst[:from+w.Text(fixed, out, text[written:]).End(fixed, out, crc32.ChecksumIEEE(text), len(text))]
 }
 
-// common is how many bytes a and b, the shorter, begin with alike.
+// common is the length of the common prefix of a and b, where b is not longer than a.
 func common(a, b []byte) int {
 	n := 0
 	for ; n+8 <= len(b); n += 8 {

@@ -13,7 +13,7 @@ import (
 	"lottery/api/deflate"
 )
 
-// checkShort has libraries read a text that we compressed.
+// checkShort checks that libraries can read a text that we compressed.
 func checkShort(t *testing.T, text []byte) {
 	t.Helper()
 	before := []byte("what stood there")
@@ -29,7 +29,7 @@ func checkShort(t *testing.T, text []byte) {
 	}
 }
 
-// readByAll is what libraries read of a text that we compressed.
+// readByAll returns what each library reads of a text that we compressed.
 func readByAll(t *testing.T, coded []byte) map[string][]byte {
 	t.Helper()
 	std, err := stdgzip.NewReader(bytes.NewReader(coded))

@@ -2,41 +2,41 @@ package deflate
 
 import "encoding/binary"
 
-// BeginRoom is how many bytes Begin may write.
+// BeginRoom is the most bytes that Begin writes.
 const BeginRoom = 320
 
-// Writer collects bits, the lowest first, and writes them to a buffer when they are flushed. It is a value: each call
-// gives the writer to go on with, so that it stays in the processor's registers.
+// Writer collects bits, lowest first, and writes them to a buffer when flushed. It is a value: each method returns the
+// writer to continue with, so that it stays in registers.
 type Writer struct {
 	bits uint64
 	n    uint
-	to   int // where in the buffer the next byte goes
+	to   int // index of the next byte in the buffer
 }
 
-// Begin writes what gzip and a block of such codes begin with; out must have room for BeginRoom bytes, or with the
-// fixed codes for 20.
+// Begin writes the beginning of a gzip text and of a block with codes c. out must have room for BeginRoom bytes, or for
+// 20 with the fixed codes.
 func Begin(out []byte, c *Codes) Writer {
 	return Writer{c.rest, c.restLen, copy(out, c.begin)}
 }
 
-// Len is how many bytes of the buffer are written.
+// Len is how many bytes of the buffer have been written.
 func (w Writer) Len() int { return w.to }
 
-// With adds a code. Between two flushes there may be codes of 56 bits.
+// With adds a code. At most 56 bits may be added between two flushes.
 func (w Writer) With(c Code) Writer { return w.Add(uint64(c.Bits), c.N) }
 
-// Add adds the lowest n of bits, of which no higher one may be set.
+// Add adds the lowest n of bits; the higher ones must be zero.
 func (w Writer) Add(bits uint64, n uint) Writer {
 	return Writer{w.bits | bits<<(w.n&63), w.n + n, w.to}
 }
 
-// Flush writes the bytes that are whole to out, which must have room for eight.
+// Flush writes all complete bytes to out, which must have room for eight.
 func (w Writer) Flush(out []byte) Writer {
 	binary.LittleEndian.PutUint64(out[w.to:], w.bits)
 	return Writer{w.bits >> (w.n & 56), w.n & 7, w.to + int(w.n/8)}
 }
 
-// Text writes a text as it is, whatever it holds: in two bytes for each of its own at most.
+// Text writes any text as literals, which takes at most two bytes for each of its bytes.
 func (w Writer) Text(c *Codes, out, text []byte) Writer {
 	for ; len(text) >= 3; text = text[3:] {
 		w = w.With(c.Literals[text[0]]).With(c.Literals[text[1]]).With(c.Literals[text[2]]).Flush(out)
@@ -47,8 +47,8 @@ func (w Writer) Text(c *Codes, out, text []byte) Writer {
 	return w
 }
 
-// End writes the end of the block and of gzip, for a text of so many bytes with that CRC-32; out must have room for 24
-// bytes. It gives how many bytes of out are written in all.
+// End writes the end of the block and of the gzip text, whose size and CRC-32 are given. out must have room for 24
+// bytes. It returns how many bytes of out have been written in total.
 func (w Writer) End(c *Codes, out []byte, sum uint32, size int) int {
 	w = w.With(c.end).Flush(out)
 	if w.n > 0 {
