@@ -1,4 +1,4 @@
-// Package accept reads the headers by which clients say what they take (RFC 9110, 12.4 and 12.5).
+// Package accept parses the headers by which clients state what they accept (RFC 9110, 12.4 and 12.5).
 package accept
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Quality is the q of the most specific range that matches name, or 0 where none does. The name is in lower case.
+// Quality returns the q value of the most specific range that matches name, or 0 if none does. name is in lower case.
 func Quality(header []string, name string, specificity func(pattern, name string) int) float64 {
 	q, most := 0.0, 0
 	for _, line := range header {
@@ -21,7 +21,7 @@ func Quality(header []string, name string, specificity func(pattern, name string
 	return q
 }
 
-// qValue reads q=0.5 out of a range's parameters; 1 if it is not there.
+// qValue returns the q value among a range's parameters; 1 if there is none, 0 if it is invalid.
 func qValue(parameters string) float64 {
 	for p := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
@@ -35,7 +35,7 @@ func qValue(parameters string) float64 {
 	return 1
 }
 
-// Media is how well a range of Accept names a media type; 0 = not at all.
+// Media is how specifically a range of Accept matches a media type; 0 = not at all.
 func Media(pattern, name string) int {
 	kind, _, _ := strings.Cut(name, "/")
 	switch pattern {
@@ -50,7 +50,7 @@ func Media(pattern, name string) int {
 	}
 }
 
-// Encoding is how well a range of Accept-Encoding names a coding; 0 = not at all.
+// Encoding is how specifically a range of Accept-Encoding matches a coding; 0 = not at all.
 func Encoding(pattern, name string) int {
 	switch pattern {
 	case name:
@@ -62,7 +62,7 @@ func Encoding(pattern, name string) int {
 	}
 }
 
-// Named is how well a range names a thing by its name alone: 1, or 0 = not at all.
+// Named is 1 if a range is the name itself, not a wildcard; else 0.
 func Named(pattern, name string) int {
 	if pattern == name {
 		return 1

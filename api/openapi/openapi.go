@@ -1,4 +1,4 @@
-// Package openapi is the contract of the API as an OpenAPI 3.1 document.
+// Package openapi holds the API's contract as an OpenAPI 3.1 document.
 package openapi
 
 import (
@@ -11,10 +11,10 @@ import (
 //go:embed openapi.yaml
 var document []byte
 
-// YAML is the document as it was written.
+// YAML returns the document as written.
 func YAML() []byte { return document }
 
-// JSON is the same document as JSON.
+// JSON returns the document converted to JSON.
 func JSON() ([]byte, error) {
 	b, err := yaml.YAMLToJSON(document)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package problem is how the API says no: RFC 9457 problem+json with stable codes.
+// Package problem is how the API reports errors: RFC 9457 problem+json with stable codes.
 package problem
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Code names a kind of failure. Codes are a contract; each is explained at /docs/errors/CODE.
+// Code names a kind of failure. Codes are part of the contract; each is explained at /docs/errors/CODE.
 type Code string
 
 // The codes of the API.
@@ -33,7 +33,7 @@ const (
 	Unavailable      Code = "unavailable"
 )
 
-// kind is what follows from a code alone.
+// kind is what a code alone determines.
 type kind struct {
 	status int
 	title  string
@@ -70,7 +70,7 @@ func Codes() map[Code]int {
 // ParameterCode is what is wrong with one parameter.
 type ParameterCode string
 
-// The codes of a parameter.
+// What may be wrong with a parameter.
 const (
 	Missing    ParameterCode = "missing"
 	Repeated   ParameterCode = "repeated"
@@ -93,10 +93,10 @@ type Problem struct {
 	Errors     []Parameter
 	RetryAfter time.Duration // rounded up to seconds; 0 = no header
 	Cause      error
-	Logged     bool // the log has the cause already
+	Logged     bool // the cause has been logged already
 }
 
-// New is a Problem with only a detail.
+// New returns a Problem with only a detail.
 func New(code Code, format string, args ...any) *Problem {
 	return &Problem{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
@@ -113,7 +113,7 @@ func (p *Problem) Unwrap() error { return p.Cause }
 // Status is the HTTP status of p.
 func (p *Problem) Status() int { return kinds[p.Code].status }
 
-// body is the JSON form, in the order of the contract.
+// body is the JSON form, in the contract's field order.
 type body struct {
 	Type      string      `json:"type"`
 	Title     string      `json:"title"`
@@ -124,7 +124,7 @@ type body struct {
 	Errors    []Parameter `json:"errors,omitempty"`
 }
 
-// Write answers with p. baseURL is the service's own public address, without a final slash.
+// Write answers with p. baseURL is the service's public address, without a trailing slash.
 func (p *Problem) Write(w http.ResponseWriter, baseURL, requestID string) {
 	k := kinds[p.Code]
 	h := w.Header()
@@ -141,15 +141,15 @@ func (p *Problem) Write(w http.ResponseWriter, baseURL, requestID string) {
 		Type: baseURL + "/docs/errors/" + string(p.Code), Title: k.title, Status: k.status,
 		Detail: clean(p.Detail), Code: p.Code, RequestID: requestID, Errors: p.Errors,
 	})
-	if err != nil { // strings and numbers only: cannot happen
+	if err != nil { // strings and numbers only: cannot fail
 		text = []byte("{}")
 	}
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(k.status)
-	_, _ = w.Write(text) // a client that has gone away needs no answer
+	_, _ = w.Write(text) // if it fails, the client has gone away
 }
 
-// clean keeps details readable where they quote what the client sent.
+// clean keeps details valid UTF-8 where they quote what the client sent.
 func clean(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
