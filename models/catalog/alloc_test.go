@@ -7,7 +7,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// What a request does allocates nothing when it brings its own slice for the draws.
+// A query does not allocate if the caller provides the slice for the draws.
 func TestQueriesDoNotAllocate(t *testing.T) {
 	if raceDetector {
 		t.Skip("under the race detector, pools forget things on purpose")
@@ -41,13 +41,13 @@ func TestQueriesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Building keeps nothing for each draw but the index: the memory bound of the product rests on it.
+// Apart from the index, building keeps nothing per draw: the product's memory bound relies on it.
 func TestMemoryPerDraw(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector has its own memory")
 	}
 	l := layout{name: "memory", draws: 200_000, games: 10}
-	const limit = 81 // bytes; two of the games are of five digits, which take a third more
+	const limit = 81 // bytes; two of the games have five digits, which take a third more
 	if used := bytesPerDraw(t, l); used > limit {
 		t.Errorf("%.1f bytes a draw, want at most %d", used, limit)
 	}

@@ -12,8 +12,8 @@ import (
 	"lottery/models/catalog"
 )
 
-// BenchmarkGrowth prints what ten draws cost to find in more and more data: the answer's size
-// is fixed, so the time should be too. Ten million draws only when LOTTERY_BENCH_LARGE is set, as `make bench` does.
+// BenchmarkGrowth prints the time to find ten draws in growing amounts of data: the answer's size is fixed, so the time
+// should be too. It uses ten million draws only if LOTTERY_BENCH_LARGE is set, as in `make bench`.
 func BenchmarkGrowth(b *testing.B) {
 	type question struct {
 		name string
@@ -50,11 +50,12 @@ func BenchmarkGrowth(b *testing.B) {
 		fmt.Println("|")
 	}
 	fmt.Println()
-	for b.Loop() { // what is measured is printed above
+	for b.Loop() { // the results are printed above
 	}
 }
 
-// timed is the time of a question, in microseconds, over many different ones: the median of some rounds after a first one.
+// timed returns the time of a query in microseconds, averaged over many different ones: the median
+// of rounds after a first.
 func timed(b *testing.B, c *catalog.Catalog, ask func(c *catalog.Catalog, q catalog.Query, i int, dst []catalog.Ref) []catalog.Ref) float64 {
 	const rounds, times = 7, 20_000
 	dst := make([]catalog.Ref, 0, 100)

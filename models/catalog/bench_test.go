@@ -13,8 +13,8 @@ import (
 	"lottery/models/catalog"
 )
 
-// layout is a shape of data: so many draws spread over so many games. The digits go round 3, 4, 3, 4, 5, the
-// tods of a game are two or four.
+// layout is a shape of data: a number of draws spread over a number of games. The digits cycle through 3, 4, 3, 4, 5;
+// games have two or four tods.
 type layout struct {
 	name  string
 	draws int
@@ -70,7 +70,7 @@ func (l layout) build(tb testing.TB) *catalog.Catalog {
 	return c
 }
 
-// eachLayout runs f on every layout; those of ten million draws only when LOTTERY_BENCH_LARGE is set.
+// eachLayout runs f on every layout, but on those of ten million draws only if LOTTERY_BENCH_LARGE is set.
 func eachLayout(b *testing.B, f func(b *testing.B, c *catalog.Catalog)) {
 	for _, l := range layouts {
 		b.Run(l.name, func(b *testing.B) {
@@ -88,7 +88,7 @@ var kept struct {
 	catalog *catalog.Catalog
 }
 
-// built keeps the last catalog, since testing calls a benchmark several times.
+// built caches the last catalog, since testing calls a benchmark several times.
 func built(tb testing.TB, l layout) *catalog.Catalog {
 	kept.Lock()
 	defer kept.Unlock()
@@ -126,14 +126,14 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-// bytesPerDraw is what a catalog of that layout keeps in memory.
+// bytesPerDraw measures how much memory a catalog of that layout retains.
 func bytesPerDraw(tb testing.TB, l layout) float64 {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	c := l.build(tb)
 	runtime.GC()
-	runtime.GC() // what pools held is gone after two
+	runtime.GC() // the contents of pools are gone after two collections
 	runtime.ReadMemStats(&after)
 	used := float64(after.HeapAlloc) - float64(before.HeapAlloc)
 	runtime.KeepAlive(c)
@@ -257,12 +257,12 @@ func BenchmarkStatsOfAllDates(b *testing.B) {
 func BenchmarkStatsInRange(b *testing.B) {
 	benchQuery(b, func(_ *catalog.Catalog, g *catalog.Game, q catalog.Query, r uint64, dst []catalog.Ref) []catalog.Ref {
 		randomRange(g, &q, r)
-		g.Stats(q.From, q.To, models.Tod(r>>60&1)) // half of them of one tod
+		g.Stats(q.From, q.To, models.Tod(r>>60&1)) // half of them for one tod
 		return dst
 	})
 }
 
-// numbersOf is a thousand numbers by digits, so that making one is no part of a measurement.
+// numbersOf has a thousand numbers by digits, so that making one is not part of a measurement.
 var numbersOf = func() (list [models.MaxDigits + 1][1000]string) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for digits := 1; digits <= models.MaxDigits; digits++ {

@@ -5,16 +5,16 @@ import (
 	"sort"
 )
 
-// bitset is a set of indices that counts the members in a range at once, and finds the next member in either
-// direction without reading long empty stretches.
+// bitset is a set of indices. It counts the members in a range quickly, and finds the next member in either direction
+// without reading long empty stretches.
 type bitset struct {
 	words []uint64
-	mask  []uint64 // only what is in it too is a member; nil: all are
-	ranks []uint32 // ranks[i] is how many members come before block i; one more for all
+	mask  []uint64 // only bits that are also set here are members; nil = all are
+	ranks []uint32 // ranks[i] is the number of members before block i; the last entry is the total
 }
 
 const (
-	blockShift = 9 // log2 of the indices that one entry of ranks stands for
+	blockShift = 9 // log2 of the number of indices per entry of ranks
 	wordShift  = 6
 	wordMask   = 1<<wordShift - 1
 	blockWords = 1 << (blockShift - wordShift)
@@ -23,7 +23,7 @@ const (
 // wordsFor is how many words hold n indices.
 func wordsFor(n int) int { return (n + wordMask) >> wordShift }
 
-// newBitset is the members of words that are in mask too, both of which must not change after it.
+// newBitset returns the intersection of words and mask (nil = all). Neither may change afterwards.
 func newBitset(words, mask []uint64) bitset {
 	b := bitset{words, mask, make([]uint32, (len(words)+blockWords-1)/blockWords+1)}
 	count := 0
@@ -44,7 +44,7 @@ func (b *bitset) word(i int) uint64 {
 	return b.words[i] & b.mask[i]
 }
 
-// before is how many members are less than i, which is at most the number of indices.
+// before is the number of members less than i, which must not exceed the number of indices.
 func (b *bitset) before(i int) int {
 	word := i >> wordShift
 	count := int(b.ranks[word/blockWords])
@@ -57,7 +57,7 @@ func (b *bitset) before(i int) int {
 	return count
 }
 
-// next is the smallest member that is at least i. There must be one.
+// next returns the smallest member that is at least i. There must be one.
 func (b *bitset) next(i int) int {
 	word := i >> wordShift
 	if w := b.word(word) >> (i & wordMask); w != 0 {
@@ -69,7 +69,7 @@ func (b *bitset) next(i int) int {
 			return word<<wordShift + bits.TrailingZeros64(w)
 		}
 	}
-	// Blocks from here to the next member add nothing to the ranks.
+	// Skip blocks without members by searching the ranks, which do not grow there.
 	block := word / blockWords
 	seen := b.ranks[block]
 	block += sort.Search(len(b.ranks)-1-block, func(skip int) bool { return b.ranks[block+skip+1] > seen })
@@ -78,7 +78,7 @@ func (b *bitset) next(i int) int {
 	return word<<wordShift + bits.TrailingZeros64(b.word(word))
 }
 
-// previous is the greatest member that is less than i. There must be one.
+// previous returns the greatest member less than i. There must be one.
 func (b *bitset) previous(i int) int {
 	i--
 	word := i >> wordShift

@@ -6,11 +6,11 @@ import (
 	"lottery/models"
 )
 
-// A box is what box matching compares: digits in ascending order. The boxes of n digits are numbered in
-// ascending order of those digits; there are few of them (220 of three digits, 92,378 of ten), so that the
-// number of a box can index a table.
+// A box is the digits of a number in ascending order, which is what box matching compares. The boxes of n digits are
+// numbered in ascending order of those digits. There are few (220 for three digits, 92,378 for ten), so the number of
+// a box can index a table.
 
-// boxesFrom is how many boxes have length digits, none of them below lowest: C(length+9-lowest, length).
+// boxesFrom is the number of boxes of length digits with no digit below lowest: C(length+9-lowest, length).
 func boxesFrom(length, lowest int) uint32 {
 	ways := 1
 	for i := 1; i <= length; i++ {
@@ -19,10 +19,10 @@ func boxesFrom(length, lowest int) uint32 {
 	return uint32(ways)
 }
 
-// boxCount is how many boxes of that many digits there are.
+// boxCount is the number of boxes with that many digits.
 func boxCount(digits int) int { return int(boxesFrom(digits, 0)) }
 
-// boxesBelow counts, by length and digit, the boxes of that length that start with a lower digit.
+// boxesBelow[length][digit] is the number of boxes of that length whose first digit is less than digit.
 var boxesBelow = func() (below [models.MaxDigits][11]uint32) {
 	for length := range below {
 		for digit := range 10 {
@@ -32,7 +32,7 @@ var boxesBelow = func() (below [models.MaxDigits][11]uint32) {
 	return below
 }()
 
-// boxOf is the box of a number of that many digits.
+// boxOf returns the box of a number with that many digits.
 func boxOf(number uint64, digits int) uint32 {
 	var count [10]uint8
 	for range digits {
@@ -50,7 +50,7 @@ func boxOf(number uint64, digits int) uint32 {
 	return rank
 }
 
-// boxNumber is the digits of a box in ascending order, as a decimal number: the inverse of boxOf.
+// boxNumber returns the digits of a box in ascending order as a decimal number: the inverse of boxOf.
 func boxNumber(box uint32, digits int) uint64 {
 	number, digit := uint64(0), 0
 	for left := digits - 1; left >= 0; left-- {
@@ -64,21 +64,21 @@ func boxNumber(box uint32, digits int) uint64 {
 	return number
 }
 
-// tableDigits is the most digits for which numbers index tables: boxTable, and counts of every number.
+// tableDigits is the most digits for which numbers index tables: those of boxTable, and counts per number.
 const tableDigits = 5
 
-// boxesOf is the boxes of that many digits.
+// boxesOf has tables of the boxes with a given number of digits.
 type boxesOf struct {
 	once    sync.Once
 	boxes   []uint16 // by number
 	numbers []uint32 // the digits in ascending order, as a number, by box
-	ways    []uint8  // in how many orders they can stand, by box
-	sums    []uint8  // of the digits, by box
+	ways    []uint8  // number of distinct orders of the digits, by box
+	sums    []uint8  // sum of the digits, by box
 }
 
 var boxTables [tableDigits + 1]boxesOf
 
-// boxTable is boxOf of every number of up to tableDigits digits; nil for more. It is made when first needed.
+// boxTable returns boxOf of every number with up to tableDigits digits, or nil for more. It is made on first use.
 func boxTable(digits int) *boxesOf {
 	if digits > tableDigits {
 		return nil
@@ -90,7 +90,7 @@ func boxTable(digits int) *boxesOf {
 		t.ways, t.sums = make([]uint8, boxes), make([]uint8, boxes)
 		for number := range t.boxes {
 			box := boxOf(uint64(number), digits)
-			if t.boxes[number] = uint16(box); t.ways[box] == 0 { // the least of the box
+			if t.boxes[number] = uint16(box); t.ways[box] == 0 { // the smallest number of the box
 				t.numbers[box], t.sums[box] = uint32(number), uint8(digitSum(uint64(number)))
 			}
 			t.ways[box]++

@@ -10,19 +10,19 @@ import (
 	"lottery/models"
 )
 
-// Builder gathers draws for one Catalog. It is for one goroutine, and for one Build.
+// Builder collects draws for one Catalog. It is for one goroutine and one call of Build.
 type Builder struct {
 	version models.DataVersion
 	games   map[string]*GameBuilder
 }
 
-// NewBuilder starts a catalog of that data version.
+// NewBuilder starts a catalog of the given data version.
 func NewBuilder(version models.DataVersion) *Builder {
 	return &Builder{version: version, games: make(map[string]*GameBuilder)}
 }
 
-// Game starts a game, or continues it: then what the first call said of it stands. A game to which no draw is
-// added is left out of the catalog.
+// Game starts a game, or continues it, in which case the description from the first call stands. A game without draws
+// is left out of the catalog.
 func (b *Builder) Game(g models.Game) *GameBuilder {
 	started, ok := b.games[g.ID]
 	if !ok {
@@ -32,8 +32,8 @@ func (b *Builder) Game(g models.Game) *GameBuilder {
 	return started
 }
 
-// Build makes the catalog and uses up the builder: the draws move into the catalog. Two draws in one slot
-// are an error (models.CodeConflict) that names one such slot of the first such game.
+// Build makes the catalog and uses up the builder: the draws move into the catalog. Two draws in the same slot are an
+// error (models.CodeConflict), which names one such slot of the first such game.
 func (b *Builder) Build() (*Catalog, error) {
 	filled := make([]*GameBuilder, 0, len(b.games))
 	for _, g := range b.games {
@@ -71,24 +71,24 @@ func (b *Builder) Build() (*Catalog, error) {
 	return newCatalog(b.version, games), nil
 }
 
-// maxDraws is how many draws a game can hold: a number of ten digits and a position share 64 bits.
+// maxDraws is how many draws a game can hold: a ten-digit number and a position share 64 bits.
 const maxDraws = 1 << 28
 
-// GameBuilder gathers the draws of one game.
+// GameBuilder collects the draws of one game.
 type GameBuilder struct {
 	game     models.Game
 	byTod    [models.TodCount + 1][]draw
-	unsorted models.TodSet // those of which a draw came after a later one, or twice
+	unsorted models.TodSet // tods with a draw that came after a later one, or in the same slot
 	count    int
 }
 
-// Add takes one draw. The draws may come in any order; ascending (date, tod, sequence) is the fastest. An
-// error (models.CodeInvalid) tells why the catalog cannot hold the draw, and leaves it out.
+// Add adds a draw. Draws may come in any order; ascending (date, tod, sequence) is fastest. An error
+// (models.CodeInvalid) says why the catalog cannot hold the draw, which is left out.
 func (g *GameBuilder) Add(date models.Date, tod models.Tod, sequence int, number string) error {
 	return add(g, date, tod, sequence, number)
 }
 
-// AddBytes is Add for a number in bytes, which it does not keep.
+// AddBytes is Add for a number given as bytes, which it does not retain.
 func (g *GameBuilder) AddBytes(date models.Date, tod models.Tod, sequence int, number []byte) error {
 	return add(g, date, tod, sequence, number)
 }
@@ -115,7 +115,7 @@ func add[T string | []byte](g *GameBuilder, date models.Date, tod models.Tod, se
 	return nil
 }
 
-// parseNumber is the value of 1…models.MaxDigits ASCII digits.
+// parseNumber parses 1 to models.MaxDigits ASCII digits.
 func parseNumber[T string | []byte](number T) (uint64, bool) {
 	if len(number) == 0 || len(number) > models.MaxDigits {
 		return 0, false
@@ -150,7 +150,7 @@ func (g *GameBuilder) build(s *scratch) (*Game, error) {
 	return newGame(&g.game, &g.byTod, s), nil
 }
 
-// scratch is what one worker of Build uses for one game after the other.
+// scratch is memory that a worker of Build reuses from game to game.
 type scratch struct {
 	groups    []uint32
 	keyStarts []uint32
@@ -169,7 +169,7 @@ func (s *scratch) groupsOf(n int) []uint32 {
 	return s.groups
 }
 
-// keyStartsOf has room for n keys.
+// keyStartsOf returns room for n keys, not cleared.
 func (s *scratch) keyStartsOf(n int) []uint32 {
 	s.keyStarts = slices.Grow(s.keyStarts[:0], n)[:n]
 	return s.keyStarts

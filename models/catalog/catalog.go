@@ -2,10 +2,10 @@ package catalog
 
 import "lottery/models"
 
-// Catalog is every draw of one data version.
+// Catalog holds every draw of one data version.
 type Catalog struct {
 	version  models.DataVersion
-	games    []*Game // by id ascending; Game.rank is the place here
+	games    []*Game // ascending by id; Game.rank is the index here
 	byID     map[string]*Game
 	byDigits [models.MaxDigits + 1][]*Game
 	orders   [models.MaxDigits + 1]mergeOrders
@@ -44,22 +44,22 @@ func newCatalog(version models.DataVersion, games []*Game) *Catalog {
 	return c
 }
 
-// Version is the state of the data that the catalog was built from.
+// Version returns the state of the data that the catalog was built from.
 func (c *Catalog) Version() models.DataVersion { return c.version }
 
-// Games is the games that have draws, by id ascending. The slice is shared: do not change it.
+// Games returns the games that have draws, ascending by id. The slice is shared: do not change it.
 func (c *Catalog) Games() []*Game { return c.games }
 
-// Game is the game of that id, if it has draws.
+// Game returns the game with that id, if it has draws.
 func (c *Catalog) Game(id string) (*Game, bool) {
 	g, ok := c.byID[id]
 	return g, ok
 }
 
-// Types is the game types that exist, fewest digits first. The slice is shared: do not change it.
+// Types returns the types of the games, fewest digits first. The slice is shared: do not change it.
 func (c *Catalog) Types() []string { return c.types }
 
-// OfType is the games of a type, by id ascending; nil if there are none. The slice is shared: do not change it.
+// OfType returns the games of a type, ascending by id; nil if there are none. The slice is shared: do not change it.
 func (c *Catalog) OfType(gameType string) []*Game {
 	for _, same := range c.byDigits {
 		if len(same) > 0 && same[0].Type == gameType {
@@ -69,10 +69,10 @@ func (c *Catalog) OfType(gameType string) []*Game {
 	return nil
 }
 
-// TotalDraws is the number of draws of all games.
+// TotalDraws is the number of draws in all games.
 func (c *Catalog) TotalDraws() int { return c.draws }
 
-// Range is the dates of the oldest and the newest draw; ok is false where there are no draws.
+// Range returns the dates of the oldest and the newest draw; ok is false if there are no draws.
 func (c *Catalog) Range() (first, last models.Date, ok bool) {
 	return c.first, c.last, len(c.games) > 0
 }

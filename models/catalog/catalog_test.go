@@ -153,7 +153,7 @@ func TestMissingDays(t *testing.T) {
 	}
 }
 
-// A walk by cursor over catalogs that grow meanwhile gives each draw of the first one exactly once.
+// A cursor walk over catalogs that grow meanwhile returns each draw of the first one exactly once.
 func TestCursorOutlivesItsCatalog(t *testing.T) {
 	games := []models.Game{game("aa", 3), game("bb", 3), game("cc", 2)}
 	var rows []row
@@ -214,7 +214,7 @@ func TestCursorOutlivesItsCatalog(t *testing.T) {
 	}
 }
 
-// Readers of every kind at once, while the catalog is swapped; -race does the checking.
+// Concurrent readers of every kind while the catalog is swapped; -race does the checking.
 func TestConcurrentReaders(t *testing.T) {
 	c, rows, _ := goldenCatalog(t)
 	var live catalog.Live
@@ -243,8 +243,8 @@ func TestConcurrentReaders(t *testing.T) {
 	readers.Wait()
 }
 
-// So many games of as many digits that a place among them takes a byte, and one more; and but a few: of all times of day
-// and of one, in all games and in some.
+// As many games of the same number of digits as an index of a byte can tell apart, one more, and only a few: for all
+// times of day and for one, in all games and in some.
 func TestSearchInManyGames(t *testing.T) {
 	for _, count := range []int{3, 255, 256, 257} {
 		var games []models.Game
@@ -273,8 +273,8 @@ func TestSearchInManyGames(t *testing.T) {
 	}
 }
 
-// Draws on the first and the last dates that there are, and next to them, are found by ranges and cursors that begin, end or
-// lie there, also past them.
+// Draws on the first and last possible dates, and next to them, are found by ranges and cursors that begin, end or lie
+// on these dates or beyond.
 func TestFirstAndLastDates(t *testing.T) {
 	games := []models.Game{game("aa", 3), game("bb", 3)}
 	var rows []row

@@ -2,12 +2,12 @@ package catalog
 
 import "lottery/models"
 
-// draw packs all that the catalog knows of one draw of a game: days since models.FirstDate (17 bits), tod (3),
-// sequence (7), number (34, which holds ten digits). One read of memory fetches it, and the draws of a game
-// compare as their slots (date, tod, sequence) do, since no two have the same.
+// draw packs everything about one draw of a game: days since models.FirstDate (17 bits), tod (3), sequence (7), number
+// (34, enough for ten digits). One memory read fetches it. Draws of a game compare like their slots (date, tod,
+// sequence), since no two share a slot.
 type draw uint64
 
-// slot is the part of a draw that tells when it was: date, tod, sequence.
+// slot is the part of a draw that says when it was: date, tod, sequence.
 type slot uint32
 
 const (
@@ -21,7 +21,7 @@ const (
 	slotBits     = 17 + dayShift
 )
 
-// newDraw packs what the Builder has checked.
+// newDraw packs values that the Builder has checked.
 func newDraw(date models.Date, tod models.Tod, sequence int, number uint64) draw {
 	s := slot(date-models.FirstDate)<<dayShift | slot(tod)<<sequenceBits | slot(sequence)
 	return draw(s)<<numberBits | draw(number)
@@ -37,22 +37,22 @@ func (s slot) sequence() int     { return int(s & sequenceMask) }
 
 func (s slot) isStartOfDay() bool { return s&(1<<dayShift-1) == 0 }
 
-// first is the least draw that s can hold: draws below it come before s.
+// first is the least possible draw in s: draws less than it come before s.
 func (s slot) first() draw { return draw(s) << numberBits }
 
-// moment is the date and tod: what orders draws of different games.
+// moment is the date and tod, which order draws of different games.
 func (s slot) moment() uint32 { return uint32(s >> sequenceBits) }
 
 // lastSlot comes after all slots.
 const lastSlot slot = 1<<slotBits - 1
 
-// startOfDay is the smallest slot of a date, and the one before or after all slots for dates out of range.
+// startOfDay is the smallest slot of a date. For dates out of range it is before or after all slots.
 func startOfDay(date models.Date) slot {
 	return slot(min(max(date, models.FirstDate), models.LastDate+1)-models.FirstDate) << dayShift
 }
 
-// slotNear is the slot of a position that nobody has checked: what is out of range becomes the nearest bound
-// that compares in the same way.
+// slotNear returns the slot of an unchecked position: values out of range become the nearest
+// bound that compares the same.
 func slotNear(p *Position) slot {
 	start := startOfDay(p.Date)
 	if p.Date < models.FirstDate || p.Date > models.LastDate {

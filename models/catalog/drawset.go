@@ -2,14 +2,14 @@ package catalog
 
 import "lottery/models"
 
-// drawSet is the draws of a game that have something in common, as sets of positions: for what is so frequent, or had by
-// a draw so often, that lists would take more. They are a bit for each draw, and a quarter of one for each tod.
+// drawSet is the draws of a game that share a property, as sets of positions. It is for properties so frequent, or so
+// many per draw, that lists would be larger. The sets take one bit per draw, plus a quarter of a bit for each tod.
 type drawSet struct {
 	all   bitset
 	byTod []bitset // by section
 }
 
-// of is the draws of a tod, of any for 0; nil if the game has none of that tod.
+// of returns the draws of a tod, or of all for 0; nil if the game has no draws of that tod.
 func (s *drawSet) of(g *Game, tod models.Tod) *bitset {
 	if tod == 0 {
 		return &s.all
@@ -21,7 +21,7 @@ func (s *drawSet) of(g *Game, tod models.Tod) *bitset {
 	return &s.byTod[section]
 }
 
-// newWords is n empty sets of the game's draws.
+// newWords returns n empty sets of the game's draws.
 func newWords(g *Game, n int) [][]uint64 {
 	sets := make([][]uint64, n)
 	for i := range sets {
@@ -42,7 +42,7 @@ func newDrawSets(g *Game, words [][]uint64) []drawSet {
 	return sets
 }
 
-// newSumSets tells for each sum of digits which draws have it. That takes 5 bytes a draw for three digits, 8 for five.
+// newSumSets returns the set of draws for each sum of digits. They take 5 bytes a draw for three digits, 8 for five.
 func newSumSets(g *Game) []drawSet {
 	sets := newWords(g, 9*g.Digits+1)
 	for i, d := range g.draws {

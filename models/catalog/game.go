@@ -6,20 +6,20 @@ import (
 	"lottery/models"
 )
 
-// Game is one game with all its draws, of which there is at least one. Its fields are for reading only.
+// Game is a game with all its draws, at least one. Its fields are read-only.
 type Game struct {
 	ID           string // lower-case words joined by hyphens: ny-win-4
 	Name         string
 	Type         string // pick + the number of digits
 	Jurisdiction string
-	Digits       int // of a number, 1…models.MaxDigits
+	Digits       int // per number, 1…models.MaxDigits
 
-	rank      uint32 // place among the catalog's games by id
-	place     uint32 // the same, among those of as many digits
+	rank      uint32 // index among the catalog's games
+	place     uint32 // index among the catalog's games with as many digits
 	draws     []draw // ascending; a draw's index here is its position
 	times     timeline
-	sections  []section                  // of those tods that have draws
-	sectionOf [models.TodCount + 1]uint8 // its index in sections
+	sections  []section                  // of the tods that have draws
+	sectionOf [models.TodCount + 1]uint8 // index in sections by tod
 	missing   int
 	latest    []Ref
 
@@ -27,13 +27,13 @@ type Game struct {
 	box   keyIndex
 	bySum []drawSet
 	pairs pairIndex
-	// By tod; 0: of all.
+	// By tod; 0 = all.
 	stored  [models.TodCount + 1]storedCounts
 	leaders [models.TodCount + 1]leaders
 	whole   [models.TodCount + 1]wholeStats
 }
 
-// newGame indexes draws given by tod, each tod's ascending and one a slot.
+// newGame indexes draws given by tod, ascending within each tod and at most one per slot.
 func newGame(of *models.Game, byTod *[models.TodCount + 1][]draw, s *scratch) *Game {
 	g := &Game{ID: of.ID, Name: of.Name, Type: of.Type(), Jurisdiction: of.Jurisdiction, Digits: of.Digits}
 	g.putTogether(byTod)
@@ -51,10 +51,10 @@ func newGame(of *models.Game, byTod *[models.TodCount + 1][]draw, s *scratch) *G
 	return g
 }
 
-// Rank is the game's place among its catalog's games, from 0.
+// Rank is the game's index among its catalog's games.
 func (g *Game) Rank() int { return int(g.rank) }
 
-// putTogether puts the draws of all tods into one order and empties byTod.
+// putTogether merges the draws of all tods into one order and empties byTod.
 func (g *Game) putTogether(byTod *[models.TodCount + 1][]draw) {
 	rest := *byTod
 	count := 0
@@ -83,7 +83,7 @@ func (g *Game) putTogether(byTod *[models.TodCount + 1][]draw) {
 	slices.SortFunc(g.latest, func(a, b Ref) int { return int(b.slot()) - int(a.slot()) })
 }
 
-// Tods is the times of day that the game has draws of.
+// Tods returns the times of day that have draws.
 func (g *Game) Tods() models.TodSet {
 	var set models.TodSet
 	for i := range g.sections {
@@ -101,14 +101,14 @@ func (g *Game) First() models.Date { return g.times.first.date() }
 // Last is the date of the newest draw.
 func (g *Game) Last() models.Date { return g.times.last.date() }
 
-// MissingDays counts the dates from First to Last on which the game should have drawn, by its draw days, and
-// of which there is no draw.
+// MissingDays is the number of dates from First to Last on which the game should have drawn, by its draw
+// days, but that have no draw.
 func (g *Game) MissingDays() int { return g.missing }
 
-// Latest is the newest draw of each tod, newest first. The slice is shared: do not change it.
+// Latest returns the newest draw of each tod, newest first. The slice is shared: do not change it.
 func (g *Game) Latest() []Ref { return g.latest }
 
-// missingDays asks the calendar only about the dates without a draw.
+// missingDays consults the draw days only for dates without a draw.
 func missingDays(g *Game, days models.DrawDays, all models.TodSet, s *scratch) int {
 	first := g.First()
 	drawn := s.daysOf(int(g.Last()-first) + 1)
@@ -132,7 +132,7 @@ func digitSum(number uint64) uint64 {
 	return sum
 }
 
-// boxKey is the key of box postings: the box of a number of that many digits.
+// boxKey returns a function from numbers of that many digits to their boxes.
 func boxKey(digits int) keyFunc {
 	if table := boxTable(digits); table != nil {
 		return func(number uint64) uint64 { return uint64(table.boxes[number]) }

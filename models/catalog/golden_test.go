@@ -11,7 +11,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// The draws of the golden tables, newest first as lists run: each has the letter that the tables call it by.
+// The draws of the golden tables, newest first like lists. Each has the letter that the tables use for it.
 const goldenDraws = `
 A bb-pick-3  2024-01-03 Night     1 112
 B cc-pick-5  2024-01-03 Morning   1 00000
@@ -76,7 +76,7 @@ func TestQueriesGolden(t *testing.T) {
 
 	for name, test := range map[string]struct {
 		ask        question
-		want       string // letters in list order; small ones are exact matches
+		want       string // letters in list order; lower case marks exact matches
 		exact, box int
 	}{
 		"all":                          {ask: list(all), want: "ABCDEFGHIJKL"},
@@ -177,7 +177,7 @@ func TestQueriesGolden(t *testing.T) {
 	}
 }
 
-// resume cuts the list at every place and goes on after it, with every limit; and goes on after every draw of
+// resume cuts the list at every place and continues after it, with every limit; it also continues after every draw of
 // the catalog, listed or not.
 func resume(t *testing.T, c *catalog.Catalog, rows []row, q question, whole answer) {
 	for i, r := range whole.rows {

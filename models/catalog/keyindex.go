@@ -7,18 +7,18 @@ import (
 	"lottery/models"
 )
 
-// keyIndex lists draws by number or by box, of which there may be too many for a table. It holds the draws themselves
-// (8 bytes), which saves a look at each where those of a key lie far apart, in one list for all tods, so that a search
-// that wants them all looks into one place; and says which of them each tod has (4 bytes).
+// keyIndex lists draws by number or by box; there may be too many of these for a table. It holds the draws themselves
+// (8 bytes each), since those of a key may lie far apart in the game's array, and holds all tods in one list, so that a
+// search of all tods reads one place. byTod (4 bytes a draw) says which draws each tod has.
 type keyIndex struct {
 	key    keyFunc
-	list   []draw   // by key, ascending in each
-	byTod  []uint32 // indices of list, by key and section, ascending in each: those of a key are where its draws are
-	ends   []uint32 // ends[key·tods + section] is where that group ends in byTod; nil if there are too many for a table
-	groups int      // of a key: how many tods the game has
+	list   []draw   // by key, ascending within each
+	byTod  []uint32 // indices in list by key and section, ascending within each; a key's range is the same as in list
+	ends   []uint32 // ends[key·tods + section] is the end of that group in byTod; nil = too many keys for a table
+	groups int      // groups per key: the number of the game's tods
 }
 
-// newKeyIndex makes a table if that is worth its memory (up to 8 bytes a draw), else sorts.
+// newKeyIndex uses a table of ends if that takes at most 8 bytes a draw, else sorts.
 func newKeyIndex(g *Game, s *scratch, keys uint64, key keyFunc) keyIndex {
 	x := keyIndex{key: key, list: make([]draw, len(g.draws)), byTod: make([]uint32, len(g.draws)), groups: len(g.sections)}
 	if keys*uint64(x.groups) <= 2*uint64(len(g.draws)) {
@@ -73,7 +73,7 @@ func (x *keyIndex) fillSorted(g *Game, s *scratch, keys uint64) {
 	}
 }
 
-// find is where the draws of a key are in list: low…high-1.
+// find returns the range of a key's draws in list: low…high-1.
 func (x *keyIndex) find(key uint64) (low, high int) {
 	if x.ends != nil {
 		group := int(key) * x.groups
@@ -84,7 +84,7 @@ func (x *keyIndex) find(key uint64) (low, high int) {
 	}
 	low = sort.Search(len(x.list), func(i int) bool { return x.key(x.list[i].number()) >= key })
 	rest := x.list[low:]
-	// The key has few draws, or there would be a table: look near before looking far.
+	// Without a table the key has few draws: look near low first.
 	near := 1
 	for near < len(rest) && x.key(rest[near-1].number()) == key {
 		near *= 2
@@ -93,7 +93,8 @@ func (x *keyIndex) find(key uint64) (low, high int) {
 	return low, low + sort.Search(near, func(i int) bool { return x.key(rest[i].number()) > key })
 }
 
-// ofTod is the indices of the draws of one section among those of a key, which find has found at low…high-1.
+// ofTod returns the indices of those draws of a key that are in a section. find has found the
+// key's draws at low…high-1.
 func (x *keyIndex) ofTod(g *Game, key uint64, low, high int, section uint8) []uint32 {
 	if x.ends != nil {
 		group := int(key)*x.groups + int(section)
@@ -109,8 +110,8 @@ func (x *keyIndex) ofTod(g *Game, key uint64, low, high int, section uint8) []ui
 	return list[before(section):before(section+1)]
 }
 
-// within is which draws of a key a window has, as indices of list; or for a tod, as indices of some, which name the
-// draws in list.
+// within returns which draws of a key are in a window, as a range of indices in list. If tod is not 0, the range is in
+// some instead, which holds indices in list.
 func (x *keyIndex) within(g *Game, w *span[slot], key uint64, tod models.Tod) (p span[int], some []uint32) {
 	low, high := x.find(key)
 	draws := x.list[low:high]

@@ -6,32 +6,32 @@ import (
 	"lottery/models"
 )
 
-// leaders knows, for games of four and five digits, what was drawn between any two of a few marks in the game's draws:
-// how often each box and each digit by place, and the numbers that were drawn most. The statistics of a range are those
-// between the marks nearest to its ends, mended by the few draws between those and the ends, so that nobody has to look
-// at ten thousand numbers. It is of one tod or of all.
+// leaders precomputes, for games of four and five digits, what was drawn between any two of a few marks in the game's
+// draws: how often each box and each digit by place, and the most frequent numbers. The statistics of a range are those
+// between the marks nearest to its ends, corrected by the few draws between marks and ends; so ten thousand numbers
+// need not be scanned. It covers one tod or all.
 type leaders struct {
-	tod   models.Tod // 0: all
-	step  int        // from mark to mark, in positions; 0: the game has too few draws, or numbers, to be worth it
-	end   int        // the last mark, which is where the draws end
+	tod   models.Tod // 0 = all
+	step  int        // distance of marks in positions; 0 = the game has too few draws, or numbers, for this to pay off
+	end   int        // the last mark, at the end of the draws
 	marks int
-	sums  []uint32 // of each mark, how often each box and each digit by place was drawn before it
-	leads []lead   // of each two marks: those of the first, of the second, …
+	sums  []uint32 // per mark: how often each box, and each digit by place, was drawn before it
+	leads []lead   // per pair of marks: (0,1), (0,2), …, (1,2), …
 	list  []leader
 }
 
-// lead is the numbers that were drawn at least floor times between two marks, of which there are ten or more unless
-// floor is 1: where they end in the list. Where floor is 0 there would be too many, or too few.
+// lead describes the numbers drawn at least floor times between two marks; there are at least ten of them unless floor
+// is 1. end is where they end in leaders.list. floor is 0 if there would be too many or too few of them.
 type lead struct {
 	end   uint32
 	floor uint32
 }
 
-// leader is a number and how much more often than floor it was drawn.
+// leader is a number, and how many times more often than floor it was drawn.
 type leader uint32
 
 const (
-	leaderBits = 15 // of how much more often
+	leaderBits = 15 // for how many times more
 	mostAbove  = 1<<leaderBits - 1
 )
 
@@ -39,23 +39,22 @@ func (l leader) number() uint64 { return uint64(l >> leaderBits) }
 func (l leader) above() int     { return int(l & mostAbove) }
 
 const (
-	// leadersPart of all numbers, and mostLeaders, are leaders at most. Where nearly all numbers were drawn once or
-	// twice, half of them may have come as often as the tenth.
+	// leadersPart (a fraction of all numbers) and mostLeaders bound the leaders of a pair of marks. Where most numbers
+	// were drawn once or twice, half of them may tie with the tenth.
 	leadersPart = 1. / 16
 	mostLeaders = 1_000
-	// fewDraws between two marks are sooner looked at one by one.
+	// fewDraws is the number of draws between two marks below which it is faster to count them one by one.
 	fewDraws = 2_500
-	// fewLeaders are too few if the tenth number has no more than floor: were some of them mended away, another number
-	// might be among the first ten, and too many would have to be looked at.
+	// fewLeaders is the least number of leaders if the tenth of them has no more than floor: if corrections remove
+	// some, too many other numbers might enter the top ten and have to be looked at.
 	fewLeaders = 40
 )
 
-// marked tells whether a game of so many digits is worth it: of three digits all numbers are quickly looked through.
+// marked reports whether leaders pay off for games of that many digits: three-digit numbers are quickly scanned.
 func marked(digits int) bool { return digits > 3 && digits <= tableDigits }
 
-// spacing is how many draws there are from mark to mark, at least, and how many marks, at most. What a range is mended by
-// takes longer with more draws, and what is known of the marks more memory with more of them: of five digits, three times
-// as much as of four.
+// spacing returns the least number of draws between marks, and the most marks. More draws make corrections slower; more
+// marks take more memory, which for five digits is three times as much as for four.
 func spacing(digits int) (draws, marks int) {
 	if digits == tableDigits {
 		return boxCount(digits) / 2, 32
@@ -82,7 +81,7 @@ func newLeaders(g *Game, tod models.Tod) leaders {
 
 func (l *leaders) at(mark int) int { return min(mark*l.step, l.end) }
 
-// nearest is the mark nearest to a position.
+// nearest returns the mark nearest to a position.
 func (l *leaders) nearest(position int) int {
 	mark := min((position+l.step/2)/l.step, l.marks-1)
 	if last := l.marks - 1; l.end-position < max(l.at(mark)-position, position-l.at(mark)) {
@@ -91,13 +90,13 @@ func (l *leaders) nearest(position int) int {
 	return mark
 }
 
-// sumsBefore is how often each box, and then each digit by place, was drawn before a mark.
+// sumsBefore returns how often each box, and then each digit by place, was drawn before a mark.
 func (l *leaders) sumsBefore(mark int) []uint32 {
 	width := len(l.sums) / l.marks
 	return l.sums[mark*width:][:width]
 }
 
-// between is the leaders between two marks, the first of which comes first. They are none if floor is 0.
+// between returns the leaders between two marks, first < last. There are none if floor is 0.
 func (l *leaders) between(first, last int) (list []leader, floor int) {
 	pair := first*(l.marks-1) - first*(first-1)/2 + last - first - 1
 	if pair > 0 {
@@ -131,13 +130,12 @@ func (l *leaders) addUp(g *Game) {
 	}
 }
 
-// rank finds the leaders between all marks. From one mark it goes on to the next, and the one after: what the tenth
-// number has grows, so that of the numbers that are far behind it only those have to be looked at again that were drawn
-// again.
+// rank finds the leaders between all pairs of marks. From each first mark it extends the range one mark at a time. The
+// tenth count only grows, so a number far behind it need not be considered until it is drawn again.
 func (l *leaders) rank(g *Game) {
 	counts := make([]uint32, powerOf10(g.Digits))
 	most := min(int(leadersPart*float64(len(counts))), mostLeaders)
-	var near []uint32 // the numbers that were drawn floor times or more
+	var near []uint32 // the numbers drawn at least floor times
 	var ranks frequencies
 	for first := range l.marks - 1 {
 		clear(counts)
@@ -173,11 +171,11 @@ func (l *leaders) rank(g *Game) {
 	l.list = slices.Clip(l.list)
 }
 
-// less is count less by, but not less than 1.
+// less is count minus by, but at least 1.
 func less(count, by uint32) uint32 { return max(count, by+1) - by }
 
-// add adds what is between the next two marks: those of near that have at least floor, unless that is 0. Those that have
-// more come first, so that few take the place of others.
+// add appends the leaders of the next pair of marks: the numbers of near that have at least floor, unless floor is 0.
+// Those above floor come first, so that few entries of the top ten are replaced later.
 func (l *leaders) add(near, counts []uint32, floor uint32) {
 	start := len(l.list)
 	for _, number := range near {
@@ -185,7 +183,7 @@ func (l *leaders) add(near, counts []uint32, floor uint32) {
 			continue
 		}
 		above := counts[number] - floor
-		if above > mostAbove { // no lottery's
+		if above > mostAbove { // does not happen in a lottery
 			l.list, floor = l.list[:start], 0
 			continue
 		}
@@ -199,7 +197,7 @@ func (l *leaders) add(near, counts []uint32, floor uint32) {
 	l.leads = append(l.leads, lead{uint32(len(l.list)), floor})
 }
 
-// frequencies is how many numbers were drawn how often.
+// frequencies[count] is how many numbers were drawn count times.
 type frequencies []uint32
 
 func (f *frequencies) set(numbers, counts []uint32) {
@@ -213,7 +211,7 @@ func (f *frequencies) set(numbers, counts []uint32) {
 	}
 }
 
-// from is how many numbers were drawn so often, or more often.
+// from is how many numbers were drawn at least count times.
 func (f frequencies) from(count uint32) (numbers int) {
 	for _, n := range f[min(int(count), len(f)):] {
 		numbers += int(n)
@@ -221,7 +219,7 @@ func (f frequencies) from(count uint32) (numbers int) {
 	return numbers
 }
 
-// of is how often the number of that rank was drawn; 0 if there are fewer.
+// of is how often the number of that rank was drawn; 0 if there are fewer numbers.
 func (f frequencies) of(rank int) uint32 {
 	for count := len(f) - 1; count > 0; count-- {
 		if rank -= int(f[count]); rank <= 0 {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Live is the catalog in force. The zero Live has none yet. It is safe for concurrent use.
+// Live holds the current catalog. The zero Live has none yet. It is safe for concurrent use.
 type Live struct {
 	current atomic.Pointer[Catalog]
 
@@ -13,11 +13,11 @@ type Live struct {
 	onSwap []func()
 }
 
-// Load is the catalog in force, or nil before the first Swap. A request loads it once, so that its answer
-// comes from one state of the data.
+// Load returns the current catalog, or nil before the first Swap. A request calls it once, so that its answer comes
+// from one state of the data.
 func (l *Live) Load() *Catalog { return l.current.Load() }
 
-// Swap puts next in force and returns what it replaces, or nil.
+// Swap makes next the current catalog and returns the previous one, or nil.
 func (l *Live) Swap(next *Catalog) *Catalog {
 	before := l.current.Swap(next)
 	l.mu.Lock()
@@ -28,8 +28,8 @@ func (l *Live) Swap(next *Catalog) *Catalog {
 	return before
 }
 
-// OnSwap has f called after each Swap: who keeps what was made of a catalog lets go of it then, since it may hold all
-// draws in memory.
+// OnSwap registers f to be called after each Swap. Use it to drop what was derived from a catalog, which may keep
+// all its draws in memory.
 func (l *Live) OnSwap(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// merge gathers runs of draws, each in list order, and lists them as one.
+// merge collects runs of draws, each in list order, and lists them as one.
 type merge struct {
-	number uint64 // draws of it are exact; notSearched where nothing is searched for
-	total  int    // draws of all runs, without regard to cursor and limit
+	number uint64 // draws of this number are exact; notSearched outside of Search
+	total  int    // draws of all runs, ignoring cursor and limit
 	left   int    // draws after the cursor
 	runs   []run
 	heap   []head
 	queues []queue
-	order  mergeOrder // whose draw is next, in all draws of the key; nil: the heads are compared
-	low    int        // where in order the draws after the cursor are: low…high-1
+	order  mergeOrder // whose draw is next, for all draws of the key; nil = compare the heads
+	low    int        // range in order of the draws after the cursor: low…high-1
 	high   int
 }
 
-const notSearched = math.MaxUint64 // no number has so many digits
+const notSearched = math.MaxUint64 // larger than any number
 
 var merges sync.Pool // of *merge
 
@@ -32,7 +32,7 @@ func newMerge(number uint64) *merge {
 	return m
 }
 
-// release gives m back, without references that would keep an old catalog in memory.
+// release returns m to the pool, without references that would keep an old catalog in memory.
 func (m *merge) release() {
 	clear(m.runs)
 	clear(m.queues)
@@ -40,7 +40,7 @@ func (m *merge) release() {
 	merges.Put(m)
 }
 
-// addAll adds every draw of g that q allows.
+// addAll adds every draw of g that matches q.
 func (m *merge) addAll(g *Game, q *Query) {
 	if q.Tod != 0 {
 		if i := g.section(q.Tod); i >= 0 {
@@ -52,7 +52,7 @@ func (m *merge) addAll(g *Game, q *Query) {
 	m.push(w.mapped(g.before), run{game: g, draws: g.draws})
 }
 
-// addPostings adds the draws of a key that q allows.
+// addPostings adds the draws of a key that match q.
 func (m *merge) addPostings(g *Game, q *Query, postings *postings, key int) {
 	w := g.window(q)
 	p := w.mapped(g.before)
@@ -64,7 +64,7 @@ func (m *merge) addPostings(g *Game, q *Query, postings *postings, key int) {
 	}
 }
 
-// addKey adds the draws of a key that q allows.
+// addKey adds the draws of a key that match q.
 func (m *merge) addKey(g *Game, q *Query, x *keyIndex, key uint64) {
 	w := g.window(q)
 	p, list := x.within(g, &w, key, q.Tod)
@@ -73,14 +73,14 @@ func (m *merge) addKey(g *Game, q *Query, x *keyIndex, key uint64) {
 	m.push(p, run{game: g, draws: x.list, list: list})
 }
 
-// countKey is what addKey would add to the total.
+// countKey returns how much addKey would add to the total.
 func countKey(g *Game, q *Query, x *keyIndex, key uint64) int {
 	w := g.window(&Query{From: q.From, To: q.To})
 	p, _ := x.within(g, &w, key, q.Tod)
 	return p.high - p.low
 }
 
-// addSet adds the draws whose positions the set holds and that q allows.
+// addSet adds the draws that match q and whose positions are in the set.
 func (m *merge) addSet(g *Game, q *Query, set *bitset) {
 	w := g.window(q)
 	p := w.mapped(g.before)
@@ -92,7 +92,7 @@ func (m *merge) addSet(g *Game, q *Query, set *bitset) {
 	}
 }
 
-// push adds a run of what p, as indices of the run, has left.
+// push adds run r with the bounds p, which are indices of the run.
 func (m *merge) push(p span[int], r run) {
 	m.total += p.high - p.low
 	if r.left = p.restHigh - p.restLow; r.left > 0 {
@@ -126,7 +126,7 @@ func (m *merge) page(q *Query, dst []Ref) Page {
 	return Page{Refs: dst, Total: m.total, More: m.left > count}
 }
 
-// neighbours lists draws of the only run, which stand side by side.
+// neighbours lists draws of the only run, which are adjacent in memory.
 func (m *merge) neighbours(ascending bool, count int, dst []Ref) []Ref {
 	r := &m.runs[0]
 	if ascending {

@@ -5,22 +5,23 @@ import (
 	"slices"
 )
 
-// mergeOrder tells whose draw comes next where those of one key are listed for all games of so many digits: for each key,
-// and each of its draws in ascending list order, the game's place among those games. A byte a draw saves comparing the
-// heads of the games' lists for each draw that is listed. nil: there are too many games or keys, or but one game.
+// mergeOrder says whose draw comes next when the draws of one key are listed across all games with the same
+// number of digits: for each key, and each of its draws in ascending list order, the game's index among those
+// games. That byte per draw saves comparing the heads of the games' lists for each draw listed. nil = too many
+// games or keys, or only one game.
 type mergeOrder []uint8
 
-// mergeOrders is the merge orders of one number of digits.
+// mergeOrders has the merge orders for one number of digits.
 type mergeOrders struct{ exact, box mergeOrder }
 
 const (
-	// mostOrderedKeys bounds the memory that is needed to make merge orders: there are none for numbers of more than five
-	// digits, but for their boxes.
+	// mostOrderedKeys bounds the memory needed to build merge orders: beyond five digits there are none for
+	// numbers, only for boxes.
 	mostOrderedKeys = 100_000
 	mostPlaces      = math.MaxUint8 + 1
 )
 
-// newMergeOrders takes all games of as many digits, by id ascending.
+// newMergeOrders takes all games with the same number of digits, ascending by id.
 func newMergeOrders(games []*Game) (t mergeOrders) {
 	if len(games) < 2 || len(games) > mostPlaces {
 		return t
@@ -42,7 +43,7 @@ func newMergeOrder(games []*Game, keys uint64, key keyFunc) mergeOrder {
 	if keys > mostOrderedKeys {
 		return nil
 	}
-	next := make([]uint32, keys+1) // where the next draw of a key goes
+	next := make([]uint32, keys+1) // index of the next draw of each key
 	count := 0
 	for _, g := range games {
 		count += len(g.draws)
@@ -62,7 +63,7 @@ func newMergeOrder(games []*Game, keys uint64, key keyFunc) mergeOrder {
 	return t
 }
 
-// eachInOrder gives the draws of all games in ascending list order: ids descend within a moment.
+// eachInOrder calls give for the draws of all games in ascending list order; within a moment, ids descend.
 func eachInOrder(games []*Game, give func(place int, d draw)) {
 	rest := make([][]draw, len(games))
 	for place, g := range games {
@@ -88,14 +89,14 @@ func eachInOrder(games []*Game, give func(place int, d draw)) {
 	}
 }
 
-// queue is the draws of a game that are still to be listed.
+// queue is the draws of a game that have not been listed yet.
 type queue struct {
 	game  *Game
 	draws []draw
 }
 
-// inMergeOrder lists draws of all runs in their merge order. What all games have of the key comes one after the other in
-// it, so that as many of its entries lie before the cursor as draws of all games do.
+// inMergeOrder lists draws of all runs in their merge order. It relies on the entries of a key being contiguous there,
+// so that as many of them precede the cursor as draws of all games do.
 func (m *merge) inMergeOrder(ascending bool, count int, dst []Ref) []Ref {
 	for i := range m.runs {
 		r := &m.runs[i]

@@ -12,7 +12,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// naiveStats is the statistics of SPEC 2.1 of one game, counted draw by draw.
+// naiveStats computes the statistics of SPEC 2.1 for one game, draw by draw.
 func naiveStats(g *catalog.Game, rows []row, from, to models.Date, tod models.Tod) *catalog.Stats {
 	q := question{kind: "draws", games: []string{g.ID}, tod: tod, from: from, to: to, ascending: true}
 	draws := q.naive(rows).rows
@@ -76,7 +76,7 @@ type frequency struct {
 	last  models.Date
 }
 
-// mostFrequent is the ten commonest keys, ties by the smaller key as a number.
+// mostFrequent returns the ten most frequent keys, ties by the smaller key as a number.
 func mostFrequent(draws []row, key func(row) string) []frequency {
 	byKey := map[string]*frequency{}
 	var list []*frequency
@@ -99,7 +99,7 @@ func mostFrequent(draws []row, key func(row) string) []frequency {
 	return top
 }
 
-// numbersOfSum is how many numbers have that sum, by inclusion and exclusion:
+// numbersOfSum is how many numbers have that sum, by inclusion–exclusion:
 // Σ (-1)^k C(digits, k) C(sum - 10k + digits - 1, digits - 1).
 func numbersOfSum(digits, sum int) (count int64) {
 	sign := int64(1)
@@ -145,7 +145,7 @@ func compareStats(t tester, c *catalog.Catalog, rows []row, id string, from, to 
 	}
 	stats := g.Stats(from, to, tod)
 	got, err := json.Marshal(stats)
-	stats.Release() // the next ones are made in its place
+	stats.Release() // the next statistics reuse its memory
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -11,8 +11,8 @@ import (
 	"lottery/models/catalog"
 )
 
-// The naive catalog: draws in a slice, every question answered by looking at all of them. It shares nothing
-// with the package but the vocabulary, and it is what the index is compared with.
+// The naive catalog: draws in a slice, and every question answered by scanning all of them. It shares only the
+// vocabulary with the package, and the index is compared with it.
 
 type row struct {
 	game   string
@@ -30,13 +30,13 @@ func (r row) position() catalog.Position {
 	return catalog.Position{Date: r.date, Tod: r.tod, GameID: r.game, Sequence: r.seq}
 }
 
-// newestFirst is the order of lists; negative where a comes before b.
+// newestFirst is the order of lists; negative if a comes before b.
 func newestFirst(a, b catalog.Position) int {
 	return cmp.Or(cmp.Compare(b.Date, a.Date), cmp.Compare(b.Tod, a.Tod),
 		cmp.Compare(a.GameID, b.GameID), cmp.Compare(b.Sequence, a.Sequence))
 }
 
-// question is one query in words that both sides understand.
+// question is a query in terms that both implementations understand.
 type question struct {
 	kind      string // draws, sum, pair, search
 	games     []string
@@ -64,7 +64,7 @@ type answer struct {
 	more       bool
 }
 
-// naive is the whole answer to q, by looking at every draw.
+// naive returns the whole answer to q, by scanning every draw.
 func (q question) naive(rows []row) answer {
 	var a answer
 	var listed []row
@@ -125,7 +125,7 @@ func hasPair(number string, p catalog.Pair) bool {
 	}
 }
 
-// after cuts a whole answer to what comes after p, and then to limit draws (0: no limit).
+// after reduces a whole answer to what comes after p, and then to limit draws (0 = no limit).
 func (q question) after(whole answer, p *catalog.Position, limit int) answer {
 	cut := whole
 	cut.rows, cut.exact = nil, nil
@@ -198,7 +198,7 @@ func mustEqual(t tester, q question, got, want answer) {
 	}
 }
 
-// compare asks q as a whole, then page by page with the sizes that pick gives, then after each position given.
+// compare asks q as a whole, then page by page with sizes from pick, then after each of the given positions.
 func compare(t tester, c *catalog.Catalog, rows []row, q question, pick func() int, positions []catalog.Position) {
 	t.Helper()
 	whole := q.naive(rows)
@@ -233,7 +233,7 @@ func compare(t tester, c *catalog.Catalog, rows []row, q question, pick func() i
 	}
 }
 
-// build makes a catalog of rows, given in any order.
+// build makes a catalog of rows, in any order.
 func build(t tester, games []models.Game, rows []row) *catalog.Catalog {
 	t.Helper()
 	b := catalog.NewBuilder(models.DataVersion{Number: 1, Token: "one"})

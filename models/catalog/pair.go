@@ -2,12 +2,12 @@ package catalog
 
 import "lottery/models"
 
-// PairPosition is where in the number a pair of digits must stand.
+// PairPosition says where in a number a pair of digits must stand.
 type PairPosition uint8
 
 // The positions of pairs.
 const (
-	PairAny   PairPosition = iota // any two places, the digits in either order: what pairs_2dp lists
+	PairAny   PairPosition = iota // any two places, digits in either order: what pairs_2dp lists
 	PairFront                     // the first two places, in this order
 	PairBack                      // the last two places, in this order
 	PairSplit                     // the first and the last place, in this order
@@ -23,10 +23,10 @@ func (p Pair) valid() bool {
 	return p.First <= 9 && p.Second <= 9 && p.Position <= PairSplit
 }
 
-// key is the place of the two digits, in this order, among the hundred that there are.
+// key is the index of the two digits, in this order, among the hundred ordered pairs.
 func (p Pair) key() int { return int(p.First)*10 + int(p.Second) }
 
-// pairIndex finds the draws of a game that hold a pair.
+// pairIndex finds the draws of a game that contain a pair.
 type pairIndex struct {
 	front, back, split postings  // by the pair's key
 	any                []drawSet // by pairSlot
@@ -39,7 +39,7 @@ func newPairIndex(g *Game, s *scratch) (x pairIndex) {
 	top := powerOf10(g.Digits - 1)
 	x.any = newPairSets(g)
 	x.back = newPostings(g, s, 100, func(number uint64) uint64 { return number % 100 })
-	if g.Digits == 2 { // the only two places are first and last, front and back
+	if g.Digits == 2 { // with two places, front, back and split are the same
 		x.front, x.split = x.back, x.back
 		return x
 	}
@@ -48,7 +48,7 @@ func newPairIndex(g *Game, s *scratch) (x pairIndex) {
 	return x
 }
 
-// ordered is the postings of a position that has an order of digits, or nil.
+// ordered returns the postings of a position in which the order of digits matters, or nil.
 func (x *pairIndex) ordered(position PairPosition) *postings {
 	switch position {
 	case PairFront:
@@ -62,10 +62,10 @@ func (x *pairIndex) ordered(position PairPosition) *postings {
 	}
 }
 
-// unorderedPairs is how many pairs there are when their order does not matter.
+// unorderedPairs is the number of pairs if their order does not matter.
 const unorderedPairs = 55
 
-// pairSlot numbers the pairs without regard to order; both orders have the same number.
+// pairSlot numbers pairs regardless of order: both orders have the same number.
 var pairSlot = func() (index [10][10]uint8) {
 	next := uint8(0)
 	for a := range 10 {
@@ -77,7 +77,7 @@ var pairSlot = func() (index [10][10]uint8) {
 	return index
 }()
 
-// newPairSets tells for each unordered pair which draws hold it. That takes 9 bytes a draw for any number of digits;
+// newPairSets returns the set of draws for each unordered pair. They take 9 bytes a draw for any number of digits;
 // postings would take 12 bytes for three digits, 24 for four, 40 for five, 180 for ten.
 func newPairSets(g *Game) []drawSet {
 	sets := newWords(g, unorderedPairs)

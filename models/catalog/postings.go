@@ -1,16 +1,16 @@
 package catalog
 
-// keyFunc is what draws with a number are listed under.
+// keyFunc maps a number to the key under which its draws are listed.
 type keyFunc func(number uint64) uint64
 
-// postings lists the positions of draws by group, ascending in each. A group is key·tods + index of the section, so
-// that the draws of one key are in one place, apart by tod. They take 4 bytes a draw, for keys that many draws have.
+// postings lists positions of draws by group, ascending within each. A group is key·tods + index of the section, so
+// that a key's draws are in one place, separate by tod. They take 4 bytes a draw, and suit keys with many draws.
 type postings struct {
 	list []uint32
-	ends []uint32 // ends[group] is where the group ends in list
+	ends []uint32 // ends[group] is the end of the group in list
 }
 
-// group is the positions of one group.
+// group returns the positions of one group.
 func (p *postings) group(group int) []uint32 {
 	low := uint32(0)
 	if group > 0 {
@@ -19,10 +19,10 @@ func (p *postings) group(group int) []uint32 {
 	return p.list[low:p.ends[group]]
 }
 
-// newPostings counts how many draws each of keys·tods groups has, and lists them.
+// newPostings counts the draws of each of the keys·tods groups, and then lists them.
 func newPostings(g *Game, s *scratch, keys int, key keyFunc) postings {
 	groups, next := g.groups(s, keys, key)
-	// next[group] is where the group starts, and moves to where it ends.
+	// next[group] is the start of the group, and advances to its end.
 	list := make([]uint32, len(g.draws))
 	for position, group := range groups {
 		list[next[group]] = uint32(position)
@@ -31,7 +31,8 @@ func newPostings(g *Game, s *scratch, keys int, key keyFunc) postings {
 	return postings{list, next[:len(next)-1]}
 }
 
-// groups is the group of each draw, and where each group starts when one follows the other; one more for the end.
+// groups returns the group of each draw, and the start of each group if they follow each other,
+// plus the end of the last.
 func (g *Game) groups(s *scratch, keys int, key keyFunc) (groups, starts []uint32) {
 	tods := uint32(len(g.sections))
 	groups = s.groupsOf(len(g.draws))

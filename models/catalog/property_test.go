@@ -13,14 +13,14 @@ import (
 	"lottery/models/catalog"
 )
 
-// world is random games and draws: crowded or sparse calendars, full or poor alphabets of digits, some games
-// big enough for stored counts and skipped blocks.
+// world is random games and draws: dense or sparse calendars, many or few different digits, some games big enough for
+// stored counts and skipped blocks.
 type world struct {
 	games []models.Game
 	rows  []row
 	first models.Date
 	days  int
-	// digits is what the numbers are made of; the fewer, the more matches.
+	// digits is what numbers are made of; the fewer, the more matches.
 	digits string
 }
 
@@ -63,7 +63,7 @@ func (w world) number(rng *rand.Rand, digits int) string {
 	return string(number)
 }
 
-// randomQuestion is about these games and dates, and mostly about a number that was drawn.
+// randomQuestion asks about these games and dates, and mostly about a number that was drawn.
 func (w world) randomQuestion(rng *rand.Rand) question {
 	q := everything()
 	q.kind = []string{"draws", "sum", "pair", "pair", "search", "search"}[rng.IntN(6)]
@@ -97,7 +97,7 @@ func (w world) randomQuestion(rng *rand.Rand) question {
 	return q
 }
 
-// position is that of a draw, or of none: near one, of another game, of one that does not exist.
+// position is that of a draw, or one near a draw, of another game, or of a game that does not exist.
 func (w world) position(rng *rand.Rand) catalog.Position {
 	p := catalog.Position{Date: w.first + models.Date(rng.IntN(w.days+2)-1), Tod: models.Tod(1 + rng.IntN(models.TodCount)), GameID: "c-gone", Sequence: 1 + rng.IntN(3)}
 	if len(w.rows) > 0 && rng.IntN(3) > 0 {
@@ -138,7 +138,7 @@ func TestStatsAgainstNaiveCount(t *testing.T) {
 	})
 }
 
-// Facts of the catalog and its games, compared with what the draws say.
+// Facts about the catalog and its games match the draws.
 func TestCatalogAgainstDraws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := genWorld(t)

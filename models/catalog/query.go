@@ -2,17 +2,17 @@ package catalog
 
 import "lottery/models"
 
-// Query is which draws to list, and how.
+// Query says which draws to list, and how.
 //
 // Lists run newest first: date descending, then tod descending (Night … Morning), then game id ascending,
 // then sequence descending.
 type Query struct {
 	Games     []*Game     // of this catalog, each once, in any order; nil: all games of the catalog
 	Tod       models.Tod  // 0: any
-	From, To  models.Date // inclusive; models.FirstDate and LastDate where they are open
-	Ascending bool        // the whole list reversed
-	After     *Position   // only draws that come after it in the list; that draw need not exist, nor its game
-	Limit     int         // most draws to list; 0: no limit
+	From, To  models.Date // inclusive; models.FirstDate and LastDate mean no bound
+	Ascending bool        // the list reversed
+	After     *Position   // only draws after it in the list; neither that draw nor its game need exist
+	Limit     int         // most draws to list; 0 = no limit
 }
 
 // Page is a part of a list.
@@ -54,7 +54,7 @@ func (c *Catalog) BySum(q Query, sum int, dst []Ref) Page {
 	return m.page(&q, dst)
 }
 
-// ByPair lists the draws that hold the pair, appending to dst. None holds a pair that is not one.
+// ByPair lists the draws that contain the pair, appending to dst. An invalid pair matches nothing.
 func (c *Catalog) ByPair(q Query, pair Pair, dst []Ref) Page {
 	m := newMerge(notSearched)
 	defer m.release()
@@ -71,9 +71,9 @@ func (c *Catalog) ByPair(q Query, pair Pair, dst []Ref) Page {
 	return m.page(&q, dst)
 }
 
-// Search lists the draws that have the digits of number, in their order or in any order, appending to dst.
-// exactOnly lists only those that have them in their order, which changes Total but not the other totals.
-// Games with another number of digits have no matches.
+// Search lists the draws that have the digits of number, in the same order or any, appending to dst. With
+// exactOnly it lists only those with the same order, which changes Total but not the other totals. Games with
+// another number of digits do not match.
 func (c *Catalog) Search(q Query, number string, exactOnly bool, dst []Ref) SearchPage {
 	value, ok := parseNumber(number)
 	if !ok {

@@ -1,13 +1,13 @@
 package catalog
 
 const (
-	radixBits = 11 // 2048 counters stay in the first-level cache
+	radixBits = 11 // 2048 counters stay in the L1 cache
 	radixSize = 1 << radixBits
 )
 
-// radixSort sorts keys ascending by their bits low…high-1 and leaves equal ones in their order (a stable
-// least-significant-digit radix sort). It uses spare, which must be as long as keys; the result is in one of
-// the two, and the other holds nothing of use.
+// radixSort sorts keys ascending by their bits low…high-1, keeping the order of equal ones (a stable
+// least-significant-digit radix sort). spare must be as long as keys. The result is in one of the two; the contents
+// of the other are garbage.
 func radixSort[K ~uint64](keys, spare []K, low, high int) (sorted, rest []K) {
 	for shift := low; shift < high; shift += radixBits {
 		mask := K(1)<<min(radixBits, high-shift) - 1

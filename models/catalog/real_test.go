@@ -15,9 +15,9 @@ import (
 	"lottery/models/catalog"
 )
 
-// realRows reads the files of North Carolina, Virginia and Texas under dir as simply as they allow: what does
-// not look like a draw is left out, and of two draws in one slot the first is kept unless the file marks the
-// second as honoured.
+// realRows reads the files of North Carolina, Virginia and Texas under dir as simply as possible: lines
+// that do not look like draws are skipped, and of two draws in one slot the first is kept unless the file
+// marks the second as honoured.
 func realRows(t *testing.T, dir string) []row {
 	t.Helper()
 	taken := map[row]bool{}
@@ -97,7 +97,7 @@ func realRows(t *testing.T, dir string) []row {
 	return rows
 }
 
-// The same questions about draws as lotteries published them: gaps, double draws, numbers as they really fall.
+// The same questions about draws as lotteries published them: with gaps, double draws and real numbers.
 func TestRealDrawsAgainstNaiveScan(t *testing.T) {
 	dir := os.Getenv("LOTTERY_REAL_DRAWS")
 	if dir == "" {
@@ -117,7 +117,7 @@ func TestRealDrawsAgainstNaiveScan(t *testing.T) {
 		q := w.randomQuestion(rng)
 		size := 1 + rng.IntN(1000)
 		whole := q.naive(rows)
-		if pages := 1 + whole.total/size; pages > 8 { // the naive side looks at everything for every page
+		if pages := 1 + whole.total/size; pages > 8 { // the naive side scans everything for every page
 			size = 1 + whole.total/8
 		}
 		compare(t, c, rows, q, func() int { return size }, []catalog.Position{w.position(rng), w.position(rng)})

@@ -26,7 +26,7 @@ func report(s *selection) *Stats {
 	return r
 }
 
-// share is count as a part of total, which may be 0 only where count is.
+// share is count as a fraction of total; 0 if both are 0.
 func share(count, total int) float64 {
 	if total == 0 {
 		return 0
@@ -86,7 +86,7 @@ func (r *Stats) addBoxes(t *tally, s *selection) {
 }
 
 func (r *Stats) addDigits(t *tally, s *selection) {
-	var order top // of all ten, also those that never came
+	var order top // all ten, including those never drawn
 	for d := range uint64(len(order)) {
 		order.insert(newTopEntry(d, t.digit(int(d))))
 	}
@@ -109,7 +109,7 @@ func (r *Stats) addDigits(t *tally, s *selection) {
 
 const digitNames = "0123456789"
 
-// addOverdue looks back from the newest draw until it has seen every digit that there is.
+// addOverdue goes back from the newest draw until it has seen every digit that was drawn.
 func (r *Stats) addOverdue(t *tally, s *selection) {
 	const never = maxDraws
 	last := &r.room.drawn
@@ -148,8 +148,8 @@ func (r *Stats) addOverdue(t *tally, s *selection) {
 	}
 }
 
-// sumWays is how many numbers there are by their digits and the sum of those: the distribution of one digit,
-// convolved with itself.
+// sumWays[digits][sum] is how many numbers have that many digits and that sum: the distribution of one
+// digit, convolved with itself.
 var sumWays = sync.OnceValue(func() *[models.MaxDigits + 1][9*models.MaxDigits + 1]uint64 {
 	ways := new([models.MaxDigits + 1][9*models.MaxDigits + 1]uint64)
 	ways[0][0] = 1
@@ -163,7 +163,7 @@ var sumWays = sync.OnceValue(func() *[models.MaxDigits + 1][9*models.MaxDigits +
 	return ways
 })
 
-// boxDigits is the digits of a box in ascending order, as a number, and in how many orders they can stand.
+// boxDigits returns the digits of a box in ascending order, as a number, and the number of their distinct orders.
 func boxDigits(box uint32, digits int) (number uint64, ways int) {
 	if t := boxTable(digits); t != nil {
 		return uint64(t.numbers[box]), int(t.ways[box])
@@ -172,7 +172,7 @@ func boxDigits(box uint32, digits int) (number uint64, ways int) {
 	return number, boxWays(number, digits)
 }
 
-// boxWays is in how many orders the digits of a number can stand: n! / ∏ multiplicities!.
+// boxWays is the number of distinct orders of a number's digits: n! / ∏ multiplicities!.
 func boxWays(number uint64, digits int) int {
 	var count [10]int
 	ways := 1
@@ -180,15 +180,15 @@ func boxWays(number uint64, digits int) int {
 		digit := number % 10
 		number /= 10
 		count[digit]++
-		ways = ways * i / count[digit] // always whole: a multinomial coefficient
+		ways = ways * i / count[digit] // always divisible: a multinomial coefficient
 	}
 	return ways
 }
 
-// padding is numbers that become texts with their leading zeros.
+// padding is numbers to be written with their leading zeros.
 type padding [topCount]uint64
 
-// text is the first count of them one after the other.
+// text returns the first count numbers, concatenated.
 func (p *padding) text(count, digits int) string {
 	var text [topCount * models.MaxDigits]byte
 	for i, number := range p[:count] {

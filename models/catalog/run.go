@@ -1,7 +1,7 @@
 package catalog
 
-// run is draws of one tod of one game that are still to be listed: those at low…high-1 of draws; or those of
-// draws that list names at low…high-1; or those at low…high-1 of draws whose indices the set holds.
+// run is draws of one game still to be listed: draws[low…high-1]; or, if list is not nil, the draws whose indices are
+// list[low…high-1]; or, if set is not nil, those of draws[low…high-1] whose indices are in set.
 type run struct {
 	game      *Game
 	draws     []draw
@@ -9,13 +9,13 @@ type run struct {
 	set       *bitset
 	left      int
 	low, high int
-	draw      draw // at the head
+	draw      draw // the head
 }
 
-// adjacent tells whether the run's draws stand side by side.
+// adjacent reports whether the run's draws are adjacent in memory.
 func (r *run) adjacent() bool { return r.list == nil && r.set == nil }
 
-// take moves the head to the next draw in list order. There must be one.
+// take makes the next draw in list order the head. There must be one.
 func (r *run) take(ascending bool) {
 	var index int
 	switch {
@@ -40,8 +40,7 @@ func (r *run) take(ascending bool) {
 	r.draw = r.draws[index]
 }
 
-// key orders the heads of runs as the list does, smallest first. No two are equal: runs of one game differ in
-// tod.
+// key orders the heads of runs as in the list, smallest first. No two are equal: runs of the same game differ in tod.
 func (r *run) key(ascending bool) uint64 {
 	key := uint64(r.draw.slot().moment())<<32 | uint64(^r.game.rank)
 	if !ascending {
@@ -50,7 +49,7 @@ func (r *run) key(ascending bool) uint64 {
 	return key
 }
 
-// head is the next draw of a run.
+// head is the first draw of a run that is not listed yet.
 type head struct {
 	key uint64
 	run int32

@@ -13,7 +13,7 @@ type section struct {
 	count int
 }
 
-// newSections takes a game's draws.
+// newSections splits a game's draws by tod.
 func newSections(draws []draw) []section {
 	var words [models.TodCount + 1][]uint64
 	var counts [models.TodCount + 1]int
@@ -34,15 +34,15 @@ func newSections(draws []draw) []section {
 	return sections
 }
 
-// below is how many of list, which is positions of some of the section's draws, are less than position.
+// below is how many of list, the positions of some of the section's draws, are less than position.
 func (s *section) below(list []uint32, position int) int {
 	return bound(list, uint32(position), s.draws.before(position)*len(list)/s.count)
 }
 
-// section is the index of a tod's section; -1 if the game has no draws of it.
+// section returns the index of a tod's section; -1 if the game has no such draws.
 func (g *Game) section(tod models.Tod) int {
 	return slices.IndexFunc(g.sections, func(s section) bool { return s.tod == tod })
 }
 
-// wanted tells whether the query is about the section's tod.
+// wanted reports whether the query includes the section's tod.
 func (s *section) wanted(q *Query) bool { return q.Tod == 0 || q.Tod == s.tod }

@@ -7,13 +7,13 @@ import (
 	"lottery/models"
 )
 
-// selection is the draws of one game that statistics are about: a range of dates, and one tod or all.
+// selection is the draws of one game that statistics cover: a range of dates, and one tod or all.
 type selection struct {
 	game      *Game
-	tod       models.Tod // 0: all
-	set       *bitset    // the draws of the tod; nil: all
+	tod       models.Tod // 0 = all
+	set       *bitset    // the draws of the tod; nil = all
 	from, to  slot       // the range
-	low, high int        // its positions: low…high-1
+	low, high int        // positions of the range: low…high-1
 	total     int
 }
 
@@ -31,7 +31,7 @@ func (g *Game) selection(q *Query) selection {
 	return sel
 }
 
-// oldest is the first of the selected draws, of which there must be one.
+// oldest returns the first selected draw. There must be one.
 func (s *selection) oldest() draw {
 	if s.set == nil {
 		return s.game.draws[s.low]
@@ -39,7 +39,7 @@ func (s *selection) oldest() draw {
 	return s.game.draws[s.set.next(s.low)]
 }
 
-// previous is the position of the newest selected draw before position. There must be one.
+// previous returns the position of the newest selected draw before position. There must be one.
 func (s *selection) previous(position int) int {
 	if s.set == nil {
 		return position - 1
@@ -47,7 +47,7 @@ func (s *selection) previous(position int) int {
 	return s.set.previous(position)
 }
 
-// last is the newest draw of a key that is selected, of which there must be one.
+// last returns the newest selected draw of a key. There must be one.
 func (s *selection) last(x *keyIndex, key uint64) draw {
 	p, list := x.within(s.game, &span[slot]{high: s.to, restHigh: s.to}, key, s.tod)
 	if list != nil {
@@ -62,7 +62,7 @@ func (s *selection) drawn(number uint64) int {
 	return p.high - p.low
 }
 
-// collect puts the number of every selected draw into dst, which has room for them.
+// collect puts the number of every selected draw into dst, which must have room for them.
 func (s *selection) collect(dst []uint64) {
 	next := 0
 	for _, d := range s.game.draws[s.low:s.high] {
@@ -73,7 +73,7 @@ func (s *selection) collect(dst []uint64) {
 	}
 }
 
-// appendNumbers appends the numbers of the draws from low to high that are of the selection's tod.
+// appendNumbers appends the numbers of those of draws low…high-1 that have the selection's tod.
 func (s *selection) appendNumbers(list []uint32, low, high int) []uint32 {
 	draws := s.game.draws[low:high]
 	at := len(list)
@@ -101,18 +101,18 @@ func (s *selection) appendNumbers(list []uint32, low, high int) []uint32 {
 	return list[:at]
 }
 
-// count adds to counts, which is by number, how often each number was drawn.
+// count adds to counts, indexed by number, how often each number was drawn.
 func (s *selection) count(counts []uint32) {
 	s.game.stored[s.tod].count(s.game.draws, s.low, s.high, counts)
 }
 
 // storedCounts is how often each number was drawn among the first step, 2·step, … draws by position, of one tod or of
-// all. With them the cost of counting a range does not grow with the range. Those of all take 2 bytes a draw, those of
-// its tods together as much.
+// all. They make the cost of counting a range independent of its length. The counts of all tods take 2 bytes a draw,
+// those of the single tods together as much again.
 type storedCounts struct {
-	tod    models.Tod // 0: all
-	step   int        // 0: the game has too few draws to be worth it, or leaders
-	counts []uint32   // 10^digits for each multiple of step, from 0
+	tod    models.Tod // 0 = all
+	step   int        // 0 = the game has too few draws for this to pay off, or has leaders
+	counts []uint32   // 10^digits counts for each multiple of step, from 0
 }
 
 func newStoredCounts(g *Game, tod models.Tod) storedCounts {
@@ -138,8 +138,8 @@ func newStoredCounts(g *Game, tod models.Tod) storedCounts {
 	return c
 }
 
-// count adds to counts how often each number was drawn among draws[low:high]: by the stored counts nearest to the ends,
-// mended by the draws between those and the ends.
+// count adds to counts how often each number was drawn among draws[low:high]: it uses the stored counts nearest to the
+// ends, corrected by the draws in between.
 func (c *storedCounts) count(draws []draw, low, high int, counts []uint32) {
 	if c.step == 0 || high-low <= 2*c.step {
 		c.add(draws[low:high], counts, 1)
@@ -155,7 +155,7 @@ func (c *storedCounts) count(draws []draw, low, high int, counts []uint32) {
 	c.mend(draws, last*c.step, high, counts)
 }
 
-// mend adds the draws from low to high, or takes away those from high to low.
+// mend adds draws[low:high], or subtracts draws[high:low].
 func (c *storedCounts) mend(draws []draw, low, high int, counts []uint32) {
 	if low <= high {
 		c.add(draws[low:high], counts, 1)

@@ -107,8 +107,8 @@ func TestStatsOfAllDatesAreMadeOnce(t *testing.T) {
 	}
 }
 
-// Games that are long enough for the leaders between marks to be known, fair ones and others: over ranges that begin and
-// end anywhere, of all tods and of one, the statistics are those that are counted draw by draw.
+// In games long enough to have leaders between marks, fair and unfair ones, statistics of ranges that begin and end
+// anywhere, of one tod or all, equal those counted draw by draw.
 func TestStatsOfLongGames(t *testing.T) {
 	t.Parallel()
 	sources := map[string]func(rng *rand.Rand, i int) int{
@@ -149,7 +149,7 @@ func TestStatsOfLongGames(t *testing.T) {
 				switch {
 				case i%4 == 0:
 					from, to = first+models.Date(rng.IntN(days/20)), first+models.Date(days-1-rng.IntN(days/20))
-				case i%5 == 0: // about the first two marks
+				case i%5 == 0: // around the first two marks
 					from, to = first+models.Date(rng.IntN(days/60)), first+models.Date(days/30+rng.IntN(days/10))
 				}
 				tod := models.Tod(0)
@@ -162,7 +162,7 @@ func TestStatsOfLongGames(t *testing.T) {
 	}
 }
 
-// Ranges of one time of day that end between any two draws, of numbers that are looked at one by one.
+// Ranges of one time of day that end between any two draws, with numbers that are counted one by one.
 func TestStatsOfEveryRange(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -184,9 +184,8 @@ func TestStatsOfEveryRange(t *testing.T) {
 	}
 }
 
-// Numbers lead between two marks and lose their lead by the draws that a range leaves out at its end: then one that was
-// drawn as often as they are left with comes before them, if it is smaller. And of few numbers one that was drawn but once
-// is told.
+// Numbers that lead between two marks may lose their lead by draws that a range leaves out at its end: then a smaller
+// number with as many draws comes before them. And with few numbers, one drawn only once is listed.
 func TestStatsOfLostLeads(t *testing.T) {
 	t.Parallel()
 	const draws, leaders = 8_000, 12

@@ -8,7 +8,7 @@ import (
 	"lottery/models"
 )
 
-// tally is what a selection of draws adds up to.
+// tally is the counts of a selection of draws.
 type tally struct {
 	digits   int
 	sums     [9*models.MaxDigits + 1]int
@@ -18,15 +18,15 @@ type tally struct {
 	topBoxes top
 	scratch  [2][]uint64
 	counts   []uint32
-	mends    []int32     // by number; all 0 between two tallies
-	mended   []uint32    // the numbers of the draws that were mended
+	mends    []int32     // corrections by number; all 0 between two tallies
+	mended   []uint32    // the numbers of the draws that corrections came from
 	front    [1000]int32 // for mender
 	back     [backs]int32
 }
 
 var tallies sync.Pool // of *tally
 
-// newTally adds up a selection. The caller gives it back with release.
+// newTally counts a selection. The caller must call release.
 func newTally(s *selection) *tally {
 	t, ok := tallies.Get().(*tally)
 	if !ok { // the pool is empty
@@ -52,8 +52,8 @@ func newTally(s *selection) *tally {
 
 func (t *tally) release() { tallies.Put(t) }
 
-// addTable adds what counts tells by number. Only what the last three digits of each number say is looked at one by
-// one; what those before them say, once for a thousand numbers.
+// addTable adds counts by number. It handles the last three digits of each number one by one, and the digits before
+// them once per thousand numbers.
 func (t *tally) addTable(counts []uint32) {
 	table := boxTable(t.digits)
 	low := min(t.digits, 3)
@@ -66,7 +66,7 @@ func (t *tally) addTable(counts []uint32) {
 			total += int(n)
 			columns[i] += int32(n)
 			byBox[boxes[i]] += n
-			if n > beaten { // those that come later are greater: equal is not enough
+			if n > beaten { // later numbers are greater, so a tie is not enough
 				t.numbers.offer(uint64(first+i), int(n))
 				beaten = uint32(t.numbers.least())
 			}
@@ -77,19 +77,19 @@ func (t *tally) addTable(counts []uint32) {
 	t.addBoxes(table.sums)
 }
 
-// addBoxes adds what the boxes tell, the sums of which are given by box: the sums, and which boxes are the most frequent.
+// addBoxes derives the sums and the most frequent boxes from t.boxes; sums is by box.
 func (t *tally) addBoxes(sums []uint8) {
 	beaten := uint32(0)
 	for box, count := range t.boxes {
 		t.sums[sums[box]] += int(count)
-		if count > beaten { // those that come later are greater: equal is not enough
+		if count > beaten { // later boxes are greater, so a tie is not enough
 			t.topBoxes.offer(uint64(box), int(count))
 			beaten = uint32(t.topBoxes.least())
 		}
 	}
 }
 
-// addColumns adds how often each number of the digits from place on was drawn, and tells how often all were.
+// addColumns adds counts by the digits from place on, and returns their total.
 func (t *tally) addColumns(counts []int32, place int) (total int) {
 	digits, part := &t.places[place], len(counts)/10
 	for digit := range digits {
@@ -103,7 +103,7 @@ func (t *tally) addColumns(counts []int32, place int) (total int) {
 	return total
 }
 
-// addPlaces adds count draws that have the digits of number at places from…to-1.
+// addPlaces counts the digits of number at places from…to-1, count times each.
 func (t *tally) addPlaces(number uint64, from, to, count int) {
 	for place := to - 1; place >= from; place-- {
 		t.places[place][number%10] += count
@@ -111,10 +111,10 @@ func (t *tally) addPlaces(number uint64, from, to, count int) {
 	}
 }
 
-// fewPart of all numbers, and fewer draws, are quicker looked at one by one than all numbers.
+// fewPart is the fraction (1/fewPart) of all numbers below which it is faster to count draws than to scan all numbers.
 const fewPart = 4
 
-// addFew adds a selection that is small beside all the numbers that there are.
+// addFew adds a selection that is small compared with the count of possible numbers.
 func (t *tally) addFew(s *selection) {
 	m := newMender(t, s)
 	m.mend(s.low, s.high)
@@ -127,7 +127,7 @@ func (t *tally) addFew(s *selection) {
 	m.addUp()
 }
 
-// addSorted adds a selection of numbers that are too many for a table.
+// addSorted adds a selection of numbers with too many digits for a table.
 func (t *tally) addSorted(s *selection) {
 	for i := range t.scratch {
 		t.scratch[i] = slices.Grow(t.scratch[i][:0], s.total)[:s.total]
@@ -151,7 +151,7 @@ func (t *tally) addSorted(s *selection) {
 	}
 }
 
-// digit is how often a digit was drawn in all places.
+// digit is how often a digit was drawn in all places together.
 func (t *tally) digit(d int) int {
 	count := 0
 	for _, place := range t.places[:t.digits] {
@@ -160,7 +160,7 @@ func (t *tally) digit(d int) int {
 	return count
 }
 
-// topSums is the most frequent sums.
+// topSums returns the most frequent sums.
 func (t *tally) topSums() top {
 	var sums top
 	for sum, count := range t.sums {
@@ -169,11 +169,11 @@ func (t *tally) topSums() top {
 	return sums
 }
 
-// top is the keys with the highest counts, highest first, ties by the smaller key. What is left of the ten is 0.
+// top is the ten keys with the highest counts, highest first, ties by the smaller key. Unused entries are 0.
 type top [topCount]topEntry
 
-// topEntry is a count and, below it, how far its key is from the highest that there can be: of two entries the better is
-// the greater.
+// topEntry is a count and, in the bits below, how far its key is from the highest possible: the better of
+// two entries is the greater.
 type topEntry uint64
 
 func newTopEntry(key uint64, count int) topEntry {
@@ -183,22 +183,22 @@ func newTopEntry(key uint64, count int) topEntry {
 func (e topEntry) key() uint64 { return numberMask - uint64(e)&numberMask }
 func (e topEntry) count() int  { return int(e >> numberBits) }
 
-// offer takes a key, in any order but only once, with its count. A count of 0 is none.
+// offer offers a key with its count. Keys may come in any order, but each only once. A count of 0 is ignored.
 func (t *top) offer(key uint64, count int) {
 	if e := newTopEntry(key, count); count > 0 && e > t[topCount-1] {
 		t.insert(e)
 	}
 }
 
-// insert takes an entry in its place, if it is better than the last one. It looks at all ten rather than guess where
-// that is.
+// insert puts an entry in its place if it is better than the last one. It goes through all ten, which
+// avoids unpredictable branches.
 func (t *top) insert(e topEntry) {
 	for i, other := range t {
 		t[i], e = max(other, e), min(other, e)
 	}
 }
 
-// least is the count of the last of the ten; 0 if there are fewer.
+// least is the count of the tenth entry; 0 if there are fewer.
 func (t *top) least() int { return t[topCount-1].count() }
 
 func (t *top) list() []topEntry {
@@ -209,7 +209,7 @@ func (t *top) list() []topEntry {
 	return t[:used]
 }
 
-// zeroed is n zeros, in list if it has room.
+// zeroed returns n zeros, in list if it has room.
 func zeroed(list []uint32, n int) []uint32 {
 	list = slices.Grow(list[:0], n)[:n]
 	clear(list)

@@ -1,8 +1,8 @@
 package catalog
 
-// addMarked adds a selection by what its game knows of the draws between two marks, mended by those between these and
-// the selection's ends. It is false, and adds nothing, where no marks are near, or where they do not tell which numbers
-// were drawn most.
+// addMarked adds a selection from what its game knows of the draws between two marks, corrected by the draws between
+// the marks and the selection's ends. It reports false, with nothing added, if no marks are near, or if they do not
+// determine the most frequent numbers.
 func (t *tally) addMarked(s *selection) bool {
 	known := &s.game.leaders[s.tod]
 	if known.step == 0 {
@@ -25,7 +25,7 @@ func (t *tally) addMarked(s *selection) bool {
 		t.mends[number] = 0
 	}
 	m.offer(floor - 1)
-	if t.numbers.least() < floor && floor > 1 { // a number that is no leader may have been drawn as often
+	if t.numbers.least() < floor && floor > 1 { // a number that is no leader may have as many
 		clear(t.boxes)
 		t.numbers = top{}
 		return false
@@ -42,18 +42,19 @@ func (t *tally) addMarked(s *selection) bool {
 	return true
 }
 
-// mender adds the draws that a selection has beside those between two marks, and takes away those that it has not.
+// mender adds the draws of a selection that are outside two marks, and subtracts draws between
+// them that are not selected.
 type mender struct {
 	tally *tally
 	of    *selection
 	table *boxesOf
 	front []int32       // by the number without its last two digits
-	back  *[backs]int32 // by these
+	back  *[backs]int32 // by the last two digits
 }
 
 const (
-	backPlaces = 2   // how many digits mender.back is about
-	backs      = 100 // how many numbers they make
+	backPlaces = 2   // how many digits back covers
+	backs      = 100 // how many numbers these make
 )
 
 func newMender(t *tally, s *selection) mender {
@@ -67,7 +68,7 @@ func newMender(t *tally, s *selection) mender {
 	return mender{tally: t, of: s, table: boxTable(t.digits), front: front, back: &t.back}
 }
 
-// addUp adds what has been mended by place, and what the boxes tell.
+// addUp adds the corrections by place, and what follows from the boxes.
 func (m *mender) addUp() {
 	t := m.tally
 	t.addColumns(m.front, 0)
@@ -75,7 +76,7 @@ func (m *mender) addUp() {
 	t.addBoxes(m.table.sums)
 }
 
-// mend adds the draws from low to high, or takes away those from high to low.
+// mend adds the draws low…high-1, or subtracts the draws high…low-1.
 func (m *mender) mend(low, high int) {
 	by := int32(1)
 	if low > high {
@@ -92,11 +93,11 @@ func (m *mender) mend(low, high int) {
 	}
 }
 
-// offer offers those numbers of mended draws that may be among the most frequent if they were drawn most times before
-// they were mended, and ends the mending of all.
+// offer offers the corrected numbers that may be among the most frequent, given that none was drawn more than most
+// times between the marks. It clears the corrections of all numbers.
 func (m *mender) offer(most int) {
 	t, mends := m.tally, m.tally.mends
-	need := max(int32(t.numbers.least()-most), 1) // with fewer it is not among them
+	need := max(int32(t.numbers.least()-most), 1) // with fewer it cannot be among them
 	for _, number := range t.mended {
 		more := mends[number]
 		mends[number] = 0

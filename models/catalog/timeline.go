@@ -2,22 +2,22 @@ package catalog
 
 import "math/bits"
 
-// timeline finds the position of a moment among a game's draws.
+// timeline locates a moment among a game's draws.
 type timeline struct {
 	first, last slot
-	stretches   []stretch // one more for the end
+	stretches   []stretch // the last one marks the end
 }
 
-// stretch is 32 days, counted from the game's first: few enough draws to find one among them, and few enough stretches
-// to stay in the processor's cache.
+// stretch is 32 days, counted from the game's first: short enough that a draw in it is found quickly, and long enough
+// that all stretches stay in the processor's cache.
 type stretch struct {
 	start uint32 // position of the first draw on or after its first day
-	days  uint32 // which of its days have draws
-	each  uint32 // how many draws each of those has; 0: not all have as many
+	days  uint32 // bit set of its days that have draws
+	each  uint32 // draws on each of those days; 0 = the numbers differ
 }
 
 const (
-	stretchShift = 5 // log2 of the days of a stretch
+	stretchShift = 5 // log2 of the days in a stretch
 	stretchMask  = 1<<stretchShift - 1
 )
 
@@ -40,7 +40,7 @@ func newTimeline(draws []draw) timeline {
 	return t
 }
 
-// count notes how many draws each day has.
+// count records how many draws each day has.
 func (s *stretch) count(draws *[1 << stretchShift]uint32) {
 	for day, n := range draws {
 		switch {
@@ -55,14 +55,14 @@ func (s *stretch) count(draws *[1 << stretchShift]uint32) {
 	}
 }
 
-// place is where among a game's draws a moment is: low…high, most likely guess.
+// place is where a moment lies among a game's draws: in low…high, most likely at guess.
 type place struct {
 	low, high, guess int
-	sure             bool // it is guess
+	sure             bool // it is exactly guess
 }
 
-// around is the place of a moment that lies after the first draw and not after the last. It is sure of where a day
-// starts in a stretch of which all days that have draws have as many.
+// around returns the place of a moment that is after the first draw and not after the last. It is sure of the start of
+// a day in a stretch where all days with draws have the same number.
 func (t *timeline) around(at slot) place {
 	days := at.day() - t.first.day()
 	s := &t.stretches[days>>stretchShift]
@@ -76,7 +76,7 @@ func (t *timeline) around(at slot) place {
 	return p
 }
 
-// before is the position of the first draw that does not come before at.
+// before returns the position of the first draw that is not before at.
 func (g *Game) before(at slot) int {
 	if at <= g.times.first {
 		return 0
@@ -91,7 +91,7 @@ func (g *Game) before(at slot) int {
 	return p.low + bound(g.draws[p.low:p.high], at.first(), p.guess-p.low)
 }
 
-// among is how many of list, which is some of the game's draws, come before at.
+// among is how many of list, an ascending list of some of the game's draws, are before at.
 func (g *Game) among(list []draw, at slot) int {
 	if at <= g.times.first {
 		return 0
@@ -102,9 +102,9 @@ func (g *Game) among(list []draw, at slot) int {
 	return bound(list, at.first(), g.times.around(at).guess*len(list)/len(g.draws))
 }
 
-// bound is how many entries of an ascending list are less than value. It searches from guess outwards, which
-// touches less memory than halving the whole list: draws of a kind come at a fairly even rate, so that a good
-// guess is at hand. A bad one costs no more than twice the halvings.
+// bound is how many entries of an ascending list are less than value. It searches outward from guess, which touches
+// less memory than a binary search of the whole list: draws of a kind come at a fairly even rate, so good guesses are
+// easy. A bad guess costs at most twice as many steps as a binary search.
 func bound[E uint32 | draw](list []E, value E, guess int) int {
 	low, high := 0, len(list)
 	if guess < len(list) {

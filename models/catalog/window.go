@@ -2,7 +2,7 @@ package catalog
 
 import "lottery/models"
 
-// window is the draws of a game that the dates of a query allow.
+// window returns the range of slots that a query's dates and cursor allow.
 func (g *Game) window(q *Query) span[slot] {
 	w := span[slot]{high: lastSlot}
 	if q.From > models.FirstDate {
@@ -20,7 +20,7 @@ func (g *Game) window(q *Query) span[slot] {
 	nextMoment := moment + 1<<sequenceBits
 	if q.Ascending {
 		switch {
-		case g.ID < q.After.GameID: // ids descend within a moment: all of this game is still to come
+		case g.ID < q.After.GameID: // ids descend within a moment, so all of this game's draws are still to come
 			at = moment
 		case g.ID > q.After.GameID:
 			at = nextMoment
@@ -40,10 +40,10 @@ func (g *Game) window(q *Query) span[slot] {
 	return w
 }
 
-// span is a range, low…high-1, and the part of it that a cursor leaves: of slots, of positions or of indices of a list.
+// span is a range low…high-1 and the part of it that a cursor leaves: of slots, positions or indices of a list.
 type span[T comparable] struct{ low, high, restLow, restHigh T }
 
-// mapped is the span with what where makes of its bounds, which is asked no more often than needed.
+// mapped returns the span with its bounds mapped by where, which is called no more often than necessary.
 func (s *span[T]) mapped(where func(T) int) span[int] {
 	p := span[int]{low: where(s.low), high: where(s.high)}
 	p.restLow, p.restHigh = p.low, p.high
