@@ -123,7 +123,7 @@ func appendList[T any](b []byte, list []T, one func(b []byte, e *T) []byte) []by
 	return append(b, ']')
 }
 
-// repeated is the last share written, and where: neighbors in a list often have the same one, and copying it is faster.
+// repeated is the last share written, and where: neighbours in a list often have the same one, and copying it is faster.
 type repeated struct {
 	share    float64
 	from, to int
