@@ -9,8 +9,8 @@ import (
 	"lottery/models/secret"
 )
 
-// FuzzWellFormed compares the check of a key with its definition, written another way: the CRC-32 in base62 by
-// fmt and strings instead of by bytes. A key that was changed in one character is none.
+// FuzzWellFormed compares the check of a key with its definition, implemented differently: the CRC-32 in base62 by fmt
+// and strings instead of bytes. A key with one character changed is invalid.
 func FuzzWellFormed(f *testing.F) {
 	const good = "ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV0OueG9"
 	for _, seed := range []string{good, "", "ldk_", good[:41], good + "0", strings.ToLower(good), good[:40] + "\x00\xff", strings.Repeat("l", 42), "ldk_" + strings.Repeat("é", 19)} {

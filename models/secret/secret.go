@@ -1,6 +1,6 @@
-// Package secret makes the random tokens of the product, API keys and the ids of things, from crypto/rand, and keeps
-// secrets out of what is shown and logged. A key ends with a checksum, so that a mistyped one is told apart without a
-// look-up and secret scanners can find leaked ones.
+// Package secret makes the random tokens of the product, API keys and ids, from crypto/rand, and keeps secrets out of
+// what is shown and logged. A key ends with a checksum, so that a mistyped one is recognized without a lookup and
+// secret scanners can find leaked ones.
 package secret
 
 import (
@@ -17,7 +17,7 @@ const (
 	KeyPrefix = "ldk_"
 	// KeyLength is the length of every API key.
 	KeyLength = len(KeyPrefix) + randomLength + checksumLength
-	// PrefixLength is how much of a key may be shown to tell it from others.
+	// PrefixLength is how many characters of a key may be shown to tell it from others.
 	PrefixLength = 12
 
 	randomLength   = 32
@@ -25,13 +25,13 @@ const (
 	idLength       = 20
 )
 
-// NewKey makes an API key: ldk_, 32 random characters of 0-9A-Za-z, and 6 of checksum.
+// NewKey returns a new API key: ldk_, 32 random characters of 0-9A-Za-z, and a checksum of 6.
 func NewKey() string {
 	body := KeyPrefix + random(randomLength)
 	return body + checksum(body)
 }
 
-// WellFormed tells whether key has the form and the checksum of an API key.
+// WellFormed reports whether key has the form and the checksum of an API key.
 func WellFormed(key string) bool {
 	if len(key) != KeyLength || !strings.HasPrefix(key, KeyPrefix) {
 		return false
@@ -46,7 +46,7 @@ func WellFormed(key string) bool {
 	return key[len(body):] == checksum(body)
 }
 
-// Holds tells whether a whole key stands in a text.
+// Holds reports whether text contains a whole key.
 func Holds(text string) bool {
 	for {
 		at := strings.Index(text, KeyPrefix)
@@ -60,7 +60,7 @@ func Holds(text string) bool {
 	}
 }
 
-// Redacted is a text in which of each key, or what may be one, stands only as much as may be shown.
+// Redacted returns text with every key, or what may be one, cut to the part that may be shown.
 func Redacted(text string) string {
 	from := 0
 	for {
@@ -79,21 +79,21 @@ func Redacted(text string) string {
 	}
 }
 
-// Hash is the SHA-256 of a token: the only form in which it is stored. Tokens have more than
-// 190 random bits, so a plain hash cannot be searched and look-ups by hash leak nothing by timing.
+// Hash returns the SHA-256 of a token, the only form in which it is stored. Tokens have more than 190 random bits, so a
+// plain hash cannot be brute-forced, and lookups by hash leak nothing through timing.
 func Hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
-// NewID makes an id that cannot be guessed: prefix and 20 random characters.
+// NewID returns an id that cannot be guessed: prefix and 20 random characters.
 func NewID(prefix string) string { return prefix + random(idLength) }
 
-// random is n characters of the alphabet, each equally likely.
+// random returns n characters of the alphabet, each equally likely.
 func random(n int) string {
 	out := make([]byte, 0, n)
 	buf := make([]byte, 2*n)
 	for len(out) < n {
-		rand.Read(buf) // never fails since Go 1.24: it ends the program instead
+		rand.Read(buf) // never fails since Go 1.24: it crashes the program instead
 		for _, b := range buf {
-			// 248 is the largest multiple of 62 in a byte; what is above would favour the first characters.
+			// 248 is the largest multiple of 62 in a byte; higher values would favour the first characters.
 			if b < 248 && len(out) < n {
 				out = append(out, alphabet[b%62])
 			}

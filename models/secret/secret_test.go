@@ -22,7 +22,7 @@ func TestNewKeyIsWellFormedAndDistinct(t *testing.T) {
 	}
 }
 
-// The checksum was computed by hand with another implementation of CRC-32 (Python's zlib.crc32).
+// The checksum was computed with another implementation of CRC-32 (Python's zlib.crc32).
 func TestWellFormed(t *testing.T) {
 	t.Parallel()
 	const good = "ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV" + "0OueG9"
@@ -35,7 +35,7 @@ func TestWellFormed(t *testing.T) {
 		strings.Replace(good, "0", "1", 1):   false,
 		strings.Replace(good, "01", "10", 1): false,
 		good[:10] + "-" + good[11:]:          false,
-		// other letters, with their checksum
+		// wrong characters, with a matching checksum
 		"ldk_012345678-ABCDEFGHIJKLMNOPQRSTUV" + "0NhKwY": false,
 		"ldk_012345678/ABCDEFGHIJKLMNOPQRSTUV" + "4Z2jsN": false,
 		"ldk_012345678:ABCDEFGHIJKLMNOPQRSTUV" + "1oUmqC": false,
