@@ -1,4 +1,4 @@
-// Package models is the vocabulary of the product: what its tables hold and the rules that need nothing else.
+// Package models is the vocabulary of the product: what its tables hold, and the rules that need nothing else.
 package models
 
 import (
@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// AccountStatus is whether an account's keys are served.
+// AccountStatus says whether an account's keys are served.
 type AccountStatus string
 
 // The states of an account.
@@ -19,10 +19,10 @@ const (
 	AccountClosed    AccountStatus = "closed"
 )
 
-// PlanSource is why an account has its plan.
+// PlanSource says why an account has its plan.
 type PlanSource string
 
-// Where a plan comes from, strongest last: nothing said, a Stripe subscription, an operator's grant.
+// Where a plan comes from, strongest last: the default, a Stripe subscription, an operator's grant.
 const (
 	SourceDefault  PlanSource = "default"
 	SourceBilling  PlanSource = "billing"
@@ -33,17 +33,17 @@ const (
 type Account struct {
 	ID            string  `gorm:"primaryKey"` // acc_…
 	Email         *string // as given; nil once deleted
-	EmailKey      *string // lower case, unique; nil once deleted
+	EmailKey      *string // for comparison (see EmailKey), unique; nil once deleted
 	Name          string
 	Status        AccountStatus
 	GrantedPlan   *Plan // an operator's grant, or nil
-	BilledPlan    *Plan // what billing says, or nil
-	LimitOverride *int  // requests a UTC day, or nil for the plan's
+	BilledPlan    *Plan // the plan according to billing, or nil
+	LimitOverride *int  // requests per UTC day; nil = the plan's limit
 	CreatedAt     time.Time
-	DeletedAt     *time.Time // anonymised; kept so that its keys answer "revoked"
+	DeletedAt     *time.Time // when it was anonymised; the row stays so that its keys answer "revoked"
 }
 
-// Plan is the plan in force and where it comes from.
+// Plan returns the plan in force and where it comes from.
 func (a *Account) Plan() (Plan, PlanSource) {
 	switch {
 	case a.GrantedPlan != nil:
@@ -55,13 +55,13 @@ func (a *Account) Plan() (Plan, PlanSource) {
 	}
 }
 
-// DailyLimit is the counted requests a UTC day that a may make.
+// DailyLimit is the number of counted requests that a may make per UTC day.
 func (a *Account) DailyLimit(plans Plans) int {
 	plan, _ := a.Plan()
 	return a.LimitOn(plans, plan)
 }
 
-// LimitOn is DailyLimit if a were on plan.
+// LimitOn is what DailyLimit would be if a were on plan.
 func (a *Account) LimitOn(plans Plans, plan Plan) int {
 	if a.LimitOverride != nil {
 		return *a.LimitOverride
@@ -69,8 +69,8 @@ func (a *Account) LimitOn(plans Plans, plan Plan) int {
 	return plans[plan].RequestsPerDay
 }
 
-// EmailKey is what addresses are compared by: the ASCII letters are lower case. Other letters stay, since some of them
-// become ASCII in lower case (İ, the Kelvin sign): another mailbox would sign in to the account.
+// EmailKey returns the form by which addresses are compared: ASCII letters in lower case. Other letters stay, since
+// some become ASCII in lower case (İ, the Kelvin sign), which would let another mailbox sign in to the account.
 func EmailKey(address string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -80,13 +80,13 @@ func EmailKey(address string) string {
 	}, strings.TrimSpace(address))
 }
 
-// ParseEmail checks a bare address and gives it back with its comparison key. Its domain is a name with a dot: one
-// without, and the address of a machine (ada@localhost, ada@[127.0.0.1], ada@127.0.0.1), would be a stranger's word on
+// ParseEmail checks a bare address and returns it with its comparison key. The domain must be a name with a dot. Names
+// without one, and addresses of machines (ada@localhost, ada@[127.0.0.1], ada@127.0.0.1), would let a stranger decide
 // where in its own network the operator's mail server connects to.
 func ParseEmail(s string) (email, key string, err error) {
 	s = strings.TrimSpace(s)
 	parsed, err := mail.ParseAddress(s)
-	unseen := func(r rune) bool { return !unicode.IsPrint(r) } // such as what turns the direction of writing round
+	unseen := func(r rune) bool { return !unicode.IsPrint(r) } // also what reverses the text direction
 	if err != nil || parsed.Address != s || len(s) > 254 ||
 		!utf8.ValidString(s) || strings.ContainsFunc(s, unseen) || !isName(s[strings.LastIndexByte(s, '@')+1:]) {
 		return "", "", Errorf(CodeInvalid, "%q is not an e-mail address in the form name@example.com", s)
@@ -94,7 +94,7 @@ func ParseEmail(s string) (email, key string, err error) {
 	return s, EmailKey(s), nil
 }
 
-// isName tells a domain from the address of a machine. No top-level domain begins with a digit (RFC 1123, section 2.1).
+// isName tells domains from addresses of machines. No top-level domain begins with a digit (RFC 1123, section 2.1).
 func isName(domain string) bool {
 	dot := strings.LastIndexByte(domain, '.')
 	return dot >= 0 && domain[0] != '[' && strings.TrimLeft(domain[dot+1:], "0123456789") == domain[dot+1:]

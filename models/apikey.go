@@ -2,7 +2,7 @@ package models
 
 import "time"
 
-// APIKey is a credential of an account. The key itself is never stored.
+// APIKey is a credential of an account. The key itself is not stored.
 type APIKey struct {
 	ID         string `gorm:"primaryKey"` // key_…
 	AccountID  string
@@ -11,15 +11,15 @@ type APIKey struct {
 	Hash       []byte // SHA-256 of the whole key
 	CreatedAt  time.Time
 	ExpiresAt  *time.Time
-	GraceUntil *time.Time // set by rotation: lives until then
+	GraceUntil *time.Time // set by rotation: the key works until then
 	LastUsedAt *time.Time // to the minute
 	RevokedAt  *time.Time
 }
 
-// TableName is what the migrations call it.
+// TableName is the table's name in the migrations.
 func (APIKey) TableName() string { return "api_keys" }
 
-// KeyStatus is what a key is worth at a moment.
+// KeyStatus is the state of a key at some moment.
 type KeyStatus string
 
 // The states of a key. Only active and grace keys are served; only active ones count against the plan.
@@ -30,8 +30,8 @@ const (
 	KeyRevoked KeyStatus = "revoked"
 )
 
-// StatusAt is k's state at now. The end of a grace period is a revocation. A revocation holds whatever the
-// clocks say: the node that revoked may be ahead of the one that asks.
+// StatusAt returns k's state at now. The end of a grace period is a revocation. A revocation holds whatever the clocks
+// say: the clock of the node that revoked may be ahead of the one that asks.
 func (k *APIKey) StatusAt(now time.Time) KeyStatus {
 	switch {
 	case k.RevokedAt != nil, k.GraceUntil != nil && !now.Before(*k.GraceUntil):
@@ -45,7 +45,8 @@ func (k *APIKey) StatusAt(now time.Time) KeyStatus {
 	}
 }
 
-// RevokedSince is when the key, if it is revoked at now, was: by somebody, or by the end of its grace period. Else nil.
+// RevokedSince returns when a key that is revoked at now was revoked, explicitly or by the end of
+// its grace period; else nil.
 func (k *APIKey) RevokedSince(now time.Time) *time.Time {
 	if k.RevokedAt == nil && k.StatusAt(now) == KeyRevoked {
 		return k.GraceUntil
@@ -53,7 +54,7 @@ func (k *APIKey) RevokedSince(now time.Time) *time.Time {
 	return k.RevokedAt
 }
 
-// EndsAt is when the key stops working by itself: its expiry or the end of its grace period, or nil.
+// EndsAt returns when the key stops working by itself: its expiry or the end of its grace period, or nil.
 func (k *APIKey) EndsAt() *time.Time {
 	switch {
 	case k.GraceUntil == nil:

@@ -7,7 +7,7 @@ import (
 	"lottery/models"
 )
 
-// A key works until the moment of its end, and not at it.
+// A key works until the moment of its end, but not at that moment.
 func TestKeyStates(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -15,7 +15,7 @@ func TestKeyStates(t *testing.T) {
 	for name, c := range map[string]struct {
 		key     models.APIKey
 		want    models.KeyStatus
-		revoked *time.Time // since when it is
+		revoked *time.Time // RevokedSince
 		ends    *time.Time
 	}{
 		"without an end":          {want: models.KeyActive},
@@ -43,7 +43,7 @@ func TestKeyStates(t *testing.T) {
 	}
 }
 
-// A grant goes before what is paid for, and a limit of the account's own before the plan's, also that of no requests.
+// A grant overrides what is paid for, and an account's own limit the plan's, even if it allows no requests.
 func TestPlanAndLimit(t *testing.T) {
 	t.Parallel()
 	free, pro := models.PlanFree, models.PlanPro

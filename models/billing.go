@@ -2,23 +2,23 @@ package models
 
 import "time"
 
-// BillingAccount is what is known of an account's money: its Stripe customer, the checkout that is open for it, and
-// the subscription that counted at the last sync. Stripe is the truth; this is what was read there last.
+// BillingAccount is what is known about an account's payments: its Stripe customer, its open checkout, and the
+// subscription that counted at the last sync. Stripe has the truth; this is what was last read there.
 type BillingAccount struct {
 	AccountID  string  `gorm:"primaryKey"`
-	CustomerID *string // cus_…; nil before the first checkout, and when Stripe says that the customer was deleted
+	CustomerID *string // cus_…; nil before the first checkout, or if Stripe says that the customer was deleted
 
-	Attempt          int     // part of the idempotency key of its customer: after one that was deleted, the next is a new one
+	Attempt          int     // part of the customer's idempotency key: a new one after the customer was deleted
 	SessionID        *string // cs_… of the newest checkout; nil = none is open
 	SessionURL       *string
 	SessionExpiresAt *time.Time
 
 	SubscriptionID    *string // sub_… that gives the plan, or the newest that once did
-	Status            *string // Stripe's: active, past_due, …; incomplete also where Stripe says active and nothing was paid yet
+	Status            *string // Stripe's; but incomplete if it is active and nothing was paid yet
 	PriceID           *string
 	PeriodEnd         *time.Time // when it renews, or ends
 	CancelAtPeriodEnd bool       // it ends then: with its period, or on a date that was set
-	PastDueSince      *time.Time // of an active one whose renewal a bank decides on: the last moment at which it was seen not to be past due
+	PastDueSince      *time.Time // if it is active and a bank decides on its renewal: when it was last seen not past due
 	GraceEndsAt       *time.Time // when a past-due subscription stops giving its plan; nil unless it is past due and gives it
 	SyncedAt          *time.Time
 }
@@ -39,23 +39,24 @@ const (
 	SubscriptionPaused            = "paused"
 )
 
-// SubscriptionOver tells whether nothing can come any more of a subscription in a state.
+// SubscriptionOver reports whether a subscription in that state is finished for good.
 func SubscriptionOver(status string) bool {
 	return status == SubscriptionCanceled || status == SubscriptionIncompleteExpired
 }
 
-// GoesOn tells whether the subscription, as it was read last, has not ended: it charges, or may.
+// GoesOn reports whether the subscription, as last read, has not ended: it charges, or may.
 func (b *BillingAccount) GoesOn() bool {
 	return b.SubscriptionID != nil && b.Status != nil && !SubscriptionOver(*b.Status)
 }
 
-// Payable tells whether a checkout is known that can be paid at now, or could be paid and was not looked at since.
+// Payable reports whether there is a checkout that can be paid at now, or that might have been
+// paid since it was last read.
 func (b *BillingAccount) Payable(now time.Time) bool {
 	return b.SessionID != nil && b.SessionExpiresAt != nil && now.Before(*b.SessionExpiresAt)
 }
 
-// InCheckout tells whether the subscription is no more than what an open checkout began: a card was refused there, or the
-// customer left in the middle. Nothing is under way then, and the checkout can be gone on with.
+// InCheckout reports whether the subscription is only what an open checkout began: a card was declined there, or the
+// customer left halfway. No payment is under way then, and the checkout can be continued.
 func (b *BillingAccount) InCheckout(now time.Time) bool {
 	return b.Status != nil && *b.Status == SubscriptionIncomplete && b.Payable(now)
 }
@@ -72,10 +73,10 @@ type KnownPrice struct {
 	AddedAt    time.Time
 }
 
-// EventState is what has become of a webhook event.
+// EventState is the processing state of a webhook event.
 type EventState string
 
-// The states of an event. Failed ones are dead letters: they were tried often enough, and wait for an operator.
+// The states of an event. Failed ones are dead letters: they were tried often enough and wait for an operator.
 const (
 	EventPending EventState = "pending"
 	EventDone    EventState = "done"
@@ -83,23 +84,23 @@ const (
 	EventFailed  EventState = "failed"
 )
 
-// StripeEvent is a row of the webhook inbox. Of the event itself only what names the customer is kept: what it
-// says of the customer is read from Stripe.
+// StripeEvent is a row of the webhook inbox. Of the event itself it keeps only what identifies the customer; everything
+// about the customer is read from Stripe.
 type StripeEvent struct {
 	ID         string `gorm:"primaryKey"` // evt_…
 	Type       string
 	Livemode   bool
 	APIVersion string
 	ObjectID   string
-	CustomerID string // "" = the event names none
-	AccountID  string // "" = nobody of ours
+	CustomerID string // "" = the event has none
+	AccountID  string // "" = none of ours
 	State      EventState
 	Attempts   int
-	NextAt     time.Time // when it is tried (again)
+	NextAt     time.Time // when it is tried, or tried again
 	Outcome    string    // what was done, or why not
 	CreatedAt  time.Time // by Stripe's clock
 	ReceivedAt time.Time
-	RetriedAt  *time.Time // by an operator, last; nil = never
+	RetriedAt  *time.Time // by an operator, last time; nil = never
 	DoneAt     *time.Time
 }
 
@@ -120,8 +121,8 @@ const (
 	FlagClosed         FlagKind = "closed_but_subscription" // a closed account had a live subscription; it was cancelled, and may want a refund
 )
 
-// AccountFlag asks an operator to look at an account. One of a kind and a reference is raised once; after it was cleared
-// only what somebody does anew raises it again.
+// AccountFlag asks an operator to look at an account. A flag is raised only once per kind and reference; after it was
+// cleared, only a new act of somebody raises it again.
 type AccountFlag struct {
 	ID        int64 `gorm:"primaryKey"`
 	AccountID string
@@ -132,24 +133,24 @@ type AccountFlag struct {
 	ClearedAt *time.Time
 }
 
-// AuditEntry is who changed what, and why.
+// AuditEntry records who changed what, and why.
 type AuditEntry struct {
 	ID        int64 `gorm:"primaryKey"`
 	At        time.Time
 	Actor     string // stripe, reconcile, operator, customer
 	Action    string // plan.billed, email.changed; of an operator, the command
-	AccountID string // "" = it was about no account
-	Object    string // what was changed, by its id; "" = the account
+	AccountID string // "" = no account is concerned
+	Object    string // id of what was changed; "" = the account
 	Was       string
 	Became    string
 	Reason    string
 	EventID   string // evt_…, if one was the cause
-	Who       string // the operator's name; "" = no operator was at work
-	Origin    string // where the operator sat
-	Result    string // of an operator's command: done, or failed: why; "" = no command
+	Who       string // the operator's name; "" = no operator
+	Origin    string // where the operator worked
+	Result    string // of an operator's command: done, or the reason why it failed; "" = not a command
 }
 
-// MailKind is what a mail says.
+// MailKind is the kind of a mail.
 type MailKind string
 
 // The mails about money, about keys, and about the address.
@@ -158,7 +159,7 @@ const (
 	MailPaymentFailed MailKind = "payment_failed"
 	MailProEnded      MailKind = "pro_ended"
 	MailKeyExpires    MailKind = "key_expires"
-	MailEmailChanged  MailKind = "email_changed" // to the address before
+	MailEmailChanged  MailKind = "email_changed" // sent to the old address
 )
 
 // KeyExpires is the data of a MailKeyExpires.
@@ -180,11 +181,11 @@ type Mail struct {
 	AccountID string
 	Kind      MailKind
 	Data      string // JSON
-	Once      string // one mail of this name, ever
+	Once      string // unique name: no second mail of this name is ever added
 	CreatedAt time.Time
 	NextAt    time.Time
 	Attempts  int
 	SentAt    *time.Time
-	FailedAt  *time.Time // dead: it was tried often enough
+	FailedAt  *time.Time // given up after too many attempts
 	LastError string
 }

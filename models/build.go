@@ -8,15 +8,15 @@ import (
 // version is stamped by `make release` with -ldflags "-X lottery/models.version=v1.2.3".
 var version = ""
 
-// Build is which program this is.
+// Build identifies this program.
 type Build struct {
 	Version string `json:"version"` // v1.2.3, or dev
-	Commit  string `json:"commit"`  // short hash, with + if the tree was changed; "" if unknown
+	Commit  string `json:"commit"`  // short hash, with + if the tree was modified; "" if unknown
 	Date    string `json:"date"`    // of the commit, RFC 3339; "" if unknown
 	Go      string `json:"go"`
 }
 
-// BuildVersion is read from what the compiler stamped into the binary.
+// BuildVersion returns what was stamped into the binary.
 func BuildVersion() Build {
 	b := Build{Version: version, Go: runtime.Version()}
 	if b.Version == "" {
@@ -41,7 +41,7 @@ func BuildVersion() Build {
 	return b
 }
 
-// String is the version, with the commit where it is known.
+// String returns the version, with the commit if it is known.
 func (b Build) String() string {
 	if b.Commit == "" {
 		return b.Version

@@ -17,7 +17,7 @@ var (
 	LastDate  = NewDate(2100, time.December, 31)
 )
 
-// ErrDateRange is what is wrong with a day that exists, but before FirstDate or after LastDate.
+// ErrDateRange is the error for a day that exists but is before FirstDate or after LastDate.
 var ErrDateRange = errors.New("not between " + FirstDate.String() + " and " + LastDate.String())
 
 const (
@@ -25,7 +25,7 @@ const (
 	isoDate       = "2006-01-02"
 )
 
-// NewDate is the given day; month and day may overflow as in time.Date.
+// NewDate returns the given day; month and day may overflow as in time.Date.
 func NewDate(year int, month time.Month, day int) Date {
 	return Date(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay)
 }
@@ -33,7 +33,7 @@ func NewDate(year int, month time.Month, day int) Date {
 // DateOf is the calendar date of t in t's own location.
 func DateOf(t time.Time) Date { return NewDate(t.Year(), t.Month(), t.Day()) }
 
-// ParseDate reads YYYY-MM-DD and nothing else; the day must exist and lie in [FirstDate, LastDate], as for CheckedDate.
+// ParseDate parses only YYYY-MM-DD; the day must exist and lie in [FirstDate, LastDate], as for CheckedDate.
 func ParseDate(s string) (Date, error) {
 	if len(s) != len(isoDate) || s[4] != '-' || s[7] != '-' {
 		return 0, fmt.Errorf("%q is not a date in the form YYYY-MM-DD", s)
@@ -47,7 +47,8 @@ func ParseDate(s string) (Date, error) {
 	return CheckedDate(year, month, day)
 }
 
-// CheckedDate is the given day if it exists and lies in [FirstDate, LastDate]. Beside ErrDateRange it is the day too.
+// CheckedDate returns the given day if it exists and lies in [FirstDate, LastDate]. With
+// ErrDateRange it returns the day too.
 func CheckedDate(year, month, day int) (Date, error) {
 	d := NewDate(year, time.Month(month), day)
 	y, m, dd := d.Civil()
@@ -71,10 +72,10 @@ func atoi(s string) (int, bool) {
 	return n, true
 }
 
-// Civil is the year, month and day of d.
+// Civil returns the year, month and day of d.
 func (d Date) Civil() (year int, month time.Month, day int) { return d.Time().Date() }
 
-// Time is midnight UTC of d.
+// Time returns midnight UTC of d.
 func (d Date) Time() time.Time { return time.Unix(int64(d)*secondsPerDay, 0).UTC() }
 
 // Weekday is d's day of the week.
@@ -93,10 +94,10 @@ func (d Date) AppendTo(b []byte) []byte {
 
 func (d Date) String() string { return string(d.AppendTo(make([]byte, 0, len(isoDate)))) }
 
-// MarshalText makes d YYYY-MM-DD in JSON.
+// MarshalText encodes d as YYYY-MM-DD.
 func (d Date) MarshalText() ([]byte, error) { return d.AppendTo(nil), nil }
 
-// UnmarshalText reads YYYY-MM-DD.
+// UnmarshalText decodes YYYY-MM-DD.
 func (d *Date) UnmarshalText(b []byte) error {
 	v, err := ParseDate(string(b))
 	*d = v
@@ -106,7 +107,7 @@ func (d *Date) UnmarshalText(b []byte) error {
 // Value stores d as YYYY-MM-DD text.
 func (d Date) Value() (driver.Value, error) { return d.String(), nil }
 
-// Scan reads what SQLite (text) and PostgreSQL (DATE) give back.
+// Scan reads what SQLite (text) and PostgreSQL (DATE) return.
 func (d *Date) Scan(src any) error {
 	switch v := src.(type) {
 	case string:

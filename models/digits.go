@@ -2,10 +2,10 @@ package models
 
 import "slices"
 
-// MaxDigits is the longest number a game may draw, and a search may ask for.
+// MaxDigits is the length of the longest number that a game may draw and a search may ask for.
 const MaxDigits = 10
 
-// ValidNumber tells whether s is 1…MaxDigits ASCII digits.
+// ValidNumber reports whether s is 1…MaxDigits ASCII digits.
 func ValidNumber(s string) bool {
 	if s == "" || len(s) > MaxDigits {
 		return false
@@ -18,7 +18,7 @@ func ValidNumber(s string) bool {
 	return true
 }
 
-// Normalized is the digits of number in ascending order: what box matching compares. "9315" → "1359".
+// Normalized returns the digits of number in ascending order, which box matching compares: "9315" → "1359".
 func Normalized(number string) string {
 	b := []byte(number)
 	slices.Sort(b)
@@ -34,9 +34,9 @@ func DigitsSum(number string) int {
 	return sum
 }
 
-// Pairs2DP lists every two of number's digits at different places, each pair in ascending digit order,
-// distinct, ascending: "86691" → 16 18 19 66 68 69 89; "777" → 77; "10" → 01; "5" → none.
-// The encoder and the index know pairs in forms of their own; this one says what is right, for their tests.
+// Pairs2DP returns the pairs of number's digits at different places, each pair in ascending digit order, distinct and
+// ascending: "86691" → 16 18 19 66 68 69 89; "777" → 77; "10" → 01; "5" → none. The encoder and the index have their
+// own forms of pairs, which tests compare with this one.
 func Pairs2DP(number string) []string {
 	n := Normalized(number)
 	pairs := make([]string, 0, len(n)*(len(n)-1)/2)

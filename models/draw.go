@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Draw is one drawn number in one slot, as the database holds it. What follows from the number
-// (normalized, sum, pairs) is computed, never stored.
+// Draw is a drawn number in a slot, as stored in the database. What follows from the number (normalized, sum, pairs)
+// is computed, not stored.
 type Draw struct {
 	GameID   string `gorm:"primaryKey"`
-	Date     Date   `gorm:"primaryKey"` // in the game's own zone
+	Date     Date   `gorm:"primaryKey"` // in the game's own time zone
 	Tod      Tod    `gorm:"primaryKey"`
-	Sequence int    `gorm:"primaryKey"` // 1, or 2… where a lottery honoured several draws in one slot
-	Number   string // drawn order, leading zeros kept
+	Sequence int    `gorm:"primaryKey"` // 1, or 2… if several draws of a lottery count in one slot
+	Number   string // in drawn order, with leading zeros
 	Addons   Addons // add-on balls by lower-case name; may be empty
-	Feed     string // the feed that said so last
-	Revision int    // 1, growing with each correction
-	Void     bool   // an operator's word that this slot holds no draw
+	Feed     string // the feed that last said so
+	Revision int    // starts at 1, grows with each correction
+	Void     bool   // an operator declared that this slot has no draw
 	Reason   string // the operator's reason; empty unless Feed is FeedOperator
 	// IngestedAt is when the slot was first filled.
 	IngestedAt time.Time
@@ -34,17 +34,17 @@ type Slot struct {
 	Sequence int
 }
 
-// Slot is d's identity.
+// Slot identifies d.
 func (d *Draw) Slot() Slot { return Slot{d.GameID, d.Date, d.Tod, d.Sequence} }
 
-// DrawRevision keeps what a slot said before it was corrected.
+// DrawRevision keeps the contents of a slot before a correction.
 type DrawRevision struct {
 	ID         int64 `gorm:"primaryKey"`
 	GameID     string
 	Date       Date
 	Tod        Tod
 	Sequence   int
-	Revision   int // the revision that these digits were
+	Revision   int // the revision that had this number
 	Number     string
 	Addons     Addons
 	Feed       string
@@ -54,7 +54,7 @@ type DrawRevision struct {
 	ReplacedBy string // the feed that corrected it
 }
 
-// Addons is add-on balls and multipliers by lower-case name: {"fireball":"7"}. Stored as JSON, or "" if empty.
+// Addons is add-on balls and multipliers by lower-case name: {"fireball":"7"}. It is stored as JSON, or "" if empty.
 type Addons map[string]string
 
 // Value stores a as JSON with sorted names.
@@ -81,13 +81,13 @@ func (a *Addons) Scan(src any) error {
 	return scanJSON(src, (*map[string]string)(a))
 }
 
-// DataVersion names one state of all draws and games. Number grows by one with every change;
-// Token is random for each change, so that a restored backup never repeats a version.
+// DataVersion names a state of all draws and games. Number grows by one with every change; Token is random for each
+// change, so a restored backup never repeats a version.
 type DataVersion struct {
 	Number    int64
 	Token     string
 	UpdatedAt time.Time
 }
 
-// String is the opaque name that the API shows.
+// String returns the opaque name that the API shows.
 func (v DataVersion) String() string { return v.Token }

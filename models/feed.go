@@ -10,14 +10,14 @@ const (
 	FeedOperator   = "operator" // lotteryadmin draws set and unset
 )
 
-// Feed ranks: who may correct whom. A feed corrects its own draws and those of a lower rank.
+// Feed ranks decide which feeds may correct which draws: a feed's own, and those of a lower rank.
 const (
 	RankCSV      = 1
 	RankLottery  = 2
 	RankOperator = 3
 )
 
-// FeedRank is the authority of a feed's word.
+// FeedRank returns the rank of a feed.
 func FeedRank(feed string) int {
 	switch feed {
 	case FeedOperator:

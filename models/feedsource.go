@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// FeedSource is what is known of one address that a feed is fetched from.
+// FeedSource is what is known about an address that a feed is fetched from.
 type FeedSource struct {
 	Feed         string `gorm:"primaryKey"`
 	Address      string `gorm:"primaryKey"`
 	ETag         string `gorm:"column:etag"`
 	LastModified string
-	Size         int64      // bytes of the last whole answer that was taken; 0 = none was
-	Rejected     Texts      // what was rejected in it, so that only new rejections are told
-	CheckedAt    *time.Time // tried
-	SucceededAt  *time.Time // fetched and imported, or found unchanged
-	WholeAt      *time.Time // last read from its beginning
-	Error        string     // of the last try; "" = it succeeded
+	Size         int64      // bytes of the last complete answer that was imported; 0 = none
+	Rejected     Texts      // what it rejected, so that only new rejections are reported
+	CheckedAt    *time.Time // last attempt
+	SucceededAt  *time.Time // last time it was fetched and imported, or unchanged
+	WholeAt      *time.Time // last time it was read from the beginning
+	Error        string     // of the last attempt; "" = success
 }
 
 // Texts is a list of texts, stored as JSON.

@@ -15,7 +15,7 @@ type Game struct {
 	ID           string    `gorm:"primaryKey" yaml:"id"`      // lower-case words joined by hyphens: ny-win-4
 	Name         string    `yaml:"name"`                      // New York Win 4
 	Digits       int       `yaml:"digits"`                    // digits of a number, 1…MaxDigits
-	Tods         TodSet    `gorm:"column:tods" yaml:"-"`      // times of day at which it draws or has drawn
+	Tods         TodSet    `gorm:"column:tods" yaml:"-"`      // times of day at which it draws or used to draw
 	Jurisdiction string    `yaml:"jurisdiction"`              // NY
 	Timezone     string    `yaml:"timezone"`                  // IANA name; the zone of its dates
 	DrawDays     DrawDays  `gorm:"column:draw_days" yaml:"-"` // when it draws; empty = every day
@@ -25,13 +25,13 @@ type Game struct {
 
 var gameIDForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// ValidGameID tells whether s has the form of a game's id, whether or not there is such a game.
+// ValidGameID reports whether s has the form of a game's id. The game need not exist.
 func ValidGameID(s string) bool { return len(s) <= 64 && gameIDForm.MatchString(s) }
 
-// Type is the family: pick + the number of digits.
+// Type is the game type: pick + the number of digits.
 func (g *Game) Type() string { return "pick" + strconv.Itoa(g.Digits) }
 
-// Location is the game's time zone.
+// Location returns the game's time zone.
 func (g *Game) Location() (*time.Location, error) {
 	loc, err := time.LoadLocation(g.Timezone)
 	if err != nil || g.Timezone == "" || g.Timezone == "Local" {
@@ -40,7 +40,7 @@ func (g *Game) Location() (*time.Location, error) {
 	return loc, nil
 }
 
-// Validate tells the first thing that is wrong with g.
+// Validate returns the first problem with g, or nil.
 func (g *Game) Validate() error {
 	switch {
 	case !ValidGameID(g.ID):
@@ -62,11 +62,11 @@ func (g *Game) Validate() error {
 	return err
 }
 
-// DrawPeriod is a span of dates in which a game draws on the same weekdays.
+// DrawPeriod is a span of dates during which a game draws on the same weekdays.
 type DrawPeriod struct {
 	From   *Date    `json:"from,omitempty" yaml:"from"`     // first day; nil = open
 	To     *Date    `json:"to,omitempty" yaml:"to"`         // last day; nil = open
-	Tods   []string `json:"tods,omitempty" yaml:"tods"`     // which draws; none = all of the game's
+	Tods   []string `json:"tods,omitempty" yaml:"tods"`     // times of day that it covers; none = all of the game's
 	Days   []string `json:"days,omitempty" yaml:"days"`     // weekdays, three letters (Mon); none = every day
 	Except []string `json:"except,omitempty" yaml:"except"` // days of the year without a draw, as MM-DD
 }
@@ -74,7 +74,7 @@ type DrawPeriod struct {
 // DrawDays is when a game draws. Empty means every tod on every day. It is stored as JSON.
 type DrawDays []DrawPeriod
 
-// On tells which of the game's tods should be drawn on d.
+// On returns which of the game's tods should be drawn on d.
 func (days DrawDays) On(d Date, all TodSet) TodSet {
 	if len(days) == 0 {
 		return all
@@ -93,7 +93,7 @@ func (p *DrawPeriod) on(d Date, all TodSet) TodSet {
 	if len(p.Except) > 0 {
 		_, month, day := d.Civil()
 		monthDay := [...]byte{'0' + byte(month)/10, '0' + byte(month)%10, '-', '0' + byte(day/10), '0' + byte(day%10)}
-		if slices.Contains(p.Except, string(monthDay[:])) { // asked for every date of a game: no formatting
+		if slices.Contains(p.Except, string(monthDay[:])) { // called for every date of a game, so it avoids formatting
 			return 0
 		}
 	}

@@ -14,10 +14,10 @@ type ImportRun struct {
 	Summary    ImportSummary `gorm:"serializer:json"`
 }
 
-// Reason is why a draw was rejected.
+// Reason says why a draw was rejected.
 type Reason string
 
-// The reasons, in the order in which they are tried: the first that applies is the one.
+// The reasons, in the order in which they are checked: the first that applies is reported.
 const (
 	ReasonMalformed   Reason = "malformed"
 	ReasonBadDate     Reason = "bad_date"
@@ -33,11 +33,11 @@ const (
 type Rejection struct {
 	File   string
 	Line   int    // 1-based physical line
-	Column string // the column's name, or its 1-based number where the form has no names
+	Column string // the column's name, or its 1-based number if the format has no names
 	Value  string // as published
 	Reason Reason
-	Detail string // for a person: what was expected, or what it contradicts
-	Draw   string // which draw it is, as far as that can be read: the same wherever in the file it stands
+	Detail string // for people: what was expected, or what it contradicts
+	Draw   string // which draw it is, as far as that is readable; independent of its place in the file
 }
 
 // ImportSummary counts what an import did.
@@ -59,15 +59,16 @@ type ImportSummary struct {
 
 	IgnoredColumns []IgnoredColumn `json:"ignored_columns,omitempty"` // in the order in which they were found
 
-	Withdrawn      int             `json:"withdrawn,omitempty"`       // stored draws that their feed does not publish any more; they stay
+	Withdrawn      int             `json:"withdrawn,omitempty"`       // stored draws that their feed no longer publishes; they stay
 	WithdrawnDraws []WithdrawnDraw `json:"withdrawn_draws,omitempty"` // the first MostWithdrawn of each file
 }
 
-// MostWithdrawn is how many withdrawn draws of a file are named.
+// MostWithdrawn is how many withdrawn draws of a file are listed.
 const MostWithdrawn = 20
 
-// WithdrawnDraw is a stored draw that came from a feed whose file does not have it any more, though it has draws of the game
-// and time of day before and after it: it was published by mistake, perhaps under another date than its own, or was lost.
+// WithdrawnDraw is a stored draw that is missing from the file of the feed that it came from, though the file
+// has draws of that game and time of day before and after it. It was published by mistake, perhaps under a
+// wrong date, or was lost.
 type WithdrawnDraw struct {
 	File     string `json:"file"`
 	Game     string `json:"game"`
@@ -77,7 +78,7 @@ type WithdrawnDraw struct {
 	Number   string `json:"number"`
 }
 
-// String is the draw without its file: ny-numbers 2024-05-02 Midday 123.
+// String returns the draw without its file: ny-numbers 2024-05-02 Midday 123.
 func (w *WithdrawnDraw) String() string {
 	text := fmt.Sprintf("%s %v %v", w.Game, w.Date, w.Tod)
 	if w.Sequence > 1 {
@@ -86,12 +87,12 @@ func (w *WithdrawnDraw) String() string {
 	return text + " " + w.Number
 }
 
-// AllRejected tells whether there were draws and none was taken, or known already.
+// AllRejected reports whether there were draws and all of them were rejected.
 func (s *ImportSummary) AllRejected() bool { return s.Rejected > 0 && s.Rejected == s.Draws }
 
-// IgnoredColumn is a column of a file that its feed does not know: its values are not read. It may be one that a
-// lottery renamed or added.
+// IgnoredColumn is a column that the feed does not know and whose values are not read. A lottery may
+// have renamed or added it.
 type IgnoredColumn struct {
 	File   string `json:"file"`
-	Column string `json:"column"` // the column's name, or its 1-based number where it has none
+	Column string `json:"column"` // the column's name, or its 1-based number if it has none
 }

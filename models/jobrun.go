@@ -2,15 +2,15 @@ package models
 
 import "time"
 
-// JobRun is the last run of a job, on whichever node it was.
+// JobRun is the last run of a job, on whichever node.
 type JobRun struct {
 	Job         string `gorm:"primaryKey"`
 	StartedAt   time.Time
-	FinishedAt  *time.Time // nil = it is running, or was cut off: its lease tells which
-	Node        string     // who ran it
+	FinishedAt  *time.Time // nil = running or cut off; the job's lease tells which
+	Node        string     // the node that ran it
 	Outcome     string     // what was done, or why not
 	Failed      bool
-	Failures    int        // in a row, runs that were cut off included
-	CutOffs     int        // in a row, runs whose node was killed
-	SucceededAt *time.Time // the last time that it did not fail
+	Failures    int        // consecutive failures, including runs that were cut off
+	CutOffs     int        // consecutive runs whose node was killed
+	SucceededAt *time.Time // the last time it succeeded
 }

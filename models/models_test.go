@@ -91,7 +91,7 @@ func TestNearestGames(t *testing.T) {
 	}
 }
 
-// Every day of the accepted range against the standard library's calendar.
+// Every day of the accepted range agrees with the standard library's calendar.
 func TestDateAgainstTheCalendar(t *testing.T) {
 	t.Parallel()
 	day := time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// moneyDecimals is the currencies whose amounts Stripe does not count in hundredths.
+// moneyDecimals lists the currencies whose amounts Stripe does not count in hundredths.
 // https://docs.stripe.com/currencies#zero-decimal
 var moneyDecimals = map[string]int{
 	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "JPY": 0, "KMF": 0, "KRW": 0, "MGA": 0, "PYG": 0, "RWF": 0, "VND": 0, "VUV": 0,
@@ -13,7 +13,7 @@ var moneyDecimals = map[string]int{
 	"BHD": 3, "JOD": 3, "KWD": 3, "OMR": 3, "TND": 3,
 }
 
-// MoneyText is an amount for a person, such as 9.99 USD; units are the currency's smallest, as Stripe counts them.
+// MoneyText formats an amount for people, such as 9.99 USD; units are the currency's smallest, as Stripe counts them.
 func MoneyText(units int64, currency string) string {
 	currency = strings.ToUpper(currency)
 	decimals, odd := moneyDecimals[currency]

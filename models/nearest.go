@@ -7,14 +7,15 @@ import (
 	"unicode"
 )
 
-// Bounds of what is asked for by mistake: an error is to stay short, and cheap.
+// Bounds for suggestions: an error must stay short, and cheap to make.
 const (
 	mostNear    = 3
 	longestNear = 80 // bytes
 )
 
-// Nearest is up to three of candidates (in lower case) that word was probably meant to be, nearest first, equally
-// near ones in the order of candidates: every third letter may be wrong (one of a short word), or it begins with word. Letter case costs nothing. Words over 80 bytes are near nothing.
+// Nearest returns up to three of candidates (in lower case) that word was probably meant to be, nearest first, ties in
+// the order of candidates. Every third letter may be wrong (one in a short word), or a candidate begins with word.
+// Letter case is ignored. Words over 80 bytes have no matches.
 func Nearest(word string, candidates []string) []string {
 	if word == "" || len(word) > longestNear {
 		return []string{}
@@ -43,12 +44,12 @@ func Nearest(word string, candidates []string) []string {
 	return names
 }
 
-// GameName is what a game may be called by.
+// GameName holds the names by which a game may be called.
 type GameName struct{ ID, Name, Type string }
 
-// NearestGames is the ids of up to three games that word was probably meant to be, nearest first: it is like the id or the
-// name of a game (every third letter may be wrong), or some whole words of them, or the beginning of an id, or the type.
-// Letter case, and what separates words, cost nothing. Words over 80 bytes are near nothing.
+// NearestGames returns the ids of up to three games that word was probably meant to be, nearest first: word resembles
+// the id or name of the game (every third letter may be wrong), consists of some whole words of them, or is the
+// beginning of the id, or the type. Letter case and separators are ignored. Words over 80 bytes have no matches.
 func NearestGames(word string, games []GameName) []string {
 	joined := hyphened(word)
 	if joined == "" || len(word) > longestNear {
@@ -66,7 +67,7 @@ func NearestGames(word string, games []GameName) []string {
 		worse := 2 * d
 		switch {
 		case len(joined) > 1 && (hasWords(g.ID, joined) || hasWords(name, joined)):
-			worse = min(worse, 1) // nearer than a letter that is wrong
+			worse = min(worse, 1) // nearer than a single wrong letter
 		case g.Type == joined:
 			worse = min(worse, 3)
 		case d > limit && (len(joined) == 1 || !strings.HasPrefix(g.ID, joined)):
@@ -84,15 +85,15 @@ func NearestGames(word string, games []GameName) []string {
 	return ids
 }
 
-// hyphened is the words of s in lower case, joined by hyphens as those of a game's id are.
+// hyphened returns the words of s in lower case, joined by hyphens like those of a game's id.
 func hyphened(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
 }
 
-// hasWords tells whether some whole words of s, joined by hyphens, are those of words.
+// hasWords reports whether words, joined by hyphens, are consecutive whole words of s.
 func hasWords(s, words string) bool { return strings.Contains("-"+s+"-", "-"+words+"-") }
 
-// distanceWithin is editDistance where that is at most limit, and else more than it.
+// distanceWithin is editDistance if that is at most limit, else limit + 1.
 func distanceWithin(limit int, a, b string) int {
 	if max(len(a)-len(b), len(b)-len(a)) > limit {
 		return limit + 1
@@ -100,8 +101,8 @@ func distanceWithin(limit int, a, b string) int {
 	return min(editDistance(a, b), limit+1)
 }
 
-// editDistance is how many letters must be put in, left out, changed or swapped with their neighbour
-// (Damerau-Levenshtein, optimal string alignment).
+// editDistance is how many bytes must be inserted, deleted, changed or swapped with their neighbour to turn a into b
+// (Damerau–Levenshtein, optimal string alignment).
 func editDistance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

@@ -11,22 +11,22 @@ const (
 
 // PlanTerms is what a plan grants; operators configure it.
 type PlanTerms struct {
-	RequestsPerDay int // counted requests a UTC day
+	RequestsPerDay int // counted requests per UTC day
 	MaxKeys        int // live keys
 }
 
-// MostRequestsPerDay is the largest daily limit, of a plan or of an account: what both databases and every client's JSON
-// hold, and more than a node can serve.
+// MostRequestsPerDay is the largest daily limit of a plan or an account. Both databases and every client's JSON can
+// hold it, and it is more than a node can serve.
 const MostRequestsPerDay = 1_000_000_000
 
-// ProMonthlyCents is what Pro costs a month, in cents of USD, until the operator makes another price. The first price at
-// Stripe is made from it.
+// ProMonthlyCents is what Pro costs per month, in US cents, until the operator creates another price. The first price
+// at Stripe is made from it.
 const ProMonthlyCents = 999
 
-// Plans is the terms of every plan.
+// Plans has the terms of every plan.
 type Plans map[Plan]PlanTerms
 
-// DefaultPlans is the terms that the product ships with.
+// DefaultPlans returns the terms that the product ships with.
 func DefaultPlans() Plans {
 	return Plans{
 		PlanFree: {RequestsPerDay: 100, MaxKeys: 2},
@@ -34,7 +34,7 @@ func DefaultPlans() Plans {
 	}
 }
 
-// ParsePlan reads free or pro.
+// ParsePlan parses free or pro.
 func ParsePlan(s string) (Plan, error) {
 	switch p := Plan(s); p {
 	case PlanFree, PlanPro:

@@ -5,11 +5,11 @@ import "time"
 const (
 	// LinkLives is how long a link in a mail works.
 	LinkLives = 15 * time.Minute
-	// SessionIdle is how long a session lives that nobody uses.
+	// SessionIdle is how long an unused session lives.
 	SessionIdle = 30 * 24 * time.Hour
 )
 
-// Session is somebody signed in, in one browser. Its token is never stored.
+// Session is somebody signed in in one browser. Its token is not stored.
 type Session struct {
 	ID         string `gorm:"primaryKey"` // ses_…
 	AccountID  string
@@ -18,7 +18,7 @@ type Session struct {
 	LastSeenAt time.Time // to the hour
 }
 
-// LinkPurpose is what a link in a mail does.
+// LinkPurpose is what a link in a mail is for.
 type LinkPurpose string
 
 // The purposes of a link.
@@ -27,21 +27,21 @@ const (
 	LinkChangeEmail LinkPurpose = "change_email"
 )
 
-// Link is a link in a mail: it proves that somebody reads the mail of an address. It works once. Its token is never
-// stored.
+// Link is a link in a mail: using it proves that somebody reads the mail of an address. It works once.
+// Its token is not stored.
 type Link struct {
 	ID        int64  `gorm:"primaryKey"`
 	Hash      []byte // SHA-256 of the token
 	Purpose   LinkPurpose
-	Email     string // where it was sent, as given
+	Email     string // the address it was sent to, as given
 	EmailKey  string // lower case
-	Mailbox   []byte // SHA-256 of Email as mail servers read it, in lower case: what is sent there is counted by it
-	AccountID string // whose address changes; "" for LinkSignIn
+	Mailbox   []byte // SHA-256 of Email in lower case, as mail servers read it; mails to it are counted by this
+	AccountID string // the account whose address changes; "" for LinkSignIn
 	Intent    string // what to do next: "" or "upgrade"
 	CreatedAt time.Time
 	ExpiresAt time.Time
 	SpentAt   *time.Time
 }
 
-// Works tells whether l can be spent at now.
+// Works reports whether l can be spent at now.
 func (l *Link) Works(now time.Time) bool { return l.SpentAt == nil && now.Before(l.ExpiresAt) }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// CheckText tells what keeps s from being a name: too few or too many characters, control characters (a name is
-// one line of a table), or broken UTF-8, which PostgreSQL does not store. what names it: "a game's name".
+// CheckText returns what keeps s from being a name: too few or too many characters, control characters (a name must fit
+// into one line of a table), or invalid UTF-8, which PostgreSQL does not store. what describes s: "a game's name".
 func CheckText(what, s string, least, most int) error {
 	n := utf8.RuneCountInString(s)
 	switch {
@@ -24,7 +24,7 @@ func CheckText(what, s string, least, most int) error {
 	return nil
 }
 
-// Count is n of something: 1 account, 2 accounts.
+// Count formats a number of things: 1 account, 2 accounts.
 func Count[N int | int64](n N, one string) string {
 	if n == 1 {
 		return "1 " + one

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Tod is the time of day of a draw. Its numeric order is the order of draws within a day,
-// and its number is what the database stores.
+// Tod is the time of day of a draw. Its numeric order is the order of draws within a day, and the
+// database stores the number.
 type Tod uint8
 
 // The six times of day. The zero Tod is none of them.
@@ -21,12 +21,12 @@ const (
 	Night
 )
 
-// TodCount is how many times of day there are; valid Tods are 1…TodCount.
+// TodCount is the number of times of day; valid Tods are 1…TodCount.
 const TodCount = int(Night)
 
 var todNames = [...]string{"", "Morning", "Midday", "Day", "Afternoon", "Evening", "Night"}
 
-// ParseTod reads the capitalised name, case-sensitively.
+// ParseTod parses a capitalised name, case-sensitively.
 func ParseTod(s string) (Tod, bool) {
 	for t := Morning; t <= Night; t++ {
 		if todNames[t] == s {
@@ -43,13 +43,13 @@ func (t Tod) String() string {
 	return fmt.Sprintf("Tod(%d)", uint8(t))
 }
 
-// MarshalText makes t its name in JSON.
+// MarshalText encodes t as its name.
 func (t Tod) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // TodSet is a set of Tods; the zero set is empty. It is stored as names in day order, joined by commas.
 type TodSet uint8
 
-// NewTodSet is the set of the given tods.
+// NewTodSet returns the set of the given tods.
 func NewTodSet(tods ...Tod) TodSet {
 	var s TodSet
 	for _, t := range tods {
@@ -58,7 +58,7 @@ func NewTodSet(tods ...Tod) TodSet {
 	return s
 }
 
-// ParseTodSet reads names joined by commas; at least one, none twice.
+// ParseTodSet parses names joined by commas: at least one, none twice.
 func ParseTodSet(s string) (TodSet, error) {
 	var set TodSet
 	for name := range strings.SplitSeq(s, ",") {
@@ -74,16 +74,16 @@ func ParseTodSet(s string) (TodSet, error) {
 	return set, nil
 }
 
-// With is s and t.
+// With returns s with t added.
 func (s TodSet) With(t Tod) TodSet { return s | 1<<t }
 
-// Has tells whether t is in s.
+// Has reports whether t is in s.
 func (s TodSet) Has(t Tod) bool { return s&(1<<t) != 0 }
 
 // Len is how many tods s holds.
 func (s TodSet) Len() int { return bits.OnesCount8(uint8(s)) }
 
-// Tods lists s in day order.
+// Tods returns the members of s in day order.
 func (s TodSet) Tods() []Tod {
 	list := make([]Tod, 0, s.Len())
 	for t := Morning; t <= Night; t++ {

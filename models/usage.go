@@ -2,10 +2,10 @@ package models
 
 import "time"
 
-// UsageKept is for how long counted requests are kept.
+// UsageKept is how long counts of requests are kept.
 const UsageKept = 400 // days
 
-// UsageDay is counted requests of one account, day, endpoint and status class.
+// UsageDay is the number of counted requests of one account, day, endpoint and status class.
 type UsageDay struct {
 	AccountID string `gorm:"primaryKey"`
 	Day       Date   `gorm:"primaryKey"` // UTC
@@ -14,8 +14,8 @@ type UsageDay struct {
 	Requests  int64
 }
 
-// PeriodStart is when the period of t began, in Unix seconds. Periods begin at multiples of their length since
-// 1970-01-01 UTC, so that 24 h is the UTC day.
+// PeriodStart returns when the period of t began, in Unix seconds. Periods begin at multiples of their length since
+// 1970-01-01 UTC, so a period of 24 h is the UTC day.
 func PeriodStart(t time.Time, period time.Duration) int64 {
 	seconds := int64(period / time.Second)
 	at := t.Unix()
