@@ -16,15 +16,15 @@ import (
 	"lottery/models/secret"
 )
 
-// accountChange is a row of account_changes: account AccountID changed at Number.
+// accountChange is a row of account_changes: the account AccountID changed, as change Number.
 type accountChange struct {
 	Number    int64 `gorm:"primaryKey"`
 	AccountID string
 	ChangedAt time.Time
 }
 
-// changed notes within tx that an account or its keys changed, so that every node forgets what it knows.
-// The one row of account_version stays locked until commit: numbers are given in commit order.
+// changed records within tx that an account or its keys changed, so that every node drops what it knows of them. The
+// one row of account_version stays locked until commit, so changes are numbered in commit order.
 func (s *Store) changed(tx *gorm.DB, accountID string) error {
 	if err := tx.Table("account_version").Where("id = 1").Update("number", gorm.Expr("number + 1")).Error; err != nil {
 		return fmt.Errorf("note the account's change: %w", err)
@@ -43,22 +43,22 @@ func (s *Store) changed(tx *gorm.DB, accountID string) error {
 	return nil
 }
 
-// notedChange is where a transaction's context says whether an account's change was noted within it.
+// notedChange is the context key under which a transaction records whether it changed an account.
 type notedChange struct{}
 
-// AccountsChanged holds a value when accounts or keys were changed through s since the last one was taken. Changes by
-// other processes are not told: NewestAccountChange has them all.
+// AccountsChanged receives a value when accounts or keys have changed through s since the last value was taken. It does
+// not cover changes by other processes; NewestAccountChange does.
 func (s *Store) AccountsChanged() <-chan struct{} { return s.accountsChanged }
 
-// AccountChange is a change of an account. At and AccountID tell it from another of that number, where a database was put
-// back to an earlier state: a standby took over that lacked the last ones.
+// AccountChange is a change of an account. AccountID and At distinguish it from another change with the same number in
+// a database that went back to an earlier state, such as a standby that took over without the last changes.
 type AccountChange struct {
-	Number    int64 // 0 = there was none yet
+	Number    int64 // 0 = there was no change yet
 	AccountID string
 	At        int64 // Unix microseconds
 }
 
-// NewestAccountChange is the newest change of an account.
+// NewestAccountChange returns the newest change of an account.
 func (s *Store) NewestAccountChange(ctx context.Context) (AccountChange, error) {
 	if err := s.replaced(); err != nil {
 		return AccountChange{}, err
@@ -79,8 +79,8 @@ func (c *accountChange) told() AccountChange {
 	return AccountChange{c.Number, c.AccountID, c.ChangedAt.UnixMicro()}
 }
 
-// AccountChanges is the ids of the accounts that changed after since, and the newest change. known is false where the
-// database does not have since: what has changed cannot be told.
+// AccountChanges returns the ids of the accounts that changed after since, and the newest change. known is false if the
+// database does not have since, so that the changed accounts cannot be determined.
 func (s *Store) AccountChanges(ctx context.Context, since AccountChange) (ids []string, newest AccountChange, known bool, err error) {
 	newest, err = s.NewestAccountChange(ctx)
 	if err != nil || newest == since {
@@ -101,14 +101,14 @@ func (s *Store) AccountChanges(ctx context.Context, since AccountChange) (ids []
 	return ids, newest, true, nil
 }
 
-// NewAccount is what CreateAccount needs.
+// NewAccount is the input of CreateAccount.
 type NewAccount struct {
 	Email string
 	Name  string
 	Grant *models.Plan // an operator's grant, or nil
 }
 
-// CreateAccount adds an account; CodeConflict if the address is taken (compared case-insensitively).
+// CreateAccount adds an account; CodeConflict if the address is taken (ignoring the case of ASCII letters).
 func (s *Store) CreateAccount(ctx context.Context, in NewAccount) (models.Account, error) {
 	var a models.Account
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
@@ -121,7 +121,7 @@ func (s *Store) CreateAccount(ctx context.Context, in NewAccount) (models.Accoun
 	return a, translate(err)
 }
 
-// granted is an operator's grant in a word.
+// granted describes an operator's grant in one word.
 func granted(plan *models.Plan) string {
 	if plan == nil {
 		return "billing"
@@ -152,13 +152,13 @@ func (s *Store) createAccountAs(tx *gorm.DB, id string, in NewAccount) (models.A
 	return a, err
 }
 
-// Account is one account by id or e-mail address; CodeNotFound if there is none, or it was deleted.
+// Account returns an account by id or e-mail address; CodeNotFound if there is none, or it was deleted.
 func (s *Store) Account(ctx context.Context, ref string) (models.Account, error) {
 	a, err := findAccount(s.reader(ctx), ref)
 	return a, translate(err)
 }
 
-// KeptAccount is Account, and by its id also one that was deleted: what it requested and paid, and its keys, are kept.
+// KeptAccount is Account, but by id it also returns a deleted account, whose requests, payments and keys are kept.
 func (s *Store) KeptAccount(ctx context.Context, ref string) (models.Account, error) {
 	a, err := findKept(s.reader(ctx), ref)
 	return a, translate(err)
@@ -188,17 +188,17 @@ func findKept(tx *gorm.DB, ref string) (models.Account, error) {
 	return a, err
 }
 
-// AccountFilter narrows Accounts; zero fields do not.
+// AccountFilter narrows Accounts; zero fields have no effect.
 type AccountFilter struct {
 	Plan   models.Plan
 	Status models.AccountStatus
 	Search string // part of the id, address or name, case-insensitive
-	// Flagged leaves only those that an operator should look at.
+	// Flagged selects only accounts that an operator should look at.
 	Flagged bool
 }
 
-// Accounts lists accounts, oldest first. Closed ones are among them where they are asked for, or something of them is
-// flagged: money may still be theirs.
+// Accounts lists accounts, oldest first. Closed ones are included only if f asks for them or for flagged accounts,
+// since they may still be owed money.
 func (s *Store) Accounts(ctx context.Context, f AccountFilter) ([]models.Account, error) {
 	q := s.reader(ctx)
 	if !f.Flagged && f.Status != models.AccountClosed {
@@ -223,14 +223,14 @@ func (s *Store) Accounts(ctx context.Context, f AccountFilter) ([]models.Account
 	return accounts, nil
 }
 
-// mentions tells whether lower, in lower case, stands in a's id, address or name. It is asked here and not of the
-// database, since SQLite knows the case of ASCII letters only.
+// mentions reports whether a's id, address or name contains lower, which is in lower case. This is not left to the
+// database, since SQLite folds only ASCII letters.
 func mentions(a *models.Account, lower string) bool {
 	return strings.Contains(strings.ToLower(a.ID), lower) || strings.Contains(strings.ToLower(a.Name), lower) ||
 		(a.EmailKey != nil && strings.Contains(*a.EmailKey, lower))
 }
 
-// GrantPlan gives an account a plan by the operator's word; nil takes the grant back.
+// GrantPlan gives an account a plan by an operator's grant; nil takes the grant back.
 func (s *Store) GrantPlan(ctx context.Context, ref string, plan *models.Plan) (models.Account, error) {
 	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		e.Was, e.Became = granted(a.GrantedPlan), granted(plan)
@@ -238,7 +238,7 @@ func (s *Store) GrantPlan(ctx context.Context, ref string, plan *models.Plan) (m
 	})
 }
 
-// OverrideLimit gives an account its own daily limit; nil means the plan's again.
+// OverrideLimit gives an account its own daily limit; nil restores the plan's.
 func (s *Store) OverrideLimit(ctx context.Context, ref string, limit *int) (models.Account, error) {
 	if limit != nil && *limit < 0 {
 		return models.Account{}, models.Errorf(models.CodeInvalid, "a daily limit cannot be negative")
@@ -256,8 +256,8 @@ func limitName(limit *int) string {
 	return strconv.Itoa(*limit)
 }
 
-// SetAccountStatus suspends or resumes an account. A closed account stays closed. Links to new addresses do not outlive a
-// suspension.
+// SetAccountStatus suspends or resumes an account; a closed one stays closed. A suspension
+// voids links to new addresses.
 func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.AccountStatus) (models.Account, error) {
 	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		if a.Status == models.AccountClosed {
@@ -273,9 +273,9 @@ func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.
 	})
 }
 
-// DeleteAccount takes the personal data out of an account, and of all other tables, and kills its keys. The row stays, so that
-// the keys answer "revoked" and the account's past usage keeps its sum; its address is free again. Whoever signs up
-// with it on the same day goes on counting where the account was.
+// DeleteAccount removes the personal data of an account from all tables and kills its keys. The row stays, so that the
+// keys answer "revoked" and the account's past usage still counts; the address becomes free. Whoever signs up with it
+// on the same day continues from the requests that the account has used.
 func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, error) {
 	now := s.now()
 	var left models.Account
@@ -297,8 +297,8 @@ func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, 
 	})
 }
 
-// updateAccount changes the columns that change gives, then runs also, in one transaction, and tells the nodes. Where an
-// operator is at work, it notes what change says of it.
+// updateAccount changes the columns that change returns and then runs also, in one transaction, and notifies the nodes.
+// If an operator is at work, it adds change's entry to the audit log.
 func (s *Store) updateAccount(ctx context.Context, ref string, change func(*models.Account, *models.AuditEntry) (map[string]any, error),
 	also ...func(tx *gorm.DB, a *models.Account) error,
 ) (models.Account, error) {
@@ -332,11 +332,11 @@ func (s *Store) updateAccount(ctx context.Context, ref string, change func(*mode
 	return a, translate(err)
 }
 
-// storable tells whether text can stand in a database. PostgreSQL refuses to look for another (SQLSTATE 22021), which
-// would look as if it did not answer; there can be no row of it.
+// storable reports whether a database can hold text. PostgreSQL fails even to search for other text (SQLSTATE 22021),
+// which would look like an outage; no row can have it.
 func storable(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
 
-// translate passes on what a person can act on, and calls the rest the database's fault.
+// translate passes on errors that a person can act on, and cancellations, and marks others as the database's.
 func translate(err error) error {
 	if err == nil || models.ErrorCode(err) != "" || errors.Is(err, context.Canceled) {
 		return err

@@ -9,10 +9,10 @@ import (
 	"lottery/models"
 )
 
-// Operator is the person on whose word a command changes something.
+// Operator is the person who runs a command that changes something.
 type Operator struct {
-	Who     string // their name
-	Origin  string // the machine, and the address that they came from
+	Who     string // the person's name
+	Origin  string // the machine, and the address they connected from
 	Command string // accounts set-plan
 
 	noted bool
@@ -20,12 +20,12 @@ type Operator struct {
 
 type operatorKey struct{}
 
-// WithOperator makes the changes under ctx leave entries in the audit log, in their own transactions.
+// WithOperator returns a context under which changes write entries to the audit log, in their own transactions.
 func WithOperator(ctx context.Context, o *Operator) context.Context {
 	return context.WithValue(ctx, operatorKey{}, o)
 }
 
-// Noted tells whether a change has left an entry. If its transaction was undone, so was the entry.
+// Noted reports whether a change has written an entry. If its transaction was rolled back, so was the entry.
 func (o *Operator) Noted() bool { return o.noted }
 
 func operatorOf(ctx context.Context) *Operator {
@@ -33,11 +33,11 @@ func operatorOf(ctx context.Context) *Operator {
 	return o
 }
 
-// resultDone is the result of what an operator did.
+// resultDone is the result of a successful command.
 const resultDone = "done"
 
-// did notes within tx what an operator changed; nothing where none is at work. e names what was changed, by its id:
-// neither an address nor a name of a customer, nor anything secret, may stand in it.
+// did records within tx what an operator changed, if one is at work. e identifies what was changed by its id: it must
+// not contain a customer's address or name, or any secret.
 func (s *Store) did(tx *gorm.DB, e models.AuditEntry) error {
 	o := operatorOf(tx.Statement.Context)
 	if o == nil {
@@ -51,7 +51,7 @@ func (s *Store) did(tx *gorm.DB, e models.AuditEntry) error {
 	return nil
 }
 
-// audit appends an entry; it knows the operator under whose command it is written, if one is.
+// audit appends an entry, with the operator under whose command it is written, if any.
 func (s *Store) audit(tx *gorm.DB, e *models.AuditEntry) error {
 	e.At = s.now()
 	if o := operatorOf(tx.Statement.Context); o != nil {
@@ -60,7 +60,7 @@ func (s *Store) audit(tx *gorm.DB, e *models.AuditEntry) error {
 	return tx.Create(e).Error
 }
 
-// Note appends what an operator's command did that is not one transaction, or why it did not; result "" means done.
+// Note records the result of an operator's command that is not a single transaction, or why it failed; "" means done.
 func (s *Store) Note(ctx context.Context, o *Operator, accountID, object, result string) error {
 	if result == "" {
 		result = resultDone
@@ -69,14 +69,14 @@ func (s *Store) Note(ctx context.Context, o *Operator, accountID, object, result
 	return wrapUnavailable(s.audit(s.writer(WithOperator(ctx, o)), &e))
 }
 
-// AuditFilter narrows Audit; zero fields do not.
+// AuditFilter narrows Audit; zero fields have no effect.
 type AuditFilter struct {
 	AccountID string
 	Since     time.Time
 	Limit     int
 }
 
-// Audit is the audit log, newest first: what operators did, and how plans and addresses changed by themselves.
+// Audit returns the audit log, newest first: what operators did, and how plans and addresses changed otherwise.
 func (s *Store) Audit(ctx context.Context, f AuditFilter) ([]models.AuditEntry, error) {
 	q := s.reader(ctx).Order("id DESC")
 	if f.AccountID != "" {
@@ -92,7 +92,8 @@ func (s *Store) Audit(ctx context.Context, f AuditFilter) ([]models.AuditEntry, 
 	return list, wrapUnavailable(q.Find(&list).Error)
 }
 
-// AuditOf is the newest entries about an account's plan and address, newest first; what operators did is in Audit.
+// AuditOf returns the newest entries about an account's plan and address, newest first;
+// operators' commands are in Audit.
 func (s *Store) AuditOf(ctx context.Context, accountID string, limit int) ([]models.AuditEntry, error) {
 	var list []models.AuditEntry
 	err := s.reader(ctx).Where("account_id = ? AND result = ''", accountID).Order("id DESC").Limit(limit).Find(&list).Error

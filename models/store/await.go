@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// startPatience is how many times the patience a start waits for the answer to a short question: half a minute, as
-	// long as it waits for the next of the draws.
+	// startPatience is the multiple of the patience for which startup waits for the answer to a short statement: half a
+	// minute, as long as it waits for the next of the draws.
 	startPatience = 6
-	// againPatience is how many times the patience lies between two words about the same waiting: a minute.
+	// againPatience is the multiple of the patience between two messages about the same wait: a minute.
 	againPatience = 12
 )
 
-// Await runs fn, a part of the start that may last, and tells Options.Waiting what it waits for: after 5 seconds, and
-// then every minute.
+// Await runs fn, a part of startup that may take long, and reports to Options.Waiting what it waits for: after 5
+// seconds, and then every minute.
 func (s *Store) Await(ctx context.Context, fn func(context.Context) error) error {
 	return s.await(ctx, 0, fn)
 }
 
-// AwaitShort is Await of a few short statements, which are given up after half a minute (CodeUnavailable). SQLite bounds
-// by itself how long a lock is waited for, and may have much to read in again after a crash.
+// AwaitShort is Await for a few short statements, which are given up after half a minute (CodeUnavailable). SQLite is
+// exempt: it bounds waits for locks itself, and may have a lot to read back after a crash.
 func (s *Store) AwaitShort(ctx context.Context, fn func(context.Context) error) error {
 	if s.dialect == SQLite {
 		return s.await(ctx, 0, fn)
@@ -38,7 +38,7 @@ func (s *Store) AwaitShort(ctx context.Context, fn func(context.Context) error) 
 	return s.await(ctx, startPatience*s.patience, fn)
 }
 
-// await gives fn up after limit; 0 = never.
+// await gives up fn after limit; 0 = never.
 func (s *Store) await(ctx context.Context, limit time.Duration, fn func(context.Context) error) error {
 	working, end := context.WithCancelCause(ctx)
 	var teller sync.WaitGroup
@@ -48,7 +48,7 @@ func (s *Store) await(ctx context.Context, limit time.Duration, fn func(context.
 		}
 	})
 	err := fn(working)
-	end(nil) // nothing if it was given up
+	end(nil) // no effect if fn was given up
 	teller.Wait()
 	if gaveUp := context.Cause(working); err != nil && models.ErrorCode(gaveUp) == models.CodeUnavailable {
 		return gaveUp
@@ -56,7 +56,7 @@ func (s *Store) await(ctx context.Context, limit time.Duration, fn func(context.
 	return err
 }
 
-// tellWaiting tells what is waited for until ctx ends, or gives the error with which to give up after limit.
+// tellWaiting reports what fn waits for until ctx ends. After limit it returns the error to give up with.
 func (s *Store) tellWaiting(ctx context.Context, limit time.Duration) error {
 	begun := time.Now()
 	next := s.patience
@@ -68,7 +68,7 @@ func (s *Store) tellWaiting(ctx context.Context, limit time.Duration) error {
 		}
 		why := s.heldUpBy(ctx)
 		select {
-		case <-ctx.Done(): // it went on while that was asked
+		case <-ctx.Done(): // fn went on in the meantime
 			return nil
 		default:
 		}
@@ -84,9 +84,9 @@ func (s *Store) tellWaiting(ctx context.Context, limit time.Duration) error {
 	}
 }
 
-// TellLocks tells Options.Waiting, until ctx ends, of another session whose lock keeps a statement of this Store waiting
-// for more than a second: that it is there, who it is, and what to do about it, and the same again every minute. SQLite
-// bounds by itself how long a lock is waited for.
+// TellLocks reports to Options.Waiting, until ctx ends, when another session's lock blocks a statement of
+// this Store for more than a second: which session, and what to do about it, repeated every minute. SQLite
+// bounds waits for locks itself.
 func (s *Store) TellLocks(ctx context.Context) {
 	if s.dialect != Postgres || s.waiting == nil {
 		return
@@ -112,11 +112,11 @@ func (s *Store) TellLocks(ctx context.Context) {
 	}
 }
 
-// holder is a session of PostgreSQL that keeps one of ours waiting.
+// holder is a PostgreSQL session that blocks one of ours.
 type holder struct {
 	pid               int32
 	user, application string
-	relation          string // what is locked; "" = a row, or something else than a table
+	relation          string // the locked table; "" = a row, or something other than a table
 }
 
 func (h holder) String() string {
@@ -127,7 +127,7 @@ func (h holder) String() string {
 	return text
 }
 
-// hasLocked tells what h has locked, and what to do about it.
+// hasLocked says what h has locked, and what to do about it.
 func (h holder) hasLocked() string {
 	what := "what is needed"
 	if h.relation != "" {
@@ -137,7 +137,7 @@ func (h holder) hasLocked() string {
 }
 
 const (
-	// Whoever waits himself is not the one to end, unless there is no other.
+	// Prefer sessions that are not waiting themselves: those are the ones to end.
 	holderOfLock = "SELECT b.pid, coalesce(b.usename, ''), coalesce(b.application_name, ''), coalesce((SELECT l.relation::regclass::text " +
 		"FROM pg_locks l WHERE l.pid = o.pid AND NOT l.granted AND l.locktype = 'relation' LIMIT 1), '') " +
 		"FROM unnest($1::int[]) AS o (pid), unnest(pg_blocking_pids(o.pid)) AS blocking (pid) JOIN pg_stat_activity b ON b.pid = blocking.pid " +
@@ -147,8 +147,7 @@ const (
 		"WHERE l.locktype = 'advisory' AND l.classid = 0 AND l.objid::bigint = $1 AND l.granted AND d.datname = current_database() LIMIT 1"
 )
 
-// heldUpBy tells what the statements of this Store wait for, and what to do about it. It asks on another connection than
-// theirs.
+// heldUpBy says what the statements of this Store wait for, and what to do about it. It asks on another connection.
 func (s *Store) heldUpBy(ctx context.Context) string {
 	if s.dialect != Postgres {
 		return "its file is slow, or another program is writing to it"
@@ -173,7 +172,7 @@ func (s *Store) heldUpBy(ctx context.Context) string {
 	}
 }
 
-// lockHolder gives the session whose lock keeps a statement of this Store waiting.
+// lockHolder returns the session whose lock blocks a statement of this Store.
 func (s *Store) lockHolder(ctx context.Context) (h holder, found bool, err error) {
 	return s.askHolder(ctx, holderOfLock, s.backends.list())
 }
@@ -192,21 +191,21 @@ func (s *Store) askHolder(ctx context.Context, query string, argument any) (h ho
 	return h, err == nil, err
 }
 
-// backends are the processes of PostgreSQL that serve this Store's newest connections.
+// backends are the PostgreSQL processes that serve this Store's newest connections.
 type backends struct {
 	mu   sync.Mutex
 	pids []int32
 }
 
-// add notes a new connection's process. A pool has no more connections than are kept here, and while it starts they are
-// all new.
+// add records a new connection's process. A pool has at most as many connections as are kept here, and during
+// startup all of them are new.
 func (b *backends) add(_ context.Context, conn *pgx.Conn) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.pids) == maxConnections {
 		b.pids = b.pids[1:]
 	}
-	b.pids = append(b.pids, int32(conn.PgConn().PID())) // a pid of its system, which PostgreSQL has as an integer, too
+	b.pids = append(b.pids, int32(conn.PgConn().PID())) // an operating system's pid, which PostgreSQL also has as an integer
 	return nil
 }
 

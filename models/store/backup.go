@@ -18,9 +18,9 @@ import (
 	"lottery/models"
 )
 
-// Exists tells whether databaseURL names a database that can be there without being made: a SQLite file that
-// exists, or any PostgreSQL (which only a connection can tell). One in a folder that may not be looked into can be
-// there, and a folder stands where none can be made: opening it says what is wrong.
+// Exists reports whether the database may exist already: a SQLite file that does, or any PostgreSQL (only a connection
+// can tell). It is also true for a file in a folder that may not be read, and for a folder in the file's place:
+// opening it says what is wrong.
 func Exists(databaseURL string) bool {
 	path, ok := sqlitePath(databaseURL)
 	if !ok {
@@ -33,16 +33,16 @@ func Exists(databaseURL string) bool {
 	return info.Mode().IsRegular() || info.IsDir()
 }
 
-// sqlitePath is the file of a sqlite: address.
+// sqlitePath returns the file of a sqlite: address.
 func sqlitePath(databaseURL string) (string, bool) {
 	path, ok := strings.CutPrefix(databaseURL, "sqlite:")
-	if path = strings.TrimPrefix(path, "//"); strings.HasPrefix(path, "//") { // sqlite:////data/lottery.db, as others write it
+	if path = strings.TrimPrefix(path, "//"); strings.HasPrefix(path, "//") { // sqlite:////data/lottery.db, as other programs write it
 		path = "/" + strings.TrimLeft(path, "/")
 	}
 	return path, ok
 }
 
-// DialectOf is the dialect of a database URL.
+// DialectOf returns the dialect of a database URL.
 func DialectOf(databaseURL string) string {
 	if _, ok := sqlitePath(databaseURL); ok {
 		return SQLite
@@ -50,11 +50,12 @@ func DialectOf(databaseURL string) string {
 	return Postgres
 }
 
-// Backup writes the database as of one moment to a new file (mode 0600), while servers go on using it, and
-// gives the file's size. On SQLite the file is a database, on PostgreSQL an archive for pg_restore. The file is
-// there whole or not at all. CodeConflict: file exists already; CodeNotFound: there is no database; CodeInvalid: file is "".
+// Backup writes the state of the database at one moment to a new file (mode 0600), while servers continue to use
+// it, and returns the file's size. For SQLite the file is a database, for PostgreSQL an archive for pg_restore. The
+// file appears complete or not at all. CodeConflict: the file exists; CodeNotFound: there is no database;
+// CodeInvalid: file is "".
 func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err error) {
-	if file == "" { // as of a script's variable that is not set
+	if file == "" { // for example an unset variable of a script
 		return 0, models.Errorf(models.CodeInvalid, "the backup needs a file name: give a new file")
 	}
 	if !Exists(databaseURL) {
@@ -69,7 +70,7 @@ func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err err
 	}
 	defer func() {
 		err = errors.Join(err, temp.Close())
-		for _, file := range []string{temp.Name(), temp.Name() + "-journal"} { // SQLite leaves its journal where it could not end
+		for _, file := range []string{temp.Name(), temp.Name() + "-journal"} { // SQLite leaves its journal behind if it is interrupted
 			if removed := os.Remove(file); !errors.Is(removed, fs.ErrNotExist) {
 				err = errors.Join(err, removed)
 			}
@@ -86,7 +87,7 @@ func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err err
 	return publish(temp, file)
 }
 
-// publish gives temp its name, unless another file has it by now.
+// publish gives temp its final name, unless another file has taken it.
 func publish(temp *os.File, file string) (int64, error) {
 	if err := temp.Sync(); err != nil {
 		return 0, fmt.Errorf("write the backup: %w", err)
@@ -95,7 +96,7 @@ func publish(temp *os.File, file string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("write the backup: %w", err)
 	}
-	// A link, unlike a rename, never replaces a file; some file systems have none.
+	// Unlike a rename, a link never replaces a file; but some file systems have no links.
 	switch err := os.Link(temp.Name(), file); {
 	case errors.Is(err, fs.ErrExist):
 		return 0, fileExists(file)
@@ -111,7 +112,7 @@ func fileExists(file string) error {
 	return models.Errorf(models.CodeConflict, "%s already exists: give a new file", file)
 }
 
-// backupSQLite fills the empty file target from a connection of its own: it only reads, so writers do not wait.
+// backupSQLite fills the empty file target through its own read-only connection, so writers do not wait.
 func backupSQLite(ctx context.Context, path, target string) error {
 	options := url.Values{"_pragma": {"busy_timeout(5000)"}, "mode": {"rw"}} // rw: never makes a database
 	db, err := gorm.Open(sqlite.Open(sqliteURI(path, options)), gormConfig())

@@ -10,7 +10,7 @@ import (
 	"lottery/models"
 )
 
-// BillingAccount is what is known of an account's money; its zero value, with the id, if nothing is.
+// BillingAccount returns what is known about an account's payments; only the id is set if nothing is.
 func (s *Store) BillingAccount(ctx context.Context, accountID string) (models.BillingAccount, error) {
 	b := models.BillingAccount{AccountID: accountID}
 	err := s.reader(ctx).Where("account_id = ?", accountID).Limit(1).Find(&b).Error
@@ -20,7 +20,7 @@ func (s *Store) BillingAccount(ctx context.Context, accountID string) (models.Bi
 	return b, nil
 }
 
-// BilledAccount is an account by its id, also one that was deleted: money may still come for it.
+// BilledAccount returns an account by id, even a deleted one, which may still receive payments.
 func (s *Store) BilledAccount(ctx context.Context, accountID string) (models.Account, error) {
 	var accounts []models.Account
 	if storable(accountID) {
@@ -34,7 +34,7 @@ func (s *Store) BilledAccount(ctx context.Context, accountID string) (models.Acc
 	return accounts[0], nil
 }
 
-// AccountOfCustomer is the account that a Stripe customer belongs to; CodeNotFound if it is nobody's.
+// AccountOfCustomer returns the account that a Stripe customer belongs to; CodeNotFound if it is none of ours.
 func (s *Store) AccountOfCustomer(ctx context.Context, customerID string) (accountID string, err error) {
 	var ids []string
 	if err := s.reader(ctx).Model(&models.BillingAccount{}).Where("customer_id = ?", customerID).Limit(1).Pluck("account_id", &ids).Error; err != nil {
@@ -46,8 +46,8 @@ func (s *Store) AccountOfCustomer(ctx context.Context, customerID string) (accou
 	return ids[0], nil
 }
 
-// AccountOfEvents is the account that the newest event of a Stripe customer was of, whether or not the account has that
-// customer still; CodeNotFound if none was of any.
+// AccountOfEvents returns the account of the newest event of a Stripe customer that had one, whether or not the
+// customer is still the account's; CodeNotFound if there is no such event.
 func (s *Store) AccountOfEvents(ctx context.Context, customerID string) (accountID string, err error) {
 	var ids []string
 	err = s.reader(ctx).Model(&models.StripeEvent{}).Where("customer_id = ? AND account_id <> ''", customerID).
@@ -61,8 +61,8 @@ func (s *Store) AccountOfEvents(ctx context.Context, customerID string) (account
 	return ids[0], nil
 }
 
-// BillingAccountsAfter is up to limit accounts that have a customer, by id, after the one with the id after and up to the
-// one with the id last; "" = the last of all.
+// BillingAccountsAfter returns up to limit accounts that have a customer, in the order of their ids, after the id after
+// and up to the id last; "" = no upper bound.
 func (s *Store) BillingAccountsAfter(ctx context.Context, after, last string, limit int) (ids []string, err error) {
 	q := s.reader(ctx).Model(&models.BillingAccount{}).Where("customer_id IS NOT NULL AND account_id > ?", after)
 	if last != "" {
@@ -74,7 +74,7 @@ func (s *Store) BillingAccountsAfter(ctx context.Context, after, last string, li
 	return ids, nil
 }
 
-// GraceEnded is up to limit accounts whose time of grace is over at now.
+// GraceEnded returns up to limit accounts whose grace period is over at now.
 func (s *Store) GraceEnded(ctx context.Context, now time.Time, limit int) (ids []string, err error) {
 	err = s.reader(ctx).Model(&models.BillingAccount{}).Where("grace_ends_at <= ?", now).
 		Order("grace_ends_at").Limit(limit).Pluck("account_id", &ids).Error
@@ -84,10 +84,10 @@ func (s *Store) GraceEnded(ctx context.Context, now time.Time, limit int) (ids [
 	return ids, nil
 }
 
-// BillingChange is what one sync found, to be stored at once.
+// BillingChange is what one sync found, to be stored in one transaction.
 type BillingChange struct {
 	Billing models.BillingAccount
-	Plan    *models.Plan // what Stripe says; nil = nothing that gives a plan
+	Plan    *models.Plan // the plan according to Stripe; nil = no subscription gives one
 	Actor   string
 	Reason  string
 	EventID string
@@ -95,15 +95,15 @@ type BillingChange struct {
 	Mails   []models.Mail
 }
 
-// Billed is what StoreBilling did.
+// Billed is the result of StoreBilling.
 type Billed struct {
 	Account models.Account
 	Was     models.Plan // the plan in force before
-	Changed bool        // what Stripe says of the plan is another than before
+	Changed bool        // Stripe's plan differs from before
 }
 
-// StoreBilling stores what a sync under l found: the subscription, the plan, an audit entry and the mails if the plan
-// changed, and flags. Nodes see a changed plan as they see any changed account.
+// StoreBilling stores what a sync under l found: the subscription, the plan, flags, and if the plan changed an audit
+// entry and the mails. Nodes notice a changed plan like any change of an account.
 func (s *Store) StoreBilling(ctx context.Context, l Lease, c BillingChange) (Billed, error) {
 	var out Billed
 	err := s.under(ctx, l, func(tx *gorm.DB) error {
@@ -111,14 +111,14 @@ func (s *Store) StoreBilling(ctx context.Context, l Lease, c BillingChange) (Bil
 		if err := s.locking(tx).Take(&a, "id = ?", c.Billing.AccountID).Error; err != nil {
 			return err
 		}
-		if a.Status == models.AccountClosed { // since Stripe was asked, maybe
+		if a.Status == models.AccountClosed { // perhaps after Stripe was asked
 			c.Plan, c.Mails = nil, nil
 			c.Billing.DropSession()
 		}
 		out.Was, _ = a.Plan()
 		before := a.BilledPlan
 		out.Changed = (before == nil) != (c.Plan == nil) || (before != nil && *before != *c.Plan)
-		if err := tx.Save(&c.Billing).Error; err != nil { // the lease makes us its only writer, but for DeleteAccount
+		if err := tx.Save(&c.Billing).Error; err != nil { // under the lease nobody else writes it, except DeleteAccount
 			return err
 		}
 		if out.Changed {
@@ -172,7 +172,7 @@ func planName(p *models.Plan) string {
 	return string(*p)
 }
 
-// KnownPrices is every price that gives a plan, of live or of test mode.
+// KnownPrices returns every price that gives a plan, in live or in test mode.
 func (s *Store) KnownPrices(ctx context.Context, livemode bool) ([]models.KnownPrice, error) {
 	var list []models.KnownPrice
 	if err := s.reader(ctx).Where("livemode = ?", livemode).Order("added_at, price_id").Find(&list).Error; err != nil {
@@ -181,7 +181,7 @@ func (s *Store) KnownPrices(ctx context.Context, livemode bool) ([]models.KnownP
 	return list, nil
 }
 
-// SetPrice makes a price known, and the one that checkout sells.
+// SetPrice makes p a known price, and the one that checkout sells.
 func (s *Store) SetPrice(ctx context.Context, p models.KnownPrice) error {
 	p.AddedAt, p.Current = s.now(), true
 	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
@@ -202,7 +202,7 @@ type billingSetting struct {
 	Value string
 }
 
-// BillingSetting is what set-up noted under name, or "".
+// BillingSetting returns what setup stored under name, or "".
 func (s *Store) BillingSetting(ctx context.Context, name string) (string, error) {
 	var row billingSetting
 	if err := s.reader(ctx).Where("name = ?", name).Limit(1).Find(&row).Error; err != nil {
@@ -211,7 +211,7 @@ func (s *Store) BillingSetting(ctx context.Context, name string) (string, error)
 	return row.Value, nil
 }
 
-// SetBillingSetting notes value under name.
+// SetBillingSetting stores value under name.
 func (s *Store) SetBillingSetting(ctx context.Context, name, value string) error {
 	row := billingSetting{name, value}
 	err := s.writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error

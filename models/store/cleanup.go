@@ -11,30 +11,30 @@ import (
 	"lottery/models"
 )
 
-// How long things are kept. Why, says docs/decisions/0012-jobs.md.
+// How long things are kept; docs/decisions/0012-jobs.md says why.
 const (
-	eventsKept   = 90 * 24 * time.Hour // of Stripe, that were done: Stripe sends one again for a month at most
+	eventsKept   = 90 * 24 * time.Hour // finished Stripe events: Stripe resends one for a month at most
 	recordsKept  = 400 * 24 * time.Hour
 	countersKept = 8 // days
 	leasesKept   = 24 * time.Hour
 	auditKept    = 4 * 365 * 24 * time.Hour
 )
 
-// CleanedUp is how many rows of a kind Cleanup took away.
+// CleanedUp is how many rows of a kind Cleanup deleted.
 type CleanedUp struct {
 	What string
 	Rows int64
 }
 
-// stale is rows that are kept no longer.
+// stale describes expired rows.
 type stale struct {
 	what, table, key string
 	where            string
 	args             []any
 }
 
-// stale is what is kept no longer at now, by Clock: a node whose own clock is ahead must not take away today's counters,
-// for that would begin everybody's quota anew.
+// stale returns what has expired at now, which is Clock's time: a node whose own clock is ahead must not delete today's
+// counters, which would restart everybody's quota.
 func (s *Store) stale(now time.Time) []stale {
 	today := models.DateOf(now)
 	clock, clockArgs := s.nowMicros()
@@ -57,8 +57,8 @@ func (s *Store) stale(now time.Time) []stale {
 	}
 }
 
-// Cleanup takes away what is kept no longer, in portions that hold others up for a moment only. What it did before ctx
-// ended or the database failed, stays done. Counted requests are not its matter: PruneUsage has them.
+// Cleanup deletes expired rows, in portions that block others only briefly. What it did before ctx ended or the
+// database failed stays done. It does not handle counted requests; PruneUsage does.
 func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
 	if err := s.compactQuota(ctx); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
 	return gone, nil
 }
 
-// takeAway is one portion.
+// takeAway deletes one portion.
 func (s *Store) takeAway(ctx context.Context, old *stale) (n int64, err error) {
 	statement := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[2]s LIMIT %[4]d)",
 		old.table, old.key, old.where, prunedRows)

@@ -7,7 +7,7 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Clock is the time by the clock that all nodes share: PostgreSQL's own, and on SQLite this machine's.
+// Clock returns the time by the clock that all nodes share: PostgreSQL's, or for SQLite this machine's.
 func (s *Store) Clock(ctx context.Context) (time.Time, error) {
 	if s.dialect == SQLite {
 		return s.now(), nil
@@ -19,7 +19,7 @@ func (s *Store) Clock(ctx context.Context) (time.Time, error) {
 	return now.UTC().Add(s.skew()), nil
 }
 
-// later is the time d from now by that clock, in a statement.
+// later is an SQL expression for the time d from now by that clock.
 func (s *Store) later(d time.Duration) clause.Expr {
 	if s.dialect == SQLite {
 		return clause.Expr{SQL: "?", Vars: []any{s.now().Add(d)}}

@@ -4,4 +4,4 @@ package store
 
 import "time"
 
-func giveUpAfter(int, time.Duration) {} // only Linux has this; elsewhere the system's own patience counts
+func giveUpAfter(int, time.Duration) {} // Linux only; elsewhere the system's own timeout applies

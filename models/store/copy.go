@@ -14,61 +14,61 @@ import (
 	"lottery/models"
 )
 
-// copyRule is how a table is copied where that is not: all rows, into an empty table.
+// copyRule is how a table is copied, if not all rows into an empty table.
 type copyRule struct {
-	left  bool   // it is not copied
-	from  string // what SQLite's rows are read from instead
+	left  bool   // the table is not copied
+	from  string // for SQLite, read this instead of the table
 	where string // which rows are copied
-	fresh string // the rows that a target may hold in which nobody has worked; copied ones take their place
+	fresh string // rows that an unused target may hold; copied rows replace them
 }
 
 var copyRules = map[string]copyRule{
-	// Who is at work on what, for a moment: nobody is, for the servers are stopped.
+	// Who is working on what at this moment: nobody, since the servers are stopped.
 	"leases": {left: true, fresh: "TRUE"},
-	// SQLite's alone: what it says is copied as quota_counters.
+	// SQLite only: its contents are copied as quota_counters.
 	"quota_log":      {left: true},
 	"quota_counters": {from: foldedCounters},
-	// Which programs may open a database: its own migrations say that.
+	// Which programs may open a database follows from its own migrations.
 	"meta":            {where: "name <> '" + metaOldestSchema + "'"},
 	"games":           {fresh: "builtin"},
 	"data_version":    {fresh: "TRUE"},
 	"account_version": {fresh: "TRUE"},
-	// A server was started in the target, and found nothing to do.
+	// A server was started on the target and found nothing to do.
 	"job_runs": {fresh: "TRUE"},
-	// What was done in the target stays, behind what was done in the source.
+	// What was done on the target stays, after what was done on the source.
 	"audit_entries": {fresh: "TRUE"},
 }
 
-// foldedCounters is SQLite's counters: each is what the newest row of the log says that names it, else what the table
-// says. The columns that are not grouped are those of the row that has the maximum (https://sqlite.org/lang_select.html#bareagg).
+// foldedCounters is SQLite's counters: each has the value from the newest row of the log that names it, else from the
+// table. Columns that are not grouped come from the row with the maximum (https://sqlite.org/lang_select.html#bareagg).
 const foldedCounters = `(SELECT account_id, period_start, used FROM (
 	SELECT account_id, period_start, used, max(id) FROM (
 		SELECT account_id, period_start, used, 0 AS id FROM quota_counters
 		UNION ALL SELECT value->>'a', value->>'s', value->>'u', quota_log.id FROM quota_log, json_each(quota_log.counters))
 	GROUP BY account_id, period_start))`
 
-// Copied is what CopyFrom did.
+// Copied is the result of CopyFrom.
 type Copied struct {
 	From   string // the source's URL without its passwords
 	Tables []CopiedTable
 	Rows   int64
 }
 
-// CopiedTable is how many rows of a table were copied.
+// CopiedTable says how many rows of a table were copied.
 type CopiedTable struct {
 	Table string
 	Rows  int64
 }
 
-// CopyProgress takes how many of a table's rows are copied, a few times a second, and always 0 where a table begins.
+// CopyProgress receives how many rows of a table have been copied, a few times a second, and always 0 at its beginning.
 type CopyProgress func(table string, done, total int64)
 
-// filling writes rows into a table, within the target's transaction; next gives nil behind the last.
+// filling writes rows into a table, within the target's transaction; next returns nil after the last row.
 type filling func(table schemaTable, next func() ([]any, error)) (int64, error)
 
-// CopyFrom fills this database, whose schema is up to date and which must hold nothing yet, with all that the source
-// holds at one moment: in one transaction, so that a copy that fails leaves nothing. CodeConflict: this database holds
-// something, or is the source itself.
+// CopyFrom fills this database, whose schema must be up to date and which must hold nothing yet, with everything that
+// the source holds at one moment. It does so in one transaction, so a failed copy leaves nothing behind. CodeConflict:
+// this database holds something, or is the source itself.
 func (s *Store) CopyFrom(ctx context.Context, from *Source, progress CopyProgress) (Copied, error) {
 	done := Copied{From: from.name}
 	if err := s.NotDemo(ctx); err != nil {
@@ -107,7 +107,7 @@ func (s *Store) CopyFrom(ctx context.Context, from *Source, progress CopyProgres
 	return done, err
 }
 
-// copying is one CopyFrom.
+// copying is the state of one CopyFrom.
 type copying struct {
 	from   *Store
 	read   *gorm.DB // the source's snapshot
@@ -118,7 +118,7 @@ type copying struct {
 	tell   CopyProgress
 }
 
-// refuse looks whether the target may be filled. On PostgreSQL nobody writes to it from here on.
+// refuse checks whether the target may be filled. On PostgreSQL nobody else can write to it from then on.
 func (c *copying) refuse() error {
 	if same, err := c.same(); err != nil || same {
 		if err == nil {
@@ -145,7 +145,7 @@ func (c *copying) refuse() error {
 			condition = rule.where
 		}
 		if t.name == "quota_log" && c.to.dialect != SQLite {
-			continue // it has none
+			continue // PostgreSQL has none
 		}
 		var holds bool
 		if err := c.tx.Raw("SELECT EXISTS (SELECT 1 FROM " + t.name + " WHERE " + condition + ")").Scan(&holds).Error; err != nil {
@@ -161,7 +161,7 @@ func (c *copying) refuse() error {
 	return nil
 }
 
-// same tells whether source and target are one database. Addresses do not say that of PostgreSQL, a lock does.
+// same reports whether source and target are one database. For PostgreSQL addresses do not tell that, but a lock does.
 func (c *copying) same() (bool, error) {
 	switch {
 	case c.from.dialect != c.to.dialect:
@@ -181,7 +181,7 @@ func (c *copying) same() (bool, error) {
 	return held && !free, nil
 }
 
-// lock keeps others from writing to the target; SQLite's transaction did that when it began.
+// lock keeps others from writing to the target; on SQLite the transaction has done so from its beginning.
 func (c *copying) lock() error {
 	if c.to.dialect == SQLite {
 		return nil
@@ -201,7 +201,7 @@ func (c *copying) lock() error {
 	return nil
 }
 
-// copyTables copies every table, and counts the rows of both sides.
+// copyTables copies every table, and counts the rows on both sides.
 func (c *copying) copyTables() ([]CopiedTable, error) {
 	var own []models.AuditEntry // the target's
 	if err := c.tx.Order("id").Find(&own).Error; err != nil {
@@ -219,7 +219,7 @@ func (c *copying) copyTables() ([]CopiedTable, error) {
 		list = append(list, CopiedTable{t.name, rows})
 	}
 	for i := range own {
-		own[i].ID = 0 // its place is behind the source's
+		own[i].ID = 0 // it gets a new number after the source's
 	}
 	if len(own) > 0 {
 		if err := c.tx.CreateInBatches(&own, 100).Error; err != nil {
@@ -269,7 +269,7 @@ func (c *copying) copyTable(t schemaTable) (int64, error) {
 	return total, c.goOn(t, types)
 }
 
-// copyRows fills a table with what a query of the source finds.
+// copyRows fills a table with the result of a query on the source.
 func (c *copying) copyRows(query string, t schemaTable, types []columnType, total int64) (copied int64, err error) {
 	rows, err := c.read.Raw(query).Rows()
 	if err != nil {
@@ -279,10 +279,10 @@ func (c *copying) copyRows(query string, t schemaTable, types []columnType, tota
 	return c.fill(t, c.rows(rows, t, types, total))
 }
 
-// selected is columns by names that SQLite cannot take for texts.
+// selected lists columns with a prefix, so that SQLite cannot take quoted names for strings.
 func selected(columns []string) string { return `t."` + strings.Join(columns, `", t."`) + `"` }
 
-// rows gives the source's rows as the target takes them.
+// rows returns the source's rows, converted for the target.
 func (c *copying) rows(rows *sql.Rows, t schemaTable, types []columnType, total int64) func() ([]any, error) {
 	row, into := make([]any, len(types)), make([]any, len(types))
 	for i := range row {
@@ -311,11 +311,11 @@ func (c *copying) rows(rows *sql.Rows, t schemaTable, types []columnType, total 
 	}
 }
 
-// firstOf names a row by its first column, which is an id or the beginning of one.
+// firstOf identifies a row by its first column, which is an id or the beginning of one.
 func firstOf(t schemaTable, row []any) string { return fmt.Sprintf("%s %v", t.columns[0], row[0]) }
 
-// converted is a value of one database as a column of the other takes it: SQLite has dates as texts, and truth values as
-// numbers.
+// converted returns a value of one database as the other's column accepts it: SQLite has dates as text,
+// and booleans as numbers.
 func converted(v any, to string) (any, error) {
 	switch v := v.(type) {
 	case time.Time:
@@ -342,7 +342,7 @@ func converted(v any, to string) (any, error) {
 	return v, nil
 }
 
-// goOn lets PostgreSQL number the next row behind those that were copied, and know how the table looks.
+// goOn makes PostgreSQL number new rows after the copied ones, and updates its statistics of the table.
 func (c *copying) goOn(t schemaTable, types []columnType) error {
 	if c.to.dialect != Postgres {
 		return nil
@@ -359,7 +359,7 @@ func (c *copying) goOn(t schemaTable, types []columnType) error {
 		if err := c.tx.Raw("SELECT pg_get_serial_sequence(?, ?)", t.name, column.Name).Scan(&sequence).Error; err != nil {
 			return fmt.Errorf("number the rows of %s: %w", t.name, err)
 		}
-		// Unlike setval, this is undone with the transaction.
+		// Unlike setval, this is rolled back with the transaction.
 		if err := c.tx.Exec(fmt.Sprintf("ALTER SEQUENCE %s RESTART WITH %d", sequence, max(newest, 0)+1)).Error; err != nil {
 			return fmt.Errorf("number the rows of %s: %w", t.name, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// inFilling runs fn in one transaction that can be given very many rows.
+// inFilling runs fn in one transaction that is suited to a very large number of rows.
 func (s *Store) inFilling(ctx context.Context, fn func(tx *gorm.DB, fill filling) error) error {
 	if s.dialect == Postgres {
 		return s.fillPostgres(ctx, fn)
@@ -20,7 +20,7 @@ func (s *Store) inFilling(ctx context.Context, fn func(tx *gorm.DB, fill filling
 	return s.fillSQLite(ctx, fn)
 }
 
-// fillPostgres fills by COPY.
+// fillPostgres fills with COPY.
 func (s *Store) fillPostgres(ctx context.Context, fn func(tx *gorm.DB, fill filling) error) error {
 	return s.writer(ctx).Connection(func(db *gorm.DB) error {
 		conn, ok := db.Statement.ConnPool.(*sql.Conn)
@@ -43,7 +43,7 @@ func (s *Store) fillPostgres(ctx context.Context, fn func(tx *gorm.DB, fill fill
 	})
 }
 
-// fillSQLite fills on a connection of its own, as an import merges.
+// fillSQLite fills on a separate connection, like an import's merge.
 func (s *Store) fillSQLite(ctx context.Context, fn func(tx *gorm.DB, fill filling) error) (err error) {
 	db, err := s.openMerger()
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Store) fillSQLite(ctx context.Context, fn func(tx *gorm.DB, fill fillin
 	return err
 }
 
-// insertMany writes rows, stageRows by one statement.
+// insertMany writes rows, stageRows per statement.
 func insertMany(ctx context.Context, into gorm.ConnPool, table schemaTable, next func() ([]any, error)) (copied int64, err error) {
 	one := "(" + strings.TrimSuffix(strings.Repeat("?,", len(table.columns)), ",") + ")"
 	insert := "INSERT INTO " + table.name + ` ("` + strings.Join(table.columns, `", "`) + `") VALUES ` + one

@@ -14,11 +14,11 @@ import (
 	"lottery/models/store/migrations"
 )
 
-// schema is what the migrations make: the one list of tables and columns that cannot forget any. It is read off a
-// database in memory, because in PostgreSQL other programs' tables may stand among ours.
+// schema is the result of the migrations: the one list of tables and columns that cannot miss any. It is read from a
+// database in memory, since in PostgreSQL other programs may have tables next to ours.
 type schema struct {
 	version int64
-	tables  []schemaTable // those that others refer to come before them
+	tables  []schemaTable // in an order in which referenced tables come first
 }
 
 type schemaTable struct {
@@ -32,7 +32,7 @@ func readSchema(ctx context.Context) (made schema, err error) {
 		return made, fmt.Errorf("read the schema: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1) // each connection would have a database of its own
+	db.SetMaxOpenConns(1) // each connection would get its own database
 	p, err := goose.NewProvider(goose.DialectSQLite3, db, migrations.For(SQLite), goose.WithLogger(goose.NopLogger()), goose.WithTableName("schema_migrations"))
 	if err != nil {
 		return made, fmt.Errorf("read the schema: %w", err)
@@ -47,7 +47,7 @@ func readSchema(ctx context.Context) (made schema, err error) {
 	return made, err
 }
 
-// tablesOf is the tables of a SQLite database without goose's own.
+// tablesOf returns the tables of a SQLite database, without goose's.
 func tablesOf(ctx context.Context, db *sql.DB) ([]schemaTable, error) {
 	names, err := texts(ctx, db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> 'schema_migrations' ORDER BY name")
 	if err != nil {
@@ -96,14 +96,15 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) (list []s
 	return list, rows.Err()
 }
 
-// columnType is a column as a database has it.
+// columnType is a column as a database defines it.
 type columnType struct {
 	Name     string
-	Type     string // as it is declared, in lower case
-	Identity bool   // PostgreSQL numbers the rows by a sequence, which does not see the numbers that it did not give
+	Type     string // as declared, in lower case
+	Identity bool   // PostgreSQL numbers rows by a sequence, which does not notice numbers that it did not generate
 }
 
-// columnTypes is those of a table, in its order here. What somebody added or took away by hand is an error (CodeConflict).
+// columnTypes returns a table's columns, in table's order. Columns added or dropped by hand are
+// an error (CodeConflict).
 func (s *Store) columnTypes(tx *gorm.DB, table schemaTable) ([]columnType, error) {
 	query := "SELECT name, lower(type) AS type FROM pragma_table_info(?)"
 	if s.dialect == Postgres {

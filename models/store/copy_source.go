@@ -14,15 +14,15 @@ import (
 	"lottery/models"
 )
 
-// Source is a database that another is filled from (CopyFrom). It is only read.
+// Source is a database to fill another from (CopyFrom). It is only read.
 type Source struct {
 	store *Store
 	url   string
 	name  string // the URL without its passwords
 }
 
-// OpenSource opens the database at databaseURL for CopyFrom and changes nothing in it, not how SQLite writes its file
-// either. CodeNotFound: there is none; CodeConflict: its schema is not this program's, or the demo made it.
+// OpenSource opens the database at databaseURL for CopyFrom without changing anything, not even SQLite's journal mode.
+// CodeNotFound: there is none; CodeConflict: its schema is not this program's, or the demo made it.
 func OpenSource(ctx context.Context, databaseURL string) (*Source, error) {
 	from := &Source{url: databaseURL, name: redact(databaseURL, databaseURL)}
 	var err error
@@ -40,8 +40,8 @@ func OpenSource(ctx context.Context, databaseURL string) (*Source, error) {
 	return from, nil
 }
 
-// openReadOnly opens a SQLite file that is there. Unlike Open it leaves the journal's mode as it is, which is written in
-// the file, and lets no other program's log be written back into it.
+// openReadOnly opens an existing SQLite file. Unlike Open it keeps the journal mode, which is stored in the file, and
+// does not write another program's log back into it.
 func openReadOnly(ctx context.Context, path string) (*Store, error) {
 	if path == "" || strings.ContainsAny(path, "?#") || strings.HasPrefix(path, ":memory:") {
 		return nil, models.Errorf(models.CodeInvalid, "the database URL sqlite:%s does not name a file; use sqlite:data/lottery.db", path)
@@ -64,10 +64,10 @@ func openReadOnly(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (from *Source) Close() error { return from.store.Close() }
 
-// Is tells whether databaseURL names this very database, as far as that can be told without opening it.
+// Is reports whether databaseURL names this same database, as far as that is possible without opening it.
 func (from *Source) Is(databaseURL string) bool {
 	path, ok := sqlitePath(databaseURL)
 	if !ok {
@@ -85,7 +85,7 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// check refuses what cannot be copied.
+// check refuses databases that cannot be copied.
 func (from *Source) check(ctx context.Context) error {
 	isDemo, err := from.store.IsDemo(ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (from *Source) check(ctx context.Context) error {
 	return nil
 }
 
-// schemaVersion is the number of the newest migration applied; 0 = none.
+// schemaVersion returns the number of the newest migration applied; 0 = none.
 func schemaVersion(tx *gorm.DB) (current int64, err error) {
 	there, err := hasTable(tx, "schema_migrations")
 	if err != nil || !there {

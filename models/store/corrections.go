@@ -6,14 +6,14 @@ import (
 	"lottery/models"
 )
 
-// CorrectionFilter narrows Corrections; zero fields do not.
+// CorrectionFilter narrows Corrections; zero fields have no effect.
 type CorrectionFilter struct {
 	GameID   string
-	From, To *models.Date // of the draw, inclusive
+	From, To *models.Date // date of the draw, inclusive
 	Limit    int
 }
 
-// Correction is what a slot said, and what it was made to say instead.
+// Correction is what a slot held before, and what replaced it.
 type Correction struct {
 	models.DrawRevision `gorm:"embedded"`
 
@@ -23,9 +23,9 @@ type Correction struct {
 	NewReason string
 }
 
-// Corrections is the corrections of draws, the newest first.
+// Corrections returns corrections of draws, newest first.
 func (s *Store) Corrections(ctx context.Context, f CorrectionFilter) ([]Correction, error) {
-	// What a revision was replaced by is the next one, or what the slot says now.
+	// A revision was replaced by the next one, or by what the slot holds now.
 	q := s.reader(ctx).Table("draw_revisions AS r").
 		Select("r.*, COALESCE(n.number, d.number) AS new_number, COALESCE(n.addons, d.addons) AS new_addons," +
 			" COALESCE(n.void, d.void) AS new_void, COALESCE(n.reason, d.reason) AS new_reason").

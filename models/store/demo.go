@@ -7,11 +7,11 @@ import (
 	"lottery/models"
 )
 
-// demoID marks a SQLite file as the demo's, in its header: the mark is there before the first table is,
-// so that no crash leaves a demo database that looks like another.
+// demoID in a SQLite file's header marks it as the demo's. The mark is written before the first table, so that a crash
+// never leaves a demo database that looks like a real one.
 const demoID = 0x4C44454D // "LDEM"
 
-// IsDemo tells whether the demo made this database.
+// IsDemo reports whether the demo made this database.
 func (s *Store) IsDemo(ctx context.Context) (bool, error) {
 	if s.dialect != SQLite {
 		return false, nil
@@ -23,7 +23,7 @@ func (s *Store) IsDemo(ctx context.Context) (bool, error) {
 	return id == demoID, nil
 }
 
-// NotDemo is an error (CodeConflict) if the demo made this database: no real draw may come to stand beside its own.
+// NotDemo returns an error (CodeConflict) if the demo made this database: real draws must not be mixed with its draws.
 func (s *Store) NotDemo(ctx context.Context) error {
 	isDemo, err := s.IsDemo(ctx)
 	if err != nil || !isDemo {
@@ -40,7 +40,7 @@ func (s *Store) MarkDemo(ctx context.Context) error {
 	return nil
 }
 
-// Empty tells whether nothing was ever put into this database, not even a schema.
+// Empty reports whether nothing was ever put into this database, not even a schema.
 func (s *Store) Empty(ctx context.Context) (bool, error) {
 	if s.dialect == SQLite {
 		var tables int64

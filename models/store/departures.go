@@ -10,14 +10,14 @@ import (
 	"lottery/models"
 )
 
-// departure is a row of departures: an account that was closed on a day.
+// departure is a row of departures: an account closed on a given day.
 type departure struct {
 	AccountID string `gorm:"primaryKey"`
 	EmailHash []byte
 	Day       models.Date
 }
 
-// depart notes within tx that a's address leaves today, and forgets who left earlier.
+// depart records within tx that a's address leaves today, and deletes departures from before yesterday.
 func (s *Store) depart(tx *gorm.DB, a *models.Account) error {
 	today := models.DateOf(s.now())
 	if err := tx.Where("day < ?", today-1).Delete(&departure{}).Error; err != nil {
@@ -35,13 +35,13 @@ type Departed struct {
 	At        time.Time `gorm:"column:deleted_at"`
 }
 
-// Departures is the accounts of an address that were closed today: what they have used today counts on.
+// Departures returns the accounts of an address that were closed today: what they have used today still counts.
 func (s *Store) Departures(ctx context.Context, emailKey string) ([]Departed, error) {
 	list, err := s.departures(s.reader(ctx), emailKey)
 	return list, translate(err)
 }
 
-// departures looks back to yesterday: the counters' clock may still be there.
+// departures also covers yesterday, where the counters' clock may still be.
 func (s *Store) departures(tx *gorm.DB, emailKey string) (list []Departed, err error) {
 	err = tx.Table("departures").Select("departures.account_id, accounts.deleted_at").Joins("JOIN accounts ON accounts.id = departures.account_id").
 		Where("email_hash = ? AND day >= ?", emailHash(emailKey), models.DateOf(s.now())-1).Order("departures.account_id").Find(&list).Error

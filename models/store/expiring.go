@@ -12,11 +12,11 @@ import (
 	"lottery/models"
 )
 
-// expiringPage is how many keys are looked at in one transaction.
+// expiringPage is how many keys are read at a time.
 const expiringPage = 200
 
-// MailExpiringKeys puts a mail into the outbox for every active key that expires within notice: one for each key, ever.
-// Keys whose whole life is no longer than the notice get none, nor do rotated ones: their owners have just seen to them.
+// MailExpiringKeys adds a mail to the outbox for every active key that expires within notice, once per key. Keys that
+// live no longer than notice get none, and neither do rotated ones: their owners have just dealt with them.
 func (s *Store) MailExpiringKeys(ctx context.Context, notice time.Duration) (posted int, err error) {
 	after := ""
 	for {
@@ -49,7 +49,7 @@ func (s *Store) MailExpiringKeys(ctx context.Context, notice time.Duration) (pos
 	}
 }
 
-// expiring is the next keys to look at, by id.
+// expiring returns the next keys to look at, in the order of their ids.
 func (s *Store) expiring(ctx context.Context, after string, notice time.Duration) ([]models.APIKey, error) {
 	now := s.now()
 	var keys []models.APIKey
@@ -64,7 +64,7 @@ func (s *Store) expiring(ctx context.Context, after string, notice time.Duration
 	return keys, nil
 }
 
-// expiryOnce begins the name of a key's mail.
+// expiryOnce is the prefix of the unique name of a key's mail.
 const expiryOnce = string(models.MailKeyExpires) + ":"
 
 func (s *Store) postExpiry(tx *gorm.DB, k *models.APIKey) (isNew bool, err error) {
@@ -75,7 +75,8 @@ func (s *Store) postExpiry(tx *gorm.DB, k *models.APIKey) (isNew bool, err error
 	return s.post(tx, &models.Mail{AccountID: k.AccountID, Kind: models.MailKeyExpires, Data: string(data), Once: expiryOnce + k.ID})
 }
 
-// ExpiryOvertaken says why a mail of MailExpiringKeys is not true any more, beside what happened to its account: "" = it is.
+// ExpiryOvertaken says why a mail of MailExpiringKeys is no longer true, apart from its account's
+// state; "" = it still is.
 func (s *Store) ExpiryOvertaken(ctx context.Context, m *models.Mail) (why string, err error) {
 	k, err := s.KeyOf(ctx, m.AccountID, strings.TrimPrefix(m.Once, expiryOnce))
 	switch status := k.StatusAt(s.now()); {

@@ -15,15 +15,15 @@ import (
 	"lottery/models"
 )
 
-// DrawFilter narrows Export; zero fields do not.
+// DrawFilter narrows Export; zero fields have no effect.
 type DrawFilter struct {
 	GameID   string
 	From, To *models.Date // inclusive
 }
 
-// Export streams the draws of one moment, oldest first: by date, tod, game id, sequence. Void slots are left
-// out. begin is called first, with the sorted names of the add-ons that occur in the selection. The draw that
-// yield gets is only valid during the call, and has no more than its slot, number and add-ons.
+// Export streams the draws of one moment, oldest first: by date, tod, game id, sequence. Void slots are left out. begin
+// is called first, with the sorted names of the add-ons in the selection. The draw passed to yield is only valid during
+// the call, and has only its slot, number and add-ons.
 func (s *Store) Export(ctx context.Context, f DrawFilter, begin func(addons []string) error, yield func(*models.Draw) error) error {
 	tx := s.snapshot(ctx)
 	if tx.Error != nil {
@@ -50,7 +50,7 @@ func (s *Store) Export(ctx context.Context, f DrawFilter, begin func(addons []st
 	return exportRows(rows, yield)
 }
 
-// snapshot is a read transaction that sees one moment: on SQLite any does, on PostgreSQL this isolation level.
+// snapshot begins a read transaction that sees one moment: any does on SQLite, only this isolation level on PostgreSQL.
 func (s *Store) snapshot(ctx context.Context) *gorm.DB {
 	opts := &sql.TxOptions{ReadOnly: true}
 	if s.dialect == Postgres {
@@ -59,17 +59,17 @@ func (s *Store) snapshot(ctx context.Context) *gorm.DB {
 	return s.reader(ctx).Begin(opts)
 }
 
-// dateText is the draws' date column as YYYY-MM-DD.
+// dateText is SQL for the draws' date as YYYY-MM-DD.
 func (s *Store) dateText() string {
 	if s.dialect == Postgres {
-		// Not date::text, whose form the server's DateStyle decides; and not of the date itself, which would become midnight
-		// in the session's time zone: some zones have left a day out.
+		// Not date::text, whose format depends on the server's DateStyle; and not to_char of a date, which would become
+		// midnight in the session's time zone: some zones have skipped a day.
 		return "to_char(date::timestamp, 'YYYY-MM-DD')"
 	}
 	return "date"
 }
 
-// byteOrder orders a text column by its bytes, whatever the database's collation.
+// byteOrder is SQL that sorts a text column by its bytes, whatever the database's collation.
 func (s *Store) byteOrder(column string) string {
 	if s.dialect == Postgres {
 		return column + ` COLLATE "C"`
@@ -91,8 +91,8 @@ func (f DrawFilter) where() (clause string, args []any) {
 	return clause, args
 }
 
-// addonNames is the sorted names of the add-ons that occur. The subqueries end in OFFSET so that the planner
-// leaves them whole, and never reads the empty text of a draw without add-ons as JSON.
+// addonNames returns the sorted names of the add-ons that occur. The subqueries end in OFFSET so that the planner keeps
+// them separate, and never parses the empty text of a draw without add-ons as JSON.
 func (s *Store) addonNames(tx *gorm.DB, where string, args []any) ([]string, error) {
 	withAddons := "(SELECT addons FROM draws" + where + " AND addons <> ''"
 	query := "SELECT DISTINCT key FROM " + withAddons + " LIMIT -1 OFFSET 0) AS d, json_each(d.addons)"
@@ -107,12 +107,12 @@ func (s *Store) addonNames(tx *gorm.DB, where string, args []any) ([]string, err
 	return names, nil
 }
 
-// isBadJSON tells a stored text that is no JSON, or no object of texts, from a database that fails.
+// isBadJSON reports whether err is about a stored text that is not JSON, or not an object of texts.
 func isBadJSON(err error) bool {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code == "22P02" || pg.Code == "22023" // invalid text representation; not an object
 	}
-	return err != nil && strings.Contains(err.Error(), "malformed JSON") // SQLite's driver has no code of its own for it
+	return err != nil && strings.Contains(err.Error(), "malformed JSON") // SQLite's driver has no separate code for it
 }
 
 func exportRows(rows *sql.Rows, yield func(*models.Draw) error) error {

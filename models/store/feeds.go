@@ -9,23 +9,23 @@ import (
 	"lottery/models"
 )
 
-// FeedSource is what is known of an address of a feed; a new one is all zero but its names.
+// FeedSource returns what is known about a feed's address; for a new one only the names are set.
 func (s *Store) FeedSource(ctx context.Context, feed, address string) (models.FeedSource, error) {
 	src := models.FeedSource{Feed: feed, Address: address}
 	err := s.reader(ctx).Where("feed = ? AND address = ?", feed, address).Limit(1).Find(&src).Error
 	return src, wrapUnavailable(err)
 }
 
-// FeedSources is what is known of every address that was ever fetched, by feed and address.
+// FeedSources returns what is known about every address ever fetched, by feed and address.
 func (s *Store) FeedSources(ctx context.Context) ([]models.FeedSource, error) {
 	list := []models.FeedSource{}
 	err := s.reader(ctx).Order("feed, address").Find(&list).Error
 	return list, wrapUnavailable(err)
 }
 
-// SaveFeedSource stores what is known of an address.
+// SaveFeedSource stores what is known about an address.
 func (s *Store) SaveFeedSource(ctx context.Context, src models.FeedSource) error {
-	for _, mark := range []*string{&src.ETag, &src.LastModified} { // of any bytes; one that is changed would be no mark
+	for _, mark := range []*string{&src.ETag, &src.LastModified} { // they may hold any bytes; an altered one would be of no use
 		if !storable(*mark) {
 			*mark = ""
 		}

@@ -9,14 +9,14 @@ import (
 	"lottery/models"
 )
 
-// RaiseFlag asks an operator to look at an account. One of a kind and a reference is raised once: whoever sees the same
-// thing again, or gets the same event again, does not bring back what an operator has looked at.
+// RaiseFlag asks an operator to look at an account. A flag is raised once per kind and reference: seeing the same thing
+// again, or getting the same event again, does not bring back a flag that was cleared.
 func (s *Store) RaiseFlag(ctx context.Context, f models.AccountFlag) error {
 	return translate(s.transaction(ctx, func(tx *gorm.DB) error { return s.raise(tx, &f) }))
 }
 
-// RaiseFlagAnew is RaiseFlag for something that somebody did just now, maybe not for the first time: a flag that was
-// cleared is open again.
+// RaiseFlagAnew is RaiseFlag for something that somebody did just now, perhaps not for the first time: a
+// cleared flag is raised again.
 func (s *Store) RaiseFlagAnew(ctx context.Context, f models.AccountFlag) error {
 	f.RaisedAt = s.now()
 	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
@@ -33,7 +33,7 @@ func (s *Store) raise(tx *gorm.DB, f *models.AccountFlag) error {
 	return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(f).Error
 }
 
-// Flags is what is raised and not cleared, oldest first; of one account, or of all if accountID is "".
+// Flags returns the flags that are not cleared, oldest first, of one account, or of all if accountID is "".
 func (s *Store) Flags(ctx context.Context, accountID string) ([]models.AccountFlag, error) {
 	q := s.reader(ctx).Where("cleared_at IS NULL").Order("id")
 	if accountID != "" {
@@ -46,8 +46,7 @@ func (s *Store) Flags(ctx context.Context, accountID string) ([]models.AccountFl
 	return list, nil
 }
 
-// SecondCustomers is the Stripe customers that an account was flagged for as second ones, whether or not an operator has
-// looked since.
+// SecondCustomers returns the Stripe customers that an account was flagged for as second ones, cleared or not.
 func (s *Store) SecondCustomers(ctx context.Context, accountID string) (ids []string, err error) {
 	err = s.reader(ctx).Model(&models.AccountFlag{}).Where("account_id = ? AND kind = ?", accountID, models.FlagSecondCustomer).
 		Order("id").Pluck("ref", &ids).Error
@@ -57,8 +56,8 @@ func (s *Store) SecondCustomers(ctx context.Context, accountID string) (ids []st
 	return ids, nil
 }
 
-// ClearFlags says that an operator has looked at an account's flags; it tells which those were, oldest first. One that is
-// raised meanwhile stays.
+// ClearFlags records that an operator has looked at an account's flags and returns those, oldest first. A
+// flag raised meanwhile stays.
 func (s *Store) ClearFlags(ctx context.Context, accountID string) (cleared []models.AccountFlag, err error) {
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
 		cleared = nil
@@ -70,7 +69,7 @@ func (s *Store) ClearFlags(ctx context.Context, accountID string) (cleared []mod
 	return cleared, translate(err)
 }
 
-// post puts a mail into the outbox; one that is there already, by its name, stays alone: then isNew is false.
+// post adds a mail to the outbox; isNew is false if a mail of that name is there already.
 func (s *Store) post(tx *gorm.DB, m *models.Mail) (isNew bool, err error) {
 	m.CreatedAt = s.now()
 	m.NextAt = m.CreatedAt
@@ -78,7 +77,7 @@ func (s *Store) post(tx *gorm.DB, m *models.Mail) (isNew bool, err error) {
 	return added.RowsAffected == 1, added.Error
 }
 
-// Mails is the outbox, oldest first; of one account, or of all if accountID is "".
+// Mails returns the outbox, oldest first, of one account, or of all if accountID is "".
 func (s *Store) Mails(ctx context.Context, accountID string) ([]models.Mail, error) {
 	q := s.reader(ctx).Order("id")
 	if accountID != "" {

@@ -11,9 +11,9 @@ import (
 	"lottery/models"
 )
 
-// notForeign refuses a SQLite file in which another program keeps its tables (CodeConflict): whoever mistypes a path would
-// put this product's among them. It is asked on a connection of its own before the file is opened for work, since that
-// turns on the write-ahead log, for the other program too.
+// notForeign refuses a SQLite file with another program's tables (CodeConflict): a mistyped path would put ours
+// among them. It uses a separate connection before the file is opened for work, since that turns on the write-ahead
+// log for the other program too.
 func notForeign(ctx context.Context, path string) (err error) {
 	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return err
@@ -26,7 +26,7 @@ func notForeign(ctx context.Context, path string) (err error) {
 	return notForeignTables(ctx, path, db)
 }
 
-// notForeignTables is notForeign of a file that is open.
+// notForeignTables is notForeign for a file that is open.
 func notForeignTables(ctx context.Context, path string, db *sql.DB) error {
 	var ours, others int
 	const query = "SELECT (SELECT count(*) FROM pragma_table_info('schema_migrations') WHERE name = 'version_id'), " +
@@ -40,8 +40,8 @@ func notForeignTables(ctx context.Context, path string, db *sql.DB) error {
 	return nil
 }
 
-// notForeignSchema is notForeign of PostgreSQL, where tables of others may stand in the same schema, unless they have names
-// of ours: schema_migrations is also what other programs call theirs.
+// notForeignSchema is notForeign for PostgreSQL, where other programs may have tables in the same schema, except with
+// names of ours. Other programs also have a table schema_migrations.
 func (s *Store) notForeignSchema(ctx context.Context, databaseURL string) error {
 	var found struct{ Ours, Theirs int }
 	const query = "SELECT count(*) FILTER (WHERE relname = 'schema_migrations' AND known) AS ours, count(*) FILTER (WHERE NOT known) AS theirs FROM (" +

@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// Games is every known game, with draws or without, by id.
+// Games returns every known game, with draws or without, by id.
 func (s *Store) Games(ctx context.Context) ([]models.Game, error) {
 	var games []models.Game
 	if err := s.reader(ctx).Order(s.byteOrder("id")).Find(&games).Error; err != nil {
@@ -18,7 +18,7 @@ func (s *Store) Games(ctx context.Context) ([]models.Game, error) {
 	return games, nil
 }
 
-// Game is one game; CodeNotFound if there is none of that id.
+// Game returns the game with that id; CodeNotFound if there is none.
 func (s *Store) Game(ctx context.Context, id string) (models.Game, error) {
 	var g models.Game
 	err := gorm.ErrRecordNotFound

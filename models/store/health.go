@@ -10,20 +10,20 @@ import (
 	"lottery/models"
 )
 
-// Health is what an operator's doctor asks of a database.
+// Health is what the operator's health check reports about a database.
 type Health struct {
 	Version  string
-	Now      *time.Time // its clock; nil on SQLite, which has none of its own
-	Writable error      // why it takes no changes; nil = it does
-	Damage   string     // what is wrong with SQLite's file; "" = nothing was found
-	Unread   bool       // the file is too large to be looked through while somebody waits
-	Risks    []string   // PostgreSQL's settings, such as "fsync off", under which what was committed may be lost
+	Now      *time.Time // the database's clock; nil for SQLite, which has none
+	Writable error      // why nothing can be written; nil = it can
+	Damage   string     // what is wrong with SQLite's file; "" = nothing found
+	Unread   bool       // the file is too large to be checked while somebody waits
+	Risks    []string   // PostgreSQL settings, such as "fsync off", that may lose committed data
 }
 
-// checkTime bounds the look through SQLite's file.
+// checkTime bounds the check of SQLite's file.
 const checkTime = 10 * time.Second
 
-// Health looks at the database and changes nothing, not even in an empty one.
+// Health inspects the database without changing anything, even in an empty one.
 func (s *Store) Health(ctx context.Context) (Health, error) {
 	var h Health
 	query := "SELECT sqlite_version()"
@@ -50,8 +50,8 @@ func (s *Store) Health(ctx context.Context) (Health, error) {
 	return h, nil
 }
 
-// damage looks through SQLite's whole file. What is asked of a damaged one may go well for long, and the rows that it can
-// no longer find are missing without an error.
+// damage checks SQLite's whole file. Queries on a damaged one may work for a long time, while rows that can no longer
+// be found are missing without an error.
 func (s *Store) damage(ctx context.Context, h *Health) error {
 	bounded, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -70,7 +70,7 @@ func (s *Store) damage(ctx context.Context, h *Health) error {
 	return nil
 }
 
-// writable tries a change of no row, which needs the right, the lock and a server that is no replica.
+// writable tries a change that affects no row, which takes the right, the lock and a server that is no replica.
 func (s *Store) writable(ctx context.Context) error {
 	return s.transaction(ctx, func(tx *gorm.DB) error {
 		if s.dialect == Postgres {
@@ -95,8 +95,8 @@ func (s *Store) writable(ctx context.Context) error {
 	})
 }
 
-// hasTable tells whether there is a table, whatever rights the user has on it: GORM's own HasTable asks PostgreSQL's
-// information_schema, which has no table that the user may not use.
+// hasTable reports whether a table exists, whatever rights the user has on it. GORM's HasTable asks PostgreSQL's
+// information_schema, which omits tables that the user may not use.
 func hasTable(tx *gorm.DB, name string) (there bool, err error) {
 	query := "SELECT to_regclass(?) IS NOT NULL"
 	if tx.Name() != Postgres {
@@ -106,7 +106,7 @@ func hasTable(tx *gorm.DB, name string) (there bool, err error) {
 	return there, err
 }
 
-// mayMakeTables is an error where PostgreSQL has no place to make tables in, or, as refused says, does not let its user.
+// mayMakeTables returns an error if PostgreSQL has no schema to create tables in or, with the text refused, denies it.
 func mayMakeTables(tx *gorm.DB, refused string) error {
 	var may *bool // nil = there is no such schema
 	err := tx.Raw("SELECT has_schema_privilege(current_schema(), 'CREATE')").Scan(&may).Error
@@ -121,5 +121,5 @@ func mayMakeTables(tx *gorm.DB, refused string) error {
 	return nil
 }
 
-// SQLiteFile is the file of a sqlite: address; ok is false for other databases.
+// SQLiteFile returns the file of a sqlite: address; ok is false for other databases.
 func SQLiteFile(databaseURL string) (path string, ok bool) { return sqlitePath(databaseURL) }

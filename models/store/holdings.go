@@ -6,7 +6,7 @@ import (
 	"lottery/models"
 )
 
-// Holding is how many draws a game has, void slots aside, and from when to when.
+// Holding is how many draws a game has, without void slots, and over which dates.
 type Holding struct {
 	GameID string
 	Draws  int
@@ -14,7 +14,7 @@ type Holding struct {
 	Last   models.Date
 }
 
-// Holdings is what every game that has draws holds, by game id.
+// Holdings returns what every game with draws holds, by game id.
 func (s *Store) Holdings(ctx context.Context) (map[string]Holding, error) {
 	var list []Holding
 	err := s.reader(ctx).Model(&models.Draw{}).Where("NOT void").Group("game_id").
@@ -29,7 +29,7 @@ func (s *Store) Holdings(ctx context.Context) (map[string]Holding, error) {
 	return held, nil
 }
 
-// NewestDates is the date of the newest draw of every time of day of which a game has draws, void slots aside, by game id.
+// NewestDates returns, by game id, the date of the newest draw of each time of day, ignoring void slots.
 func (s *Store) NewestDates(ctx context.Context) (map[string]map[models.Tod]models.Date, error) {
 	var list []struct {
 		GameID string
@@ -51,7 +51,7 @@ func (s *Store) NewestDates(ctx context.Context) (map[string]map[models.Tod]mode
 	return newest, nil
 }
 
-// DrawsFrom is how many draws of the games from a day on a feed said last, void slots aside.
+// DrawsFrom counts the draws of the games from since on whose last source is feed, without void slots.
 func (s *Store) DrawsFrom(ctx context.Context, feed string, games []string, since models.Date) (int, error) {
 	var n int64
 	err := s.reader(ctx).Model(&models.Draw{}).Where("game_id IN ? AND date >= ? AND feed = ? AND NOT void", games, since, feed).Count(&n).Error

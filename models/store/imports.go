@@ -6,7 +6,7 @@ import (
 	"lottery/models"
 )
 
-// NewestImports is the newest import of each feed that had a draw which was not rejected, by feed.
+// NewestImports returns, by feed, the newest import of each feed in which not every draw was rejected.
 func (s *Store) NewestImports(ctx context.Context) ([]models.ImportRun, error) {
 	var list []models.ImportRun
 	err := s.reader(ctx).Where("id IN (SELECT MAX(id) FROM import_runs GROUP BY feed)").Order("feed").Find(&list).Error
@@ -15,7 +15,7 @@ func (s *Store) NewestImports(ctx context.Context) ([]models.ImportRun, error) {
 	}
 	taken := list[:0]
 	for _, run := range list {
-		if run.Summary.AllRejected() { // rare, so that all others are found without a look into each summary
+		if run.Summary.AllRejected() { // rare, so the other feeds need no look into each summary
 			var earlier []models.ImportRun
 			err := s.reader(ctx).Where("feed = ? AND id < ? AND "+s.someTaken(), run.Feed, run.ID).Order("id DESC").Limit(1).Find(&earlier).Error
 			if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) NewestImports(ctx context.Context) ([]models.ImportRun, error) {
 	return taken, nil
 }
 
-// someTaken is the condition for what is not models.ImportSummary.AllRejected.
+// someTaken is SQL for the negation of models.ImportSummary.AllRejected.
 func (s *Store) someTaken() string {
 	if s.dialect == Postgres {
 		return "((summary::json->>'rejected')::bigint = 0 OR (summary::json->>'rejected')::bigint < (summary::json->>'draws')::bigint)"

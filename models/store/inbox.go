@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// AddEvent puts a webhook event into the inbox; isNew is false if it is there already.
+// AddEvent adds a webhook event to the inbox; isNew is false if it is there already.
 func (s *Store) AddEvent(ctx context.Context, e models.StripeEvent) (isNew bool, err error) {
 	e.ReceivedAt = s.now()
 	e.NextAt = e.ReceivedAt
@@ -23,13 +23,12 @@ func (s *Store) AddEvent(ctx context.Context, e models.StripeEvent) (isNew bool,
 	return added.RowsAffected == 1, nil
 }
 
-// eventAhead is longer than any event waits for its next attempt: one that waits for longer was put off by a clock that
-// was wrong.
+// eventAhead is longer than any event waits for its next attempt: one that waits longer was scheduled by a wrong clock.
 const eventAhead = time.Hour
 
-// ClaimEvents gives this caller up to limit events that are due, oldest first, but none of the customers but: nobody else
-// gets them for d. A caller that dies leaves them to be claimed again. An event that nobody has tried is due, whatever the
-// clock of the node said to which it came.
+// ClaimEvents gives the caller up to limit due events, oldest first, except those of the customers in but; nobody else
+// gets them for d. If the caller dies they can be claimed again after that. An event that was never tried is due,
+// whatever the clock of the node that received it said.
 func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration, but []string) ([]models.StripeEvent, error) {
 	var due []models.StripeEvent
 	q := s.reader(ctx).Where("state = ? AND (next_at <= ? OR attempts = 0 OR next_at > ?)", models.EventPending, s.later(0), s.later(eventAhead))
@@ -55,7 +54,7 @@ func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration, but
 	return claimed, nil
 }
 
-// KeepClaims lets claims that are not settled run out d from now.
+// KeepClaims extends claims that are not settled yet to d from now.
 func (s *Store) KeepClaims(ctx context.Context, ids []string, d time.Duration) error {
 	err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id IN ? AND state = ?", ids, models.EventPending).
 		Updates(map[string]any{"next_at": s.later(d)}).Error
@@ -65,8 +64,8 @@ func (s *Store) KeepClaims(ctx context.Context, ids []string, d time.Duration) e
 	return nil
 }
 
-// SettleEvent ends a claim: with a state that ends the event's work, or pending, to be tried again after wait. It does
-// nothing if the claim ran out and somebody else has taken the event since.
+// SettleEvent ends a claim, with a final state or with pending, to be tried again after wait. It does nothing if the
+// claim ran out and somebody else has taken the event since.
 func (s *Store) SettleEvent(ctx context.Context, e models.StripeEvent, state models.EventState, outcome string, wait time.Duration) error {
 	columns := map[string]any{"state": state, "outcome": outcome}
 	if state == models.EventPending {
@@ -82,7 +81,7 @@ func (s *Store) SettleEvent(ctx context.Context, e models.StripeEvent, state mod
 	return nil
 }
 
-// NameEventAccount notes whose event it is.
+// NameEventAccount records whose event it is.
 func (s *Store) NameEventAccount(ctx context.Context, id, accountID, customerID string) error {
 	err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).
 		Updates(map[string]any{"account_id": accountID, "customer_id": customerID}).Error
@@ -92,7 +91,7 @@ func (s *Store) NameEventAccount(ctx context.Context, id, accountID, customerID 
 	return nil
 }
 
-// EventFilter narrows Events; zero fields do not.
+// EventFilter narrows Events; zero fields have no effect.
 type EventFilter struct {
 	State     models.EventState
 	AccountID string
@@ -118,7 +117,7 @@ func (s *Store) Events(ctx context.Context, f EventFilter) ([]models.StripeEvent
 	return list, nil
 }
 
-// RetryEvent makes an event due now, whatever became of it.
+// RetryEvent makes an event due now, whatever its state.
 func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, error) {
 	var e models.StripeEvent
 	none := models.Errorf(models.CodeNotFound, "there is no event %q; `billing events` lists those that arrived", id)
@@ -139,8 +138,8 @@ func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, 
 	return e, nil
 }
 
-// InboxDepth is how many events wait, and since when the oldest of them does: since it came, or since an operator had it
-// tried again.
+// InboxDepth returns how many events wait, and since when the oldest does: since it was received, or
+// since an operator retried it.
 func (s *Store) InboxDepth(ctx context.Context) (waiting int64, oldest time.Time, err error) {
 	if err := s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventPending).Count(&waiting).Error; err != nil || waiting == 0 {
 		return 0, time.Time{}, wrapUnavailable(err)

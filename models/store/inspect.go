@@ -6,7 +6,7 @@ import (
 	"lottery/models"
 )
 
-// StoredDraw is a row of draws as it stands, unchecked: what a broken program or hand may have written.
+// StoredDraw is a row of draws as stored, unchecked: a faulty program or a person may have written it.
 type StoredDraw struct {
 	GameID   string
 	Date     string
@@ -16,8 +16,8 @@ type StoredDraw struct {
 	Addons   string // a JSON object of texts; "" = none
 }
 
-// InspectDraws streams the rows of one game, or of all (""), a game's rows together and oldest first, from one
-// moment. Void slots are left out. The row that yield gets is only valid during the call.
+// InspectDraws streams the rows of one game, or of all (""), by game and oldest first, as of one moment. Void slots are
+// left out. The row passed to yield is only valid during the call.
 func (s *Store) InspectDraws(ctx context.Context, gameID string, yield func(*StoredDraw) error) error {
 	tx := s.snapshot(ctx)
 	if tx.Error != nil {

@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// JobRuns is the last run of every job that ever ran, by its name.
+// JobRuns returns the last run of every job that ever ran, by job name.
 func (s *Store) JobRuns(ctx context.Context) (map[string]models.JobRun, error) {
 	var list []models.JobRun
 	if err := s.reader(ctx).Find(&list).Error; err != nil {
@@ -22,8 +22,8 @@ func (s *Store) JobRuns(ctx context.Context) (map[string]models.JobRun, error) {
 	return runs, nil
 }
 
-// SaveJobRun stores the state of a run under its job's lease: a node that lost the lease cannot overwrite what its heir
-// has noted.
+// SaveJobRun stores the state of a run under its job's lease: a node that lost the lease cannot
+// overwrite its successor's record.
 func (s *Store) SaveJobRun(ctx context.Context, l Lease, r models.JobRun) error {
 	return translate(s.under(ctx, l, func(tx *gorm.DB) error {
 		return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&r).Error

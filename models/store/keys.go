@@ -12,27 +12,27 @@ import (
 	"lottery/models/secret"
 )
 
-// NewKey is what CreateKey needs.
+// NewKey is the input of CreateKey.
 type NewKey struct {
 	Account   string // id or e-mail address
 	Name      string
 	ExpiresAt *time.Time
-	// Create makes the account if there is none; only for an Account that is an e-mail address.
+	// Create makes the account if there is none; Account must then be an e-mail address.
 	Create bool
-	Grant  *models.Plan // for the account made
+	Grant  *models.Plan // for a new account
 }
 
-// Key is a stored key, its account, and the key itself where it was just made.
+// Key is a stored key with its account, and with the key itself if it was just made.
 type Key struct {
 	models.APIKey
 	Account models.Account
-	Secret  string // the whole key: known at creation only
+	Secret  string // the whole key, known only at creation
 }
 
-// errKeyAsName does not repeat the name.
+// errKeyAsName does not repeat the name, which holds a key.
 var errKeyAsName = models.Errorf(models.CodeInvalid, "a key's name must not hold an API key: names are stored and shown as they are")
 
-// CreateKey makes a key; CodeConflict if the plan allows no more live ones.
+// CreateKey makes a key; CodeConflict if the plan does not allow another live one.
 func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (Key, error) {
 	if in.ExpiresAt != nil && !in.ExpiresAt.After(s.now()) {
 		return Key{}, models.Errorf(models.CodeInvalid, "a key must expire in the future, not at %s", in.ExpiresAt.Format(time.RFC3339))
@@ -42,12 +42,12 @@ func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (K
 	}
 	var key Key
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
-		if in.Create && storable(in.Account) { // of two who do this at once, one makes the account
+		if in.Create && storable(in.Account) { // if two callers do this at once, only one makes the account
 			if err := s.lockAddress(tx, models.EmailKey(in.Account)); err != nil {
 				return err
 			}
 		}
-		made := "" // the grant of an account that is made
+		made := "" // the grant of a new account
 		account, err := findAccount(s.locking(tx), in.Account)
 		if models.ErrorCode(err) == models.CodeNotFound && in.Create {
 			account, err = s.createAccount(tx, NewAccount{Email: in.Account, Grant: in.Grant})
@@ -67,10 +67,10 @@ func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (K
 	return key, translate(err)
 }
 
-// locking makes the next row read in tx stay as it is until commit: key limits hold under concurrency.
+// locking makes the next row read in tx stay unchanged until commit, so that key limits hold under concurrency.
 func (s *Store) locking(tx *gorm.DB) *gorm.DB {
 	if s.dialect == SQLite {
-		return tx // BEGIN IMMEDIATE: there is no other writer
+		return tx // BEGIN IMMEDIATE: no other writer
 	}
 	return tx.Clauses(clause.Locking{Strength: "NO KEY UPDATE"})
 }
@@ -116,7 +116,7 @@ func (s *Store) insertKey(tx *gorm.DB, a *models.Account, name string, expires *
 	return Key{APIKey: k, Account: *a, Secret: token}, s.changed(tx, a.ID)
 }
 
-// RevokeKey kills a key at once. Revoking a revoked key changes nothing.
+// RevokeKey revokes a key at once. Revoking a revoked key has no effect.
 func (s *Store) RevokeKey(ctx context.Context, ref string) (models.APIKey, error) {
 	var k models.APIKey
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
@@ -138,8 +138,8 @@ func (s *Store) RevokeKey(ctx context.Context, ref string) (models.APIKey, error
 	return k, translate(err)
 }
 
-// RotateKey makes a key with the name and expiry of an active one, which lives on for grace (0: not at all).
-// It gives the new key and the old one.
+// RotateKey makes a key with the name and expiry of an active one, which keeps working for grace (0 = not at all). It
+// returns the new key and the old one.
 func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) (Key, models.APIKey, error) {
 	var fresh Key
 	var old models.APIKey
@@ -148,7 +148,7 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 		if old, err = findKey(tx, ref); err != nil {
 			return err
 		}
-		var account models.Account // locked before its key, as by DeleteAccount: rotations of other keys wait
+		var account models.Account // locked before its key, as in DeleteAccount; rotations of its other keys wait
 		if err := s.locking(tx).Take(&account, "id = ?", old.AccountID).Error; err != nil {
 			return err
 		}
@@ -180,8 +180,8 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 	return fresh, old, translate(err)
 }
 
-// unrotatable tells why a key that is not active cannot be rotated. One that was rotated has a successor, which was shown
-// once: who sent the same form twice has not seen it.
+// unrotatable says why a key that is not active cannot be rotated. A rotated key has a successor, which was shown only
+// once: somebody who submitted the form twice has not seen it.
 func unrotatable(k *models.APIKey, status models.KeyStatus) error {
 	is, remedy := "is revoked", "create a new one instead"
 	switch {
@@ -193,7 +193,7 @@ func unrotatable(k *models.APIKey, status models.KeyStatus) error {
 	return models.Errorf(models.CodeConflict, "key %s %s: only an active key can be rotated; %s", k.Prefix, is, remedy)
 }
 
-// maxGraceKeys is how many rotated keys of an account may live on at once: plans do not count them.
+// maxGraceKeys is how many rotated keys of an account may be in their grace period at once; plans do not count them.
 const maxGraceKeys = 50
 
 func (s *Store) roomForGrace(tx *gorm.DB, accountID string, grace time.Duration) error {
@@ -208,7 +208,7 @@ func (s *Store) roomForGrace(tx *gorm.DB, accountID string, grace time.Duration)
 	return err
 }
 
-// findKey is a key by id, by its 12-character prefix, or by the whole key.
+// findKey returns a key by id, by its 12-character prefix, or by the whole key.
 func findKey(tx *gorm.DB, ref string) (models.APIKey, error) {
 	var keys []models.APIKey
 	column, value := "id", any(ref)
@@ -248,11 +248,11 @@ func (s *Store) Keys(ctx context.Context, accountID string) ([]models.APIKey, er
 	return keys, nil
 }
 
-// liveKey tells of keys that work, with the time twice.
+// liveKey is the SQL condition for working keys; it takes the time twice.
 const liveKey = "revoked_at IS NULL AND (grace_until IS NULL OR grace_until > ?) AND (expires_at IS NULL OR expires_at > ?)"
 
-// RecentKeys is an account's keys that work, and the most newest of those that do not: of these there may be any number.
-// The newest come first.
+// RecentKeys returns all working keys of an account, and the newest of the others, of which there may be any number: at
+// most that many. Both lists are newest first.
 func (s *Store) RecentKeys(ctx context.Context, accountID string, most int) (live, dead []models.APIKey, err error) {
 	now := s.now()
 	of := func() *gorm.DB {
@@ -267,7 +267,7 @@ func (s *Store) RecentKeys(ctx context.Context, accountID string, most int) (liv
 	return live, dead, nil
 }
 
-// KeyOf is one of an account's keys; CodeNotFound if it has none of that id.
+// KeyOf returns one of an account's keys; CodeNotFound if it has none with that id.
 func (s *Store) KeyOf(ctx context.Context, accountID, keyID string) (models.APIKey, error) {
 	var k models.APIKey
 	if !storable(keyID) {
@@ -280,14 +280,15 @@ func (s *Store) KeyOf(ctx context.Context, accountID, keyID string) (models.APIK
 	return k, translate(err)
 }
 
-// HasKeys tells whether an account has ever had a key.
+// HasKeys reports whether an account has ever had a key.
 func (s *Store) HasKeys(ctx context.Context, accountID string) (bool, error) {
 	var ids []string
 	err := s.reader(ctx).Model(&models.APIKey{}).Where("account_id = ?", accountID).Limit(1).Pluck("id", &ids).Error
 	return len(ids) > 0, translate(err)
 }
 
-// KeyByHash is the key whose SHA-256 is hash, with its account (a deleted one too); CodeNotFound if there is none.
+// KeyByHash returns the key whose SHA-256 is hash, with its account (even a deleted one);
+// CodeNotFound if there is none.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (Key, error) {
 	var k Key
 	err := s.reader(ctx).Take(&k.APIKey, "hash = ?", hash[:]).Error
@@ -300,8 +301,8 @@ func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (Key, error) {
 	return k, translate(err)
 }
 
-// KeysByHash is what requests are judged by of a few hundred keys at once: their ids, prefixes, hashes and times but the
-// creation's, and of their accounts the id, status, plans and limit. Hashes that are no key's are left out.
+// KeysByHash returns what decides about requests with a few hundred keys: the keys' ids, prefixes, hashes and times
+// (except the creation time), and their accounts' ids, statuses, plans and limits. Unknown hashes are left out.
 func (s *Store) KeysByHash(ctx context.Context, hashes [][32]byte) (map[[32]byte]Key, error) {
 	values := make([][]byte, len(hashes))
 	for i := range hashes {
@@ -312,8 +313,8 @@ func (s *Store) KeysByHash(ctx context.Context, hashes [][32]byte) (map[[32]byte
 	return keys, err
 }
 
-// KeysAfter is the same of the next n keys in the order of their ids, but of those alone that work: the others pile up where
-// keys are rotated. What it asks of the times has no index, so that PostgreSQL goes along the ids rather than sort them.
+// KeysAfter returns the same for the next n keys in the order of their ids, but only working ones: others pile up where
+// keys are rotated. Its conditions on times cannot use an index, so that PostgreSQL follows the ids instead of sorting.
 func (s *Store) KeysAfter(ctx context.Context, id string, n int) ([]Key, error) {
 	now := s.now()
 	keys := make([]Key, 0, n)
@@ -322,8 +323,8 @@ func (s *Store) KeysAfter(ctx context.Context, id string, n int) ([]Key, error) 
 	return keys, err
 }
 
-// judgedBy reads what requests are judged by, without the models' help, which takes as long as the reading itself: a key
-// that is used for the first time is waited for, and after a start that is each of them.
+// judgedBy reads what decides about requests without GORM's models, which would take as long again as the query: a
+// request waits for a key that is used for the first time, and after startup that is every key.
 func (s *Store) judgedBy(ctx context.Context, found func(k *Key), which string, args ...any) error {
 	rows, err := s.reader(ctx).Raw(`SELECT k.id, k.account_id, k.prefix, k.hash, k.expires_at, k.grace_until, k.last_used_at, k.revoked_at,
 		a.status, a.granted_plan, a.billed_plan, a.limit_override
@@ -345,8 +346,8 @@ func (s *Store) judgedBy(ctx context.Context, found func(k *Key), which string, 
 	return translate(rows.Err())
 }
 
-// TouchKeys notes that keys were last used at a time, to the minute; an older time never replaces a newer one. Keep to a
-// few hundred keys at a time: on SQLite the daily quotas wait meanwhile.
+// TouchKeys records that keys were last used at a given time, to the minute; an older time never replaces a newer one.
+// Pass at most a few hundred keys: on SQLite the daily quotas wait for it.
 func (s *Store) TouchKeys(ctx context.Context, ids []string, at time.Time) error {
 	at = at.UTC().Truncate(time.Minute)
 	return translate(s.writer(ctx).Model(&models.APIKey{}).

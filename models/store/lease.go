@@ -12,16 +12,16 @@ import (
 	"lottery/models/secret"
 )
 
-// Lease is a lock that holds over all nodes for a time. Its holder may die: then it ends by itself. What is done
-// under it is stored by a transaction that looks whether it is still held.
+// Lease is a time-limited lock across all nodes. If its holder dies, it ends by itself. Work done under it is stored in
+// a transaction that checks that it is still held.
 type Lease struct {
 	name, holder string
 }
 
-// ErrLeaseLost says that a lease ended, and somebody else may have taken it, before the work under it was stored.
+// ErrLeaseLost means that a lease ended, and may have been taken by somebody else, before the work under it was stored.
 var ErrLeaseLost = errors.New("the lock on this work ended before the work did")
 
-// nowMicros is the database's clock in SQL, with its parameters: one clock for all nodes.
+// nowMicros is SQL for the database's clock, with its parameters: one clock for all nodes.
 func (s *Store) nowMicros() (expression string, args []any) {
 	if s.dialect == Postgres {
 		return "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", nil
@@ -29,12 +29,12 @@ func (s *Store) nowMicros() (expression string, args []any) {
 	return "CAST(? AS INTEGER)", []any{s.now().UnixMicro()}
 }
 
-// leaseAhead is longer than any lock is taken for, and than anybody waits for the database beside that: one that ends later
-// was taken by a clock that was ahead, and would keep everybody from its work until that time if its holder has died since.
-// One that lives keeps it by the clock of now.
+// leaseAhead is longer than any lease lasts, even with waits for the database. A lease that ends later was taken while
+// the clock was ahead; if its holder died, it would block everybody until then, so it counts as free. A holder that
+// lives extends it by the current clock.
 const leaseAhead = 2 * time.Hour
 
-// TryLease takes the lock of that name until d from now, an hour at most; ok is false while somebody else holds it.
+// TryLease takes the lock of that name until d from now, an hour at most; ok is false if somebody else holds it.
 func (s *Store) TryLease(ctx context.Context, name string, d time.Duration) (l Lease, ok bool, err error) {
 	l = Lease{name, secret.NewID("")}
 	now, args := s.nowMicros()
@@ -51,7 +51,7 @@ func (s *Store) TryLease(ctx context.Context, name string, d time.Duration) (l L
 	return l, done.RowsAffected == 1, nil
 }
 
-// KeepLease lets the lock end at d from now; held is false if somebody else took it.
+// KeepLease extends the lock to d from now; held is false if somebody else has taken it.
 func (s *Store) KeepLease(ctx context.Context, l Lease, d time.Duration) (held bool, err error) {
 	now, args := s.nowMicros()
 	values := append(append([]any{}, args...), d.Microseconds(), l.name, l.holder)
@@ -62,7 +62,7 @@ func (s *Store) KeepLease(ctx context.Context, l Lease, d time.Duration) (held b
 	return done.RowsAffected == 1, nil
 }
 
-// Leased tells whether somebody holds the lock of that name.
+// Leased reports whether somebody holds the lock of that name.
 func (s *Store) Leased(ctx context.Context, name string) (held bool, err error) {
 	now, args := s.nowMicros()
 	var n int64
@@ -71,7 +71,7 @@ func (s *Store) Leased(ctx context.Context, name string) (held bool, err error) 
 	return n == 1, wrapUnavailable(err)
 }
 
-// EndLease gives the lock back.
+// EndLease releases the lock.
 func (s *Store) EndLease(ctx context.Context, l Lease) error {
 	if err := s.writer(ctx).Exec("DELETE FROM leases WHERE name = ? AND holder = ?", l.name, l.holder).Error; err != nil {
 		return unavailable(err)
@@ -79,7 +79,7 @@ func (s *Store) EndLease(ctx context.Context, l Lease) error {
 	return nil
 }
 
-// under runs fn in a transaction which is undone unless l is held to its end.
+// under runs fn in a transaction that is rolled back unless l is held until its end.
 func (s *Store) under(ctx context.Context, l Lease, fn func(tx *gorm.DB) error) error {
 	return s.transaction(ctx, func(tx *gorm.DB) error {
 		var holder string
