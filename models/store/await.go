@@ -205,7 +205,7 @@ func (b *backends) add(_ context.Context, conn *pgx.Conn) error {
 	if len(b.pids) == maxConnections {
 		b.pids = b.pids[1:]
 	}
-	b.pids = append(b.pids, int32(conn.PgConn().PID())) // an operating system's pid, which PostgreSQL also has as an integer
+	b.pids = append(b.pids, int32(conn.PgConn().PID())) // a system's pid, which PostgreSQL too has as an integer
 	return nil
 }
 

@@ -36,7 +36,7 @@ func Exists(databaseURL string) bool {
 // sqlitePath returns the file of a sqlite: address.
 func sqlitePath(databaseURL string) (string, bool) {
 	path, ok := strings.CutPrefix(databaseURL, "sqlite:")
-	if path = strings.TrimPrefix(path, "//"); strings.HasPrefix(path, "//") { // sqlite:////data/lottery.db, as other programs write it
+	if path = strings.TrimPrefix(path, "//"); strings.HasPrefix(path, "//") { // sqlite:////data/lottery.db
 		path = "/" + strings.TrimLeft(path, "/")
 	}
 	return path, ok
@@ -70,7 +70,7 @@ func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err err
 	}
 	defer func() {
 		err = errors.Join(err, temp.Close())
-		for _, file := range []string{temp.Name(), temp.Name() + "-journal"} { // SQLite leaves its journal behind if it is interrupted
+		for _, file := range []string{temp.Name(), temp.Name() + "-journal"} { // SQLite leaves its journal if interrupted
 			if removed := os.Remove(file); !errors.Is(removed, fs.ErrNotExist) {
 				err = errors.Join(err, removed)
 			}

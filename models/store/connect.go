@@ -35,7 +35,7 @@ func connectPostgres(databaseURL string, made func(context.Context, *pgx.Conn) e
 	quiet := gormConfig()
 	quiet.DisableAutomaticPing = true // it ignores contexts
 	return gorm.Open(postgres.New(postgres.Config{Conn: stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
-		if config.ConnectTimeout > 0 { // a pooler accepts at once, but answers only when it has a connection to PostgreSQL
+		if config.ConnectTimeout > 0 { // a pooler accepts at once, but answers when it has a session
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, config.ConnectTimeout)
 			defer cancel()

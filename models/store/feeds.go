@@ -25,7 +25,7 @@ func (s *Store) FeedSources(ctx context.Context) ([]models.FeedSource, error) {
 
 // SaveFeedSource stores what is known about an address.
 func (s *Store) SaveFeedSource(ctx context.Context, src models.FeedSource) error {
-	for _, mark := range []*string{&src.ETag, &src.LastModified} { // they may hold any bytes; an altered one would be of no use
+	for _, mark := range []*string{&src.ETag, &src.LastModified} { // may be any bytes; useless if altered
 		if !storable(*mark) {
 			*mark = ""
 		}

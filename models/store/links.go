@@ -12,34 +12,34 @@ import (
 	"lottery/models/secret"
 )
 
-// linksKept is how long links are kept after they were made: asking for too many is noticed for an hour.
+// linksKept is how long links are kept after they were made; too many requests for links are noticed within an hour.
 const linksKept = 24 * time.Hour
 
-// NewLink is what CreateLink needs.
+// NewLink is the input of CreateLink.
 type NewLink struct {
 	Hash      [32]byte // SHA-256 of the token
 	Purpose   models.LinkPurpose
 	Email     string
-	Mailbox   string // Email as mail servers read it: what is sent there is counted by it; "" = as it is
+	Mailbox   string // Email as mail servers read it, by which mails are counted; "" = Email itself
 	AccountID string // for LinkChangeEmail
-	SessionID string // that asks for a LinkChangeEmail, and must live; "" = no session does
+	SessionID string // session that asks for a LinkChangeEmail and must still be alive; "" = none
 	Intent    string
-	// PerHour is how many links one address may be sent in an hour, whoever asks. Past that it is sent one where none of
-	// the purpose works: who asks for a stranger's address keeps nobody from a link.
+	// PerHour is how many links an address is sent per hour, whoever asks. Beyond that it is sent one only if it has no
+	// working link of the purpose: asking for a stranger's address does not keep anybody from a link.
 	PerHour int
 }
 
-// ErrTooManyLinks says that an address was sent enough mails for an hour, the last of them less than models.LinkLives ago.
+// ErrTooManyLinks means that an address was sent enough mails for an hour, the last less than models.LinkLives ago.
 var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent several links in the last hour; look for them, or try again in 15 minutes")
 
-// ErrSignedOut says that the session which asks for a link has ended meanwhile.
+// ErrSignedOut means that the session that asks for a link has ended meanwhile.
 var ErrSignedOut = models.Errorf(models.CodeConflict, "you have been signed out in the meantime; sign in again")
 
-// ErrSuspended says that a suspended account keeps its address.
+// ErrSuspended means that a suspended account cannot change its address.
 var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended, and its address cannot change until the suspension is lifted; contact support")
 
-// CreateLink notes a link that is about to be sent. It is the same for addresses that have an account and those that
-// have none. Of an account's links to new addresses the newest alone works.
+// CreateLink records a link that is about to be sent, in the same way for addresses with and without an account. Of an
+// account's links to new addresses only the newest works.
 func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error) {
 	email, key, err := models.ParseEmail(in.Email)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 	return l, translate(err)
 }
 
-// enough fails if the address of a new link was sent as many as it may be, as seen by tx, which has locked the address. A
-// link to a new address counts as one that works until its time is over: whoever asked for it can make it void.
+// enough returns an error if the address of a new link was already sent as many as allowed. tx must have locked the
+// address. A link to a new address counts as working until it expires, since whoever asked for it can void it.
 func enough(tx *gorm.DB, l *models.Link, perHour int) error {
 	var sent, work int64
 	err := tx.Model(&models.Link{}).Where("mailbox = ? AND created_at > ?", l.Mailbox, l.CreatedAt.Add(-time.Hour)).Count(&sent).Error
@@ -95,7 +95,7 @@ func enough(tx *gorm.DB, l *models.Link, perHour int) error {
 	return err
 }
 
-// lives fails if a session has ended, as seen by tx, which has locked its account: those who sign out everywhere wait.
+// lives returns an error if a session has ended. tx must have locked its account, so that signing out everywhere waits.
 func lives(tx *gorm.DB, accountID, sessionID string) error {
 	var n int64
 	if sessionID == "" {
@@ -108,42 +108,42 @@ func lives(tx *gorm.DB, accountID, sessionID string) error {
 	return err
 }
 
-// lockMovable is an account whose address may change, locked within tx before any of its links: others who change them
-// wait.
+// lockMovable returns an account whose address may change. It locks the account within tx before any of its links, so
+// that others who change those wait.
 func (s *Store) lockMovable(tx *gorm.DB, accountID string) (models.Account, error) {
 	a, err := findAccount(s.locking(tx), accountID)
-	if err == nil && a.Status == models.AccountSuspended { // its address would be free for a new account
+	if err == nil && a.Status == models.AccountSuspended { // its address would become free for a new account
 		err = ErrSuspended
 	}
 	return a, err
 }
 
-// voidChanges makes an account's links to new addresses dead, within tx. They stay as spent: what an address was sent
-// counts for its hour.
+// voidChanges voids an account's links to new addresses within tx. They stay as spent links, since what an address was
+// sent counts for an hour.
 func (s *Store) voidChanges(tx *gorm.DB, accountID string) error {
 	return tx.Model(&models.Link{}).Where("account_id = ? AND purpose = ? AND spent_at IS NULL", accountID, models.LinkChangeEmail).
 		Update("spent_at", s.now()).Error
 }
 
-// lockAddress lets others of the same address wait until tx ends: what they find then is what tx left.
+// lockAddress makes other transactions about the same address wait until tx ends, so that they see its result.
 func (s *Store) lockAddress(tx *gorm.DB, emailKey string) error {
 	if s.dialect == SQLite {
-		return nil // BEGIN IMMEDIATE: there is no other writer
+		return nil // BEGIN IMMEDIATE: no other writer
 	}
 	return tx.Exec("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", "address "+emailKey).Error
 }
 
-// WithdrawLink takes back a link that was not sent.
+// WithdrawLink deletes a link that was not sent.
 func (s *Store) WithdrawLink(ctx context.Context, hash [32]byte) error {
 	return translate(s.writer(ctx).Where("hash = ? AND spent_at IS NULL", hash[:]).Delete(&models.Link{}).Error)
 }
 
-// errLinkGone is the same for a link that never was and one that does not work any more.
+// errLinkGone is the same for a link that never existed and one that no longer works.
 func errLinkGone() error {
 	return models.Errorf(models.CodeNotFound, "this link has already been used, or has expired")
 }
 
-// Link is a link that works; CodeNotFound if it does not, beside what it was, if there was one. Looking does not spend it.
+// Link returns a working link, without spending it. With CodeNotFound it returns what a link that no longer works was.
 func (s *Store) Link(ctx context.Context, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
 	l, err := s.workingLink(s.reader(ctx), hash, purpose)
 	return l, translate(err)
@@ -158,7 +158,7 @@ func (s *Store) workingLink(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpo
 	return l, err
 }
 
-// spend marks a link as used within tx. Of two who try at once, one is told that it is gone.
+// spend marks a link as used within tx. If two callers try at once, one gets an error.
 func (s *Store) spend(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
 	now := s.now()
 	done := tx.Model(&models.Link{}).Where("hash = ? AND purpose = ? AND spent_at IS NULL AND expires_at > ?", hash[:], purpose, now).
@@ -173,29 +173,30 @@ func (s *Store) spend(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (m
 	return l, tx.Take(&l, "hash = ?", hash[:]).Error
 }
 
-// SignIn is what SignIn needs.
+// SignIn is the input of SignIn.
 type SignIn struct {
 	Link     [32]byte // SHA-256 of the link's token
-	Session  [32]byte // SHA-256 of the token of the session to be
-	Old      [32]byte // of the session that this browser had; the zero value if none
-	NewID    string   // the account's id, if one must be made
-	Carried  int      // how many departures of today NewID's counter holds already
-	FirstKey bool     // a new account gets a key, if its plan allows one
+	Session  [32]byte // SHA-256 of the new session's token
+	Old      [32]byte // hash of this browser's previous session; zero if none
+	NewID    string   // id for a new account, if one must be made
+	Carried  int      // how many of today's departures NewID's counter already includes
+	FirstKey bool     // make a key for a new account, if its plan allows one
 }
 
-// SignedIn is who signed in.
+// SignedIn is the result of SignIn.
 type SignedIn struct {
 	Account models.Account
 	Link    models.Link
 	New     bool   // the account was made just now
-	Key     string // its first key: known at this moment only; "" = none was made
+	Key     string // its first key, known only now; "" = none was made
 }
 
-// ErrDepartedMeanwhile says that the address's account was closed between Departures and SignIn: look again.
+// ErrDepartedMeanwhile means that the address's account was closed between Departures and
+// SignIn: call Departures again.
 var ErrDepartedMeanwhile = errors.New("an account of this address was closed just now")
 
-// SignIn spends a link and opens a session, of a new account if the address has none. The session that the browser had
-// ends: nobody who planted or saw it is signed in by this.
+// SignIn spends a link and opens a session, making an account if the address has none. The browser's previous session
+// ends, so that nobody who planted or saw it is signed in.
 func (s *Store) SignIn(ctx context.Context, plans models.Plans, in SignIn) (SignedIn, error) {
 	var out SignedIn
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
@@ -237,7 +238,7 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 	}
 	out.New = true
 	plan, _ := out.Account.Plan()
-	if !in.FirstKey || plans[plan].MaxKeys == 0 { // who is to buy first must be able to sign up
+	if !in.FirstKey || plans[plan].MaxKeys == 0 { // customers who must buy first still have to sign up
 		return nil
 	}
 	if err := s.roomForKey(tx, plans, &out.Account); err != nil {
@@ -248,8 +249,8 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 	return err
 }
 
-// ChangeEmail spends a link that was sent to the new address, and makes it the account's. Links that were sent to others
-// are void from then on.
+// ChangeEmail spends a link that was sent to the new address and makes that the account's address. It voids the
+// account's links to other addresses.
 func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, after models.Account, err error) {
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
 		l, err := s.workingLink(tx, link, models.LinkChangeEmail)
@@ -288,5 +289,5 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, 
 	return before, after, translate(err)
 }
 
-// NewAccountID is an id for an account that is about to be made.
+// NewAccountID returns an id for an account that is about to be made.
 func NewAccountID() string { return secret.NewID("acc_") }

@@ -8,11 +8,11 @@ import (
 	"lottery/models"
 )
 
-// DrawFunc takes one draw; number is only valid during the call.
+// DrawFunc receives one draw; number is only valid during the call.
 type DrawFunc func(date models.Date, tod models.Tod, sequence int, number []byte) error
 
-// LoadDraws reads every game and every draw of one moment. begin is called first; game is called for each
-// game, by id, and what it gives takes that game's draws, oldest first. Draws that an operator took back are left out.
+// LoadDraws reads every game and every draw as of one moment. begin is called first; then game is called for each game,
+// by id, and the function it returns for that game's draws, oldest first. Void slots are left out.
 func (s *Store) LoadDraws(ctx context.Context, begin func(models.DataVersion), game func(models.Game) DrawFunc) error {
 	tx := s.snapshot(ctx)
 	if tx.Error != nil {
@@ -29,7 +29,7 @@ func (s *Store) LoadDraws(ctx context.Context, begin func(models.DataVersion), g
 	if err := tx.Order(s.byteOrder("id")).Find(&games).Error; err != nil {
 		return unavailable(err)
 	}
-	// Plain columns into reused buffers: a million rows pass here each time that the index is built.
+	// Plain columns and reused buffers: a million rows pass through here each time the index is built.
 	query := "SELECT " + s.dateText() + ", tod, sequence, number FROM draws WHERE game_id = ? AND NOT void ORDER BY game_id, draws.date, tod, sequence"
 	for _, g := range games {
 		take := game(g)
@@ -48,7 +48,7 @@ func eachDraw(rows *sql.Rows, take DrawFunc) error {
 	defer rows.Close()
 	var text, number sql.RawBytes
 	var date models.Date
-	var last [10]byte // the text that date was read from: most days have several draws
+	var last [10]byte // the text that date was parsed from: most days have several draws
 	var tod, sequence int
 	for rows.Next() {
 		if err := rows.Scan(&text, &tod, &sequence, &number); err != nil {
@@ -57,9 +57,9 @@ func eachDraw(rows *sql.Rows, take DrawFunc) error {
 		if len(text) != len(last) || [10]byte(text) != last {
 			var err error
 			if date, err = models.ParseDate(string(text)); err != nil {
-				date = models.FirstDate - 1 // a row that somebody wrote by hand: take refuses it, as it does other impossible ones
+				date = models.FirstDate - 1 // written by hand: take refuses it, as it does other impossible rows
 			}
-			last = [10]byte{} // a date of another length is not remembered
+			last = [10]byte{} // a date of another length is not cached
 			copy(last[:], text)
 		}
 		if err := take(date, models.Tod(tod), sequence, number); err != nil {

@@ -13,30 +13,29 @@ import (
 	"lottery/models"
 )
 
-// ErrStale says that the draws have changed since a merge was planned: compare again, then merge again.
+// ErrStale means that the draws have changed since a merge was planned: compare again, then merge again.
 var ErrStale = errors.New("the draws have changed since they were compared")
 
-// DrawChange is one slot that an import fills or corrects.
+// DrawChange is a slot that an import fills or corrects.
 type DrawChange struct {
 	Slot    models.Slot
 	Number  string
-	Addons  string // the slot's add-ons from now on, as models.Addons.Value writes them
-	Correct bool   // the slot holds other digits or add-ons, which become a revision; false: the slot is empty
+	Addons  string // the slot's new add-ons, as written by models.Addons.Value
+	Correct bool   // the slot holds other digits or add-ons, which become a revision; false = it is empty
 }
 
-// Merge is what one file changes.
+// Merge is the changes from one file.
 type Merge struct {
 	Run     models.ImportRun
-	Changes iter.Seq[DrawChange] // each slot once, ascending; read once
+	Changes iter.Seq[DrawChange] // each slot once, ascending; iterated once
 }
 
-// MergeDraws applies the merges, in their order, in one transaction: the earlier words of corrected slots go to
+// MergeDraws applies the merges in order, in one transaction: previous contents of corrected slots go to
 // draw_revisions, the slots change, each merge leaves its import run, and the data version moves if any slot did.
 //
-// basis is the number of the data version that the changes were planned at. If it has moved since, or a slot is
-// not as the plan has it, nothing changes and the error is ErrStale. now is when slots are first filled and
-// revisions replaced. All rows are staged before the write lock is taken; what holds it is only the transaction
-// that copies them.
+// basis is the number of the data version for which the changes were planned. If it has moved since, or a slot is not
+// as planned, nothing changes and the error is ErrStale. now is the time recorded for newly filled slots and replaced
+// revisions. All rows are staged before the write lock is taken; only the transaction that copies them holds it.
 func (s *Store) MergeDraws(ctx context.Context, basis int64, merges []Merge, now time.Time) (models.DataVersion, error) {
 	merge := s.mergeSQLite
 	if s.dialect == Postgres {
@@ -53,7 +52,7 @@ func (s *Store) MergeDraws(ctx context.Context, basis int64, merges []Merge, now
 	}
 }
 
-// The temporary table that holds the changes of all merges; the types are read by both databases.
+// The temporary table with the changes of all merges. Both databases understand its types.
 const (
 	stageTable   = "import_stage"
 	stageColumns = "merge, correct, game_id, date, tod, sequence, number, addons"
@@ -72,7 +71,7 @@ func (n *staged) add(c *DrawChange) {
 	}
 }
 
-// applyMerges is the transaction proper, on the connection that holds the stage.
+// applyMerges is the body of the transaction, on the connection that has the stage.
 func (s *Store) applyMerges(tx *gorm.DB, basis int64, merges []Merge, counts []staged, now time.Time) (models.DataVersion, error) {
 	version, err := s.lockVersion(tx)
 	if err != nil {
@@ -94,8 +93,8 @@ func (s *Store) applyMerges(tx *gorm.DB, basis int64, merges []Merge, counts []s
 	return s.bumpDataVersion(tx)
 }
 
-// lockVersion reads the data version and keeps others from moving it until tx ends: whoever changes draws locks
-// it first. On SQLite, tx holds the only write lock already.
+// lockVersion reads the data version and keeps others from moving it until tx ends: whoever changes draws locks it
+// first. On SQLite, tx already holds the only write lock.
 func (s *Store) lockVersion(tx *gorm.DB) (models.DataVersion, error) {
 	if s.dialect == Postgres {
 		if err := tx.Exec("SELECT number FROM data_version WHERE id = 1 FOR UPDATE").Error; err != nil {
@@ -136,8 +135,8 @@ func (s *Store) applyMerge(tx *gorm.DB, merge int, run *models.ImportRun, n stag
 			[]any{now, run.Feed, merge},
 		},
 		{
-			// An upsert, since UPDATE … FROM a million rows takes a quarter longer. It inserts nothing: that all
-			// these slots hold draws, the step before has shown.
+			// An upsert, since UPDATE … FROM a million rows takes a quarter longer. It inserts nothing: the step before
+			// has verified that all these slots hold draws.
 			"correct draws", n.corrections,
 			"INSERT INTO draws AS d (game_id, date, tod, sequence, number, addons, feed, revision, void, reason, ingested_at)" +
 				" SELECT game_id, date, tod, sequence, number, addons, " + feed + ", 1, FALSE, '', " + at +
@@ -158,7 +157,7 @@ func (s *Store) applyMerge(tx *gorm.DB, merge int, run *models.ImportRun, n stag
 			return ErrStale
 		}
 	}
-	run.ID, run.Source = 0, strings.ToValidUTF8(run.Source, "\ufffd") // a file's name may be of any bytes
+	run.ID, run.Source = 0, strings.ToValidUTF8(run.Source, "\ufffd") // a file's name may contain any bytes
 	if err := tx.Create(run).Error; err != nil {
 		return fmt.Errorf("record the import: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 	"lottery/models"
 )
 
-// mergePostgres copies the changes into a temporary table and takes the data version's lock only then.
+// mergePostgres copies the changes into a temporary table before it takes the data version's lock.
 func (s *Store) mergePostgres(ctx context.Context, basis int64, merges []Merge, now time.Time) (version models.DataVersion, err error) {
 	err = s.writer(ctx).Connection(func(db *gorm.DB) error {
 		conn, ok := db.Statement.ConnPool.(*sql.Conn)
@@ -33,7 +33,7 @@ func (s *Store) mergePostgres(ctx context.Context, basis int64, merges []Merge, 
 			if err != nil {
 				return fmt.Errorf("stage the draws: %w", err)
 			}
-			// A fresh table looks small to the planner, however many rows it got.
+			// Without statistics the planner takes a new table for a small one.
 			if err := tx.Exec("ANALYZE " + stageTable).Error; err != nil {
 				return fmt.Errorf("stage the draws: %w", err)
 			}
@@ -44,7 +44,7 @@ func (s *Store) mergePostgres(ctx context.Context, basis int64, merges []Merge, 
 	return version, err
 }
 
-// stagePostgres fills the stage by COPY, within the transaction that conn is in.
+// stagePostgres fills the stage with COPY, within conn's transaction.
 func stagePostgres(ctx context.Context, conn *sql.Conn, merges []Merge) ([]staged, error) {
 	counts := make([]staged, len(merges))
 	columns := strings.Split(stageColumns, ", ")
@@ -58,7 +58,7 @@ func stagePostgres(ctx context.Context, conn *sql.Conn, merges []Merge) ([]stage
 		rows := pgx.CopyFromFunc(func() ([]any, error) {
 			change, ok := next()
 			if !ok {
-				return nil, nil // how CopyFromFunc is told the end
+				return nil, nil // the end, for CopyFromFunc
 			}
 			counts[i].add(&change)
 			row = append(row[:0], i, change.Correct, change.Slot.GameID, change.Slot.Date.Time(), int(change.Slot.Tod), change.Slot.Sequence,

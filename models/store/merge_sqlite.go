@@ -14,8 +14,8 @@ import (
 	"lottery/models"
 )
 
-// mergeSQLite merges on a connection of its own: temporary tables belong to a connection, and staging on the
-// store's one writing connection would keep counters and keys waiting although it locks nothing.
+// mergeSQLite merges on its own connection: temporary tables belong to a connection, and staging on the store's one
+// writing connection would block counters and keys although it locks nothing.
 func (s *Store) mergeSQLite(ctx context.Context, basis int64, merges []Merge, now time.Time) (version models.DataVersion, err error) {
 	db, err := s.openMerger()
 	if err != nil {
@@ -39,7 +39,8 @@ func (s *Store) mergeSQLite(ctx context.Context, basis int64, merges []Merge, no
 	return version, err
 }
 
-// openMerger opens the database for one merge. It waits longer for the lock than requests may: an import has time.
+// openMerger opens the database for one merge. It waits for the lock longer than requests may,
+// since an import has time.
 func (s *Store) openMerger() (*gorm.DB, error) {
 	settings := url.Values{
 		"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)"},
@@ -56,7 +57,7 @@ func (s *Store) openMerger() (*gorm.DB, error) {
 // 20 rows 3.5 s, 100 rows 4.8 s, 500 rows 12 s.
 const stageRows = 20
 
-// stageSQLite fills the stage in one transaction, which touches the temporary file only and so locks nothing.
+// stageSQLite fills the stage in one transaction, which touches only the temporary file and so locks nothing.
 func stageSQLite(db *gorm.DB, merges []Merge) (counts []staged, err error) {
 	counts = make([]staged, len(merges))
 	if err := db.Exec(fmt.Sprintf(createStage, "TEXT")).Error; err != nil {

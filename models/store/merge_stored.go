@@ -7,9 +7,9 @@ import (
 	"lottery/models"
 )
 
-// StoredDraws hands the game's draws from the first to the last date, both included, to yield: by date, tod and
-// sequence, ascending, those that an operator took back (Void) too. They are streamed. The draw and its Addons
-// are valid, and not to be changed, until yield returns. An error of yield ends it and is returned as it is.
+// StoredDraws streams the game's draws from first to last, inclusive, to yield: ascending by date, tod and sequence,
+// with void slots. The draw and its Addons are only valid until yield returns, and must not be changed. An error from
+// yield ends the iteration and is returned as it is.
 func (s *Store) StoredDraws(ctx context.Context, gameID string, first, last models.Date, yield func(*models.Draw) error) error {
 	rows, err := s.reader(ctx).Model(&models.Draw{}).
 		Select("date", "tod", "sequence", "number", "addons", "feed", "revision", "void", "reason", "ingested_at").
@@ -41,14 +41,14 @@ func (s *Store) StoredDraws(ctx context.Context, gameID string, first, last mode
 	return nil
 }
 
-// storedAddons remembers add-ons by their text: most draws share one of a few.
+// storedAddons caches add-ons by their text: most draws have one of a few.
 type storedAddons map[string]models.Addons
 
 const maxRemembered = 4096
 
 func (known storedAddons) parse(text []byte) (models.Addons, error) {
 	if len(text) == 0 {
-		return nil, nil //nolint:nilnil // no add-ons: the empty map of the type
+		return nil, nil //nolint:nilnil // no add-ons: a nil map
 	}
 	if a, ok := known[string(text)]; ok {
 		return a, nil

@@ -18,7 +18,7 @@ import (
 	"lottery/models/store/migrations"
 )
 
-// SchemaStatus is how far a database's schema is.
+// SchemaStatus is the state of a database's schema.
 type SchemaStatus struct {
 	Dialect string
 	Current int64 // number of the newest migration applied; 0 = empty database
@@ -26,7 +26,7 @@ type SchemaStatus struct {
 	Pending []string
 }
 
-// meta is one thing that the product knows of a database.
+// meta is a property of a database that the product stores in it.
 type meta struct {
 	Name  string `gorm:"primaryKey"`
 	Value string
@@ -36,14 +36,14 @@ func (meta) TableName() string { return "meta" }
 
 const metaOldestSchema = "oldest_schema"
 
-// lockedEvery is how often, in seconds, a program asks for the lock that another holds while it migrates, and lockedFor
-// how often at most.
+// lockedEvery is the interval, in seconds, at which a program retries the lock held by another that migrates;
+// lockedFor is the most retries.
 const (
 	lockedEvery = 1
 	lockedFor   = 300
 )
 
-// provider knows the migrations. On PostgreSQL only one program at a time migrates.
+// provider returns the migrations. If migrate is set, only one program at a time migrates on PostgreSQL.
 func (s *Store) provider(migrate bool) (*goose.Provider, error) {
 	pool, err := s.write.DB()
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store) provider(migrate bool) (*goose.Provider, error) {
 	opts := []goose.ProviderOption{goose.WithLogger(goose.NopLogger()), goose.WithTableName("schema_migrations")}
 	if s.dialect == Postgres {
 		dialect = goose.DialectPostgres
-		if migrate { // else programs that start together would wait for each other
+		if migrate { // otherwise programs that start together would wait for each other
 			locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(lockedEvery, lockedFor))
 			if err != nil {
 				return nil, fmt.Errorf("migrate: %w", err)
@@ -68,7 +68,7 @@ func (s *Store) provider(migrate bool) (*goose.Provider, error) {
 	return p, nil
 }
 
-// Status tells how far the schema is, and changes nothing.
+// Status returns the state of the schema without changing anything.
 func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 	st := SchemaStatus{Dialect: s.dialect}
 	p, err := s.provider(false)
@@ -79,7 +79,7 @@ func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 	if err != nil {
 		return st, unavailable(err)
 	}
-	if !begun { // goose would make its table
+	if !begun { // goose would create its table
 		for _, source := range p.ListSources() {
 			st.Newest = max(st.Newest, source.Version)
 			st.Pending = append(st.Pending, path.Base(source.Path))
@@ -87,7 +87,7 @@ func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 		return st, nil
 	}
 	all, err := p.Status(ctx)
-	if err != nil && s.dialect == Postgres { // another program may just have made its table
+	if err != nil && s.dialect == Postgres { // another program may just have created its table
 		if p, err = s.provider(true); err != nil {
 			return st, err
 		}
@@ -108,8 +108,8 @@ func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 	return st, nil
 }
 
-// mayBegin is an error where PostgreSQL would not let its user make the table of the migrations, which goose would try
-// again and again for seconds.
+// mayBegin returns an error if PostgreSQL would not let its user create the migrations' table, which goose
+// would retry for seconds.
 func (s *Store) mayBegin(ctx context.Context) error {
 	if s.dialect != Postgres {
 		return nil
@@ -129,20 +129,20 @@ func (s *Store) mayBegin(ctx context.Context) error {
 	if err := tx.Raw("SELECT current_setting('server_encoding')").Scan(&encoding).Error; err != nil {
 		return unavailable(err)
 	}
-	if encoding != "UTF8" && encoding != "SQL_ASCII" { // which takes bytes as they are, too
+	if encoding != "UTF8" && encoding != "SQL_ASCII" { // SQL_ASCII also takes bytes as they are
 		return models.Errorf(models.CodeUnavailable, "the database has the encoding %s, which cannot store all names, and a backup would change them: create it with `createdb --encoding=UTF8 --template=template0`", encoding)
 	}
 	return mayMakeTables(tx, notOwner)
 }
 
-// Prepare brings the schema up to date (or, with migrate false, refuses one that is not), refuses one that
-// is newer than this program in a way that breaks it, and adds the games that ship with the product.
+// Prepare brings the schema up to date (or, if migrate is false, refuses one that is not), refuses a schema that is
+// newer than this program in an incompatible way, and adds the games that ship with the product.
 func (s *Store) Prepare(ctx context.Context, migrate bool) error {
 	_, err := s.prepare(ctx, migrate)
 	return err
 }
 
-// Migrate is Prepare, and tells the migrations that it applied: none that another program applied meanwhile.
+// Migrate is Prepare, and returns the migrations that it applied, without those that another program applied meanwhile.
 func (s *Store) Migrate(ctx context.Context) (applied []string, err error) {
 	return s.prepare(ctx, true)
 }
@@ -160,7 +160,7 @@ func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, er
 			return nil, models.Errorf(models.CodeConflict, "the database schema is at %d and this program needs %d: run `lotteryadmin db migrate`, or leave out --no-migrate",
 				st.Current, st.Newest)
 		}
-		if err := s.Await(ctx, func(ctx context.Context) (err error) { // however long a migration takes
+		if err := s.Await(ctx, func(ctx context.Context) (err error) { // migrations may take any time
 			applied, err = s.up(ctx)
 			return err
 		}); err != nil {
@@ -175,9 +175,8 @@ func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, er
 	})
 }
 
-// up applies what is pending, and tells what that was. PostgreSQL has a session lock against two programs doing so at
-// once; on SQLite the loser of that race fails on a table that is already there, and finds nothing to do when it tries
-// again.
+// up applies pending migrations and returns them. On PostgreSQL a session lock keeps two programs from doing so at
+// once. On SQLite the loser of that race fails on a table that already exists, and finds nothing to do when it retries.
 func (s *Store) up(ctx context.Context) (applied []string, err error) {
 	if err := s.mayBegin(ctx); err != nil {
 		return nil, err
@@ -210,8 +209,8 @@ func (s *Store) up(ctx context.Context) (applied []string, err error) {
 	}
 }
 
-// NotTooNew refuses a database that a newer program has changed so that one which knows migrations up to newest would
-// go wrong on it (CodeConflict).
+// NotTooNew refuses a database that a newer program has changed so that a program with migrations up to newest would
+// malfunction on it (CodeConflict).
 func (s *Store) NotTooNew(ctx context.Context, newest int64) error {
 	text, err := s.meta(ctx, metaOldestSchema)
 	if err != nil {
@@ -228,7 +227,7 @@ func (s *Store) NotTooNew(ctx context.Context, newest int64) error {
 	return nil
 }
 
-// seedGames adds the product's games, and brings the built-in ones up to date. It writes only on a difference.
+// seedGames adds the product's games and updates the built-in ones. It writes only if something differs.
 func (s *Store) seedGames(ctx context.Context) error {
 	shipped, err := configs.Games()
 	if err != nil {
@@ -274,7 +273,7 @@ func sameGame(a, b models.Game) bool {
 		a.Tods == b.Tods && a.Jurisdiction == b.Jurisdiction && a.Timezone == b.Timezone
 }
 
-// meta is a value, or "" where there is none.
+// meta returns a value, or "" if there is none.
 func (s *Store) meta(ctx context.Context, name string) (string, error) {
 	var m meta
 	err := s.reader(ctx).Take(&m, "name = ?", name).Error

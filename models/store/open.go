@@ -1,5 +1,5 @@
-// Package store is every SQL and GORM call of the product, on SQLite and on PostgreSQL.
-// Exported methods own their transaction.
+// Package store holds every SQL and GORM call of the product, for SQLite and PostgreSQL. Exported methods
+// run their own transactions.
 package store
 
 import (
@@ -33,15 +33,15 @@ const (
 	Postgres = "postgres"
 )
 
-// maxConnections is how many a Store opens to PostgreSQL.
+// maxConnections is how many connections a Store opens to PostgreSQL.
 const maxConnections = 16
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	dialect string
 	path    string      // of the SQLite file
-	opened  os.FileInfo // which file that was
-	read    *gorm.DB    // SQLite: a pool that cannot write, so that readers never wait for the writer
+	opened  os.FileInfo // identity of that file
+	read    *gorm.DB    // SQLite: a read-only pool, so that readers never wait for the writer
 	write   *gorm.DB    // SQLite: one connection whose transactions are BEGIN IMMEDIATE
 	now     func() time.Time
 	skew    func() time.Duration
@@ -57,22 +57,22 @@ type Store struct {
 	quota    *quotaLog // SQLite
 }
 
-// Options is how to open a Store.
+// Options configures a Store.
 type Options struct {
-	// Now is the clock of every stored time; nil = time.Now.
+	// Now is the clock for all stored times; nil = time.Now.
 	Now func() time.Time
-	// Skew is added to PostgreSQL's clock where that counts (quota periods, see Clock), for tests; nil = none.
+	// Skew is added to PostgreSQL's clock where that one is used (quota periods, see Clock), for tests; nil = none.
 	Skew func() time.Duration
-	// Patience is how long Bounded and Lasting last, and what Await counts in; 0 = 5 seconds.
+	// Patience is how long Bounded and Lasting last, and the unit of Await; 0 = 5 seconds.
 	Patience time.Duration
-	// Waiting is told what a start waits for, and what to do about it, when that takes long (see Await); nil = nobody is.
+	// Waiting, if not nil, receives what a slow startup waits for, and what to do about it (see Await).
 	Waiting func(why string)
-	// Existing refuses a SQLite file that does not exist (CodeNotFound) instead of making it.
+	// Existing refuses a SQLite file that does not exist (CodeNotFound) instead of creating it.
 	Existing bool
 }
 
-// Open connects to databaseURL: sqlite:PATH (made if it does not exist) or postgres://….
-// A database of another program is refused (CodeConflict). How far the schema is, Prepare looks at, not this.
+// Open connects to databaseURL: sqlite:PATH (created if it does not exist) or postgres://…. It refuses another
+// program's database (CodeConflict). It does not check the state of the schema; Prepare does.
 func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error) {
 	now := opts.Now
 	if now == nil {
@@ -109,11 +109,11 @@ func (s *Store) Dialect() string { return s.dialect }
 
 func gormConfig() *gorm.Config {
 	return &gorm.Config{
-		Logger:                 logger.Discard, // errors are returned and logged once, by the caller, without values
+		Logger:                 logger.Discard, // errors are returned, and logged once by the caller, without values
 		TranslateError:         true,
 		SkipDefaultTransaction: true,
 		PrepareStmt:            false,
-		QueryFields:            true, // a column that a later release adds does not change what a prepared statement gives
+		QueryFields:            true, // columns that a later release adds do not change what a statement returns
 	}
 }
 
@@ -123,13 +123,13 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 	switch {
 	case s.path == "" || strings.HasPrefix(s.path, ":memory:") || strings.ContainsAny(s.path, "?#"):
 		return models.Errorf(models.CodeInvalid, "the database URL %s does not name a file; use sqlite:data/lottery.db", databaseURL)
-	case strings.HasPrefix(s.path, "~"): // which only a shell reads, and not there
+	case strings.HasPrefix(s.path, "~"): // only a shell expands it, and not in this place
 		return models.Errorf(models.CodeInvalid, "the ~ in the database URL %s is not expanded: write out the folder, as in sqlite:/home/ada/lottery.db", databaseURL)
 	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o750); err != nil {
 		return fmt.Errorf("make the folder of the database: %w", err)
 	}
-	// Made here so that it is never readable by others, not even for a moment.
+	// Created here, so that others can never read it, not even for a moment.
 	file, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, syscall.EISDIR) {
 		return unopened(s.path, err)
@@ -148,7 +148,7 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
 	}}
 	readers := url.Values{"_pragma": append([]string{"query_only(1)"}, common["_pragma"]...)}
-	// What is deleted is overwritten: it may be somebody's address.
+	// Overwrite deleted data: it may be somebody's address.
 	writer := url.Values{"_pragma": append([]string{"secure_delete(1)"}, common["_pragma"]...), "_txlock": {"immediate"}}
 	if s.write, err = gorm.Open(sqlite.Open(sqliteURI(s.path, writer)), gormConfig()); err != nil {
 		return unopened(s.path, err)
@@ -162,7 +162,7 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 	return limit(s.read, 8)
 }
 
-// sqliteURI names a SQLite file; in a URI, % begins an escape.
+// sqliteURI returns the URI of a SQLite file, in which % begins an escape.
 func sqliteURI(path string, options url.Values) string {
 	return "file:" + strings.ReplaceAll(path, "%", "%25") + "?" + options.Encode()
 }
@@ -183,7 +183,7 @@ func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
 	case errors.Is(ctx.Err(), context.Canceled): // told to stop
 		return fmt.Errorf("connect to PostgreSQL: %w", ctx.Err())
 	}
-	// The driver's text may hold the password; the log gets host and database only.
+	// The driver's text may contain the password; the log gets only host and database.
 	slog.DebugContext(ctx, "connect to PostgreSQL", "error", redact(err.Error(), databaseURL))
 	why := redact(rootCause(err), databaseURL)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -202,7 +202,7 @@ func (s *Store) greet(ctx context.Context) error {
 	return pool.PingContext(ctx)
 }
 
-// limit bounds a pool: idle connections stay, so that a burst does not reconnect.
+// limit bounds a pool. Idle connections stay open, so that a burst does not reconnect.
 func limit(db *gorm.DB, open int) error {
 	pool, err := db.DB()
 	if err != nil {
@@ -213,10 +213,10 @@ func limit(db *gorm.DB, open int) error {
 	return nil
 }
 
-// passwordParameter is a password among the parameters of an address: password=, sslpassword=.
+// passwordParameter matches a password among the parameters of an address: password=, sslpassword=.
 var passwordParameter = regexp.MustCompile("(password=)[^&\\s`]*")
 
-// redact takes the passwords of databaseURL out of text: the user's, and those among the parameters.
+// redact removes the passwords in databaseURL from text: the user's, and those among the parameters.
 func redact(text, databaseURL string) string {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
@@ -235,9 +235,9 @@ func redact(text, databaseURL string) string {
 	return passwordParameter.ReplaceAllString(text, "${1}xxxxx")
 }
 
-// rootCause is what the driver says of a connection that could not be made. Where TLS is not demanded it tries with and
-// without, and tells of both, a line each: that the server has no TLS matters only where that is all, and what was said
-// already is not said again.
+// rootCause returns the driver's message about a connection that could not be made. If TLS is optional the driver tries
+// with and without it and reports both, a line each; that the server has no TLS matters only if there is nothing else,
+// and repetitions are dropped.
 func rootCause(err error) string {
 	text := err.Error()
 	if _, rest, ok := strings.Cut(text, "`:"); ok && strings.HasPrefix(text, "failed to connect") {
@@ -256,10 +256,10 @@ func rootCause(err error) string {
 	return strings.Join(causes, "; ")
 }
 
-// reader is a session for queries that change nothing.
+// reader returns a session for queries that change nothing.
 func (s *Store) reader(ctx context.Context) *gorm.DB { return s.read.WithContext(ctx) }
 
-// writer is a session for changes. On SQLite there is one connection of them: do nothing slow in it.
+// writer returns a session for changes. SQLite has only one connection for them: do nothing slow on it.
 func (s *Store) writer(ctx context.Context) *gorm.DB { return s.write.WithContext(ctx) }
 
 // transaction runs fn in one write transaction.
@@ -269,13 +269,13 @@ func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) err
 	if err == nil && noted {
 		select {
 		case s.accountsChanged <- struct{}{}:
-		default: // it was told, and nobody has looked since
+		default: // a signal is pending already
 		}
 	}
 	return err
 }
 
-// Ping tells whether the database answers.
+// Ping returns an error unless the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.reader(ctx).Exec("SELECT 1").Error; err != nil {
 		return unavailable(err)
@@ -283,7 +283,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Close ends all connections. SQLite writes its log back into the file.
+// Close closes all connections. SQLite then writes its log back into the file.
 func (s *Store) Close() error {
 	var errs []error
 	if s.counters != nil && s.dialect == SQLite {
@@ -303,7 +303,7 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// unopened tells why a SQLite file cannot be opened, and what to do about it.
+// unopened says why a SQLite file cannot be opened, and what to do about it.
 func unopened(path string, err error) error {
 	const notADatabase, readOnly, kind = 26, 8, 0xFF
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -322,10 +322,10 @@ func unopened(path string, err error) error {
 	}
 }
 
-// ErrDiskFull is that nothing can be written.
+// ErrDiskFull means that nothing can be written.
 var ErrDiskFull error = &models.Error{Code: models.CodeUnavailable, Message: "the database's disk is full: free up space"}
 
-// unavailable marks an error of the database itself.
+// unavailable marks err as a failure of the database itself.
 func unavailable(err error) error {
 	if diskFull(err) {
 		return ErrDiskFull
@@ -342,18 +342,18 @@ func unavailable(err error) error {
 	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not respond", Err: err}
 }
 
-// What helps where PostgreSQL does not let its user do something. From release 15 on, a user who was only made, and owns
-// nothing, may make no tables.
+// Remedies if PostgreSQL does not let its user do something. Since release 15, a user who was only created, and owns
+// nothing, may not create tables.
 const (
 	manySessions   = "the database gives each transaction another session, as a pooler does (PgBouncer's pool_mode=transaction): let it keep one session a connection (pool_mode=session), or name PostgreSQL itself in database_url"
 	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables"
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
 
-// denied tells what helps where PostgreSQL answers that it does not let its user do something, with insufficient_privilege
-// or read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), or that the statements
-// prepared in a session are another session's; "" = it is something else. From release 15 on, a user who was only made,
-// and owns nothing, may make no tables.
+// denied returns the remedy if PostgreSQL says that its user may not do something, with insufficient_privilege or
+// read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), or that the prepared
+// statements of a session are another session's; "" = something else. Since release 15, a user who was only created,
+// and owns nothing, may not create tables.
 func denied(err error) string {
 	const noRight, readOnly, preparedAlready, notPrepared = "42501", "25006", "42P05", "26000"
 	pg, _ := errors.AsType[*pgconn.PgError](err)
@@ -371,15 +371,15 @@ func denied(err error) string {
 	}
 }
 
-// Locked tells of SQLITE_BUSY and its kinds (https://sqlite.org/rescode.html): whoever writes has not ended while this
-// one waited. The database itself does answer.
+// Locked reports whether err is SQLITE_BUSY or a variant (https://sqlite.org/rescode.html): another writer did not
+// finish in time. The database itself does answer.
 func Locked(err error) bool {
 	const sqliteBusy, kind = 5, 0xFF
 	lite, ok := errors.AsType[*gosqlite.Error](err)
 	return ok && lite.Code()&kind == sqliteBusy
 }
 
-// damaged tells of SQLITE_CORRUPT, and of PostgreSQL's data_corrupted and index_corrupted.
+// damaged reports whether err is SQLITE_CORRUPT, or PostgreSQL's data_corrupted or index_corrupted.
 func damaged(err error) bool {
 	const sqliteCorrupt, kind = 11, 0xFF
 	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
@@ -389,8 +389,9 @@ func damaged(err error) bool {
 	return ok && (pg.Code == "XX001" || pg.Code == "XX002")
 }
 
-// diskFull tells of SQLITE_FULL and, of the file that SQLite makes beside the database to open it, SQLITE_IOERR_SHMSIZE
-// (https://sqlite.org/rescode.html), and of disk_full (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// diskFull reports whether err is SQLITE_FULL, or SQLITE_IOERR_SHMSIZE, about the file that SQLite creates next to the
+// database to open it (https://sqlite.org/rescode.html), or disk_full
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 func diskFull(err error) bool {
 	const sqliteFull, sqliteShmSize, postgresFull = 13, 4874, "53100"
 	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {

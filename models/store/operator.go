@@ -15,17 +15,17 @@ import (
 // MaxReason is the longest reason an operator may give, in characters.
 const MaxReason = 500
 
-// OperatorDraw is an operator's word on what a slot holds.
+// OperatorDraw is what a slot holds according to an operator.
 type OperatorDraw struct {
 	models.Slot
 	Number string
 	Reason string // why the operator says so; kept with the draw
 }
 
-// SetDraw makes a slot hold the given number by the operator's word, which no feed corrects afterwards.
-// Other digits, or a slot that was void, count as a correction: what stood there is kept as a revision, its
-// add-ons stay. The same digits only take the operator's authority over, and then the data version's token stays.
-// CodeNotFound: no such game; CodeInvalid: the game cannot have drawn that there.
+// SetDraw makes a slot hold the given number on an operator's authority; no feed corrects it afterwards. Other digits,
+// or a slot that was void, count as a correction: the previous contents become a revision, and the add-ons stay. The
+// same digits only pass to the operator's authority, and then the data version's token stays. CodeNotFound: no such
+// game; CodeInvalid: the game cannot have drawn that there.
 func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, error) {
 	var d models.Draw
 	reason, err := checkReason(in.Reason)
@@ -50,12 +50,12 @@ func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, erro
 	return d, translate(err)
 }
 
-// slotName is a slot in the audit log.
+// slotName names a slot in the audit log.
 func slotName(slot models.Slot) string {
 	return fmt.Sprintf("%s %s %s %d", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
 }
 
-// setDraw tells what the slot held before, too: "" = nothing.
+// setDraw also returns what the slot held before; "" = nothing.
 func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (was string, d models.Draw, err error) {
 	d, err = s.lockDraw(tx, in.Slot)
 	if err == nil && !d.Void {
@@ -88,9 +88,9 @@ func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (was string, d models.Draw
 	return was, d, recompare(tx)
 }
 
-// UnsetDraw says by the operator's word that a slot holds no draw. What stood there is kept as a revision, and
-// later imports of the slot are overruled. CodeNotFound: the slot holds no draw.
-// Nothing but the reason is checked, so that an impossible row can be taken back too.
+// UnsetDraw declares on an operator's authority that a slot holds no draw. The previous contents become a revision, and
+// later imports of the slot are overruled. CodeNotFound: the slot holds no draw. Only the reason is checked, so that an
+// impossible row can be voided too.
 func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
 	var d models.Draw
 	reason, err := checkReason(reason)
@@ -117,7 +117,7 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 	return d, translate(err)
 }
 
-// correctDraw keeps what d says as a revision and makes it say something else.
+// correctDraw keeps d's contents as a revision and replaces them.
 func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, number string, void bool, reason string) error {
 	old := models.DrawRevision{
 		GameID: d.GameID, Date: d.Date, Tod: d.Tod, Sequence: d.Sequence,
@@ -138,8 +138,8 @@ func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, number string, void boo
 	return err
 }
 
-// lockDraw is the row of a slot, void or not; gorm.ErrRecordNotFound if there is none. Until tx ends no other
-// program changes draws: whoever does locks the data version first, as imports do.
+// lockDraw returns the row of a slot, void or not; gorm.ErrRecordNotFound if there is none. Until tx ends no other
+// program changes draws, since all of them, imports included, lock the data version first.
 func (s *Store) lockDraw(tx *gorm.DB, slot models.Slot) (models.Draw, error) {
 	var d models.Draw
 	if _, err := s.lockVersion(tx); err != nil {
@@ -150,8 +150,8 @@ func (s *Store) lockDraw(tx *gorm.DB, slot models.Slot) (models.Draw, error) {
 	return d, err
 }
 
-// recompare makes imports that were planned before tx compare anew, since authority over a slot changed. The
-// token, which is what readers know the version by, stays: they see no difference.
+// recompare makes imports that were planned before tx compare anew, since authority over a slot changed. The token, by
+// which readers know the version, stays: they see no difference.
 func recompare(tx *gorm.DB) error {
 	if err := tx.Table("data_version").Where("id = 1").Update("number", gorm.Expr("number + 1")).Error; err != nil {
 		return fmt.Errorf("move the data version's number: %w", err)

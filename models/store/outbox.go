@@ -9,20 +9,19 @@ import (
 	"lottery/models"
 )
 
-// DueMail is a mail of the outbox and the address that it goes to.
+// DueMail is a mail of the outbox, and the address to send it to.
 type DueMail struct {
 	models.Mail
 
-	Email   string // "" = the account has none any more
+	Email   string // "" = the account no longer has one
 	Account models.Account
 }
 
-// mailAhead is longer than any mail waits for its next attempt: one that waits for longer was put off by a clock that was
-// wrong.
+// mailAhead is longer than any mail waits for its next attempt: one that waits longer was scheduled by a wrong clock.
 const mailAhead = 6 * time.Hour
 
-// ClaimMails takes up to limit mails that are due, and leaves them alone for others until d from now: of several nodes
-// one sends each. A mail that nobody has tried is due, whatever the clock of the node said that wrote it.
+// ClaimMails claims up to limit due mails until d from now, so that only one node sends each. A mail that was never
+// tried is due, whatever the clock of the node that wrote it said.
 func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]DueMail, error) {
 	var due []models.Mail
 	err := s.reader(ctx).Where("sent_at IS NULL AND failed_at IS NULL AND (next_at <= ? OR attempts = 0 OR next_at > ?)", s.later(0), s.later(mailAhead)).
@@ -55,7 +54,7 @@ func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]D
 	return claimed, nil
 }
 
-// PostMail puts a mail into the outbox that no change of the account itself writes.
+// PostMail adds a mail to the outbox that is not part of a change to the account.
 func (s *Store) PostMail(ctx context.Context, m models.Mail) error {
 	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
 		_, err := s.post(tx, &m)
@@ -63,7 +62,7 @@ func (s *Store) PostMail(ctx context.Context, m models.Mail) error {
 	}))
 }
 
-// MailsLeft is how many mails wait to be sent, and how many were given up.
+// MailsLeft returns how many mails wait to be sent, and how many were given up.
 func (s *Store) MailsLeft(ctx context.Context) (waiting, dead int64, err error) {
 	q := s.reader(ctx).Model(&models.Mail{})
 	if err := q.Where("sent_at IS NULL AND failed_at IS NULL").Count(&waiting).Error; err != nil {
@@ -73,12 +72,12 @@ func (s *Store) MailsLeft(ctx context.Context) (waiting, dead int64, err error) 
 	return waiting, dead, wrapUnavailable(err)
 }
 
-// MailSent notes that a mail is on its way.
+// MailSent records that a mail was sent.
 func (s *Store) MailSent(ctx context.Context, id int64) error {
 	return s.settleMail(ctx, id, map[string]any{"sent_at": s.now(), "last_error": ""})
 }
 
-// MailFailed notes why a mail could not be sent; it is tried again after wait, or never (0).
+// MailFailed records why a mail could not be sent. It is retried after wait, or never if wait is 0.
 func (s *Store) MailFailed(ctx context.Context, id int64, reason string, wait time.Duration) error {
 	columns := map[string]any{"last_error": reason, "next_at": s.later(wait)}
 	if wait == 0 {
@@ -87,7 +86,7 @@ func (s *Store) MailFailed(ctx context.Context, id int64, reason string, wait ti
 	return s.settleMail(ctx, id, columns)
 }
 
-// DropMail takes a mail away that is not to be sent any more.
+// DropMail deletes a mail that is not to be sent any more.
 func (s *Store) DropMail(ctx context.Context, id int64) error {
 	if err := s.writer(ctx).Where("id = ?", id).Delete(&models.Mail{}).Error; err != nil {
 		return unavailable(err)

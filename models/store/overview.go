@@ -6,16 +6,16 @@ import (
 	"lottery/models"
 )
 
-// Overview is what an operator asks of a database first. What needs a schema is nil while there is none.
+// Overview is what an operator first wants to know about a database. What needs a schema is nil while there is none.
 type Overview struct {
 	SchemaStatus
 	DataVersion *models.DataVersion
-	Draws       *int64 // void slots aside
-	Accounts    *int64 // deleted ones aside
+	Draws       *int64 // without void slots
+	Accounts    *int64 // without deleted ones
 	Demo        bool
 }
 
-// Overview looks at the database and changes nothing, not even in an empty one.
+// Overview inspects the database without changing anything, even in an empty one.
 func (s *Store) Overview(ctx context.Context) (Overview, error) {
 	var o Overview
 	var err error

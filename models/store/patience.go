@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// patience is how long one that must not stand still waits for a database that neither answers nor refuses.
+// patience is how long callers that must not block wait for a silent database.
 const patience = 5 * time.Second
 
-// Bounded is ctx for a few short statements: they end with it, or when the database has not answered for long. It is for
-// loops that live as long as the process. A connection that hangs would hang them for ever, although new ones work.
+// Bounded returns a context for a few short statements, which ends with ctx or when the database has been
+// silent for too long. It is for loops that run as long as the process: a hanging connection would block them
+// forever, although new ones work.
 func (s *Store) Bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.patience)
 }
 
-// Lasting is Bounded for what has to be written down although ctx may have ended: a node that stops says what it did,
-// and does not wait without end for a database that hangs.
+// Lasting is Bounded for what must be written even though ctx may have ended: a node that stops records what it did,
+// but does not wait endlessly for a database that hangs.
 func (s *Store) Lasting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return s.Bounded(context.WithoutCancel(ctx))
 }

@@ -9,14 +9,14 @@ import (
 	"lottery/models"
 )
 
-// QueueState is how the inbox of webhook events or the outbox of mails stands.
+// QueueState is the state of the inbox of webhook events or the outbox of mails.
 type QueueState struct {
 	Waiting int64
-	Oldest  time.Time // when the oldest that waits came; zero = none waits
-	Dead    int64     // given up: they want an operator
+	Oldest  time.Time // arrival of the oldest waiting item; zero = none waits
+	Dead    int64     // given up: they need an operator
 }
 
-// InboxState is how the inbox stands.
+// InboxState returns the state of the inbox.
 func (s *Store) InboxState(ctx context.Context) (QueueState, error) {
 	var q QueueState
 	var err error
@@ -26,7 +26,7 @@ func (s *Store) InboxState(ctx context.Context) (QueueState, error) {
 	return q, wrapUnavailable(s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventFailed).Count(&q.Dead).Error)
 }
 
-// OutboxState is how the outbox stands.
+// OutboxState returns the state of the outbox.
 func (s *Store) OutboxState(ctx context.Context) (QueueState, error) {
 	waiting := func() *gorm.DB {
 		return s.reader(ctx).Model(&models.Mail{}).Where("sent_at IS NULL AND failed_at IS NULL")

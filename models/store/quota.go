@@ -8,16 +8,16 @@ import (
 	"lottery/models"
 )
 
-// QuotaKind is what a QuotaOp does.
+// QuotaKind is the kind of a QuotaOp.
 type QuotaKind uint8
 
 // The kinds of operation on a counter.
 const (
 	QuotaTake  QuotaKind = iota // grant up to Need, and perhaps an advance, while the limit allows
 	QuotaAdd                    // add N, which may be negative, whatever the limit
-	QuotaPeek                   // only look
+	QuotaPeek                   // only read the counter
 	QuotaReset                  // back to zero
-	QuotaFloor                  // at least N: what a node knew of a counter that its ledger may have lost
+	QuotaFloor                  // raise to at least N: what a node knew of a counter that its ledger may have lost
 )
 
 // QuotaOp is one operation on the counter of one key in one period.
@@ -25,32 +25,32 @@ type QuotaOp struct {
 	Kind   QuotaKind
 	Key    string        // the account's id
 	Period time.Duration // periods begin at multiples of it since 1970 UTC: 24 h is the UTC day
-	Start  int64         // QuotaAdd, QuotaFloor: the period's beginning (Unix seconds); other kinds act on the period of the store's clock
+	Start  int64         // QuotaAdd, QuotaFloor: start of the period (Unix seconds); others use the current one
 
-	Need   int64 // QuotaTake: requests that wait
-	Recent int64 // QuotaTake: what the node used of late: the most that it may take in advance; 0 = no advance
-	Held   int64 // QuotaTake: what the node holds in advance already
-	Limit  int64 // QuotaTake: of the period
+	Need   int64 // QuotaTake: number of waiting requests
+	Recent int64 // QuotaTake: the node's recent use, the most that it may take in advance; 0 = no advance
+	Held   int64 // QuotaTake: what the node already holds in advance
+	Limit  int64 // QuotaTake: limit of the period
 	N      int64 // QuotaAdd, QuotaFloor
 }
 
-// QuotaResult is what became of a QuotaOp.
+// QuotaResult is the result of a QuotaOp.
 type QuotaResult struct {
 	Granted int64 // QuotaTake
-	Used    int64 // afterwards: granted in the period, over all nodes
-	Start   int64 // of the period, Unix seconds
+	Used    int64 // afterwards: granted in the period to all nodes
+	Start   int64 // start of the period, Unix seconds
 }
 
-// quotaSingly is where advances stop: when this few requests are left, every request is counted singly.
+// quotaSingly is the remainder at which advances stop: from there every request is counted singly.
 const (
 	quotaSingly   = 256
-	quotaFraction = 16 // of what is left may be held in advance
+	quotaFraction = 16 // 1/quotaFraction of what is left may be held in advance
 )
 
-// Dated tells whether the operation names its period, rather than meaning the present one.
+// Dated reports whether the operation names its period instead of using the current one.
 func (op *QuotaOp) Dated() bool { return op.Kind == QuotaAdd || op.Kind == QuotaFloor }
 
-// grant is how much of a counter at used the operation gets.
+// grant returns how much a QuotaTake gets of a counter at used.
 func (op *QuotaOp) grant(used int64) int64 {
 	left := op.Limit - used
 	if left <= 0 {
@@ -61,7 +61,7 @@ func (op *QuotaOp) grant(used int64) int64 {
 	return granted + max(0, QuotaAdvance(left, op.Recent)-op.Held)
 }
 
-// QuotaAdvance is how much a node may hold in advance when left requests are left and it used recent of late.
+// QuotaAdvance is how much a node may hold in advance if left requests remain and it used recent of them recently.
 func QuotaAdvance(left, recent int64) int64 {
 	if left <= quotaSingly {
 		return 0
@@ -69,7 +69,7 @@ func QuotaAdvance(left, recent int64) int64 {
 	return min(left/quotaFraction, recent)
 }
 
-// apply changes a counter at used. On PostgreSQL the function quota_apply of migration 11 does the same.
+// apply changes a counter at used. On PostgreSQL the function quota_apply (migration 11) does the same.
 func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 	switch op.Kind {
 	case QuotaTake:
@@ -87,18 +87,18 @@ func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 	return used, r
 }
 
-// ErrQuotaUnclear marks a failure after which nobody knows whether the operations were applied.
+// ErrQuotaUnclear marks a failure that leaves unclear whether the operations were applied.
 var ErrQuotaUnclear = errors.New("the counters may have been changed")
 
-// counterKey is a counter's row.
+// counterKey identifies a counter's row.
 type counterKey struct {
 	key   string
 	start int64
 }
 
-// ApplyQuota does the operations in their order, in one transaction, and tells the time of the counters' clock:
-// PostgreSQL's own, or for SQLite this machine's. An error wraps ErrQuotaUnclear unless nothing was applied; it is an
-// ErrQuotaRestarted where another PostgreSQL has taken the place of the one that was counted in (see AcceptCounters).
+// ApplyQuota applies the operations in order, in one transaction, and returns the time of the counters' clock:
+// PostgreSQL's, or for SQLite this machine's. An error wraps ErrQuotaUnclear unless nothing was applied. It is
+// ErrQuotaRestarted if another PostgreSQL has replaced the one that was counted in (see AcceptCounters).
 func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
 	if s.dialect == Postgres {
 		return s.quotaPostgres(ctx, ops)
@@ -106,8 +106,8 @@ func (s *Store) ApplyQuota(ctx context.Context, ops []QuotaOp) ([]QuotaResult, t
 	return s.quota.apply(ctx, ops)
 }
 
-// ReadQuota reads a counter of the running period without the write lock: on SQLite that works while an import holds
-// it. On PostgreSQL a database that cannot be written cannot be read either: ok is false.
+// ReadQuota reads a counter of the running period without the write lock, which on SQLite works while an import holds
+// it. For PostgreSQL ok is false: if it cannot be written, it cannot be read either.
 func (s *Store) ReadQuota(ctx context.Context, key string, period time.Duration) (used, start int64, ok bool) {
 	if s.dialect != SQLite {
 		return 0, 0, false
@@ -117,7 +117,7 @@ func (s *Store) ReadQuota(ctx context.Context, key string, period time.Duration)
 	return used, start, err == nil
 }
 
-// compactQuota brings all counters to quota_counters, so that old ones can be taken away.
+// compactQuota moves all counters to quota_counters, so that old ones can be deleted.
 func (s *Store) compactQuota(ctx context.Context) error {
 	if s.dialect != SQLite {
 		return nil
@@ -128,7 +128,7 @@ func (s *Store) compactQuota(ctx context.Context) error {
 	return nil
 }
 
-// openCounters gives the counters their own way in.
+// openCounters opens a separate connection to SQLite for the counters.
 func (s *Store) openCounters() error {
 	if s.dialect == Postgres {
 		var err error

@@ -9,42 +9,43 @@ import (
 	"time"
 )
 
-// The log of the counters is compacted: what its rows name is brought to the table quota_counters, in the order of that
-// table, and then the rows go. Each contact does a step of that, of a millisecond or two, since requests wait for it.
+// The log of the counters is compacted: the counters that its rows name are written to the table
+// quota_counters, in that table's order, and then the rows are deleted. Each contact does one step of a
+// millisecond or two, since requests wait.
 
 const (
-	// compactKeys and compactRows are how many counters and how many rows the log may name and have before it is
-	// compacted: a process that starts reads it as a whole. Where more counters are in use, each is to be named
-	// compactUses times, since that is how seldom it is written to quota_counters then; but there are never more than
-	// mostRows.
+	// compactKeys and compactRows are how many counters the log may name, and how many rows it may have, before it is
+	// compacted, since a process that starts reads all of it. If more counters are in use, compaction waits until the
+	// log names each compactUses times on average, so that it is written to quota_counters less often; but the log
+	// never exceeds mostRows rows.
 	compactKeys = 20_000
 	compactRows = 1_000
 	compactUses = 4
 	mostRows    = 50_000
 
-	// How many counters a step looks at, how many it brings to quota_counters, and how many rows it takes away.
+	// How many counters a step looks at, how many it writes to quota_counters, and how many rows it deletes.
 	compactLook  = 10_000
 	compactStore = 200
 	compactTake  = 1_000
 )
 
-// compaction gathers what the rows name, stores it, and takes the rows away.
+// compaction collects what the rows name, stores it, and deletes the rows.
 type compaction struct {
-	to     int64            // the rows up to this one are compacted; 0 = none is under way
+	to     int64            // the last row to be compacted; 0 = no compaction is under way
 	known  int              // how many counters were known when it began: these rows name no others
-	looked int              // how many of them were looked at
-	named  [64][]counterKey // what the rows name and is not stored yet, by where the ids lie in the alphabet
-	sorted int              // how many parts of named are in order
-	past   bool             // some of it is of past days
-	stored bool             // all of it is
-	taken  int64            // the rows before this one are gone
-	ended  int              // how many compactions have
+	looked int              // how many of those have been looked at
+	named  [64][]counterKey // counters that the rows name and that are not stored yet, by the ids' part of the alphabet
+	sorted int              // how many parts of named are sorted
+	past   bool             // some counters are of past days
+	stored bool             // all counters are stored
+	taken  int64            // rows below this one are deleted
+	ended  int              // how many compactions have ended
 }
 
-// compactPatience is how long compact waits for whoever else writes: unlike a request, it can.
+// compactPatience is how long compact waits for other writers; unlike a request, it can afford to.
 const compactPatience = 5 * time.Second
 
-// compact brings all of the log to quota_counters.
+// compact moves all of the log to quota_counters.
 func (l *quotaLog) compact(ctx context.Context) error {
 	wanted, progress := -1, time.Now()
 	for done := false; !done; {
@@ -53,7 +54,7 @@ func (l *quotaLog) compact(ctx context.Context) error {
 			if wanted < 0 {
 				wanted = c.ended + 1
 				if c.to != 0 {
-					wanted++ // the log has got longer since that one began
+					wanted++ // the log has grown since that compaction began
 				}
 			}
 			done = c.ended >= wanted || l.newest == 0
@@ -72,10 +73,10 @@ func (l *quotaLog) compact(ctx context.Context) error {
 	return nil
 }
 
-// logged tells whether quota_counters may not have the counter yet.
+// logged reports whether quota_counters may lack the counter's value.
 func (l *quotaLog) logged(c *counter) bool { return c.row > 0 && c.row >= l.oldest }
 
-// compactIfDue begins a compaction when there is need.
+// compactIfDue begins a compaction if one is needed.
 func (l *quotaLog) compactIfDue() {
 	rows := l.newest - l.oldest
 	if l.compaction.to == 0 && ((l.names >= compactKeys || rows >= compactRows) && l.names >= compactUses*len(l.known.at) || rows >= mostRows) {
@@ -88,7 +89,7 @@ func (l *quotaLog) beginCompaction() {
 	l.names = 0
 }
 
-// compactSome does the next step. What it gives is to be called when the transaction has been committed.
+// compactSome does the next step. Call committed once the transaction has been committed.
 func (l *quotaLog) compactSome(ctx context.Context, tx *sql.Tx) (committed func(), err error) {
 	c := &l.compaction
 	switch {
@@ -103,8 +104,8 @@ func (l *quotaLog) compactSome(ctx context.Context, tx *sql.Tx) (committed func(
 	}
 }
 
-// gatherSome notes which of some known counters the rows name. Those that became known since are not waited for: where
-// every contact is about a new account, there would be no end.
+// gatherSome finds which of some known counters the rows name. Counters that became known since the compaction began
+// are ignored: if every contact were about a new account, there would be no end.
 func (l *quotaLog) gatherSome() (committed func()) {
 	c := &l.compaction
 	some := l.known.list[c.looked:min(c.looked+compactLook, c.known)]
@@ -119,7 +120,7 @@ func (l *quotaLog) gatherSome() (committed func()) {
 	return func() {}
 }
 
-// alphabetic is in which of 64 parts of the alphabet an id lies. All ids begin with the same four characters.
+// alphabetic returns in which of 64 parts of the alphabet an id is. All ids begin with the same four characters.
 func alphabetic(id string) int {
 	if len(id) <= len("acc_") {
 		return 0
@@ -127,8 +128,8 @@ func alphabetic(id string) int {
 	return min(int(id[len("acc_")])/2, 63)
 }
 
-// storeSome brings some of what the rows name to quota_counters, all of one period. Newer values than theirs may be
-// stored: their rows are in the log still.
+// storeSome writes some of the counters that the rows name, all of one period, to quota_counters. It may store newer
+// values than those rows have; the rows with these are still in the log.
 func (l *quotaLog) storeSome(ctx context.Context, tx *sql.Tx) (committed func(), err error) {
 	c := &l.compaction
 	part := slices.IndexFunc(c.named[:], func(keys []counterKey) bool { return len(keys) > 0 })
@@ -160,7 +161,8 @@ func (l *quotaLog) storeSome(ctx context.Context, tx *sql.Tx) (committed func(),
 	return func() { c.named[part] = keys[n:] }, err
 }
 
-// takeSome takes some of the rows away, from the oldest on. The newest row stays, so that others see that they missed none.
+// takeSome deletes some of the rows, from the oldest on. The newest row stays, so that others
+// see that they missed none.
 func (l *quotaLog) takeSome(ctx context.Context, tx *sql.Tx) (committed func(), err error) {
 	c := &l.compaction
 	last := min(c.taken+compactTake-1, c.to)

@@ -2,39 +2,39 @@ package store
 
 import "math"
 
-// knownCounters is what is known of counters. The zero value knows nothing.
+// knownCounters caches counters. The zero value knows none.
 type knownCounters struct {
-	at   map[counterKey]int32 // where in list
+	at   map[counterKey]int32 // index in list
 	list []counter
 
-	asked int   // how many were asked for; allAsked = all were, or are too many to read
-	whole bool  // all counters of periods that begin at since or later are known: one that is not in at is zero
+	asked int   // how many had to be queried; allAsked = all were read, or are too many to read
+	whole bool  // all counters of periods that begin at since or later are known: one not in at is zero
 	since int64 // Unix seconds
-	most  int   // how many are kept; 0 = mostKnown
+	most  int   // how many to keep; 0 = mostKnown
 }
 
-// counter is what is known of one.
+// counter is what is known about one counter.
 type counter struct {
 	key     counterKey
 	used    int64
-	row     int64 // id of the newest row that names it; 0 = it was read from quota_counters
-	next    int64 // what the contact under way makes of used
-	changes bool  // it makes something of it
+	row     int64 // id of the newest row that names it; 0 = read from quota_counters
+	next    int64 // the value of used after the contact under way
+	changes bool  // that contact changes it
 }
 
 const (
 	// mostKnown is how many counters are kept in memory, unless the log names more.
 	mostKnown = 1_000_000
-	// askedSingly is how many counters are asked for before all of the day are read at once. Few commands get there, nor
-	// does a server of few customers.
+	// askedSingly is how many counters are queried one by one before all of the day are read at once. Few commands get
+	// that far, nor does a server with few customers.
 	askedSingly = 1_000
-	// mostRead is how many are read at once: requests wait meanwhile, a second at most.
+	// mostRead is how many are read at once: requests wait for it, a second at most.
 	mostRead = 250_000
 
 	allAsked = -1
 )
 
-// find tells where a counter is, and whether it is known.
+// find returns where a counter is, and whether it is known.
 func (n *knownCounters) find(k counterKey) (place int32, known bool) {
 	if place, known = n.at[k]; known || !n.whole || k.start < n.since {
 		return place, known
@@ -42,13 +42,13 @@ func (n *knownCounters) find(k counterKey) (place int32, known bool) {
 	return n.add(k), true
 }
 
-// counter is a counter, until the next is added. One that was not known is zero.
+// counter returns a counter; the pointer is valid until the next one is added. An unknown counter is added as zero.
 func (n *knownCounters) counter(k counterKey) *counter {
 	place := n.place(k)
 	return &n.list[place]
 }
 
-// place is where a counter is. One that was not known is zero.
+// place returns where a counter is. An unknown counter is added as zero.
 func (n *knownCounters) place(k counterKey) int32 {
 	if place, known := n.at[k]; known {
 		return place
@@ -60,13 +60,13 @@ func (n *knownCounters) add(k counterKey) int32 {
 	if n.at == nil {
 		n.at = map[counterKey]int32{}
 	}
-	place := int32(len(n.list)) // far fewer than 2³¹ customers ask in a day
+	place := int32(len(n.list)) // far fewer than 2³¹ customers make requests in a day
 	n.at[k] = place
 	n.list = append(n.list, counter{key: k})
 	return place
 }
 
-// wantAll tells whether all counters of the day are to be read, now that so many more are not known.
+// wantAll reports whether all counters of the day should be read, given that so many more are unknown.
 func (n *knownCounters) wantAll(unknown int) bool {
 	if n.asked == allAsked {
 		return false
@@ -75,10 +75,10 @@ func (n *knownCounters) wantAll(unknown int) bool {
 	return n.asked > askedSingly
 }
 
-// tooMany tells whether some are to be dropped.
+// tooMany reports whether some should be dropped.
 func (n *knownCounters) tooMany() bool { return len(n.at) > max(n.most, mostKnown) }
 
-// keep drops what is not wanted any more of periods that began before since.
+// keep drops counters that are not wanted, of periods that began before since.
 func (n *knownCounters) keep(since int64, wanted func(c *counter) bool) {
 	kept := knownCounters{asked: n.asked, whole: n.whole, since: max(n.since, since)}
 	for i := range n.list {
@@ -89,9 +89,9 @@ func (n *knownCounters) keep(since int64, wanted func(c *counter) bool) {
 	*n = kept
 }
 
-// shrink drops what is not wanted where there were too many: from now on not all are known, nor read again.
+// shrink drops counters that are not wanted because there are too many. From then on not all are known, or read again.
 func (n *knownCounters) shrink(wanted func(c *counter) bool) {
 	n.keep(math.MaxInt64, wanted)
 	n.whole, n.asked = false, allAsked
-	n.most = 2 * len(n.at) // what stays may be too many by itself, and is not looked through for each request
+	n.most = 2 * len(n.at) // those that stay may already be too many, and are not checked at every request
 }

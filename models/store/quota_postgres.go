@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// quotaPostgres does the operations in one round trip: the function of migration 11 locks, decides and counts.
+// quotaPostgres applies the operations in one round trip: the function of migration 11 locks, decides and counts.
 func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
-	// Rows are locked in the order of the keys, so that two nodes never wait for each other; what is done to one
-	// counter keeps its order.
+	// Lock rows in the order of the keys, so that two nodes never wait for each other; operations on one
+	// counter keep their order.
 	order := make([]int, len(ops))
 	for i := range order {
 		order[i] = i
@@ -40,14 +40,14 @@ func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult
 		if err == nil {
 			return results, now, nil
 		}
-		// As many connections may be idle, each as broken as this one.
+		// That many connections may be idle, and each as broken as this one.
 		if !brokenOff(err) || broken == maxConnections {
 			return nil, time.Time{}, err
 		}
 	}
 }
 
-// askPostgres asks once, and fills results.
+// askPostgres tries once, and fills results.
 func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []int, args []any) (time.Time, error) {
 	conn, err := s.counters.Conn(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []
 	}
 	n := len(results)
 	var micros int64
-	if n == 0 { // only the clock is asked for
+	if n == 0 { // only the clock is needed
 		err := conn.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
 		return time.UnixMicro(micros).Add(s.skew()).UTC(), unclear(err)
 	}
@@ -84,9 +84,10 @@ func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []
 	return time.UnixMicro(micros).UTC(), nil
 }
 
-// brokenOff tells that somebody ended this connection, and with it what was asked: admin_shutdown
-// (https://www.postgresql.org/docs/current/errcodes-appendix.html), or what was sent could not be taken whole, so that
-// nothing is committed. PostgreSQL may well take another; where it is being stopped it refuses that one.
+// brokenOff reports whether somebody ended this connection with what was asked on it (admin_shutdown,
+// https://www.postgresql.org/docs/current/errcodes-appendix.html), or whether the request could not be sent
+// completely, so that nothing is committed. PostgreSQL may well accept a new connection; if it is being
+// stopped it refuses that one.
 func brokenOff(err error) bool {
 	const adminShutdown = "57P01"
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -99,8 +100,8 @@ func brokenOff(err error) bool {
 	return ok && sent.Op == "write" && !sent.Timeout()
 }
 
-// unclear marks an error after which the statement may have been carried out: neither refused by the server nor
-// failed before it was sent.
+// unclear marks an error after which the statement may have been executed: the server did not refuse it, and it did not
+// fail before it was sent.
 func unclear(err error) error {
 	if err == nil {
 		return nil

@@ -13,29 +13,29 @@ import (
 	"lottery/models"
 )
 
-// quotaLog counts on SQLite. What one contact with the database changes is one new row of the table quota_log, however
-// many counters that are; quota_counters is brought up to date later, in the order of its key. So a contact writes a
-// page or two, not a page for each account.
+// quotaLog counts on SQLite. All counters that one contact changes are appended to the table quota_log as a
+// single row; quota_counters is updated later, in the order of its key. So a contact writes a page or two
+// instead of a page per account.
 //
-// What is known of counters is kept in memory, and is true as long as the newest row seen is still in the log: what any
-// process has changed since is in the rows behind it.
+// Known counters are kept in memory. They are valid as long as the newest row seen is still in the log, since
+// everything that any process has changed since is in the rows after it.
 type quotaLog struct {
-	write *sql.DB // one connection, which gives up on the write lock soon
+	write *sql.DB // one connection, which soon gives up on the write lock
 	read  *sql.DB
 	now   func() time.Time
 
 	mu     sync.Mutex
 	newest int64 // id of the newest row seen; 0 = none
-	oldest int64 // id of the oldest row that quota_counters does not have yet
+	oldest int64 // id of the oldest row that is not in quota_counters yet
 	known  knownCounters
-	today  int64 // when the UTC day began, of which more is known than the log names (Unix seconds)
+	today  int64 // start of the UTC day of which more may be known than the log names (Unix seconds)
 
-	places  []int32         // of the counters that a contact is about, one for each operation
-	changed []int32         // places of those that it changes
+	places  []int32         // of the counters that a contact is about, one per operation
+	changed []int32         // of those that it changes
 	keys    []counterKey    // of its operations
 	row     []loggedCounter // what it writes
 
-	names      int // how many counters the rows name that are not being compacted
+	names      int // how many counters are named by rows that are not being compacted
 	compaction compaction
 }
 
@@ -46,8 +46,8 @@ type loggedCounter struct {
 	Used    int64  `json:"u"`
 }
 
-// openQuotaLog gives the counters their own way in: while an import holds SQLite's write lock, requests are counted in
-// memory rather than held up.
+// openQuotaLog opens a separate connection for the counters: while an import holds SQLite's write lock, requests are
+// counted in memory instead of being delayed.
 func openQuotaLog(path string, read *sql.DB, now func() time.Time) (*quotaLog, error) {
 	write, err := sql.Open("sqlite", sqliteURI(path, url.Values{
 		"_pragma": {"busy_timeout(50)", "journal_mode(WAL)", "synchronous(NORMAL)"}, "_txlock": {"immediate"},
@@ -59,10 +59,10 @@ func openQuotaLog(path string, read *sql.DB, now func() time.Time) (*quotaLog, e
 	return &quotaLog{write: write, read: read, now: now}, nil
 }
 
-// apply does the operations in their order, in one transaction, and tells its time.
+// apply applies the operations in order, in one transaction, and returns that transaction's time.
 func (l *quotaLog) apply(ctx context.Context, ops []QuotaOp) (results []QuotaResult, now time.Time, err error) {
 	err = l.contact(ctx, func(tx *sql.Tx) (err error) {
-		now = l.now() // nobody else counts from here on: a wait for the write lock may have lasted beyond midnight
+		now = l.now() // nobody else counts from here on; waiting for the write lock may have taken beyond midnight
 		results, err = l.decide(ctx, tx, ops, now)
 		return err
 	})
@@ -72,7 +72,7 @@ func (l *quotaLog) apply(ctx context.Context, ops []QuotaOp) (results []QuotaRes
 	return results, now, nil
 }
 
-// look is what a counter says, without the write lock.
+// look returns a counter's value without the write lock.
 func (l *quotaLog) look(ctx context.Context, key counterKey) (int64, error) {
 	tx, err := l.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -91,7 +91,8 @@ func (l *quotaLog) look(ctx context.Context, key counterKey) (int64, error) {
 	return l.known.list[l.places[0]].used, nil
 }
 
-// contact is one transaction: it makes the change, by what all others did, and compacts some if that is due.
+// contact is one transaction: it makes the change based on what all others did, and does a step of
+// compaction if one is due.
 func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) error) error {
 	tx, err := l.write.BeginTx(ctx, nil)
 	if err != nil {
@@ -116,9 +117,9 @@ func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) error) e
 	return nil
 }
 
-// changeIn makes the change by what is known, if that is all there is, which appending its row tells: that saves a
-// question. Else it learns what others did, and makes the change anew. compacted is to be called when the transaction has
-// been committed.
+// changeIn makes the change based on what is known. Appending its row reveals whether anything is newer, which
+// saves a query; if so, it reads what others did and makes the change again. Call compacted once the
+// transaction has been committed.
 func (l *quotaLog) changeIn(ctx context.Context, tx *sql.Tx, change func(tx *sql.Tx) error) (appended bool, compacted func(), err error) {
 	for known := l.newest > 0; ; known = false {
 		if !known {
@@ -143,8 +144,7 @@ func (l *quotaLog) changeIn(ctx context.Context, tx *sql.Tx, change func(tx *sql
 	}
 }
 
-// decide does the operations on what is known, or else stored. What they make of the counters is kept beside what these
-// were, until settle.
+// decide applies the operations to known or stored counters. The new values are kept beside the old ones until settle.
 func (l *quotaLog) decide(ctx context.Context, tx *sql.Tx, ops []QuotaOp, now time.Time) ([]QuotaResult, error) {
 	l.turn(models.PeriodStart(now, 24*time.Hour))
 	l.keys = l.keys[:0]
@@ -181,7 +181,7 @@ func (l *quotaLog) decide(ctx context.Context, tx *sql.Tx, ops []QuotaOp, now ti
 	return results, nil
 }
 
-// settle is that the newest row names what the last decide changed.
+// settle takes over the changes of the last decide, which are now in the newest row.
 func (l *quotaLog) settle() {
 	for _, place := range l.changed {
 		c := &l.known.list[place]
@@ -190,11 +190,11 @@ func (l *quotaLog) settle() {
 	l.names += len(l.changed)
 }
 
-// find sees to it that the counters of l.keys are known, and where. When many had to be asked for, all that there are of
-// the day are read instead: from then on, one that is not among them is known to be zero.
+// find makes the counters of l.keys known, and their places. If many had to be queried, it reads all of the day
+// instead; from then on, one that is not among them is known to be zero.
 func (l *quotaLog) find(ctx context.Context, tx *sql.Tx) error {
 	unknown := l.findKnown()
-	if len(unknown) > 0 && l.today > 0 && l.known.wantAll(len(unknown)) { // before anything was counted, the day is not known
+	if len(unknown) > 0 && l.today > 0 && l.known.wantAll(len(unknown)) { // before the first count, the day is not known
 		if err := l.readAll(ctx, tx); err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (l *quotaLog) find(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// findKnown notes where the counters of l.keys are that are known, and gives the others.
+// findKnown sets the places of those of l.keys that are known, and returns the others.
 func (l *quotaLog) findKnown() (unknown [][2]any) {
 	l.places = l.places[:0]
 	for _, k := range l.keys {
@@ -242,7 +242,7 @@ func (l *quotaLog) readAll(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// learn takes over counters of the database that are not known, and tells how many it was given.
+// learn adds counters from the database that are not known yet, and returns how many it read.
 func (l *quotaLog) learn(found *sql.Rows) (read int, err error) {
 	defer found.Close()
 	for ; found.Next(); read++ {
@@ -251,14 +251,14 @@ func (l *quotaLog) learn(found *sql.Rows) (read int, err error) {
 		if err := found.Scan(&k.key, &k.start, &used); err != nil {
 			return read, err
 		}
-		if _, ok := l.known.at[k]; !ok { // else the log knows better
+		if _, ok := l.known.at[k]; !ok { // otherwise the log has a newer value
 			l.known.counter(k).used = used
 		}
 	}
 	return read, found.Err()
 }
 
-// append writes the row of a contact, if the newest row seen is the newest there is.
+// append writes a contact's row, if the newest row seen is still the newest.
 func (l *quotaLog) append(ctx context.Context, tx *sql.Tx) (appended bool, err error) {
 	if len(l.changed) == 0 {
 		return false, nil
@@ -271,7 +271,7 @@ func (l *quotaLog) append(ctx context.Context, tx *sql.Tx) (appended bool, err e
 	if err != nil {
 		return false, err
 	}
-	id, err := written.LastInsertId() // one more than that of the newest row
+	id, err := written.LastInsertId() // one more than the newest row's id
 	if err != nil || id == l.newest+1 {
 		return err == nil, err
 	}
@@ -279,18 +279,18 @@ func (l *quotaLog) append(ctx context.Context, tx *sql.Tx) (appended bool, err e
 	return false, err
 }
 
-// catchUp reads the rows that are new.
+// catchUp reads the new rows.
 func (l *quotaLog) catchUp(ctx context.Context, tx *sql.Tx) error {
 	continues, err := l.readRows(ctx, tx)
 	if err != nil || continues {
 		return err
 	}
-	l.forget() // another process compacted rows that were not seen here, or the database is another one
+	l.forget() // another process compacted rows not seen here, or this is another database
 	_, err = l.readRows(ctx, tx)
 	return err
 }
 
-// readRows reads the log from the newest row seen on, and tells whether that is still there.
+// readRows reads the log from the newest row seen on. It reports whether that row is still there.
 func (l *quotaLog) readRows(ctx context.Context, tx *sql.Tx) (continues bool, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT id, CASE WHEN id > ?1 THEN counters END FROM quota_log WHERE id >= ?1 ORDER BY id", l.newest)
 	if err != nil {
@@ -311,7 +311,7 @@ func (l *quotaLog) readRows(ctx context.Context, tx *sql.Tx) (continues bool, er
 		case seen == 0 && l.newest == 0:
 			l.oldest = id
 		case seen != 0 && !continues:
-			return false, nil // it is not
+			return false, nil // it is gone
 		}
 		var counters []loggedCounter
 		if err := json.Unmarshal(text, &counters); err != nil {
@@ -327,13 +327,13 @@ func (l *quotaLog) readRows(ctx context.Context, tx *sql.Tx) (continues bool, er
 	return continues || seen == 0, rows.Err()
 }
 
-// forget begins anew with what the database says.
+// forget discards everything known; the next read starts from the database.
 func (l *quotaLog) forget() {
 	l.newest, l.oldest, l.known = 0, 0, knownCounters{}
 	l.names, l.compaction = 0, compaction{ended: l.compaction.ended}
 }
 
-// turn drops what was known of past days, and all that can be read again when that is too much.
+// turn drops what is known of past days, and, if there is too much, all that can be read again.
 func (l *quotaLog) turn(today int64) {
 	tooMany := l.known.tooMany()
 	if l.today == today && !tooMany {
@@ -346,12 +346,12 @@ func (l *quotaLog) turn(today int64) {
 	}
 	l.today = today
 	if l.compaction.to != 0 && !l.compaction.stored {
-		l.beginCompaction() // it was looking through the list of what is known
+		l.beginCompaction() // it was going through the list of known counters
 	}
 }
 
-// queryJSON and execJSON run a statement whose one parameter is rows, for SQLite's json_each: its driver parses a
-// statement every time that it runs.
+// queryJSON and execJSON run a statement whose only parameter is rows, for SQLite's json_each: the driver parses a
+// statement every time it runs.
 func queryJSON(ctx context.Context, tx *sql.Tx, statement string, rows any) (*sql.Rows, error) {
 	text, err := json.Marshal(rows)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// Record is all that is held about an account, as it asks for under the GDPR (article 15), newest first.
+// Record is everything held about an account, for a request under the GDPR (article 15), newest first.
 type Record struct {
 	Account  models.Account
 	Keys     []models.APIKey
@@ -24,14 +24,14 @@ type Record struct {
 	Links    []models.Link
 }
 
-// UsageWarning is that an account was found to have used so many percent of a day's quota.
+// UsageWarning records that an account had used that percentage of a day's quota.
 type UsageWarning struct {
 	Day      models.Date
 	Percent  int
 	WarnedAt time.Time
 }
 
-// Record reads all that is held about an account at one moment; CodeNotFound if there is none, or it was deleted.
+// Record reads everything held about an account as of one moment; CodeNotFound if there is none, or it was deleted.
 func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 	var r Record
 	err := s.reader(ctx).Transaction(func(tx *gorm.DB) error {
@@ -67,8 +67,8 @@ func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 	return r, translate(err)
 }
 
-// forget takes away within tx what is personal of an account that is deleted, beside what its own row held: what was
-// written to it and about it, and whatever in other rows could name its address.
+// forget removes within tx the personal data of a deleted account outside its own row: what was sent to it and written
+// about it, and anything in other rows that could contain its address.
 func (s *Store) forget(tx *gorm.DB, a *models.Account) error {
 	key := ""
 	if a.EmailKey != nil {
@@ -77,7 +77,7 @@ func (s *Store) forget(tx *gorm.DB, a *models.Account) error {
 	for _, gone := range []*gorm.DB{
 		tx.Where("account_id = ?", a.ID).Delete(&models.Session{}),
 		tx.Model(&models.Link{}).Where("account_id = ? OR email_key = ? OR mailbox = ?", a.ID, key, emailHash(key)).
-			Updates(map[string]any{"email": "", "email_key": "", "account_id": "", "spent_at": gorm.Expr("COALESCE(spent_at, ?)", s.now())}), // dead, and counted still
+			Updates(map[string]any{"email": "", "email_key": "", "account_id": "", "spent_at": gorm.Expr("COALESCE(spent_at, ?)", s.now())}), // dead, but still counted
 		tx.Where("account_id = ?", a.ID).Delete(&models.Mail{}), // its last error may repeat the address
 		tx.Model(&models.BillingAccount{}).Where("account_id = ?", a.ID).
 			Updates(map[string]any{"session_id": nil, "session_url": nil, "session_expires_at": nil}), // Stripe's page shows the address
@@ -91,5 +91,5 @@ func (s *Store) forget(tx *gorm.DB, a *models.Account) error {
 	return nil
 }
 
-// withAddress matches texts of others, such as errors of Stripe, that may name an address.
+// withAddress matches texts from elsewhere, such as Stripe's errors, that may contain an address.
 const withAddress = "%@%"

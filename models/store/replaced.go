@@ -6,8 +6,8 @@ import (
 	"lottery/models"
 )
 
-// replaced tells of a SQLite file that is no more where it was opened: it was moved, removed, or put back from a backup under
-// the running server, which goes on reading and writing the one that is gone.
+// replaced returns an error if the SQLite file is no longer where it was opened: it was moved, removed or restored from
+// a backup under the running server, which would continue to read and write the file that is gone.
 func (s *Store) replaced() error {
 	if s.opened == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"lottery/models/secret"
 )
 
-// seenEvery is how precise Session.LastSeenAt is: a session writes no more often than that.
+// seenEvery is the precision of Session.LastSeenAt: a session writes it no more often than that.
 const seenEvery = time.Hour
 
 // Visitor is a session and its account.
@@ -20,8 +20,8 @@ type Visitor struct {
 	Account models.Account
 }
 
-// Visitor is whoever holds the token with that SHA-256; CodeNotFound if there is no such session, it was unused for too
-// long, or its account is closed.
+// Visitor returns the session whose token has that SHA-256, and its account; CodeNotFound if there is no such session,
+// it was unused for too long, or its account is closed.
 func (s *Store) Visitor(ctx context.Context, hash [32]byte) (Visitor, error) {
 	var v Visitor
 	gone := models.Errorf(models.CodeNotFound, "no such session")
@@ -40,7 +40,7 @@ func (s *Store) Visitor(ctx context.Context, hash [32]byte) (Visitor, error) {
 		return v, err
 	}
 	if now.Sub(v.Session.LastSeenAt) >= seenEvery {
-		// Whether it can be written now does not decide who somebody is.
+		// Failing to write this must not change who somebody is.
 		_ = s.writer(ctx).Model(&models.Session{}).Where("id = ?", v.Session.ID).Update("last_seen_at", now).Error
 	}
 	return v, nil
@@ -52,7 +52,7 @@ func (s *Store) newSession(tx *gorm.DB, accountID string, hash [32]byte) error {
 	return tx.Create(&models.Session{ID: secret.NewID("ses_"), AccountID: accountID, Hash: hash[:], CreatedAt: now, LastSeenAt: now}).Error
 }
 
-// Sessions is the most of an account's sessions that live which were used last, the last first: there may be any number.
+// Sessions returns an account's live sessions, most recently used first, and at most that many.
 func (s *Store) Sessions(ctx context.Context, accountID string, most int) ([]models.Session, error) {
 	var list []models.Session
 	err := s.reader(ctx).Where("account_id = ? AND last_seen_at > ?", accountID, s.now().Add(-models.SessionIdle)).
@@ -63,7 +63,7 @@ func (s *Store) Sessions(ctx context.Context, accountID string, most int) ([]mod
 	return list, nil
 }
 
-// EndSession signs an account out of one session.
+// EndSession ends one of an account's sessions.
 func (s *Store) EndSession(ctx context.Context, accountID, sessionID string) error {
 	err := s.writer(ctx).Where("account_id = ? AND id = ?", accountID, sessionID).Delete(&models.Session{}).Error
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) EndSession(ctx context.Context, accountID, sessionID string) err
 	return nil
 }
 
-// EndSessions signs an account out everywhere. Links to new addresses that somebody signed in has asked for are void, too.
+// EndSessions ends all of an account's sessions. It also voids links to new addresses that were asked for in them.
 func (s *Store) EndSessions(ctx context.Context, accountID string) error {
 	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
 		var a models.Account

@@ -14,11 +14,11 @@ import (
 	"lottery/models"
 )
 
-// ErrUsageUnclear marks a failure after which nobody knows whether the counts were added.
+// ErrUsageUnclear marks a failure that leaves unclear whether the counts were added.
 var ErrUsageUnclear = errors.New("the usage may have been written")
 
-// AddUsage adds counted requests to what is stored: all of them, or none. Keep to a few hundred at a time: on SQLite
-// the daily quotas wait meanwhile. An error wraps ErrUsageUnclear unless nothing was added.
+// AddUsage adds counted requests to the stored ones: all or none. Pass at most a few hundred: on SQLite the daily
+// quotas wait for it. An error wraps ErrUsageUnclear unless nothing was added.
 func (s *Store) AddUsage(ctx context.Context, days []models.UsageDay) error {
 	if len(days) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func addUsagePostgres(ctx context.Context, tx *sql.Tx, days []models.UsageDay) e
 	return err
 }
 
-// mergeUsage sorts rows, so that two nodes lock them in one order, and joins those that are the same.
+// mergeUsage sorts rows, so that nodes lock them in the same order, and combines equal ones.
 func mergeUsage(days []models.UsageDay) []models.UsageDay {
 	sorted := slices.Clone(days)
 	slices.SortFunc(sorted, CompareUsage)
@@ -74,8 +74,8 @@ func mergeUsage(days []models.UsageDay) []models.UsageDay {
 	return rows
 }
 
-// counting runs fn in one transaction on the quota counters' own way in. On SQLite statistics so queue with the
-// counters, rather than compete with them for the write lock; and while an import holds it, they too give up soon.
+// counting runs fn in one transaction on the quota counters' connection. On SQLite statistics therefore queue with the
+// counters instead of competing with them for the write lock; and while an import holds it, they also give up soon.
 func (s *Store) counting(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	tx, err := s.counters.BeginTx(ctx, nil)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Store) counting(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	}
 	err = fn(tx)
 	if err == nil {
-		err = ctx.Err() // from here on, nobody would know
+		err = ctx.Err() // after a commit with an ended context, the outcome would be unclear
 	}
 	if err != nil {
 		return unavailable(errors.Join(err, tx.Rollback()))
@@ -94,7 +94,7 @@ func (s *Store) counting(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	return nil
 }
 
-// within is GORM in a transaction of counting.
+// within returns a GORM session in a transaction of counting.
 func (s *Store) within(ctx context.Context, tx *sql.Tx) *gorm.DB {
 	session := s.writer(ctx)
 	session.Statement.ConnPool = tx
@@ -113,8 +113,8 @@ type DayUsage struct {
 	Requests int64
 }
 
-// UsageByDay is an account's counted requests from one day to another (inclusive), newest first; days without any
-// are left out.
+// UsageByDay returns an account's counted requests per day from one day to another, inclusive, newest first,
+// without days that have none.
 func (s *Store) UsageByDay(ctx context.Context, accountID string, from, to models.Date) ([]DayUsage, error) {
 	var days []DayUsage
 	err := s.reader(ctx).Table("usage_days").Select("day, CAST(SUM(requests) AS BIGINT) AS requests").
@@ -126,8 +126,8 @@ func (s *Store) UsageByDay(ctx context.Context, accountID string, from, to model
 	return days, nil
 }
 
-// CountedToday is an account's requests of the running UTC day as the counters in the database have them, with what
-// nodes hold in advance, and the day by their clock. It waits for nobody who writes.
+// CountedToday returns an account's requests of the current UTC day from the counters in the database, including what
+// nodes hold in advance, and that day by the counters' clock. It does not wait for writers.
 func (s *Store) CountedToday(ctx context.Context, accountID string) (used int64, today models.Date, err error) {
 	now, err := s.countersTime(ctx)
 	if err != nil {
@@ -146,13 +146,13 @@ func (s *Store) CountedToday(ctx context.Context, accountID string) (used int64,
 	return used, models.DateOf(now), nil
 }
 
-// Today is the running UTC day by the clock of the counters in the database.
+// Today returns the current UTC day by the clock of the counters in the database.
 func (s *Store) Today(ctx context.Context) (models.Date, error) {
 	now, err := s.countersTime(ctx)
 	return models.DateOf(now), err
 }
 
-// countersTime is what the clock of the counters says.
+// countersTime returns the time of the counters' clock.
 func (s *Store) countersTime(ctx context.Context) (now time.Time, err error) {
 	if s.dialect != Postgres {
 		return s.now(), nil
@@ -163,15 +163,15 @@ func (s *Store) countersTime(ctx context.Context) (now time.Time, err error) {
 	return now.Add(s.skew()).UTC(), nil
 }
 
-// EndpointUsage is the counted requests of one endpoint that were answered with one class of status.
+// EndpointUsage is the counted requests of one endpoint with one class of status.
 type EndpointUsage struct {
 	Endpoint string
 	Class    int // first digit of the status
 	Requests int64
 }
 
-// UsageByEndpoint is an account's counted requests from one day to another (inclusive) by endpoint and class, most
-// first.
+// UsageByEndpoint returns an account's counted requests from one day to another, inclusive, by endpoint
+// and class, highest first.
 func (s *Store) UsageByEndpoint(ctx context.Context, accountID string, from, to models.Date) ([]EndpointUsage, error) {
 	var list []EndpointUsage
 	err := s.reader(ctx).Table("usage_days").Select("endpoint, class, CAST(SUM(requests) AS BIGINT) AS requests").
@@ -185,11 +185,11 @@ func (s *Store) UsageByEndpoint(ctx context.Context, accountID string, from, to 
 
 // AccountUsage is an account and its counted requests of one day.
 type AccountUsage struct {
-	Account  models.Account // of one that was deleted: without its personal data
+	Account  models.Account // without personal data if it was deleted
 	Requests int64
 }
 
-// UsageTop is the limit accounts with the most counted requests of a day, most first.
+// UsageTop returns the limit accounts with the most counted requests on a day, highest first.
 func (s *Store) UsageTop(ctx context.Context, day models.Date, limit int) ([]AccountUsage, error) {
 	var top []struct {
 		AccountID string

@@ -19,8 +19,8 @@ type usageWarning struct {
 	WarnedAt  time.Time
 }
 
-// WarnUsage notes that an account used so many percent of a day's quota. first is true for one caller only,
-// over all nodes.
+// WarnUsage records that an account used that percentage of a day's quota. first is true for only one
+// caller across all nodes.
 func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date, percent int) (first bool, err error) {
 	row := usageWarning{accountID, day, percent, s.now()}
 	err = s.counting(ctx, func(tx *sql.Tx) error {
@@ -31,12 +31,12 @@ func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date
 	return first && err == nil, err
 }
 
-// prunedRows is how many rows of a table one PruneUsage takes away: a moment's work, since on SQLite everybody
-// else who writes waits for it.
+// prunedRows is how many rows of a table one PruneUsage deletes: a moment's work, since on SQLite all
+// other writers wait for it.
 const prunedRows = 500
 
-// PruneUsage takes away some of what was counted, and noted of it, more than models.UsageKept days ago by Clock. more
-// tells that it must be called again for the rest.
+// PruneUsage deletes some of the counts and warnings from more than models.UsageKept days ago, by Clock. more reports
+// whether it must be called again for the rest.
 func (s *Store) PruneUsage(ctx context.Context) (more bool, err error) {
 	now, err := s.Clock(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"lottery/models"
 )
 
-// DataVersion is the state of all draws and games now.
+// DataVersion returns the current state of all draws and games.
 func (s *Store) DataVersion(ctx context.Context) (models.DataVersion, error) {
 	if err := s.replaced(); err != nil {
 		return models.DataVersion{}, err
@@ -34,7 +34,7 @@ func dataVersion(tx *gorm.DB) (models.DataVersion, error) {
 // numbered in commit order.
 func (s *Store) bumpDataVersion(tx *gorm.DB) (models.DataVersion, error) {
 	var token [8]byte
-	rand.Read(token[:]) // never fails since Go 1.24: it ends the program instead
+	rand.Read(token[:]) // never fails since Go 1.24: it crashes the program instead
 	err := tx.Table("data_version").Where("id = 1").Updates(map[string]any{
 		"number": gorm.Expr("number + 1"), "token": hex.EncodeToString(token[:]), "updated_at": s.now(),
 	}).Error

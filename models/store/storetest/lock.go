@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Lock locks a table of the PostgreSQL database at url until release, which may be called more than once: statements that
-// need it get no answer meanwhile, and no error.
+// Lock locks a table of the PostgreSQL database at url until release, which may be called more than once. Statements
+// that need the table hang meanwhile, without an error.
 func Lock(t testing.TB, url, table string) (release func()) {
 	t.Helper()
 	db, err := sql.Open("pgx", url)
@@ -30,8 +30,8 @@ func Lock(t testing.TB, url, table string) (release func()) {
 	return release
 }
 
-// Until waits for ok: for what another process or goroutine does by a real clock, so that there is nothing to be told by. A
-// busy machine may be slow; what is promised of it is measured elsewhere.
+// Until polls until ok, for what another process or goroutine does in real time without signalling it. Its limit allows
+// for a busy machine; promised times are tested elsewhere.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -41,7 +41,7 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Soon is do, which must end soon: what is not to wait for a database that gives no answer.
+// Soon runs do, which must end soon: it is for what must not wait for a silent database.
 func Soon(t testing.TB, what string, do func()) {
 	t.Helper()
 	done := make(chan struct{})

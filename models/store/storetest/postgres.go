@@ -16,7 +16,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
 )
 
-// installHint is the one command that brings what the tests need beside Go.
+// installHint is the command that installs what the tests need besides Go.
 const installHint = "sudo apt-get install -y postgresql redis-server chromium curl python3 nodejs r-base-core prometheus"
 
 // Missing skips a test whose binary is not installed; with CI=true it fails instead.
@@ -28,7 +28,7 @@ func Missing(t testing.TB, what string) {
 	t.Skipf("%s is not installed: %s", what, installHint)
 }
 
-// Server is a private PostgreSQL server in a temporary folder. It listens on a Unix socket only.
+// Server is a private PostgreSQL server in a temporary folder. It listens only on a Unix socket.
 type Server struct {
 	dir  string
 	bin  string
@@ -42,8 +42,8 @@ var (
 	databases  atomic.Int64
 )
 
-// NewPostgres is the address of a fresh, empty database on a server that all tests of the package share.
-// The server ends with the test process.
+// NewPostgres returns the address of a new, empty database on a server that all tests of the package share. The server
+// ends with the test process.
 func NewPostgres(t testing.TB) string {
 	t.Helper()
 	if pgBin() == "" {
@@ -56,7 +56,7 @@ func NewPostgres(t testing.TB) string {
 	return shared.NewDatabase(t)
 }
 
-// NewPostgresServer is a server of the test's own, which it may stop and start.
+// NewPostgresServer starts a server for one test, which may stop and start it.
 func NewPostgresServer(t testing.TB) *Server {
 	t.Helper()
 	if pgBin() == "" {
@@ -70,7 +70,7 @@ func NewPostgresServer(t testing.TB) *Server {
 	return s
 }
 
-// pgBin is the folder of PostgreSQL's binaries, or "".
+// pgBin returns the folder of PostgreSQL's binaries, or "".
 func pgBin() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -85,7 +85,7 @@ func pgBin() string {
 }
 
 func startPostgres() (*Server, error) {
-	dir, err := os.MkdirTemp("", "pg") // short: a socket's path may have 107 bytes
+	dir, err := os.MkdirTemp("", "pg") // short: a socket's path may have at most 107 bytes
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func startPostgres() (*Server, error) {
 	if err := ownedByUnprivileged(dir); err != nil {
 		return nil, err
 	}
-	// Ids sort in another order than by their bytes, as with the locale that most servers are made with.
+	// Make ids sort differently from their bytes, as with the locale of most servers.
 	if err := s.initdb("--locale=C", "--locale-provider=icu", "--icu-locale=en-u-ka-shifted"); err != nil {
 		if err := s.initdb("--no-locale"); err != nil { // before 15, or built without ICU
 			return nil, err
@@ -143,7 +143,7 @@ func (s *Server) url(database string) string {
 	return fmt.Sprintf("postgres://lottery@/%s?host=%s", database, s.dir)
 }
 
-// NewDatabase is the address of a fresh, empty database on s.
+// NewDatabase returns the address of a new, empty database on s.
 func (s *Server) NewDatabase(t testing.TB) string {
 	t.Helper()
 	db, err := sql.Open("pgx", s.url("postgres"))
@@ -158,7 +158,7 @@ func (s *Server) NewDatabase(t testing.TB) string {
 	return s.url(name)
 }
 
-// Stop ends the server at once, as a crash would; its data stays.
+// Stop kills the server, like a crash; its data stays.
 func (s *Server) Stop() { s.proc.kill() }
 
 // Start starts the server again.
@@ -169,7 +169,8 @@ func (s *Server) Start(t testing.TB) {
 	}
 }
 
-// Keep keeps what the server has now, as a standby that hears nothing any more. The server is stopped meanwhile.
+// Keep saves the server's current data, like a standby that receives nothing from then on. The
+// server is stopped meanwhile.
 func (s *Server) Keep(t testing.TB) {
 	t.Helper()
 	s.Stop()
@@ -180,7 +181,8 @@ func (s *Server) Keep(t testing.TB) {
 	s.Start(t)
 }
 
-// TakeOver ends the server at once, and what was kept takes its place: all since is lost, and a new timeline begins.
+// TakeOver kills the server and replaces its data with what Keep saved: everything since is lost,
+// and a new timeline begins.
 func (s *Server) TakeOver(t testing.TB) {
 	t.Helper()
 	s.Stop()

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// process is a server that a test started. It dies with the test process, even one that is killed
-// (Pdeathsig, which Linux ties to the thread that started it: see startProcess).
+// process is a server that a test started. It dies with the test process, even if that is killed (Pdeathsig, which
+// Linux ties to the thread that started it: see startProcess).
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 }
 
-// starter runs every start on one thread that lives as long as the program, because a child with
-// Pdeathsig dies with the thread, not the process, that made it.
+// starter runs every start on one thread that lives as long as the program, since a child with Pdeathsig dies with the
+// thread, not the process, that started it.
 var starter = sync.OnceValue(func() chan func() {
 	work := make(chan func())
 	go func() {
@@ -50,7 +50,7 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// end kills the process at once.
+// end kills the process.
 func (p *process) end() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
@@ -66,7 +66,7 @@ func (p *process) kill() {
 	}
 }
 
-// account is the user as which servers run when the tests run as root, which PostgreSQL refuses.
+// account is the user to run servers as if the tests run as root, which PostgreSQL refuses.
 var account = sync.OnceValues(func() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil //nolint:nilnil // nil credential: stay who we are
@@ -105,7 +105,7 @@ func ownedByUnprivileged(dir string) error {
 	return os.Chown(dir, int(cred.Uid), int(cred.Gid))
 }
 
-// waitFor tries until try succeeds.
+// waitFor repeats try until it succeeds.
 func waitFor(limit time.Duration, try func() error) error {
 	deadline := time.Now().Add(limit)
 	for {
@@ -113,7 +113,7 @@ func waitFor(limit time.Duration, try func() error) error {
 		if err == nil || time.Now().After(deadline) {
 			return err
 		}
-		time.Sleep(20 * time.Millisecond) // waiting for another process: there is nothing to be told by
+		time.Sleep(20 * time.Millisecond) // polling: another process sends no signal
 	}
 }
 
@@ -128,10 +128,10 @@ func onExit(f func()) {
 	exitFuncs = append(exitFuncs, f)
 }
 
-// Main runs a package's tests and then ends the servers that they shared. Use it as TestMain's body.
+// Main runs a package's tests and then stops the servers that they shared. Use it as TestMain's body.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main without the end of the program.
+// Run is Main without exiting the program.
 func Run(m *testing.M) int {
 	code := m.Run()
 	exitMu.Lock()

@@ -6,4 +6,4 @@ import "os/exec"
 
 func lockThread() {}
 
-func dieWithParent(*exec.Cmd) {} // only Linux has this; elsewhere Main ends the servers
+func dieWithParent(*exec.Cmd) {} // Linux only; elsewhere Main stops the servers

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Redis is a private Redis server in a temporary folder. It listens on a Unix socket only, and keeps every write
-// in its log, so that it comes back as it went.
+// Redis is a private Redis server in a temporary folder. It listens only on a Unix socket, and logs every write, so
+// that its data survives restarts.
 type Redis struct {
 	dir      string
 	settings []string
 	proc     *process
 }
 
-// NewRedis starts a Redis of the test's own, with settings such as "--cluster-enabled", "yes" beside ours.
+// NewRedis starts a Redis for one test, with settings such as "--cluster-enabled", "yes" in addition to ours.
 func NewRedis(t testing.TB, settings ...string) *Redis {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		Missing(t, "Redis")
 	}
-	dir, err := os.MkdirTemp("", "rd") // short: a socket's path may have 107 bytes
+	dir, err := os.MkdirTemp("", "rd") // short: a socket's path may have at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func (r *Redis) URL() string { return "unix://" + r.socket() }
 
 func (r *Redis) socket() string { return filepath.Join(r.dir, "s") }
 
-// Start starts the server, again after Stop.
+// Start starts the server, also again after Stop.
 func (r *Redis) Start(t testing.TB) {
 	t.Helper()
 	cmd := exec.Command("redis-server", append([]string{"--port", "0", "--unixsocket", r.socket(), "--dir", r.dir,
@@ -78,7 +78,7 @@ func (r *Redis) Start(t testing.TB) {
 	}
 }
 
-// Lose drops all data of a stopped server: it comes back empty.
+// Lose deletes the data of a stopped server: it comes back empty.
 func (r *Redis) Lose(t testing.TB) {
 	t.Helper()
 	if err := os.RemoveAll(filepath.Join(r.dir, "appendonlydir")); err != nil {
@@ -86,7 +86,7 @@ func (r *Redis) Lose(t testing.TB) {
 	}
 }
 
-// Stop ends the server at once, as a crash would.
+// Stop kills the server, like a crash.
 func (r *Redis) Stop() {
 	if r.proc != nil {
 		r.proc.end()

@@ -1,4 +1,4 @@
-// Package storetest opens real databases for tests: SQLite always, PostgreSQL where it is installed.
+// Package storetest opens real databases for tests: always SQLite, and PostgreSQL if it is installed.
 package storetest
 
 import (
@@ -9,13 +9,13 @@ import (
 	"lottery/models/store"
 )
 
-// URL is a fresh SQLite database's address; the file does not exist yet.
+// URL returns the address of a new SQLite database, whose file does not exist yet.
 func URL(t testing.TB) string {
 	t.Helper()
 	return "sqlite:" + filepath.Join(t.TempDir(), "lottery.db")
 }
 
-// Open is a fresh SQLite store with the product's games and nothing else.
+// Open returns a new SQLite store with the product's games and nothing else.
 func Open(t testing.TB) *store.Store {
 	t.Helper()
 	return OpenURL(t, URL(t), store.Options{})
@@ -39,7 +39,7 @@ func OpenURL(t testing.TB, url string, opts store.Options) *store.Store {
 	return st
 }
 
-// Each runs test on a fresh store of each database.
+// Each runs test on a new store of each kind of database.
 func Each(t *testing.T, test func(t *testing.T, st *store.Store)) {
 	t.Helper()
 	EachURL(t, func(t *testing.T, url string) {
@@ -48,7 +48,7 @@ func Each(t *testing.T, test func(t *testing.T, st *store.Store)) {
 	})
 }
 
-// EachURL runs test with the address of a fresh, empty database of each kind.
+// EachURL runs test with the address of a new, empty database of each kind.
 func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, URL(t)) })
