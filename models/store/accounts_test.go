@@ -10,8 +10,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Accounts are listed oldest first, by the plan that is in force, and found by any part of their address; one that is closed
-// is listed where it is asked for.
+// Accounts are listed oldest first, by the plan in force, and found by any part of their address; a closed one
+// is listed only on request.
 func TestAccounts(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
@@ -60,7 +60,7 @@ func TestAccounts(t *testing.T) {
 			want   string
 		}{
 			{store.AccountFilter{}, "ann bob eve dan fay"},
-			{store.AccountFilter{Plan: free}, "ann eve fay"}, // eve pays, and was granted less
+			{store.AccountFilter{Plan: free}, "ann eve fay"}, // eve pays, but was granted less
 			{store.AccountFilter{Plan: pro}, "bob dan"},
 			{store.AccountFilter{Search: "XAMPLE.Org"}, "eve"},
 			{store.AccountFilter{Status: models.AccountClosed}, "gus"},
@@ -73,7 +73,7 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// A daily limit may be 0, and not less.
+// A daily limit may be 0, but not less.
 func TestLimitOfNoRequests(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, _ func(time.Duration)) {
 		ctx := t.Context()
@@ -93,7 +93,7 @@ func TestLimitOfNoRequests(t *testing.T) {
 	})
 }
 
-// Closing an account leaves it told when a key of it was revoked before.
+// Closing an account keeps the times at which keys of it were revoked before.
 func TestClosingKeepsRevocations(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
@@ -123,7 +123,7 @@ func TestClosingKeepsRevocations(t *testing.T) {
 	})
 }
 
-// A key that would end at the moment of its making is none.
+// A key that would end at the moment of its creation is refused.
 func TestKeyThatWouldEndNow(t *testing.T) {
 	t.Parallel()
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return operatorNow }})
@@ -135,7 +135,7 @@ func TestKeyThatWouldEndNow(t *testing.T) {
 	}
 }
 
-// A change that is committed is told to this process, whatever it is of; one that is not, or is somebody else's, is not.
+// Any committed change is signalled in this process; one that is rolled back, or another process's, is not.
 func TestOwnChangesAreTold(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

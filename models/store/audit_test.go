@@ -9,7 +9,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A change and its entry in the audit log are one: what is undone leaves none, and what is nobody's word leaves none.
+// A change and its entry in the audit log are one: a change that is rolled back, or that no
+// operator makes, leaves no entry.
 func TestAudit(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		o := &store.Operator{Who: "grace", Origin: "here", Command: "keys create"}
@@ -35,7 +36,7 @@ func TestAudit(t *testing.T) {
 		if err != nil || !o.Noted() {
 			t.Fatal(err, o)
 		}
-		if _, err := st.RevokeKey(t.Context(), key.ID); err != nil { // the customer's own doing
+		if _, err := st.RevokeKey(t.Context(), key.ID); err != nil { // by the customer, not an operator
 			t.Fatal(err)
 		}
 		e := entries(store.AuditFilter{}, 1)[0]
@@ -61,7 +62,7 @@ func TestAudit(t *testing.T) {
 	})
 }
 
-// An operator's word on plans, too, is known by the name of whoever gave it.
+// An operator's grant of a plan, too, is recorded under the operator's name.
 func TestAuditOfBilledPlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {

@@ -18,7 +18,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// lockedBy runs a statement that locks something in another session; release ends that.
+// lockedBy runs a statement that locks something in another session, until release.
 func lockedBy(t *testing.T, url, statement string) (release func()) {
 	t.Helper()
 	tx, err := rawDB(t, url).BeginTx(t.Context(), nil)
@@ -35,7 +35,7 @@ func lockedBy(t *testing.T, url, statement string) (release func()) {
 	}
 }
 
-// waitingStore is a Store that is told what it waits for after patience.
+// waitingStore is a Store that reports to waiting after patience.
 func waitingStore(t *testing.T, url string, patience time.Duration, waiting func(why string)) *store.Store {
 	t.Helper()
 	st, err := store.Open(t.Context(), url, store.Options{Patience: patience, Waiting: waiting})
@@ -46,7 +46,7 @@ func waitingStore(t *testing.T, url string, patience time.Duration, waiting func
 	return st
 }
 
-// A start that waits for a table which somebody has locked says who has, and goes on when it is free.
+// A startup that waits for a locked table says who has locked it, and continues when it is free.
 func TestStartThatWaitsForATable(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -65,7 +65,7 @@ func TestStartThatWaitsForATable(t *testing.T) {
 	}
 }
 
-// One that waits too long ends, with the same words.
+// One that waits too long ends with the same message.
 func TestStartThatWaitsTooLong(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -85,7 +85,7 @@ func TestStartThatWaitsTooLong(t *testing.T) {
 	}
 }
 
-// Who is told to stop while he waits stops.
+// A startup that is told to stop while it waits stops.
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -99,7 +99,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	}
 }
 
-// A migration is waited for, and goes on, for longer than anything else, and each says what it is.
+// A migration may take longer than anything else: waiting programs say what they wait for, and it is not given up.
 func TestMigrationIsNotGivenUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ lock, want string }{
@@ -141,8 +141,8 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 	}
 }
 
-// A statement of later that waits for a row which somebody has locked says who has, once a minute; one that waits for a
-// moment says nothing.
+// After startup, a statement that waits for a locked row is reported with the session that locked it, once a minute;
+// one that waits only a moment is not.
 func TestLocksAreTold(t *testing.T) {
 	t.Parallel()
 	const patience = 500 * time.Millisecond

@@ -14,7 +14,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A backup taken while accounts are made holds whole accounts, and as many as there were at one moment.
+// A backup taken while accounts are created contains whole accounts, and as many as there were at one moment.
 func TestBackupOfSQLiteInUse(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -9,8 +9,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// What a lottery's server sends, and what a file is called, may be of any bytes: it is recorded as far as it is text, on both
-// databases.
+// What a lottery's server sends, and the name of a file, may be any bytes: as much as is text is
+// recorded, on both databases.
 func TestBytesThatAreNoText(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {

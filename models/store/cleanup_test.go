@@ -16,8 +16,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// movable runs test on each database, with a clock that test moves. It begins at noon of today, so that nothing depends
-// on the hour in which the tests run.
+// movable runs test on each database, with a clock that test can move. It starts at noon today, so that nothing depends
+// on the hour at which the tests run.
 func movable(t *testing.T, test func(t *testing.T, st *store.Store, move func(time.Duration))) {
 	t.Helper()
 	t.Parallel()
@@ -31,7 +31,7 @@ func movable(t *testing.T, test func(t *testing.T, st *store.Store, move func(ti
 	})
 }
 
-// gone is what a clean-up took away, without what it did not.
+// gone runs a cleanup and returns the kinds of rows that it deleted.
 func gone(t *testing.T, st *store.Store) string {
 	t.Helper()
 	list, err := st.Cleanup(t.Context())
@@ -49,7 +49,7 @@ func gone(t *testing.T, st *store.Store) string {
 
 const aDay = 24 * time.Hour
 
-// Everything stays for its time, and then goes.
+// Everything is kept for its time, and then deleted.
 func TestCleanup(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
@@ -96,7 +96,7 @@ func TestCleanup(t *testing.T) {
 			t.Errorf("at once: %s", got)
 		}
 		move(25 * time.Hour)
-		if got := gone(t, st); got != "sign-in links 1" && got != "sign-in links 1, locks 1" { // PostgreSQL's locks have its own clock
+		if got := gone(t, st); got != "sign-in links 1" && got != "sign-in links 1, locks 1" { // PostgreSQL's locks use its own clock
 			t.Errorf("after a day: %s", got)
 		}
 		move(2 * aDay)
@@ -135,13 +135,13 @@ func TestCleanup(t *testing.T) {
 			t.Errorf("what nobody has worked on: %v %+v", err, events)
 		}
 		keys, err := st.Keys(ctx, account.ID)
-		if err != nil || len(keys) != 1 { // it goes on answering "expired"
+		if err != nil || len(keys) != 1 { // it still answers "expired"
 			t.Errorf("keys: %v %v", keys, err)
 		}
 	})
 }
 
-// More rows than one portion go all the same.
+// More rows than one portion are all deleted.
 func TestCleanupOfMany(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		for i := range 30 {
@@ -160,7 +160,8 @@ func TestCleanupOfMany(t *testing.T) {
 	})
 }
 
-// On SQLite the counters are brought to their table first, whose way in gives up soon when another writes: here it waits.
+// On SQLite the counters are first moved to their table over a connection that soon gives up on
+// the lock; a cleanup waits.
 func TestCleanupWhileAnotherWrites(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lottery.db")
@@ -181,8 +182,8 @@ func TestCleanupWhileAnotherWrites(t *testing.T) {
 	}
 }
 
-// A node of several whose own clock is far ahead takes nothing away that is not old by PostgreSQL's: today's counters
-// above all, without which everybody had a second quota.
+// A node whose clock is far ahead deletes nothing that is not old by PostgreSQL's clock, least of all today's counters,
+// which would give everybody a second quota.
 func TestCleanupByAWrongClock(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

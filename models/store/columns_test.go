@@ -11,8 +11,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A release that adds columns does not disturb nodes of the one before, whose statements are prepared already: they name
-// what they read.
+// A release that adds columns does not disturb nodes of the previous one, whose statements are already prepared: they
+// name the columns that they read.
 func TestColumnsOfALaterRelease(t *testing.T) {
 	t.Parallel()
 	ctx, url := t.Context(), storetest.NewPostgres(t)

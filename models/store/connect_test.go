@@ -9,7 +9,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// A URL without a connect_timeout has one all the same; its own counts, 0 included, which waits for ever.
+// A URL without connect_timeout gets a default; an explicit one counts, even 0, which waits forever.
 func TestConnectTimeout(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]time.Duration{"": connectFor, "?connect_timeout=7": 7 * time.Second, "?connect_timeout=0": 0} {
@@ -20,7 +20,8 @@ func TestConnectTimeout(t *testing.T) {
 	}
 }
 
-// InSession is for tests outside of this package: what a session of s is set to, and one that gives up dead clients.
+// InSession lets tests outside this package see a session's settings, before, within and after
+// one with giveUpDeadClient.
 func (s *Store) InSession(ctx context.Context, query string) (before, within, after []string, err error) {
 	ask := func(tx *gorm.DB, to *[]string) error { return tx.Raw(query).Scan(to).Error }
 	err = errors.Join(ask(s.reader(ctx), &before), s.transaction(ctx, func(tx *gorm.DB) error {

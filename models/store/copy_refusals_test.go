@@ -14,7 +14,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// What cannot be copied from is told apart, and nothing is made or changed.
+// Each kind of source that cannot be copied has its own error, and nothing is created or changed.
 func TestCopyRefusesSources(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "no", "lottery.db")
@@ -74,7 +74,7 @@ func TestCopyRefusesSources(t *testing.T) {
 	})
 }
 
-// A target in which somebody has worked is refused and left as it is; one that was only made is not.
+// A target that has been used is refused and left alone; one that was only created is not.
 func TestCopyRefusesTargets(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, to string) {
@@ -107,7 +107,7 @@ func TestCopyRefusesTargets(t *testing.T) {
 		if _, err := copyInto(t, to, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "are the same database") {
 			t.Errorf("itself: %v", err)
 		}
-		// It was migrated, a server was started, and nothing came of it.
+		// It was migrated and a server was started, but nothing else happened.
 		if err := st.Note(t.Context(), &store.Operator{Who: "grace", Command: "db migrate"}, "", "0009", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -128,14 +128,14 @@ func TestCopyRefusesTargets(t *testing.T) {
 	})
 }
 
-// A copy that fails or is broken off leaves the target as it was, and can be done again.
+// A copy that fails or is interrupted leaves the target as it was, and can be repeated.
 func TestCopyThatFails(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, to string) {
 		from := storetest.URL(t)
 		fillAll(t, from)
 		st, db := storetest.OpenURL(t, to, store.Options{}), raw(t, to)
-		// leftBehind is what a copy should not have left.
+		// leftBehind reports rows that a failed copy should not have left.
 		leftBehind := func() {
 			t.Helper()
 			for _, table := range tables(t, db, to) {
@@ -151,7 +151,7 @@ func TestCopyThatFails(t *testing.T) {
 		defer source.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err = st.CopyFrom(ctx, source, func(table string, _, _ int64) {
-			if table == "usage_days" { // one of the last
+			if table == "usage_days" { // one of the last tables
 				cancel()
 			}
 		})
@@ -160,7 +160,7 @@ func TestCopyThatFails(t *testing.T) {
 		}
 		leftBehind()
 
-		// A row that no program of ours writes, and that breaks what the target demands of its rows.
+		// A row that our programs never write, and that violates the target's constraints.
 		change(t, "sqlite", addressOf(from), "PRAGMA ignore_check_constraints = 1; INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('xx-pick-3', '1979-02-03', 77, 1, '123', 'csv', '2026-01-01 00:00:00+00:00')")
 		if _, err := copyInto(t, from, to); err == nil || !strings.Contains(err.Error(), "copy the table draws: ") {
 			t.Errorf("an impossible row: %v", err)

@@ -10,7 +10,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A source is left as it is to the byte, also one that keeps no write-ahead log, as a backup does not.
+// A source stays byte for byte as it is, even one without a write-ahead log, such as a backup.
 func TestCopyChangesNoSource(t *testing.T) {
 	t.Parallel()
 	from := storetest.URL(t)
@@ -34,7 +34,7 @@ func TestCopyChangesNoSource(t *testing.T) {
 	}
 }
 
-// SQLite takes any text for a date; PostgreSQL does not, and the row is named.
+// SQLite accepts any text as a date; PostgreSQL does not, and the error names the row.
 func TestCopyOfNoDate(t *testing.T) {
 	t.Parallel()
 	from, to := storetest.URL(t), storetest.NewPostgres(t)

@@ -16,10 +16,10 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// notCopied is the tables that a copy has of its own.
+// notCopied lists the tables that are not compared, since a copy has its own.
 var notCopied = []string{"leases", "meta", "quota_counters", "quota_log", "schema_migrations"}
 
-// eachPair runs test with the addresses of two fresh databases, of each kind and each kind.
+// eachPair runs test with the addresses of two new databases, for every combination of kinds.
 func eachPair(t *testing.T, test func(t *testing.T, from, to string)) {
 	t.Helper()
 	kinds := map[string]func(testing.TB) string{"sqlite": storetest.URL, "postgres": storetest.NewPostgres}
@@ -33,7 +33,7 @@ func eachPair(t *testing.T, test func(t *testing.T, from, to string)) {
 	}
 }
 
-// copyInto copies from one database to the other, which is prepared first.
+// copyInto prepares the target and copies into it.
 func copyInto(t *testing.T, from, to string) (store.Copied, error) {
 	t.Helper()
 	source, err := store.OpenSource(t.Context(), from)
@@ -45,7 +45,7 @@ func copyInto(t *testing.T, from, to string) (store.Copied, error) {
 	return st.CopyFrom(store.WithOperator(t.Context(), &store.Operator{Who: "grace", Command: "db copy"}), source, nil)
 }
 
-// fillAll puts something into every table, by the store's own functions where it has them.
+// fillAll puts something into every table, using the store's functions where they exist.
 func fillAll(t *testing.T, url string) {
 	t.Helper()
 	ctx := t.Context()
@@ -117,7 +117,7 @@ func fillAll(t *testing.T, url string) {
 	ok(st.SetBillingSetting(ctx, "webhook", "we_1"))
 }
 
-// content is a table's rows, the same of both databases where they say the same, sorted.
+// content returns a table's rows, sorted, in a form that is the same for both databases.
 func content(t *testing.T, db *sql.DB, table, columns string) []string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), "SELECT "+columns+" FROM "+table)
@@ -163,7 +163,7 @@ func content(t *testing.T, db *sql.DB, table, columns string) []string {
 	return list
 }
 
-// columnsOf is the columns of a table, by name: databases do not have them in the same order.
+// columnsOf returns a table's columns by name: databases have them in different orders.
 func columnsOf(t *testing.T, db *sql.DB, table string) string {
 	t.Helper()
 	rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+table+" LIMIT 0") //nolint:unqueryvet // the columns are what is asked for
@@ -179,7 +179,7 @@ func columnsOf(t *testing.T, db *sql.DB, table string) string {
 	return strings.Join(names, ", ")
 }
 
-// A copy has every row of every table with every column, and counts on.
+// A copy has every row of every table with every column, and continues the numbering.
 func TestCopyIsWhole(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, from, to string) {
@@ -202,7 +202,7 @@ func TestCopyIsWhole(t *testing.T) {
 			if len(want) == 0 {
 				t.Errorf("%s is not filled by this test", table)
 			}
-			if table == "audit_entries" { // and this copy's own
+			if table == "audit_entries" { // plus this copy's own entry
 				got = slices.DeleteFunc(got, func(line string) bool { return strings.Contains(line, "action=db copy|") })
 			}
 			if !slices.Equal(want, got) {
@@ -225,7 +225,7 @@ func TestCopyIsWhole(t *testing.T) {
 	})
 }
 
-// What the store says of a copy is what it says of the source, and it goes on from there.
+// The store returns the same from a copy as from its source, and can continue from there.
 func TestCopyGoesOn(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, from, to string) {
@@ -244,7 +244,7 @@ func TestCopyGoesOn(t *testing.T) {
 		if err != nil || copied[0].Action != "db copy" || copied[0].Who != "grace" || copied[0].Object == "" || copied[0].Result != "done" {
 			t.Errorf("the audit log ends with %+v, %v", copied, err)
 		}
-		// Rows that are numbered, of every table that numbers them.
+		// New rows in every table that numbers its rows.
 		if err := b.RaiseFlag(t.Context(), models.AccountFlag{AccountID: "acc_1", Kind: models.FlagDispute}); err != nil {
 			t.Error(err)
 		}
@@ -269,7 +269,7 @@ func TestCopyGoesOn(t *testing.T) {
 	})
 }
 
-// said is what the store says of its accounts, games, draws and counters, as lines of JSON.
+// said returns what the store says about its accounts, games, draws and counters, as lines of JSON.
 func said(t *testing.T, st *store.Store) []string {
 	t.Helper()
 	ctx := t.Context()
@@ -310,7 +310,7 @@ func said(t *testing.T, st *store.Store) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// To the microsecond, which is what both databases promise.
+	// To the microsecond, which both databases guarantee.
 	return strings.Split(longTime.ReplaceAllStringFunc(string(text), func(text string) string {
 		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
@@ -322,8 +322,7 @@ func said(t *testing.T, st *store.Store) []string {
 
 var longTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7,}Z`)
 
-// Counters of today are in the copy what they are in the source, wherever SQLite has them by then: in its table, in its
-// log, or in both.
+// Today's counters are the same in the copy as in the source, wherever SQLite has them: in its table, its log, or both.
 func TestCopyOfCounters(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, from, to string) {
@@ -333,7 +332,7 @@ func TestCopyOfCounters(t *testing.T) {
 		}
 		take("acc-table", 5)
 		take("acc-both", 30)
-		if _, err := st.Cleanup(t.Context()); err != nil { // brings the log to the table
+		if _, err := st.Cleanup(t.Context()); err != nil { // moves the log to the table
 			t.Fatal(err)
 		}
 		take("acc-both", 40)
@@ -353,7 +352,8 @@ func TestCopyOfCounters(t *testing.T) {
 	})
 }
 
-// Both databases have the same tables, but for SQLite's log of counters: the copy reads them off SQLite's migrations.
+// Both databases have the same tables, except for SQLite's log of counters: CopyFrom reads the list
+// from SQLite's migrations.
 func TestSchemasHaveTheSameTables(t *testing.T) {
 	t.Parallel()
 	sqlite, postgres := storetest.URL(t), storetest.NewPostgres(t)
@@ -366,7 +366,7 @@ func TestSchemasHaveTheSameTables(t *testing.T) {
 	}
 	for _, table := range one {
 		if table == "schema_migrations" {
-			continue // goose's
+			continue // goose's table
 		}
 		if c, d := columnsOf(t, a, table), columnsOf(t, b, table); c != d {
 			t.Errorf("%s has the columns %s and %s", table, c, d)

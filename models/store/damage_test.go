@@ -11,7 +11,7 @@ import (
 	"lottery/models"
 )
 
-// A file that is damaged is told as that, with what to do, whether it still opens or not, and passes for no backup.
+// A damaged file is reported as such, with a remedy, whether or not it still opens, and cannot be backed up.
 func TestDamagedFile(t *testing.T) {
 	t.Parallel()
 	ctx, path := t.Context(), filepath.Join(t.TempDir(), "lottery.db")
@@ -38,7 +38,7 @@ func TestDamagedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	torn := bytes.Clone(whole)
-	copy(torn[len(torn)-30_000:], bytes.Repeat([]byte{0xA5}, 20_000)) // what was written last: it opens as ever
+	copy(torn[len(torn)-30_000:], bytes.Repeat([]byte{0xA5}, 20_000)) // the part written last: it still opens
 	write(t, path, torn)
 
 	if st, err = Open(ctx, "sqlite:"+path, Options{}); err != nil {
@@ -62,7 +62,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// What is no database, and what may not be written, is told as that.
+// A file that is not a database, or may not be written, is reported as such.
 func TestFileThatCannotBeOpened(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lottery.db")
@@ -82,7 +82,7 @@ func TestFileThatCannotBeOpened(t *testing.T) {
 	}
 
 	write(t, path, nil)
-	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro") // root may write everywhere, and tests may run as root
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro") // tests may run as root, who may write everywhere
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// PostgreSQL is told to notice that a machine is gone, in every session, and in the midst of an answer where a transaction
-// holds locks for long; what is set already stays.
+// In every session PostgreSQL is told to notice that a machine is gone, and in transactions that hold locks for long
+// even while it answers; existing settings are kept.
 func TestDeadClientsAreGivenUp(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

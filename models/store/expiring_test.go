@@ -10,7 +10,7 @@ import (
 	"lottery/models/store"
 )
 
-// A customer hears once of each key that is about to expire, and of no other.
+// A customer gets one mail for each key that is about to expire, and none for other keys.
 func TestMailExpiringKeys(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
@@ -60,7 +60,7 @@ func TestMailExpiringKeys(t *testing.T) {
 		move(22 * aDay)
 		tell(0)
 		move(2 * aDay)
-		if _, _, err := st.RotateKey(ctx, rotated.ID, 30*aDay); err != nil { // its heir expires when it does, and was made just now
+		if _, _, err := st.RotateKey(ctx, rotated.ID, 30*aDay); err != nil { // its successor, with the same expiry, is new
 			t.Fatal(err)
 		}
 		tell(1)
@@ -74,13 +74,13 @@ func TestMailExpiringKeys(t *testing.T) {
 			t.Errorf("%+v %v", data, err)
 		}
 		move(7 * aDay)
-		tell(0) // it has expired; "later" has nine days
+		tell(0) // it has expired; "later" has nine days left
 		move(3 * aDay)
 		tell(1)
 	})
 }
 
-// All of many keys are come to.
+// If there are many keys, all of them are handled.
 func TestMailManyExpiringKeys(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		plans := models.DefaultPlans()

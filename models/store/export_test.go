@@ -13,7 +13,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// exportedLines is an export in short: the add-ons' names, then a line a draw.
+// exportedLines summarizes an export: the names of the add-ons, then one line per draw.
 func exportedLines(t testing.TB, st *store.Store, f store.DrawFilter, each func(*models.Draw)) (addons []string, draws string) {
 	t.Helper()
 	var list []string
@@ -116,7 +116,7 @@ func TestExport(t *testing.T) {
 	})
 }
 
-// An export shows one moment, whatever happens meanwhile; what was taken back is in the next one no more.
+// An export shows one moment, whatever happens meanwhile; voided draws are missing from the next one.
 func TestExportIsASnapshot(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -143,7 +143,7 @@ func TestExportIsASnapshot(t *testing.T) {
 		if strings.Contains(after, "2020-01-03 Evening nc-pick-3") || !strings.Contains(after, "999") || slices.Contains(addons, "greenball") {
 			t.Errorf("the next export does not show the changes: %q\n%s", addons, after)
 		}
-		between := func([]string) error { // the names of the add-ons are known, no draw is
+		between := func([]string) error { // after the names of the add-ons are read, but before any draw is
 			_, err := st.SetDraw(ctx, store.OperatorDraw{Slot: slotAt(t, "va-pick-3", "2020-01-10", models.Day), Number: "888", Reason: "new"})
 			return err
 		}
@@ -181,7 +181,7 @@ func TestInspectDraws(t *testing.T) {
 	})
 }
 
-// Add-ons that somebody wrote by hand and that cannot be read are told as such, not as a database that is away.
+// Unreadable add-ons, written by hand, are reported as such, not as a database that is away.
 func TestExportBadAddons(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -199,8 +199,7 @@ func TestExportBadAddons(t *testing.T) {
 	})
 }
 
-// Some time zones have left a day out. Where a session of PostgreSQL's is in one of them, dates are what they are all the
-// same.
+// Some time zones have skipped a day. Even if a PostgreSQL session uses one of them, dates come out unchanged.
 func TestDatesWhateverTheSessionsTimeZone(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -227,8 +226,8 @@ func TestDatesWhateverTheSessionsTimeZone(t *testing.T) {
 	}
 }
 
-// Draws of one date and time of day are exported by the bytes of their games' ids, whatever the server's collation, and then
-// by sequence, whatever came first.
+// Draws with the same date and time of day are exported in the byte order of their games' ids, whatever the server's
+// collation, and then by sequence, whatever was inserted first.
 func TestExportOrder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {

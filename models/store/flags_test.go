@@ -9,7 +9,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A flag that was cleared stays cleared when the same is seen again, and is open again when it is done again.
+// A cleared flag stays cleared when the same thing is seen again, but is raised again when it is done again.
 func TestFlagsRaisedAgain(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -36,8 +36,8 @@ func TestFlagsRaisedAgain(t *testing.T) {
 		now, flag.Detail = now.Add(time.Hour), "second"
 		ok(st.RaiseFlag(ctx, flag))
 		ok(st.RaiseFlagAnew(ctx, flag))
-		want(1, "first", first) // it was open all the time
-		for n := range 2 {      // what was cleared before is not told again
+		want(1, "first", first) // it was never cleared
+		for n := range 2 {      // flags cleared before are not returned again
 			cleared, err := st.ClearFlags(ctx, "acc_1")
 			ok(err)
 			if len(cleared) != 1-n {

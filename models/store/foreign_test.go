@@ -12,7 +12,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A mistyped path must not put this product's tables into another program's file, nor change how that one writes it.
+// A mistyped path must neither put this product's tables into another program's file nor change its journal mode.
 func TestFileOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	for name, schema := range map[string]string{
@@ -39,7 +39,7 @@ func TestFileOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// In PostgreSQL, other programs' tables may stand beside ours, but for those that have our names.
+// In PostgreSQL, other programs may have tables next to ours, except with our names.
 func TestDatabaseOfAnotherProgram(t *testing.T) {
 	t.Parallel()
 	for schema, foreign := range map[string]bool{
@@ -64,7 +64,7 @@ func TestDatabaseOfAnotherProgram(t *testing.T) {
 	}
 }
 
-// change is what another program does to its database.
+// change plays another program that changes its database.
 func change(t *testing.T, driver, address, statements string) {
 	t.Helper()
 	db, err := sql.Open(driver, address)

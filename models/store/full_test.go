@@ -15,7 +15,7 @@ import (
 	"lottery/models"
 )
 
-// A full disk is told once, and as what it is: the database does answer.
+// A full disk is reported once, and as such: the database does answer.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -31,7 +31,7 @@ func TestDiskFull(t *testing.T) {
 	if err := st.Prepare(ctx, true); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.write.Exec("PRAGMA max_page_count = 1").Error; err != nil { // SQLite makes it the present size
+	if err := st.write.Exec("PRAGMA max_page_count = 1").Error; err != nil { // SQLite raises it to the current size
 		t.Fatal(err)
 	}
 	for err == nil {
@@ -49,7 +49,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// A backup for which there is no room says so, and not that the database's disk is full: it only reads that.
+// A backup without enough room says so, and not that the database's disk is full: it only reads the database.
 func TestNoRoomForABackup(t *testing.T) {
 	t.Parallel()
 	const full = "/dev/full"
@@ -71,7 +71,7 @@ func TestNoRoomForABackup(t *testing.T) {
 	}
 }
 
-// Who has to wait too long for another who writes, such as an import, is told so: the database does answer.
+// A writer that waits too long for another one, such as an import, is told so: the database does answer.
 func TestAnotherWrites(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -94,7 +94,7 @@ func TestAnotherWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback()
-	_, err = st.WarnUsage(ctx, "a", 0, 80) // it waits for a moment only
+	_, err = st.WarnUsage(ctx, "a", 0, 80) // it waits only a moment
 	if models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "another program, such as an import, is writing to the database") {
 		t.Errorf("%v", err)
 	}

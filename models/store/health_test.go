@@ -8,7 +8,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// PostgreSQL's settings that may lose what was committed are named, whoever has set them; the tests' server has two.
+// PostgreSQL settings that may lose committed data are listed, wherever they were set; the tests' server has two.
 func TestHealthNamesRisks(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

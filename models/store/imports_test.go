@@ -12,8 +12,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// An import of which every draw was rejected is none that tells how fresh a feed is, however often it is repeated, and the
-// last that does is kept as long as it is the last.
+// An import with every draw rejected says nothing about a feed's freshness, however often it is repeated. The last
+// import that does is kept as long as it is the last.
 func TestNewestImports(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {

@@ -30,13 +30,13 @@ func claim(t *testing.T, st *store.Store, d time.Duration, want int) []models.St
 	return list
 }
 
-// Two nodes share the inbox: each event is worked on by one.
+// Two nodes share the inbox: each event is processed by only one.
 func TestClaimsAtOnce(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		const events = 120
 		addEvents(t, a, events)
 		takenAtOnce(t, a, b, events, func(ctx context.Context, st *store.Store) (ids []string, err error) {
-			list, err := st.ClaimEvents(ctx, 7, time.Minute, nil) // one that lasts for an hour counts as a mistake of a clock
+			list, err := st.ClaimEvents(ctx, 7, time.Minute, nil) // an hour would count as a wrong clock
 			for _, e := range list {
 				ids = append(ids, e.ID)
 				if e.Attempts != 1 {
@@ -49,7 +49,7 @@ func TestClaimsAtOnce(t *testing.T) {
 	})
 }
 
-// Who claimed an event and died is followed by another; should he live after all, his word counts no more.
+// An event claimed by a worker that died is taken by another; if the first is alive after all, its result is ignored.
 func TestClaimOfADeadWorker(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		ctx := t.Context()
@@ -127,7 +127,7 @@ func TestEventLives(t *testing.T) {
 	})
 }
 
-// Events that came, or were put off, while the clock was ahead do not wait until then.
+// Events received or postponed while the clock was ahead do not wait until that time.
 func TestInboxClockWasAhead(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -153,7 +153,7 @@ func TestInboxClockWasAhead(t *testing.T) {
 	})
 }
 
-// Of nodes that share PostgreSQL, one whose own clock is wrong respects the claims of others, and others respect its.
+// Among nodes on PostgreSQL, one whose clock is wrong respects the claims of others, and they respect its claims.
 func TestClaimsByOneClock(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -165,7 +165,7 @@ func TestClaimsByOneClock(t *testing.T) {
 	if isNew, err := wrong.AddEvent(t.Context(), models.StripeEvent{ID: "evt_new", State: models.EventPending}); err != nil || !isNew {
 		t.Fatal(isNew, err)
 	}
-	for range 2 { // worked on, and kept
+	for range 2 { // claimed, and the claim extended
 		if err := wrong.KeepClaims(t.Context(), []string{claim(t, wrong, time.Minute, 1)[0].ID}, past); err != nil {
 			t.Fatal(err)
 		}
@@ -178,8 +178,8 @@ func TestClaimsByOneClock(t *testing.T) {
 	claim(t, right, time.Minute, 1)
 }
 
-// An event that was given up weeks ago and is tried again by hand has waited since then, also after attempts; one that came
-// before it was is the oldest.
+// An event that was given up weeks ago and is retried by hand counts as waiting since the retry, even after more
+// attempts; an event received before the retry is the oldest.
 func TestOldestAfterRetry(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -214,8 +214,8 @@ func TestOldestAfterRetry(t *testing.T) {
 	})
 }
 
-// Money of a customer is of the account that its newest event with one was of: an event of nobody, and other customers'
-// events, do not change that.
+// A customer's payments belong to the account of its newest event that has one: events without an account, and other
+// customers' events, do not change that.
 func TestAccountOfEvents(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -245,8 +245,8 @@ func TestAccountOfEvents(t *testing.T) {
 	})
 }
 
-// An event that came to a node whose clock is a little ahead is due at once, and of those that are due the ones that came
-// first are taken first, whatever their ids.
+// An event received by a node whose clock is slightly ahead is due at once, and due events are taken in the order in
+// which they came, whatever their ids.
 func TestEventsAreTakenAsTheyCame(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -12,7 +12,7 @@ import (
 	"lottery/models/store"
 )
 
-// Of an account's keys those that work are all told, and of the others the newest.
+// All working keys of an account are returned, and the newest of the others.
 func TestRecentKeys(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx, plans := t.Context(), models.DefaultPlans()
@@ -81,7 +81,7 @@ func TestRecentKeys(t *testing.T) {
 	})
 }
 
-// Keys that work are gone through, each once, whatever lies between them.
+// Working keys are visited once each, whatever lies between them.
 func TestKeysAfter(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx, plans := t.Context(), models.DefaultPlans()
@@ -124,7 +124,7 @@ func TestKeysAfter(t *testing.T) {
 				got = append(got, k.ID)
 			}
 		}
-		slices.Sort(got) // the database's order may be another
+		slices.Sort(got) // the database may have another order
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
 			t.Errorf("got\n%q\nwant\n%q", got, want)
@@ -132,7 +132,7 @@ func TestKeysAfter(t *testing.T) {
 	})
 }
 
-// Of several who make a key for a new address at once, one makes the account, and each gets a key.
+// If several callers make a key for a new address at once, one makes the account, and each gets a key.
 func TestKeysOfANewAccountAtOnce(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		plans := models.DefaultPlans()

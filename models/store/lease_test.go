@@ -22,8 +22,8 @@ func twoNodes(t *testing.T, test func(t *testing.T, a, b *store.Store)) {
 	})
 }
 
-// takenAtOnce lets four workers, of both nodes, take what is there until there is nothing left, and fails unless each of the
-// want things was taken once. take gives the names of what it took.
+// takenAtOnce lets four workers on both nodes take items until none is left, and fails unless each of the want items
+// was taken once. take returns the names of the items it took.
 func takenAtOnce(t *testing.T, a, b *store.Store, want int, take func(ctx context.Context, st *store.Store) ([]string, error)) {
 	t.Helper()
 	var mu sync.Mutex
@@ -60,7 +60,7 @@ func takenAtOnce(t *testing.T, a, b *store.Store, want int, take func(ctx contex
 	}
 }
 
-// past is how long a lock is taken that has ended already: its holder died.
+// past is the duration of a lock that has already ended, as if its holder had died.
 const past = -time.Second
 
 func TestLease(t *testing.T) {
@@ -82,7 +82,7 @@ func TestLease(t *testing.T) {
 		}
 		first := take(a, time.Hour, true)
 		take(b, time.Hour, false)
-		take(a, time.Hour, false) // not by the same process either
+		take(a, time.Hour, false) // not even by the same process
 		if _, ok, err := b.TryLease(ctx, "billing:y", time.Hour); err != nil || !ok {
 			t.Errorf("another name: %v %v", ok, err)
 		}
@@ -92,7 +92,7 @@ func TestLease(t *testing.T) {
 		}
 		keep(a, first, false)
 		dead := take(b, past, true)
-		keep(b, dead, true) // nobody came in between
+		keep(b, dead, true) // nobody else took it in between
 		take(a, time.Hour, false)
 		if err := b.EndLease(ctx, dead); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestLease(t *testing.T) {
 		dead = take(b, past, true)
 		heir := take(a, time.Hour, true)
 		keep(b, dead, false)
-		if err := b.EndLease(ctx, dead); err != nil { // which is not his any more
+		if err := b.EndLease(ctx, dead); err != nil { // it no longer holds the lock
 			t.Fatal(err)
 		}
 		take(b, time.Hour, false)
@@ -108,8 +108,8 @@ func TestLease(t *testing.T) {
 	})
 }
 
-// A lock that was taken while the clock was ahead, by somebody who was killed before it was set right, keeps nobody from the
-// work until that time has come.
+// A lock taken while the clock was ahead, by a process that was killed before the clock was corrected, does not block
+// the work until that time.
 func TestLeaseOfAClockThatWasAhead(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		ctx := t.Context()
@@ -136,7 +136,7 @@ func TestLeaseOfAClockThatWasAhead(t *testing.T) {
 	})
 }
 
-// What was worked out under a lock that somebody else has taken since is not stored, nothing of it.
+// Work done under a lock that somebody else has taken since is not stored, not even in part.
 func TestLostLeaseStoresNothing(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		ctx := t.Context()
@@ -159,7 +159,7 @@ func TestLostLeaseStoresNothing(t *testing.T) {
 			Flags: []models.AccountFlag{{AccountID: account.ID, Kind: models.FlagRefund}},
 			Mails: []models.Mail{{AccountID: account.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "x"}},
 		}
-		for range 2 { // lost to somebody, then ended altogether
+		for range 2 { // first taken by somebody else, then released
 			if _, err := a.StoreBilling(ctx, lost, change); !errors.Is(err, store.ErrLeaseLost) || models.ErrorCode(err) != models.CodeUnavailable {
 				t.Errorf("%v", err)
 			}
@@ -187,7 +187,7 @@ func TestLostLeaseStoresNothing(t *testing.T) {
 	})
 }
 
-// Many on two nodes: one at a time, and nobody's change is lost.
+// Many workers on two nodes run one at a time, and nobody's change is lost.
 func TestLeaseAtOnce(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		account, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})

@@ -14,7 +14,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// However many ask at once, an address is sent as many links as it may be.
+// However many requests come at once, an address is sent only as many links as allowed.
 func TestLinksAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -40,8 +40,8 @@ func TestLinksAtOnce(t *testing.T) {
 	})
 }
 
-// Nobody keeps an address from a link by asking for many: past the hour's number it is sent one where none works, also
-// when many ask at once, and no others.
+// Asking for many links does not keep anybody from one: beyond the hourly number an address is sent another if none of
+// its links works, but only one, even if many requests come at once.
 func TestLinkWhereNoneWorks(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -80,7 +80,7 @@ func TestLinkWhereNoneWorks(t *testing.T) {
 		}
 		asked(models.LinkChangeEmail, 5, "at first")
 		asked(models.LinkSignIn, 1, "where all that was sent is of a stranger who would have the address")
-		if _, err := ask(models.LinkChangeEmail, "elsewhere@example.com"); err != nil { // those of before are void by that
+		if _, err := ask(models.LinkChangeEmail, "elsewhere@example.com"); err != nil { // this voids the earlier ones
 			t.Fatal(err)
 		}
 		asked(models.LinkChangeEmail, 0, "where the stranger made his own void")
@@ -101,7 +101,7 @@ func TestLinkWhereNoneWorks(t *testing.T) {
 	})
 }
 
-// What an address was sent counts for an hour, however soon its links have ended.
+// Links sent to an address count for an hour, however soon they become invalid.
 func TestLinksCountForAnHour(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		asked := func(want int, when string) {
@@ -128,7 +128,7 @@ func TestLinksCountForAnHour(t *testing.T) {
 	})
 }
 
-// Of several links to a new address, used at once, one makes the account, and all sign in to it.
+// If several links to a new address are used at once, one makes the account, and all sign in to it.
 func TestSignUpAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -161,7 +161,7 @@ func TestSignUpAtOnce(t *testing.T) {
 	})
 }
 
-// changing is an account and what asks for links to its new addresses.
+// changing returns an account, and a function that asks for links to new addresses for it.
 func changing(t *testing.T, st *store.Store) (a models.Account, ask func(email string) ([32]byte, error)) {
 	t.Helper()
 	a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
@@ -175,7 +175,7 @@ func changing(t *testing.T, st *store.Store) (a models.Account, ask func(email s
 	}
 }
 
-// deadLink fails the test unless a link to a new address does not work any more.
+// deadLink fails the test if a link to a new address still works.
 func deadLink(t *testing.T, st *store.Store, hash [32]byte, after string) {
 	t.Helper()
 	if _, err := st.Link(t.Context(), hash, models.LinkChangeEmail); models.ErrorCode(err) != models.CodeNotFound {
@@ -186,7 +186,7 @@ func deadLink(t *testing.T, st *store.Store, hash [32]byte, after string) {
 	}
 }
 
-// Who is signed out cannot have a link to a new address made any more, also where the request was under way.
+// A session that was signed out cannot get a link to a new address, even if the request was already under way.
 func TestSignedOutAsksForNoLink(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -221,7 +221,7 @@ func TestSignedOutAsksForNoLink(t *testing.T) {
 	})
 }
 
-// A suspended account keeps its address, which would be free for a new one. A link of before does not work after it.
+// A suspended account cannot change its address, which would free the old one. Links from before no longer work.
 func TestSuspendedKeepsAddress(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -251,8 +251,8 @@ func TestSuspendedKeepsAddress(t *testing.T) {
 	})
 }
 
-// A link to a new address dies when another is asked for, when signed out everywhere, and when the account is closed;
-// those of other accounts live on, and what an address was sent counts for its hour all the same.
+// A link to a new address becomes invalid when another is requested, when the account signs out everywhere, and when it
+// is closed. Links of other accounts are unaffected, and what an address was sent still counts for an hour.
 func TestChangeLinksAreVoid(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -300,7 +300,7 @@ func TestChangeLinksAreVoid(t *testing.T) {
 	})
 }
 
-// Of links to new addresses that are asked for at once, one works.
+// If links to new addresses are requested at once, only one works.
 func TestChangeLinksAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -328,7 +328,7 @@ func TestChangeLinksAtOnce(t *testing.T) {
 	})
 }
 
-// A change of address voids the links that nodes of an older release left, and of several used at once one works.
+// A change of address voids links left by nodes of an older release, and only one of several used at once works.
 func TestChangeVoidsOlderLinks(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -366,7 +366,7 @@ func TestChangeVoidsOlderLinks(t *testing.T) {
 	})
 }
 
-// A link to sign in that was sent to the old address leads to no account that has left it.
+// A sign-in link sent to the old address does not lead to the account that has left it.
 func TestSignInAfterChange(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {

@@ -13,8 +13,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// The index gets a game's draws oldest first, without those that an operator took back, and a row on no date as one that it
-// refuses.
+// The index gets a game's draws oldest first, without void slots, and a row with an invalid
+// date as one that it refuses.
 func TestLoadDraws(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -41,7 +41,7 @@ func TestLoadDraws(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := "2020-05-04 Day 1 001, 2020-05-04 Day 2 002, 2020-05-04 Night 1 003, 2020-05-06 Night 1 005, 2020-05-07 Day 1 006"
-		if strings.HasPrefix(url, "sqlite:") { // PostgreSQL's type takes no such date
+		if strings.HasPrefix(url, "sqlite:") { // PostgreSQL's type does not accept such a date
 			if _, err := rawDB(t, url).Exec("UPDATE draws SET date = '2020-02-30' WHERE number = '006'"); err != nil {
 				t.Fatal(err)
 			}

@@ -10,8 +10,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Whoever looks at a backup, or at a file into which nothing was put yet, leaves it as it is to the byte, and needs no right
-// to write it.
+// Looking at a backup, or at an empty file, leaves it byte for byte as it is, and needs no right to write it.
 func TestLookingChangesNothing(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -63,10 +62,10 @@ func TestLookingChangesNothing(t *testing.T) {
 			t.Errorf("%s was changed (%v)", file, err)
 		}
 	}
-	if o := look(used); o.Accounts == nil || *o.Accounts != 1 { // in use, by way of a log
+	if o := look(used); o.Accounts == nil || *o.Accounts != 1 { // in use, with a write-ahead log
 		t.Errorf("%+v", o)
 	}
-	if list, err := os.ReadDir(folder); err != nil || len(list) != 5 { // the database with its log, and the two
+	if list, err := os.ReadDir(folder); err != nil || len(list) != 5 { // the database with its log, and the other two
 		t.Errorf("%v %v", list, err)
 	}
 }

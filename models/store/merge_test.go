@@ -14,7 +14,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// TestMergeDraws: a merge lands whole or not at all, and only on the draws that it was planned for.
+// TestMergeDraws: a merge is applied completely or not at all, and only to the draws for which it was planned.
 func TestMergeDraws(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -57,7 +57,7 @@ func TestMergeDraws(t *testing.T) {
 			return v
 		}
 
-		// More rows than one statement stages, and not a multiple of them.
+		// More rows than one statement stages, but not a multiple.
 		var many []store.DrawChange
 		for i := range 45 {
 			many = append(many, change(day+models.Date(i), fmt.Sprintf("%03d", i), false))
@@ -81,7 +81,7 @@ func TestMergeDraws(t *testing.T) {
 			t.Errorf("planned at an older version: %v", err)
 		}
 
-		// A later merge sees the earlier ones of the same call; where none changes anything the version does not move.
+		// A later merge sees the earlier ones of the same call; if none changes anything the version does not move.
 		must(merge(models.FeedCSV, change(day+50, "555", false)), merge(models.FeedVirginia, change(day, "666", true), change(day+50, "666", true)),
 			merge(models.FeedCSV))
 		if got := held(); !strings.HasPrefix(got, "2024-05-02 666 6 va-lottery r2\n") || !strings.HasSuffix(got, "\n2024-06-21 666 6 va-lottery r2") {
@@ -99,7 +99,7 @@ func TestMergeDraws(t *testing.T) {
 	})
 }
 
-// TestMergeOverAWord: what a correction replaces is kept as it was said, void or not, with the reason; the draw loses both.
+// TestMergeOverAWord: what a correction replaces is kept, void or not, with its reason; the draw loses both.
 func TestMergeOverAWord(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -110,7 +110,7 @@ func TestMergeOverAWord(t *testing.T) {
 		if _, err := st.UnsetDraw(ctx, at, "never drawn"); err != nil {
 			t.Fatal(err)
 		}
-		second := at // stays as it is
+		second := at // not changed by the correction
 		second.Sequence = 2
 		importedDraw(t, st, second, "456")
 		v, err := st.DataVersion(ctx)

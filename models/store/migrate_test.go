@@ -9,7 +9,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Of programs that migrate a database at the same moment, each tells what it applied itself: every migration once.
+// Of programs that migrate a database at once, each reports what it applied itself: every migration once in all.
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

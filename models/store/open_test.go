@@ -17,7 +17,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Whichever way a password stands in the address of a database, it is not told.
+// A password in the address of a database never appears in an error, wherever it is in the address.
 func TestNoPasswordInAnErrorOfConnecting(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
@@ -37,7 +37,8 @@ func TestNoPasswordInAnErrorOfConnecting(t *testing.T) {
 	}
 }
 
-// silent is the address of a server that takes connections and never says a word; taken gets one for each.
+// silent returns the address of a server that accepts connections and never sends anything; taken
+// receives one value for each.
 func silent(t *testing.T) (address string, taken <-chan struct{}) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -59,7 +60,8 @@ func silent(t *testing.T) (address string, taken <-chan struct{}) {
 	return listener.Addr().String(), came
 }
 
-// A file is the same however its address begins; one in a folder that only a shell knows is refused, and not made.
+// Different forms of an address name the same file; a folder that only a shell would expand is
+// refused, and not created.
 func TestAddressesOfAFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lottery.db")
@@ -83,7 +85,7 @@ func TestAddressesOfAFile(t *testing.T) {
 	}
 }
 
-// A server that takes the connection and is silent is not waited for without end, and whoever waits is told what to do.
+// A server that accepts connections but stays silent is not waited for forever, and the error says what to do.
 func TestConnectToASilentServer(t *testing.T) {
 	t.Parallel()
 	address, _ := silent(t)
@@ -95,7 +97,7 @@ func TestConnectToASilentServer(t *testing.T) {
 	}
 }
 
-// Who is told to stop while he connects stops.
+// Opening that is told to stop while it connects stops.
 func TestStopWhileConnecting(t *testing.T) {
 	t.Parallel()
 	address, taken := silent(t)
@@ -118,7 +120,7 @@ func TestStopWhileConnecting(t *testing.T) {
 	}
 }
 
-// Why PostgreSQL refuses is told once, and not that it has no TLS, which the driver tries first, where none is demanded.
+// PostgreSQL's reason for refusing is given once, without saying that it lacks TLS, which the driver only tries first.
 func TestWhyPostgreSQLRefuses(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(storetest.NewPostgres(t))
@@ -140,8 +142,8 @@ func TestWhyPostgreSQLRefuses(t *testing.T) {
 	}
 }
 
-// A PostgreSQL that answers that its user may not is not said to be silent, and what helps is told: a user who was only
-// made may make no tables since PostgreSQL 15.
+// A PostgreSQL that denies its user something is not called silent, and the error has a remedy: since PostgreSQL 15 a
+// user who was only created may not create tables.
 func TestUserWithoutRights(t *testing.T) {
 	t.Parallel()
 	const wantOwner, wantPrimary = "make the user of database_url the owner", "the database takes no changes"
@@ -198,7 +200,7 @@ func TestUserWithoutRights(t *testing.T) {
 	refused("an older schema", guest.Prepare(t.Context(), true), wantOwner)
 }
 
-// overTCP is the address at which a server that listens on a Unix socket is reached, too: nobody asks for TLS on those.
+// overTCP returns a TCP address for a server that listens on a Unix socket, over which nobody asks for TLS.
 func overTCP(t *testing.T, socket string) string {
 	t.Helper()
 	return listening(t, func(client net.Conn) {
@@ -216,7 +218,7 @@ func overTCP(t *testing.T, socket string) string {
 	})
 }
 
-// listening is the address of a listener of our own, which hands each connection to serve.
+// listening returns the address of a listener that passes each connection to serve.
 func listening(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -236,7 +238,7 @@ func listening(t *testing.T, serve func(net.Conn)) string {
 	return listener.Addr().String()
 }
 
-// Whoever is told not to migrate, or asks how far the schema is, leaves an empty database empty.
+// Preparing without migrating, and asking for the state of the schema, leave an empty database empty.
 func TestAnEmptyDatabaseStaysEmpty(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -55,7 +55,7 @@ func fireballMerge(at models.Slot, number string, correct bool) store.Merge {
 	}
 }
 
-// rawDB is a connection past the store, for what it has no method for.
+// rawDB is a connection that bypasses the store, for what the store has no method for.
 func rawDB(t testing.TB, url string) *sql.DB {
 	t.Helper()
 	driver, address := "pgx", url
@@ -70,7 +70,7 @@ func rawDB(t testing.TB, url string) *sql.DB {
 	return db
 }
 
-// revisions is the revision table in short.
+// revisions summarizes the revision table.
 func revisions(t testing.TB, db *sql.DB) string {
 	t.Helper()
 	rows, err := db.Query("SELECT revision, number, addons, feed, void, reason, replaced_by FROM draw_revisions ORDER BY id")
@@ -99,7 +99,7 @@ func TestSetAndUnsetDraw(t *testing.T) {
 		at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
 		importedDraw(t, st, at, "123")
 
-		// moved tells what an operation did to the version that readers know.
+		// moved reports whether an operation changed the version that readers know.
 		last, err := st.DataVersion(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +184,7 @@ func TestSetAndUnsetDraw(t *testing.T) {
 	})
 }
 
-// Two draws of a slot that a lottery honoured are told apart: what is said of one leaves the other.
+// Two draws in one slot are kept apart: setting one leaves the other alone.
 func TestSetTheSecondDraw(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -205,7 +205,7 @@ func TestSetTheSecondDraw(t *testing.T) {
 		}
 		for _, step := range []struct {
 			at     models.Slot
-			number string // "": take it back
+			number string // "" = void it
 			want   string
 		}{
 			{first, "123", "1 123 false r1"},
@@ -261,7 +261,8 @@ func TestSetDrawRefuses(t *testing.T) {
 	}
 }
 
-// An import that compared before the operator spoke does not overwrite his word, not even if he said the same.
+// An import that compared before the operator acted does not overwrite the operator's draw, even if
+// that has the same digits.
 func TestOperatorIsNotOvertakenByAnImport(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {

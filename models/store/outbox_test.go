@@ -11,7 +11,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// postMail puts a mail of that name into the outbox.
+// postMail adds a mail of that name to the outbox.
 func postMail(t *testing.T, st *store.Store, accountID, name string) {
 	t.Helper()
 	if err := st.PostMail(t.Context(), models.Mail{AccountID: accountID, Kind: models.MailWelcomePro, Data: "{}", Once: name}); err != nil {
@@ -28,7 +28,7 @@ func dueMails(t *testing.T, st *store.Store, want int) []store.DueMail {
 	return list
 }
 
-// Two nodes share the outbox: each mail is sent by one.
+// Two nodes share the outbox: each mail is sent by only one.
 func TestMailsAtOnce(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		account, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
@@ -49,7 +49,7 @@ func TestMailsAtOnce(t *testing.T) {
 	})
 }
 
-// A mail that was sent, or given up, is not due any more, and tells no error of before it was sent.
+// A mail that was sent or given up is no longer due, and once sent has no error from before.
 func TestMailLives(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
@@ -97,7 +97,7 @@ func TestMailLives(t *testing.T) {
 	})
 }
 
-// A mail that a node wrote whose clock is ahead is due at once.
+// A mail written by a node whose clock is ahead is due at once.
 func TestMailOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -111,7 +111,7 @@ func TestMailOfAClockThatIsAhead(t *testing.T) {
 	})
 }
 
-// A mail of an account that was closed meanwhile has no address to go to, and keeps no other from its own.
+// A mail to an account that was closed meanwhile has no address, and does not block other mails.
 func TestMailOfAClosedAccount(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		closed, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "eve@example.com"})

@@ -21,7 +21,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// raw is the database itself, past the store.
+// raw is the database itself, bypassing the store.
 func raw(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	driver, name := "pgx", url
@@ -82,7 +82,7 @@ func tables(t *testing.T, db *sql.DB, url string) []string {
 	return names
 }
 
-// holding is the tables in which any of the words stands, in whatever column and case.
+// holding returns the tables that contain any of the words, in whatever column and case.
 func holding(t *testing.T, db *sql.DB, url string, words ...string) []string {
 	t.Helper()
 	var list []string
@@ -98,10 +98,10 @@ func holding(t *testing.T, db *sql.DB, url string, words ...string) []string {
 	return list
 }
 
-// personOf is what may be said of an account's person anywhere.
+// personOf is what may be stored anywhere about an account's person.
 var personOf = []string{"Ada@Example.com", "Lovelace", "ada.new@example.com"}
 
-// fillPerson makes an account of which something stands in every table that can hold anything of it.
+// fillPerson makes an account with data in every table that can hold any about it.
 func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 	t.Helper()
 	ctx := t.Context()
@@ -151,7 +151,7 @@ func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 	return a
 }
 
-// counters is where a counter stands that was changed just now.
+// counters is the table that has a counter which was just changed.
 func counters(st *store.Store) string {
 	if st.Dialect() == store.SQLite {
 		return "quota_log"
@@ -159,7 +159,7 @@ func counters(st *store.Store) string {
 	return "quota_counters"
 }
 
-// After an account is deleted, no table holds its person's address or name any more.
+// After an account is deleted, no table contains its person's address or name.
 func TestDeletedAccountIsForgotten(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -167,7 +167,7 @@ func TestDeletedAccountIsForgotten(t *testing.T) {
 		a := fillPerson(t, st, db)
 		before := []string{"account_flags", "accounts", "api_keys", "billing_accounts", "links", "mails", "stripe_events"}
 		if got := holding(t, db, url, personOf...); !slices.Equal(got, before) {
-			t.Fatalf("before: %v, want %v", got, before) // else the scan sees nothing, or the test lacks a table
+			t.Fatalf("before: %v, want %v", got, before) // the scan misses something, or the test lacks a table
 		}
 		other, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "bob@example.com", Name: "bob's", Create: true})
 		if err != nil {
@@ -180,7 +180,7 @@ func TestDeletedAccountIsForgotten(t *testing.T) {
 		if got := holding(t, db, url, personOf...); len(got) > 0 {
 			t.Errorf("the address or the name still stands in %v", got)
 		}
-		// What stays knows the account by its id alone: docs/decisions/0013-audit.md says why each does.
+		// What stays refers to the account only by its id; docs/decisions/0013-audit.md says why each does.
 		stays := []string{"account_changes", "account_flags", "accounts", "api_keys", "audit_entries", "billing_accounts", "departures", "leases", counters(st), "stripe_events", "usage_days", "usage_warnings"}
 		if got := holding(t, db, url, a.ID); !slices.Equal(got, stays) {
 			t.Errorf("its id stands in %v, want %v", got, stays)
@@ -198,7 +198,7 @@ func TestDeletedAccountIsForgotten(t *testing.T) {
 	})
 }
 
-// A sync or a checkout that began before its account was deleted does not bring back what was forgotten.
+// A sync or checkout that began before its account was deleted does not bring back what was forgotten.
 func TestDeletedAccountStaysForgotten(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -219,7 +219,7 @@ func TestDeletedAccountStaysForgotten(t *testing.T) {
 		if b, err := st.BillingAccount(ctx, a.ID); err != nil || b.SessionURL == nil {
 			t.Fatalf("%+v %v", b, err)
 		}
-		if _, err := st.DeleteAccount(ctx, a.ID); err != nil { // while Stripe is asked
+		if _, err := st.DeleteAccount(ctx, a.ID); err != nil { // while Stripe is being asked
 			t.Fatal(err)
 		}
 		forgotten := func(after string) {
@@ -248,8 +248,8 @@ func TestDeletedAccountStaysForgotten(t *testing.T) {
 	})
 }
 
-// Nothing is held about an account that its export leaves out: a table or column that is new must find its place there,
-// and in what deleting takes away.
+// Everything held about an account is in its export: a new table or column must get its place there, and
+// in what deletion removes.
 func TestRecordIsWhole(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -266,7 +266,7 @@ func TestRecordIsWhole(t *testing.T) {
 		if r.Warnings[0].Percent != 80 || r.Usage[0].Requests != 7 {
 			t.Errorf("%+v %+v", r.Warnings, r.Usage)
 		}
-		// Left out: what only tells nodes and clocks how to go on, and departures, which begin where an account ends.
+		// Left out: technical data for nodes and clocks, and departures, which begin when an account ends.
 		exported := []string{"account_flags", "accounts", "api_keys", "audit_entries", "billing_accounts", "links", "mails", "sessions", "stripe_events", "usage_days", "usage_warnings"}
 		technical := []string{"account_changes", "leases", counters(st)}
 		want := slices.Sorted(slices.Values(slices.Concat(exported, technical)))
@@ -276,7 +276,7 @@ func TestRecordIsWhole(t *testing.T) {
 	})
 }
 
-// Of what is deleted nothing stays in SQLite's file.
+// Nothing that was deleted stays in SQLite's file.
 func TestDeletedIsOverwritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lottery.db")

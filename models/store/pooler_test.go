@@ -14,8 +14,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A pooler takes a connection at once, and has an answer when it has a session of PostgreSQL for it: that is waited for as
-// long as for a connection, and whoever waits is told what to do.
+// A pooler accepts a connection at once, but answers only when it has a PostgreSQL session for it. That is waited for
+// as long as a connection would be, and the error says what to do.
 func TestPoolerWithoutASession(t *testing.T) {
 	t.Parallel()
 	address := listening(t, func(client net.Conn) {
@@ -36,8 +36,8 @@ func TestPoolerWithoutASession(t *testing.T) {
 	}
 }
 
-// What was prepared in one session is not there in another: a pooler that changes them is named, and not a database that
-// does not answer.
+// Statements prepared in one session are missing in another: the error names a pooler that switches sessions, not a
+// database that does not answer.
 func TestPoolerThatChangesSessions(t *testing.T) {
 	t.Parallel()
 	st := storetest.OpenURL(t, storetest.NewPostgres(t), store.Options{})

@@ -9,8 +9,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// BenchmarkQuotaContact is what one contact with the counters costs that serves so many of 100,000 accounts, on SQLite its
-// part of the compaction of the log among it.
+// BenchmarkQuotaContact measures one contact with the counters that serves a number of 100,000 accounts; on SQLite this
+// includes its share of compacting the log.
 func BenchmarkQuotaContact(b *testing.B) {
 	const all = 100_000
 	keys := make([]string, all)

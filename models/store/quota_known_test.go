@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Where there were too many counters, those that are dropped are asked for again, one by one: nobody takes them for zero, nor
-// reads all once more.
+// If there were too many counters, dropped ones are queried again one by one: they are neither taken for
+// zero nor all read again.
 func TestKnownCountersAreTooMany(t *testing.T) {
 	t.Parallel()
 	const today = 86_400

@@ -14,8 +14,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Three processes count on one SQLite file, compact its log as it grows, start anew, and look at counters without the write
-// lock, over some midnights: what each says is always what a map of all that was done says.
+// Three processes count on one SQLite file, compact its log as it grows, restart, and read counters without the write
+// lock, across several midnights: each always agrees with a map of everything that was done.
 func TestQuotaLog(t *testing.T) {
 	t.Parallel()
 	const keys, steps = 700, 4_000
@@ -37,7 +37,7 @@ func TestQuotaLog(t *testing.T) {
 	for step := range steps {
 		n := rng.IntN(len(nodes))
 		if step > 1000 && step < 2700 {
-			n = rng.IntN(2) // the third hears nothing for so long that the log is compacted meanwhile
+			n = rng.IntN(2) // the third sees nothing for so long that the log is compacted meanwhile
 		}
 		st := nodes[n]
 		switch {
@@ -112,8 +112,7 @@ func TestQuotaLog(t *testing.T) {
 	}
 }
 
-// Counters of many accounts are compacted while they are counted; a process that is opened then says what the others
-// said.
+// Counters of many accounts are compacted while counting goes on; a process opened afterwards agrees with the others.
 func TestQuotaLogOfManyAccounts(t *testing.T) {
 	t.Parallel()
 	const accounts, batch, limit = 8_000, 500, 5
@@ -121,7 +120,7 @@ func TestQuotaLogOfManyAccounts(t *testing.T) {
 	st := storetest.OpenURL(t, url, store.Options{})
 	var granted atomic.Int64
 	var group sync.WaitGroup
-	for range 2 { // side by side
+	for range 2 { // concurrently
 		group.Go(func() {
 			for at := 0; at < 4*accounts; at += batch {
 				ops := make([]store.QuotaOp, batch)
@@ -156,7 +155,7 @@ func TestQuotaLogOfManyAccounts(t *testing.T) {
 	}
 }
 
-// A contact compacts a little of the log: requests wait for it.
+// A contact compacts only a little of the log, since requests wait for it.
 func TestQuotaLogIsCompactedInSteps(t *testing.T) {
 	t.Parallel()
 	const accounts, batch, mostTaken = 20_000, 20, 1_000
@@ -197,8 +196,8 @@ func TestQuotaLogIsCompactedInSteps(t *testing.T) {
 	}
 }
 
-// What another process compacts, and counts right after that, is not missed by one that has seen all before: the newest row
-// of the log stays, so that no later one has its id.
+// A process that had seen everything does not miss what another compacts and then counts: the newest row of the log
+// stays, so that no later row gets its id.
 func TestQuotaLogIsCompactedByAnother(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -245,7 +244,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	take := store.QuotaOp{Kind: store.QuotaTake, Need: 1, Limit: 100}
 	ignore := func(store.QuotaResult) {}
 	all(st, "stored", stored, take, ignore)
-	if _, err := st.PruneUsage(t.Context()); err != nil { // compacts all: the new day forgets these
+	if _, err := st.PruneUsage(t.Context()); err != nil { // compacts everything: the new day forgets these
 		t.Fatal(err)
 	}
 	for range times {
@@ -255,7 +254,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	var rows, before int
 	db := raw(t, url)
 	for contact := range 500 {
-		if contact == 1 { // it has begun to look
+		if contact == 1 { // the compaction has begun to look
 			c.at.Add(int64(day / time.Second))
 		}
 		applyQuota(t, st, one)
@@ -263,7 +262,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 			t.Fatal(err)
 		}
 		if rows < before {
-			break // it is done
+			break // done
 		}
 		before = rows
 	}
@@ -282,7 +281,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	}
 }
 
-// The log is compacted also while each contact is about an account that was not known before.
+// The log is compacted even if each contact is about an account that was not known before.
 func TestQuotaLogIsCompactedAmongNewAccounts(t *testing.T) {
 	t.Parallel()
 	const contacts, fresh = 1_050, 100 // a compaction is due after 1,000
@@ -301,7 +300,7 @@ func TestQuotaLogIsCompactedAmongNewAccounts(t *testing.T) {
 	}
 }
 
-// A batch counts in the day at which it holds the write lock, not in that at which it began to wait for it.
+// A batch counts on the day on which it gets the write lock, not on the day on which it began to wait.
 func TestQuotaTimeIsOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -327,8 +326,8 @@ func TestQuotaTimeIsOfTheTransaction(t *testing.T) {
 	}
 }
 
-// A process that starts when many accounts were counted today, and most of that is compacted, knows what each of them used
-// today: it asks for some, and reads the day as a whole when they become many. What the log says is newer than that.
+// A process that starts after many accounts were counted today, mostly compacted by now, knows what each used today: it
+// queries some, and reads the whole day when they become many. Values in the log are newer than those.
 func TestQuotaOfADayIsReadAsAWhole(t *testing.T) {
 	t.Parallel()
 	const accounts, batch = 3_000, 100
@@ -350,7 +349,7 @@ func TestQuotaOfADayIsReadAsAWhole(t *testing.T) {
 		}
 	}
 	before := storetest.OpenURL(t, url, store.Options{Now: c.now})
-	for _, more := range []int64{7, 0} { // yesterday more than today
+	for _, more := range []int64{7, 0} { // more yesterday than today
 		all(before, func(i int) store.QuotaOp {
 			return store.QuotaOp{Kind: store.QuotaTake, Need: used(i) + more, Limit: 100}
 		}, func(int, store.QuotaResult) {})

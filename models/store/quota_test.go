@@ -18,7 +18,7 @@ import (
 
 const day = 24 * time.Hour
 
-// quotaClock is a ledger's clock that stands where a test puts it.
+// quotaClock is a ledger's clock that a test sets.
 type quotaClock struct{ at atomic.Int64 }
 
 func (c *quotaClock) now() time.Time      { return time.Unix(c.at.Load(), 0).UTC() }
@@ -33,8 +33,8 @@ func applyQuota(t *testing.T, st *store.Store, ops ...store.QuotaOp) []store.Quo
 	return results
 }
 
-// A take grants what is needed while the limit allows, and in advance at most a sixteenth of what is left after
-// it, what was used of late, and nothing from 256 left.
+// A take grants what is needed while the limit allows. In advance it grants at most a sixteenth of what is then left,
+// at most the recent use, and nothing if 256 or fewer are left.
 func TestQuotaTake(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -45,7 +45,7 @@ func TestQuotaTake(t *testing.T) {
 		{used: 99, need: 1, limit: 100, want: 1},
 		{used: 100, need: 1, limit: 100, want: 0},
 		{used: 98, need: 5, limit: 100, want: 2},
-		{used: 3000, need: 1, limit: 100, want: 0}, // a downgrade
+		{used: 3000, need: 1, limit: 100, want: 0}, // after a downgrade
 		{used: 0, need: 1, limit: 0, want: 0},
 		{used: 0, need: 0, recent: 1000, limit: 100, want: 0},
 		{used: 0, need: 1, recent: 1000, limit: 257, want: 1},          // 256 left
@@ -75,8 +75,7 @@ func TestQuotaTake(t *testing.T) {
 	})
 }
 
-// Operations of one batch act in their order, on one key and on several, on the day that they name or on the
-// clock's.
+// Operations of one batch act in order, on one key and on several, on the day that they name or on the clock's.
 func TestQuotaBatch(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -129,7 +128,7 @@ func TestQuotaBatch(t *testing.T) {
 				}
 			}
 		}
-		// Midnight, and periods other than the day.
+		// Midnight, and periods other than a day.
 		c.at.Store(today.AddDate(0, 0, 1).Unix() + 5)
 		if r := applyQuota(t, st, take("b", 1, 100))[0]; r.Used != 1 || r.Start != today.AddDate(0, 0, 1).Unix() {
 			t.Errorf("after midnight: %+v", r)
@@ -140,8 +139,8 @@ func TestQuotaBatch(t *testing.T) {
 	})
 }
 
-// Many nodes count the same accounts in batches, each in an order of its own, and the rows are not there yet, as
-// after midnight. Nothing is lost, nothing is granted twice, nobody waits for ever.
+// Many nodes count the same accounts in batches, each in its own order, before the rows exist, as after midnight.
+// Nothing is lost, nothing is granted twice, and nobody waits forever.
 func TestQuotaConcurrentBatches(t *testing.T) {
 	t.Parallel()
 	const nodes, rounds, accounts, limit = 12, 100, 6, 20
@@ -150,7 +149,7 @@ func TestQuotaConcurrentBatches(t *testing.T) {
 		var group sync.WaitGroup
 		for range nodes {
 			group.Go(func() {
-				for round := range rounds { // each round has accounts of its own: new rows again
+				for round := range rounds { // each round has its own accounts, and so new rows
 					for range 3 {
 						ops := make([]store.QuotaOp, 0, accounts)
 						order := rand.Perm(accounts)
@@ -183,7 +182,7 @@ func TestQuotaConcurrentBatches(t *testing.T) {
 	})
 }
 
-// Nodes that change two days of one counter in one batch, in whatever order, never wait for each other.
+// Nodes that change two days of one counter in one batch, in whatever order, never block each other.
 func TestQuotaDaysOfOneCounter(t *testing.T) {
 	t.Parallel()
 	const nodes, rounds = 8, 100
@@ -225,7 +224,7 @@ func TestQuotaDaysOfOneCounter(t *testing.T) {
 	})
 }
 
-// A connection that first counted when there were no counters does not go on reading many of them for each.
+// A connection that first counted when there were no counters does not keep scanning many of them for each.
 func TestQuotaReadsByIndex(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -250,7 +249,7 @@ func TestQuotaReadsByIndex(t *testing.T) {
 			applyQuota(t, st, ops...)
 		}
 	}
-	if err := st.Close(); err != nil { // sessions tell what they read when they end
+	if err := st.Close(); err != nil { // sessions report what they read when they end
 		t.Fatal(err)
 	}
 	var lookUps, read int64
@@ -269,7 +268,7 @@ func TestQuotaReadsByIndex(t *testing.T) {
 	}
 }
 
-// applyPatiently tries again when SQLite's write lock was not to be had at once, as nodes do.
+// applyPatiently retries if SQLite's write lock is taken, as nodes do.
 func applyPatiently(st *store.Store, ops []store.QuotaOp) (results []store.QuotaResult, err error) {
 	if st.Dialect() == store.Postgres {
 		results, _, err = st.ApplyQuota(context.Background(), ops)

@@ -11,8 +11,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A file that is moved away, or replaced by another one, under those who have it open is told of by whatever looks for
-// changes; back in its place it is itself again.
+// A file that is moved or replaced while it is open is reported by whatever looks for changes; once it is back in its
+// place, everything works again.
 func TestReplacedFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lottery.db")

@@ -12,7 +12,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Rotated keys that still work have a bound; without grace a key can always be rotated.
+// The number of rotated keys that still work is bounded; without grace a key can always be rotated.
 func TestRotatedKeysHaveABound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -47,7 +47,7 @@ func TestRotatedKeysHaveABound(t *testing.T) {
 	})
 }
 
-// Who rotates a key that cannot be rotated reads why, and what helps.
+// The error for a key that cannot be rotated says why, and what to do.
 func TestKeysThatCannotBeRotated(t *testing.T) {
 	t.Parallel()
 	var ahead atomic.Int64
@@ -86,7 +86,7 @@ func TestKeysThatCannotBeRotated(t *testing.T) {
 	}
 }
 
-// The bound holds when keys of an account are rotated at the same moment.
+// The bound holds if keys of an account are rotated concurrently.
 func TestRotatedKeysHaveABoundAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -108,7 +108,7 @@ func TestRotatedKeysHaveABoundAtOnce(t *testing.T) {
 			last = fresh.ID
 		}
 		var warm, rotate sync.WaitGroup
-		for range 16 { // the pool's connections are open then, and none waits for another to be made
+		for range 16 { // opens the pool's connections, so that none has to be made below
 			warm.Go(func() {
 				for range 50 {
 					_, _ = st.Keys(t.Context(), "")
@@ -131,9 +131,9 @@ func TestRotatedKeysHaveABoundAtOnce(t *testing.T) {
 	})
 }
 
-// Keys that have expired, were revoked or are in their grace leave room for others, up to the plan's number. What replaces a
-// key expires when it would have; a key that is replaced without grace is revoked by the row itself, whatever the clocks say;
-// who revokes again changes nothing. Every change is told to the nodes.
+// Keys that have expired, were revoked or are in their grace period leave room for others, up to the plan's number. A
+// successor has its predecessor's expiry; a key replaced without grace is revoked in its row, whatever the clocks say;
+// revoking again changes nothing. Every change is signalled to the nodes.
 func TestRoomForKeys(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
@@ -164,7 +164,7 @@ func TestRoomForKeys(t *testing.T) {
 			t.Fatalf("%+v for %+v, %v", fresh.APIKey, old, err)
 		}
 		told("a rotation", true)
-		create(models.CodeConflict, nil) // the old one in its grace does not count, the new one does
+		create(models.CodeConflict, nil) // the old key, in its grace period, does not count; the new one does
 
 		if _, _, err := st.RotateKey(ctx, second.ID, 0); err != nil {
 			t.Fatal(err)

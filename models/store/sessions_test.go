@@ -9,7 +9,7 @@ import (
 	"lottery/models/store"
 )
 
-// createLink notes a link to an address, and is the hash of its token.
+// createLink records a link to an address and returns the hash of its token.
 func createLink(t *testing.T, st *store.Store, in store.NewLink) [32]byte {
 	t.Helper()
 	in.Hash, in.PerHour = secret.Hash(secret.NewID("lnk_")), 9
@@ -19,7 +19,7 @@ func createLink(t *testing.T, st *store.Store, in store.NewLink) [32]byte {
 	return in.Hash
 }
 
-// signIn opens a session of that name, in a browser whose session before was another one; "" = it had none.
+// signIn opens a session of that name in a browser whose previous session was before; "" = none.
 func signIn(t *testing.T, st *store.Store, email, session, before string) models.Account {
 	t.Helper()
 	in := store.SignIn{
@@ -35,7 +35,7 @@ func signIn(t *testing.T, st *store.Store, email, session, before string) models
 	return done.Account
 }
 
-// lives tells whether somebody is signed in by a session.
+// lives reports whether a session signs somebody in.
 func lives(t *testing.T, st *store.Store, session string) bool {
 	t.Helper()
 	_, err := st.Visitor(t.Context(), secret.Hash(session))
@@ -45,7 +45,7 @@ func lives(t *testing.T, st *store.Store, session string) bool {
 	return err == nil
 }
 
-// A link signs somebody in for as long as it lives, whatever page of it was opened before; and one that confirms a new
+// A link signs somebody in as long as it lives, even if it was looked at before; one that confirms a new
 // address signs nobody in.
 func TestLinksThatSignNobodyIn(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
@@ -71,7 +71,7 @@ func TestLinksThatSignNobodyIn(t *testing.T) {
 	})
 }
 
-// Whoever signs in leaves the session that the browser had, and no other.
+// Signing in ends the session that the browser had, and no other.
 func TestSignInEndsTheSessionBefore(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, _ func(time.Duration)) {
 		signIn(t, st, "ann@example.com", "at home", "")
@@ -83,7 +83,7 @@ func TestSignInEndsTheSessionBefore(t *testing.T) {
 	})
 }
 
-// Sessions are listed as long as they live, those that were used last first; nobody ends another's.
+// Sessions are listed while they live, most recently used first; nobody can end another account's.
 func TestSessionsOfAnAccount(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()

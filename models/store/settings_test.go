@@ -9,15 +9,15 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// setDatabase sets something for all sessions of url's database that begin from then on.
+// setDatabase changes a setting for all later sessions of url's database.
 func setDatabase(t *testing.T, url, setting string) {
 	t.Helper()
 	const do = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET "
 	change(t, "pgx", url+"&default_transaction_read_only=off", do+strings.ReplaceAll(setting, "'", "''")+"', current_database()); END $$")
 }
 
-// A node that connects while nothing may be written writes when it may again; it does not go on with what it has
-// connected meanwhile, beside others that write.
+// A node that connects while nothing may be written can write once that is allowed again: it does not keep the
+// connections made meanwhile next to others that write.
 func TestReadOnlyForAWhile(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -42,7 +42,7 @@ func TestReadOnlyForAWhile(t *testing.T) {
 	storetest.Until(t, "a change after that", func() bool { return suspend() == nil })
 }
 
-// Texts are kept as they are, whatever sessions of the database are set to.
+// Texts are stored unchanged, whatever the session settings of the database.
 func TestTextsAreUTF8(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -58,7 +58,7 @@ func TestTextsAreUTF8(t *testing.T) {
 	}
 }
 
-// A schema that is not there is told as that.
+// A missing schema is reported as such.
 func TestNoSchema(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

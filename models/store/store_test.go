@@ -41,7 +41,7 @@ func TestPrepareSeedsTheGamesOnce(t *testing.T) {
 	})
 }
 
-// Ids are in the order of their bytes whatever the server's collation: the tests' PostgreSQL ignores hyphens.
+// Ids are in byte order whatever the server's collation: the tests' PostgreSQL ignores hyphens.
 func TestGamesAreInByteOrder(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -72,7 +72,7 @@ func TestGamesAreInByteOrder(t *testing.T) {
 	})
 }
 
-// What only one of the databases would refuse, or refuse in its own words, is refused before.
+// What only one of the databases would refuse, or each in its own words, is refused beforehand.
 func TestNamesAreText(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -104,7 +104,7 @@ func TestNamesAreText(t *testing.T) {
 	})
 }
 
-// A percent sign begins no escape in a path.
+// A percent sign in a path does not begin an escape.
 func TestPathOfSQLiteIsTakenAsItIs(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "50%25 a", "lottery%20.db")

@@ -100,7 +100,7 @@ func TestUsageTop(t *testing.T) {
 	})
 }
 
-// Nodes that add to the same rows, named in different orders, neither lose a count nor block each other for good.
+// Nodes that add to the same rows, named in different orders, neither lose a count nor deadlock.
 func TestUsageOfManyNodes(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -176,7 +176,7 @@ func TestPruneUsage(t *testing.T) {
 		})
 		ctx := context.Background()
 		var rows []models.UsageDay
-		for i := range 1200 { // more than one call takes
+		for i := range 1200 { // more than one call deletes
 			rows = append(rows, row("a", march-1-models.Date(i), "/v1/games", 2, 1))
 		}
 		addUsage(t, st, append(rows, row("a", march, "/v1/games", 2, 1))...)
