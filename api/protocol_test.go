@@ -29,7 +29,7 @@ func TestCORS(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/v1/draws/date/2024-02-29", "/v1/nothing", "/v1/games/"} { // that there is no such path can be read then
+	for _, path := range []string{"/v1/draws/date/2024-02-29", "/v1/nothing", "/v1/games/"} { // so that a page can read that there is no such path
 		res := s.do(t, http.MethodOptions, path, map[string]string{
 			"X-API-Key": "", "Origin": "https://example.com", "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key",
 		})

@@ -82,7 +82,7 @@ func EmailKey(address string) string {
 
 // ParseEmail checks a bare address and returns it with its comparison key. The domain must be a name with a dot. Names
 // without one, and addresses of machines (ada@localhost, ada@[127.0.0.1], ada@127.0.0.1), would let a stranger decide
-// where in its own network the operator's mail server connects to.
+// where in its own network the operator's mail server connects.
 func ParseEmail(s string) (email, key string, err error) {
 	s = strings.TrimSpace(s)
 	parsed, err := mail.ParseAddress(s)

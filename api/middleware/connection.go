@@ -37,7 +37,7 @@ type connection struct {
 
 	mu      sync.Mutex // guards what follows
 	writeBy int64
-	stuck   struct { // for so many steps the same piece has been being written, or the client has been waited for
+	stuck   struct { // for how many steps this write, or the wait for the rest of a request, has lasted
 		write uint64
 		steps int
 		waits int

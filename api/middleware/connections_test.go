@@ -114,7 +114,7 @@ func isTimeout(err error) bool {
 // client that reads them is not.
 func TestStalledReadersAreCut(t *testing.T) {
 	t.Parallel()
-	for path, answer := range map[string][]byte{"/large": make([]byte, 64<<20), "/small": make([]byte, 2<<10)} { // the large is more than the system's buffers
+	for path, answer := range map[string][]byte{"/large": make([]byte, 64<<20), "/small": make([]byte, 2<<10)} { // the large one exceeds the system's buffers
 		t.Run(path[1:], func(t *testing.T) {
 			t.Parallel()
 			server, conns := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

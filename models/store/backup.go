@@ -128,7 +128,7 @@ func backupSQLite(ctx context.Context, path, target string) error {
 	switch {
 	case diskFull(err): // it only reads the database
 		return models.Errorf(models.CodeUnavailable, "there is not enough space for the backup in %s: free up space, or give a file on another disk", filepath.Dir(target))
-	case damaged(err): // no copy of a damaged database passes for a backup
+	case damaged(err): // a copy of a damaged database must not pass for a backup
 		return unavailable(fmt.Errorf("copy %s: %w", path, err))
 	case err != nil:
 		return fmt.Errorf("copy %s: %w", path, err)
@@ -150,7 +150,7 @@ func backupPostgres(ctx context.Context, databaseURL string, target *os.File) er
 	cmd := exec.CommandContext(ctx, pgDump, "--format=custom", "--no-password", "--dbname="+address)
 	cmd.Env = os.Environ()
 	if password != "" {
-		cmd.Env = append(cmd.Env, "PGPASSWORD="+password) // argv is for everybody to see
+		cmd.Env = append(cmd.Env, "PGPASSWORD="+password) // everybody can see argv
 	}
 	cmd.Stdout, cmd.Stderr = target, &complaints
 	if err := cmd.Run(); err != nil {
@@ -160,7 +160,7 @@ func backupPostgres(ctx context.Context, databaseURL string, target *os.File) er
 	return nil
 }
 
-// libpqURL is databaseURL for PostgreSQL's own programs: without the password, which it gives apart, and
+// libpqURL returns databaseURL for PostgreSQL's own programs: without the password, which it returns separately, and
 // without the parameters that only the Go driver knows.
 func libpqURL(databaseURL string) (address, password string, err error) {
 	u, err := url.Parse(databaseURL)
@@ -184,7 +184,7 @@ func libpqURL(databaseURL string) (address, password string, err error) {
 			query.Del(name)
 		}
 	}
-	// libpq takes + for itself, not for a space.
+	// libpq reads + literally, not as a space.
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	return u.String(), password, nil
 }

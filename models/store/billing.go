@@ -102,8 +102,8 @@ type Billed struct {
 	Changed bool        // Stripe's plan differs from before
 }
 
-// StoreBilling stores what a sync under l found: the subscription, the plan, flags, and if the plan changed an audit
-// entry and the mails. Nodes notice a changed plan like any change of an account.
+// StoreBilling stores what a sync under l found: the subscription, the plan, with an audit entry if it changed, flags
+// and mails. Nodes notice a changed plan like any change of an account.
 func (s *Store) StoreBilling(ctx context.Context, l Lease, c BillingChange) (Billed, error) {
 	var out Billed
 	err := s.under(ctx, l, func(tx *gorm.DB) error {

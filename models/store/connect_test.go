@@ -20,8 +20,8 @@ func TestConnectTimeout(t *testing.T) {
 	}
 }
 
-// InSession lets tests outside this package see a session's settings, before, within and after
-// one with giveUpDeadClient.
+// InSession lets tests outside this package see a session's settings before, within and after a transaction with
+// giveUpDeadClient.
 func (s *Store) InSession(ctx context.Context, query string) (before, within, after []string, err error) {
 	ask := func(tx *gorm.DB, to *[]string) error { return tx.Raw(query).Scan(to).Error }
 	err = errors.Join(ask(s.reader(ctx), &before), s.transaction(ctx, func(tx *gorm.DB) error {

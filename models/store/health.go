@@ -106,7 +106,8 @@ func hasTable(tx *gorm.DB, name string) (there bool, err error) {
 	return there, err
 }
 
-// mayMakeTables returns an error if PostgreSQL has no schema to create tables in or, with the text refused, denies it.
+// mayMakeTables returns an error if PostgreSQL has no schema to create tables in, or does not let its user: then the
+// error says refused.
 func mayMakeTables(tx *gorm.DB, refused string) error {
 	var may *bool // nil = there is no such schema
 	err := tx.Raw("SELECT has_schema_privilege(current_schema(), 'CREATE')").Scan(&may).Error

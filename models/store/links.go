@@ -12,7 +12,7 @@ import (
 	"lottery/models/secret"
 )
 
-// linksKept is how long links are kept after they were made; too many requests for links are noticed within an hour.
+// linksKept is how long links are kept after they were made; the hourly limit needs them for an hour.
 const linksKept = 24 * time.Hour
 
 // NewLink is the input of CreateLink.
@@ -173,7 +173,7 @@ func (s *Store) spend(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (m
 	return l, tx.Take(&l, "hash = ?", hash[:]).Error
 }
 
-// SignIn is the input of SignIn.
+// SignIn is the input of Store.SignIn.
 type SignIn struct {
 	Link     [32]byte // SHA-256 of the link's token
 	Session  [32]byte // SHA-256 of the new session's token
@@ -183,7 +183,7 @@ type SignIn struct {
 	FirstKey bool     // make a key for a new account, if its plan allows one
 }
 
-// SignedIn is the result of SignIn.
+// SignedIn is the result of Store.SignIn.
 type SignedIn struct {
 	Account models.Account
 	Link    models.Link
