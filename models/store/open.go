@@ -352,8 +352,7 @@ const (
 
 // denied returns the remedy if PostgreSQL says that its user may not do something, with insufficient_privilege or
 // read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), or that the prepared
-// statements of a session are another session's; "" = something else. Since release 15, a user who was only created,
-// and owns nothing, may not create tables.
+// statements of a session are another session's; "" = something else.
 func denied(err error) string {
 	const noRight, readOnly, preparedAlready, notPrepared = "42501", "25006", "42P05", "26000"
 	pg, _ := errors.AsType[*pgconn.PgError](err)
@@ -389,9 +388,8 @@ func damaged(err error) bool {
 	return ok && (pg.Code == "XX001" || pg.Code == "XX002")
 }
 
-// diskFull reports whether err is SQLITE_FULL, or SQLITE_IOERR_SHMSIZE, about the file that SQLite creates next to the
-// database to open it (https://sqlite.org/rescode.html), or disk_full
-// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// diskFull reports whether err is SQLITE_FULL, SQLITE_IOERR_SHMSIZE (the file that SQLite makes to open the database,
+// https://sqlite.org/rescode.html) or disk_full (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 func diskFull(err error) bool {
 	const sqliteFull, sqliteShmSize, postgresFull = 13, 4874, "53100"
 	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
