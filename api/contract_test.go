@@ -290,7 +290,7 @@ func validate(t *testing.T, router routers.Router, path string, res *httptest.Re
 	return route.Path
 }
 
-// everyonesHeaders are those of HTTP and of browsers, which no document lists.
+// everyonesHeaders are the headers of HTTP and browsers, which API documents do not list.
 var everyonesHeaders = []string{"Content-Type", "Content-Length", "X-Content-Type-Options"}
 
 func short(s string) string { return s[:min(len(s), 300)] }

@@ -29,8 +29,8 @@ type Front struct {
 	inFlight atomic.Int64
 	_        [cacheLine]byte
 	pages    atomic.Int64
-	forms    atomic.Int64 // requests for pages that have a body
-	bodies   atomic.Int64 // other requests that have a body
+	forms    atomic.Int64 // page requests with a body
+	bodies   atomic.Int64 // other requests with a body
 }
 
 // cacheLine is the unit, in bytes, in which cores share memory.

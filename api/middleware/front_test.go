@@ -14,7 +14,7 @@ import (
 	"lottery/api/middleware"
 )
 
-// gated is a server whose answers wait until the test lets them go, behind a Front that allows most requests.
+// gated is a server whose answers wait until the test lets them go, behind a Front with most places.
 func gated(t *testing.T, most int) (base string, arrived <-chan struct{}, letGo chan<- struct{}, r *prometheus.Registry) {
 	t.Helper()
 	in, out := make(chan struct{}, 100), make(chan struct{})

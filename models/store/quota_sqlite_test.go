@@ -220,7 +220,7 @@ func TestQuotaLogIsCompactedByAnother(t *testing.T) {
 	look(3)
 }
 
-// A day that begins while the log is being compacted loses none of the day before.
+// If a day begins while the log is being compacted, nothing of the previous day is lost.
 func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	t.Parallel()
 	const stored, accounts, batch, times = 6_000, 12_000, 1_000, 6 // a step looks at 10,000
@@ -248,7 +248,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range times {
-		all(st, "logged", accounts, take, ignore) // the last of these is the 72,000th that is named: each of 18,000 four times
+		all(st, "logged", accounts, take, ignore) // the last one is the 72,000th counter named: 18,000 counters four times each
 	}
 	one := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_one", Period: day, Need: 1, Limit: 1000}
 	var rows, before int
