@@ -9,27 +9,28 @@ import (
 	"strings"
 )
 
-// answers looks at what comes back from Stripe, or from who stands in its place, before the SDK reads it. The SDK takes
-// any JSON for what was asked for, `{}` for a list without anything in it: an account that pays would lose its plan. And
-// of what it cannot read it puts a piece into its errors, which are logged.
+// answers checks the responses from Stripe, or from whatever stands in its place, before the SDK reads them. The SDK
+// accepts any JSON as the object asked for: it would read `{}` as an empty list, and a paying account would lose its
+// plan. And it quotes what it cannot read in its errors, which are logged.
 type answers struct{ next http.RoundTripper }
 
-// strange is an answer that cannot be Stripe's, in words that hold nothing of it.
+// strange is the error for a response that cannot be Stripe's. Its text contains nothing of that response.
 type strange string
 
 func (e strange) Error() string { return string(e) }
 
-// mostAnswer is how long an answer may be: a page of a hundred subscriptions has half a megabyte.
+// mostAnswer is the longest accepted response, in bytes; a page of a hundred subscriptions takes half a megabyte.
 const mostAnswer = 16 << 20
 
-// kinds is what is asked of Stripe, by address: objects of a kind, or with GET and no id lists of them.
+// kinds maps a path of Stripe's API to the kind of object found there. A GET of the path itself, without an id, returns
+// a list of them (/v1/account excepted).
 var kinds = map[string]string{
 	"/v1/account": "account", "/v1/billing_portal/configurations": "billing_portal.configuration", "/v1/billing_portal/sessions": "billing_portal.session",
 	"/v1/charges": "charge", "/v1/checkout/sessions": "checkout.session", "/v1/customers": "customer", "/v1/disputes": "dispute", "/v1/invoices": "invoice",
 	"/v1/prices": "price", "/v1/products": "product", "/v1/subscriptions": "subscription", "/v1/webhook_endpoints": "webhook_endpoint",
 }
 
-// wanted is the kind of object that a request asks for: "list" for several, "" where that is not known.
+// wanted returns the kind of object that a request asks for: "list" for several, "" if unknown.
 func wanted(r *http.Request) string {
 	for address, kind := range kinds {
 		switch {
@@ -67,8 +68,8 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// whole is an error unless body is an object of that kind ("" = of any) with its id, or a list of such. A list with a hole
-// is none: what is missing may be what somebody pays for.
+// whole returns an error unless body is an object of the given kind ("" = any) with an id, or a list of objects with
+// ids. A list with a gap is refused: the missing item may be what somebody pays for.
 func whole(body []byte, kind string) error {
 	type named struct {
 		ID string `json:"id"`
@@ -80,7 +81,7 @@ func whole(body []byte, kind string) error {
 		Data    []*named `json:"data"`
 		HasMore bool     `json:"has_more"`
 	}
-	if json.Unmarshal(body, &o) != nil { // its error may hold a piece of the answer
+	if json.Unmarshal(body, &o) != nil { // the error may quote the response
 		return strange("the response is not JSON from Stripe")
 	}
 	if o.Object == "" || kind != "" && o.Object != kind || o.Object != "list" && o.ID == "" {
@@ -100,7 +101,7 @@ func whole(body []byte, kind string) error {
 	return nil
 }
 
-// tellsError tells whether body is an error as Stripe tells it.
+// tellsError reports whether body is an error in Stripe's format.
 func tellsError(body []byte) bool {
 	var o struct {
 		Error *struct {

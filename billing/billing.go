@@ -1,8 +1,8 @@
 // Package billing moves accounts between the plans for money, through Stripe.
 //
-// An account's plan follows from one thing only: what Stripe says of its customer's subscriptions when it is asked
-// (Service.Sync). Webhooks, the page after checkout, the operator's commands and the hourly reconcile are reasons to
-// ask; nothing depends on events arriving once, in order, or at all.
+// An account's plan follows from one thing only: what Stripe answers when it is asked about the customer's
+// subscriptions (Service.Sync). Webhooks, the page after checkout, the operator's commands and the hourly reconcile are
+// only reasons to ask; nothing depends on events arriving once, in order, or at all.
 package billing
 
 import (
@@ -28,29 +28,28 @@ import (
 // APIVersion is the version of Stripe's API that stripe-go v76 speaks.
 const APIVersion = stripe.APIVersion
 
-// accountKey is the metadata by which Stripe's objects name our account.
+// accountKey is the metadata key under which Stripe's objects carry our account's id.
 const accountKey = "lottery_account"
 
-// Options is how to make a Service.
+// Options configures a Service.
 type Options struct {
 	Store     *store.Store
 	Stripe    configs.Stripe
 	PublicURL string           // of the web pages, without a trailing slash
 	Now       func() time.Time // nil = time.Now
-	// StripeNow is what Stripe's times are compared with: ends of periods, of sessions, of grace. nil = Now. It differs
-	// where Stripe's clock can be moved.
+	// StripeNow is the clock that Stripe's times are compared with: the ends of periods, sessions and grace. nil = Now.
+	// It differs from Now only where Stripe's clock can be moved, as in the sandbox.
 	StripeNow func() time.Time
 	Log       *slog.Logger
 	// Transport reaches Stripe; nil = http.DefaultTransport.
 	Transport http.RoundTripper
-	// Retries is how often the SDK sends a request again that failed on the way; the same idempotency key makes that
-	// safe.
+	// Retries is how often the SDK resends a request that failed in transit; the idempotency key makes that safe.
 	Retries int64
-	// Pace is the time between two accounts of a reconcile; 0 = what Stripe's limits allow.
+	// Pace is the pause between two accounts of a reconcile; 0 = a default that respects Stripe's rate limits.
 	Pace time.Duration
 }
 
-// Service is billing. It is safe for concurrent use, on any number of nodes.
+// Service talks to Stripe and stores what follows. It is safe for concurrent use, on any number of nodes.
 type Service struct {
 	store     *store.Store
 	api       *client.API
@@ -61,21 +60,21 @@ type Service struct {
 	log       *slog.Logger
 	pace      time.Duration
 	leaseFor  time.Duration
-	wake      chan struct{} // an event came
+	wake      chan struct{} // signalled when an event has arrived
 
 	graceEvery time.Duration // how often Run looks for accounts past their grace
 
 	busyMu sync.Mutex
-	busy   map[string]bool // customers whose events are worked on
+	busy   map[string]bool // customers whose events are being worked on
 
 	refusedMu sync.Mutex
-	refused   map[string]refusal // by the reason
+	refused   map[string]refusal // by reason
 }
 
 // requestTimeout bounds one request to Stripe.
 const requestTimeout = 10 * time.Second
 
-// New makes a Service. Nothing is sent before it is used.
+// New makes a Service. It sends nothing to Stripe.
 func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -91,7 +90,7 @@ func New(o Options) *Service {
 	}
 	backend := &stripe.BackendConfig{
 		HTTPClient:        &http.Client{Timeout: requestTimeout, Transport: answers{o.Transport}},
-		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its texts may hold what must not be logged
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its messages may contain secrets
 		MaxNetworkRetries: new(o.Retries),
 		EnableTelemetry:   new(false),
 	}
@@ -108,11 +107,12 @@ func New(o Options) *Service {
 }
 
 const (
-	// leaseFor is how long one that died blocks an account, or an event; one that lives says so thrice in that time.
+	// leaseFor is how long a process that died blocks an account or an event. A live one renews its lease three times
+	// in that time.
 	leaseFor = 15 * time.Second
-	// workFor is how long one piece of work may take.
+	// workFor bounds one piece of work under an account's lock.
 	workFor = 50 * time.Second
-	// lockWait is how long to wait for an account that is being worked on.
+	// lockWait is how long to wait for an account that another process is working on.
 	lockWait = 20 * time.Second
 )
 
@@ -146,7 +146,8 @@ func busy(accountID string, why error) error {
 	return &models.Error{Code: models.CodeUnavailable, Message: fmt.Sprintf("another process is working on the billing of account %s; try again in a moment", accountID), Err: why}
 }
 
-// hold runs fn under l, which is kept for as long as fn takes: work whose lock is lost ends.
+// hold runs fn while renewing the lease l, and ends the lease afterwards. If the lease is lost, or cannot be renewed in
+// time, fn's context is cancelled.
 func (s *Service) hold(ctx context.Context, l store.Lease, fn func(ctx context.Context, l store.Lease) error) error {
 	work, cancel := context.WithTimeout(ctx, workFor)
 	defer cancel()
@@ -168,7 +169,8 @@ func (s *Service) hold(ctx context.Context, l store.Lease, fn func(ctx context.C
 	return errors.Join(err, s.store.EndLease(after, l))
 }
 
-// safely is do; a panic in it is an error, since what Stripe answered for one customer must not end the server for all.
+// safely calls do and turns a panic into an error: an unexpected answer about one customer must not bring down the
+// server for everybody.
 func (s *Service) safely(ctx context.Context, do func() error, about ...any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -179,7 +181,7 @@ func (s *Service) safely(ctx context.Context, do func() error, about ...any) (er
 	return do()
 }
 
-// every calls do again and again until ctx ends, and then closes what it gives. A call takes at most d.
+// every calls do every d until ctx ends; then it closes the returned channel. Each call's context ends after d.
 func every(ctx context.Context, d time.Duration, do func(ctx context.Context)) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
@@ -200,7 +202,7 @@ func every(ctx context.Context, d time.Duration, do func(ctx context.Context)) <
 	return ended
 }
 
-// params is what every request to Stripe carries; key is the idempotency key of a POST.
+// params returns what every request to Stripe carries; key is the idempotency key of a POST, "" = none.
 func params(ctx context.Context, key string) stripe.Params {
 	p := stripe.Params{Context: ctx}
 	if key != "" {

@@ -20,7 +20,7 @@ type Session struct {
 	ExpiresAt time.Time
 }
 
-// sessionLeft is how much longer an open session must live to be given again.
+// sessionLeft is how much longer an open session must live to be offered again.
 const sessionLeft = 10 * time.Minute
 
 // The paths of the web pages that Stripe sends people back to.
@@ -29,9 +29,9 @@ const (
 	dashboardPath = "/dashboard"
 )
 
-// Checkout gives the account's open checkout session, or makes one. It refuses (CodeConflict) an account that has a
-// subscription that goes on, or may: it is managed in the portal; and one whose plan the operator has set: it would pay
-// for nothing.
+// Checkout returns the account's open checkout session, or makes one. It refuses (CodeConflict) an account whose
+// subscription continues, or may, since that is managed in the portal; and one whose plan the operator has set, since
+// it would pay for nothing.
 func (s *Service) Checkout(ctx context.Context, accountID string) (Session, error) {
 	var out Session
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
@@ -50,7 +50,8 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	if err != nil {
 		return Session{}, err
 	}
-	// The sessions before the subscriptions: one that is paid in between is among the open, or has its subscription.
+	// Read the sessions before the subscriptions: one that is paid in between is then still among the open ones, or
+	// already has its subscription.
 	open, err := s.openSession(ctx, &b, price.PriceID)
 	if err != nil {
 		return Session{}, err
@@ -71,13 +72,14 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 		if err := s.store.SaveBilling(ctx, l, b); err != nil {
 			return Session{}, err
 		}
-		if known { // it may pay already, or have a checkout open: nothing was read of it yet
+		if known { // it may have a subscription or an open checkout, not read yet
 			return s.checkout(ctx, l, accountID)
 		}
 	}
 	if open == nil {
 		b.DropSession()
-		if err := s.store.SaveBilling(ctx, l, b); err != nil { // what was open is closed, whether or not another one opens
+		// Whatever was open is closed by now, whether or not another one opens.
+		if err := s.store.SaveBilling(ctx, l, b); err != nil {
 			return Session{}, err
 		}
 		if open, err = s.newSession(ctx, &b, price.PriceID); err != nil {
@@ -89,8 +91,8 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	return out, s.store.SaveBilling(ctx, l, b)
 }
 
-// sellable refuses accounts that have nothing to gain by paying. open tells that a checkout is: what was only begun there is
-// paid there.
+// sellable returns an error for an account that would gain nothing by paying. open says that a checkout is open; a
+// subscription that was only begun there can still be paid there.
 func sellable(now *Standing, open bool) error {
 	a := &now.Account
 	plan, source := a.Plan()
@@ -104,7 +106,7 @@ func sellable(now *Standing, open bool) error {
 		return models.Errorf(models.CodeConflict, "a payment for account %s is being processed; wait for its result", a.ID)
 	case unfinished:
 		return models.Errorf(models.CodeConflict, "account %s already has a subscription; use the billing portal to manage it", a.ID)
-	case source == models.SourceOperator: // it stands whatever is paid
+	case source == models.SourceOperator: // the grant stands whatever is paid
 		return models.Errorf(models.CodeConflict,
 			"the operator has set the plan of account %s to %s, and paying would not change it; `lotteryadmin accounts set-plan %s billing` undoes that", a.ID, plan, a.ID)
 	default:
@@ -112,7 +114,7 @@ func sellable(now *Standing, open bool) error {
 	}
 }
 
-// currentPrice is what checkout sells.
+// currentPrice returns the price that checkout sells.
 func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
 	list, err := s.store.KnownPrices(ctx, s.cfg.Live())
 	if err != nil {
@@ -126,8 +128,8 @@ func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
 	return models.KnownPrice{}, models.Errorf(models.CodeConflict, "nothing is for sale yet: run `lotteryadmin billing setup`")
 }
 
-// openSession is the customer's open session, if it is to the price and lives long enough; every other one that is
-// open is expired. Stripe is asked rather than our own note, which misses a session whose answer got lost.
+// openSession returns the customer's open session if it sells the price and lives long enough; it expires every other
+// open one. It asks Stripe instead of relying on our own record, which lacks a session whose response was lost.
 func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, priceID string) (keep *stripe.CheckoutSession, err error) {
 	if b.CustomerID == nil {
 		return nil, nil //nolint:nilnil // there is no customer, and so no session
@@ -148,7 +150,7 @@ func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, pri
 			expire = append(expire, c.ID)
 		}
 	}
-	if err := iter.Err(); err != nil && !missing(err) { // a customer that is gone has none
+	if err := iter.Err(); err != nil && !missing(err) { // a customer that no longer exists has none
 		return nil, explained("read the open checkouts", err)
 	}
 	for _, id := range expire {
@@ -159,16 +161,17 @@ func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, pri
 	return keep, nil
 }
 
-// forgetPaid forgets b's checkout if it is not open any more: its subscription stands for it, and nobody needs to close it.
-// One that is open beside a subscription of another origin is closed: nothing is sold beside that, and whoever has the page
-// open still would pay twice. If Stripe does not tell, the next sync asks again.
+// forgetPaid drops b's checkout if it is no longer open: its subscription now represents it, and nobody needs to close
+// it. If it is still open beside a subscription that did not come from it, it is closed: whoever still has its page
+// open would pay twice. If Stripe does not answer, the next sync asks again.
 func (s *Service) forgetPaid(ctx context.Context, b *models.BillingAccount, subs []subscription) {
 	if !b.Payable(s.stripeNow()) {
 		return
 	}
 	c, err := s.api.CheckoutSessions.Get(*b.SessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
 	open := err == nil && c.Status == stripe.CheckoutSessionStatusOpen
-	if open && slices.ContainsFunc(subs, func(sub subscription) bool { // what the checkout itself began is sold, and not older
+	// A subscription that the checkout itself began has sold set, and is not older than the checkout.
+	if open && slices.ContainsFunc(subs, func(sub subscription) bool {
 		one := []subscription{sub}
 		return unfinished(one) && !begun(one) && (!sub.sold || sub.created < c.Created)
 	}) {
@@ -191,8 +194,8 @@ func sells(c *stripe.CheckoutSession, priceID string) bool {
 	return false
 }
 
-// expire closes a session, unless it is not open any more: it may be completed in this very moment. The key is another
-// one each time: an answer that was an error would be given for a day.
+// expire closes a session. It is no error if the session is no longer open: it may have been completed just now. Every
+// call uses a new idempotency key, because Stripe would repeat an error for a day.
 func (s *Service) expire(ctx context.Context, sessionID string) error {
 	_, err := s.api.CheckoutSessions.Expire(sessionID, &stripe.CheckoutSessionExpireParams{Params: params(ctx, newKey("expire"))})
 	if e, ok := errors.AsType[*stripe.Error](err); ok && e.Type == stripe.ErrorTypeInvalidRequest {
@@ -207,8 +210,8 @@ func (s *Service) expire(ctx context.Context, sessionID string) error {
 	return explained("close the open checkout", err)
 }
 
-// newSession opens a checkout. Its key is another one each time, for openSession finds one whose answer got lost: a key
-// that a restored database makes again would be answered with a session that is not open any more.
+// newSession opens a checkout. Every call uses a new idempotency key, since openSession finds a session whose response
+// was lost. A restored database could make an old key again, and Stripe would repeat a session that is no longer open.
 func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, priceID string) (*stripe.CheckoutSession, error) {
 	c, err := s.api.CheckoutSessions.New(&stripe.CheckoutSessionParams{
 		Params:            params(ctx, newKey("checkout")),
@@ -231,7 +234,7 @@ func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, pric
 	return c, nil
 }
 
-// Portal gives the address of Stripe's portal for the account: cards, invoices, cancelling.
+// Portal returns the URL of Stripe's portal for the account, where it manages cards, invoices and cancelling.
 func (s *Service) Portal(ctx context.Context, accountID string) (url string, err error) {
 	b, err := s.store.BillingAccount(ctx, accountID)
 	if err != nil {
@@ -266,22 +269,22 @@ func (s *Service) Portal(ctx context.Context, accountID string) (url string, err
 	return session.URL, nil
 }
 
-// sessionForm is how a checkout session's id looks.
+// sessionForm matches a checkout session's id.
 var sessionForm = regexp.MustCompile(`^cs_[0-9A-Za-z_]{1,200}$`)
 
-// Arrival is how somebody comes back from checkout.
+// Arrival is the state in which somebody comes back from checkout.
 type Arrival string
 
-// The ways to come back.
+// The states in which somebody comes back.
 const (
 	ArrivedPro     Arrival = "pro"     // paid: the plan is Pro
-	ArrivedPending Arrival = "pending" // the payment, or Stripe's word on it, is still under way
-	ArrivedOpen    Arrival = "open"    // nothing was paid yet
-	ArrivedLate    Arrival = "late"    // the payment failed, or what was bought or offered is over: the plan page tells it
+	ArrivedPending Arrival = "pending" // paid or being paid, but not confirmed yet
+	ArrivedOpen    Arrival = "open"    // nothing has been paid yet
+	ArrivedLate    Arrival = "late"    // the payment failed, or it is all over: the plan page tells more
 )
 
-// Return is called when somebody comes back from checkout: it does not wait for a webhook. A session that is not this
-// account's is CodeNotFound, whether or not it exists.
+// Return is called when somebody comes back from checkout; it does not wait for a webhook. If the session is not this
+// account's, the error is CodeNotFound, whether or not the session exists.
 func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arrival, Standing, error) {
 	unknown := models.Errorf(models.CodeNotFound, "this account has no such checkout")
 	if !sessionForm.MatchString(sessionID) {
@@ -291,7 +294,7 @@ func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arri
 	if err != nil {
 		return "", Standing{}, err
 	}
-	if b.CustomerID == nil { // it never went to checkout: Stripe need not be asked
+	if b.CustomerID == nil { // it never went to checkout: no need to ask Stripe
 		return "", Standing{}, unknown
 	}
 	p := &stripe.CheckoutSessionParams{Params: params(ctx, "")}
@@ -322,8 +325,8 @@ func (s *Service) Return(ctx context.Context, accountID, sessionID string) (Arri
 	}
 }
 
-// isPast tells whether somebody who comes back from a checkout comes too late for news of it: nobody paid while it was open,
-// or the payment was refused, or what was bought has stopped since. One may look at that page again at any time.
+// isPast reports whether the checkout is old news: it expired unpaid, its payment was refused, or the subscription has
+// stopped since. The return page can be opened again at any time.
 func isPast(c *stripe.CheckoutSession) bool {
 	if c.Status == stripe.CheckoutSessionStatusExpired {
 		return true

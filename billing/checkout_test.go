@@ -16,7 +16,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// via is a node whose way to Stripe is its own.
+// via returns a node whose way to Stripe is its own.
 func (w *world) via(rt http.RoundTripper) *billing.Service {
 	return billing.New(billing.Options{
 		Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, StripeNow: w.stripe.Now, Pace: time.Nanosecond, Transport: rt,
@@ -40,7 +40,7 @@ func after(method, path string, happens func()) http.RoundTripper {
 	})
 }
 
-// openSessions is the open checkouts of the account, whoever opened them.
+// openSessions returns the open checkouts of the account, whoever opened them.
 func (w *world) openSessions() (open []sandbox.Session) {
 	w.t.Helper()
 	for _, s := range w.stripe.Sessions("") {

@@ -12,8 +12,9 @@ import (
 	"lottery/models/store"
 )
 
-// newCustomer makes the account's customer, unless Stripe has it already, which known tells: its answer got lost, or the
-// database was set back to before it. The idempotency key, that Stripe forgets after a day, would not find it then.
+// newCustomer creates the account's customer. If Stripe already has it, because an earlier response was lost or the
+// database was restored to an older state, it returns that one and known = true. The idempotency key alone would not
+// do: Stripe forgets it after a day.
 func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt int) (id string, known bool, err error) {
 	if id, err = s.findCustomer(ctx, a); err != nil || id != "" {
 		return id, true, err
@@ -26,12 +27,13 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 		p.Name = new(a.Name)
 	}
 	c, err := s.api.Customers.New(p)
-	if refusesEmail(err) { // Checkout asks for another one then
+	if refusesEmail(err) { // Checkout then asks for an address
 		p.Email, p.Params = nil, params(ctx, fmt.Sprintf("customer-%s-%d-without", a.ID, attempt))
 		c, err = s.api.Customers.New(p)
 	}
 	if spent(err) {
-		if id, err = s.findCustomer(ctx, a); err != nil || id != "" { // an error may be the answer to what was done
+		// The request may have succeeded in spite of the error.
+		if id, err = s.findCustomer(ctx, a); err != nil || id != "" {
 			return id, true, err
 		}
 		p.Params = params(ctx, newKey("customer"))
@@ -43,27 +45,28 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 	return c.ID, replayed(c.LastResponse), nil
 }
 
-// spent tells whether an idempotency key is of no use any more: name or address changed since its answer got lost, or the
-// answer was an error of Stripe's own, which it gives to the key for a day.
+// spent reports whether an idempotency key can no longer be used: the name or address changed since the lost response,
+// or Stripe failed with a 5xx, which it repeats for that key for a day.
 func spent(err error) bool {
 	e, ok := errors.AsType[*stripe.Error](err)
 	return ok && (e.HTTPStatusCode >= http.StatusInternalServerError || e.Type == stripe.ErrorTypeIdempotency && e.HTTPStatusCode == http.StatusBadRequest)
 }
 
-// refusesEmail tells whether Stripe takes an address that mails reach for none, such as one that is not written in ASCII.
+// refusesEmail reports whether Stripe rejects an address as invalid. It does so even for some that work, such as those
+// with characters outside ASCII.
 // https://docs.stripe.com/error-codes#email-invalid
 func refusesEmail(err error) bool {
 	e, ok := errors.AsType[*stripe.Error](err)
 	return ok && e.Code == stripe.ErrorCodeEmailInvalid
 }
 
-// replayed tells whether Stripe gave the answer to an earlier request with the same idempotency key.
+// replayed reports whether Stripe repeated its response to an earlier request with the same idempotency key.
 // https://docs.stripe.com/api/idempotent_requests
 func replayed(res *stripe.APIResponse) bool {
 	return res != nil && res.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// findCustomer is the customer that Stripe has at the account's address and that names the account; "" if it has none.
+// findCustomer returns Stripe's customer that has the account's address and names the account; "" if there is none.
 func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, error) {
 	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx), Email: a.Email})
 	for iter.Next() {
@@ -77,11 +80,12 @@ func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, 
 	return "", explained("look for the customer", iter.Err())
 }
 
-// SendEmail tells Stripe the account's address, which receipts go to, after it was changed here. There is nothing to tell
-// of an account without a customer. Where Stripe does not take the address, it forgets the one before: receipts would go on
-// to a mailbox that may be somebody else's by now.
+// SendEmail sends Stripe the account's new address, to which receipts go. It does nothing for an account without a
+// customer. If Stripe rejects the address, SendEmail clears the old one: its mailbox may belong to somebody else by
+// now.
 func (s *Service) SendEmail(ctx context.Context, accountID string) error {
-	return s.locked(ctx, accountID, func(ctx context.Context, _ store.Lease) error { // of two changes the later is told last
+	// The lock makes sure that the later of two changes is sent last.
+	return s.locked(ctx, accountID, func(ctx context.Context, _ store.Lease) error {
 		a, err := s.store.BilledAccount(ctx, accountID)
 		if err != nil {
 			return err
@@ -99,12 +103,12 @@ func (s *Service) SendEmail(ctx context.Context, accountID string) error {
 	})
 }
 
-// recall notes the customer that Stripe has of an account which is not known here to have one. If Stripe does not answer,
-// nothing is noted: next to no such account has one, and whoever leaves need not wait for it. What it pays ends with its
-// next event then, or with `billing sync --all`.
+// recall looks up and stores the customer of an account that is not known here to have one. If Stripe does not answer,
+// nothing is stored: hardly any such account has one, and its owner need not wait to leave. If it has one after all,
+// its subscription is cancelled at its next event or by `billing sync --all`.
 func (s *Service) recall(ctx context.Context, l store.Lease, b *models.BillingAccount) error {
 	a, err := s.store.BilledAccount(ctx, b.AccountID)
-	if err != nil || a.Email == nil { // it is closed, and its address forgotten
+	if err != nil || a.Email == nil { // the account was deleted, and its address with it
 		return err
 	}
 	id, err := s.findCustomer(ctx, &a)

@@ -14,17 +14,17 @@ import (
 	"lottery/models/store"
 )
 
-// Check is one thing that the doctor looked at.
+// Check is the result of one of the doctor's checks.
 type Check struct {
 	Name   string
 	OK     bool
-	Found  string // what it is
-	Remedy string // what to do about it; "" if nothing
+	Found  string // what was found
+	Remedy string // what to do about it; "" if OK
 }
 
 const clockTolerance = 30 * time.Second
 
-// Doctor looks at everything that billing needs, and says what is wrong. It changes nothing.
+// Doctor checks everything that billing needs and says what is wrong. It changes nothing.
 func (s *Service) Doctor(ctx context.Context) []Check {
 	var list []Check
 	add := func(name string, ok bool, found, remedy string) {
@@ -34,7 +34,7 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 		list = append(list, Check{name, ok, found, remedy})
 	}
 	add("mode", true, s.Mode(), "")
-	account, err := s.api.Accounts.Get() // it takes no context, and ends with the client's own time-out
+	account, err := s.api.Accounts.Get() // it takes no context; the client's own timeout ends it
 	if err != nil {
 		add("secret key", false, explained("ask Stripe", err).Error(), "set stripe_secret_key to a key of this Stripe account, and make sure that this machine can reach "+s.apiURL())
 		return list
@@ -86,7 +86,7 @@ func (s *Service) checkPrice(ctx context.Context, add adder) {
 	add("price", err == nil && current.PriceID == price.ID, found, "this is not the price being sold: run `lotteryadmin billing setup`")
 }
 
-// checkPortal looks whether customers can be led to the portal, where they cancel.
+// checkPortal checks that customers can reach the portal, where they cancel.
 func (s *Service) checkPortal(ctx context.Context, add adder) {
 	const name, remedy = "portal", "run `lotteryadmin billing setup`"
 	id, err := s.store.BillingSetting(ctx, s.portalSetting())
@@ -121,11 +121,11 @@ func (s *Service) checkEndpoint(ctx context.Context, add adder) {
 	}
 }
 
-// asStripe asks as Stripe does, for whom an answer that leads on to another address is a failure.
+// asStripe sends requests as Stripe does: it treats a redirect as the final answer, and so as a failure.
 // https://support.stripe.com/questions/webhooks-what-to-do-when-the-http-status-code-starts-with-a-three-(3xx)
 var asStripe = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// checkReach asks our own webhook address, as Stripe would: an unsigned event must be refused by us.
+// checkReach posts an unsigned event to our own webhook URL, as Stripe would; the service must refuse it.
 func (s *Service) checkReach(ctx context.Context, add adder) {
 	const name = "reachability"
 	remedy := "make sure that " + s.webhookURL() + " leads to this service, also from outside"
@@ -145,7 +145,7 @@ func (s *Service) checkReach(ctx context.Context, add adder) {
 		add(name, false, withoutKey(err).Error(), remedy)
 		return
 	}
-	defer res.Body.Close() //nolint:errcheck // nothing is read of it
+	defer res.Body.Close() //nolint:errcheck // its body is not read
 	add(name, res.StatusCode == http.StatusBadRequest, fmt.Sprintf("an unsigned event gets %d (400 is right)", res.StatusCode), remedy)
 }
 
@@ -165,7 +165,7 @@ func (s *Service) checkInbox(ctx context.Context, add adder) {
 	add("inbox", len(failed) == 0 && !late, found, "`lotteryadmin billing events --failed` lists them, `billing events retry ID` retries one; a server must be running to process them")
 }
 
-// clock compares this machine's clock with Stripe's, by the Date of an answer.
+// clock compares now with the Date header of Stripe's response.
 func clock(res *stripe.APIResponse, now time.Time) (found string, ok bool) {
 	if res == nil {
 		return "Stripe's response has no date", true

@@ -16,7 +16,7 @@ import (
 
 // What Stripe says may be half of it, and the server may die in the midst of acting on it.
 
-// dying is a context that ends right after Stripe did what a request asked for.
+// dying returns a context that ends right after Stripe did what a request asked for.
 func dying(ctx context.Context, method, path string) (context.Context, http.RoundTripper) {
 	ctx, die := context.WithCancel(ctx)
 	return ctx, roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -11,20 +11,20 @@ import (
 	"lottery/models/store"
 )
 
-// Ended is what became of an account's subscriptions.
+// Ended is what End did to an account's subscriptions.
 type Ended struct {
 	Cancelled []string // sub_…
-	All       bool     // Stripe has confirmed the end of each, whatever failed after that
-	// UnderWay tells that a bank may be deciding on a payment for one of them, which cancelling does not call back.
+	All       bool     // Stripe confirmed the end of every one, even if something failed after that
+	// UnderWay is set if a bank may still be deciding on a payment for one of them: cancelling does not call that back.
 	UnderWay bool
-	// JustPaid tells that one of them was paid at a checkout of which nobody here had heard yet: an operator is asked to
-	// pay it back.
+	// JustPaid is set if one of them had just been paid at a checkout, before we had heard of it: a flag asks the
+	// operator to refund it.
 	JustPaid bool
 }
 
-// End cancels everything that the account pays for, by a second customer too, and closes its open checkout: for an account
-// that is closed or deleted. It fails if Stripe does not confirm, unless the account is not known to have a customer. What was cancelled before
-// it failed is told.
+// End cancels all of the account's subscriptions, also those of its second customers, and closes its open checkout. It
+// is for an account that is closed or deleted. It fails if Stripe does not confirm, unless the account is not known to
+// have a customer; what it cancelled before failing is in Ended.
 func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
 	var out Ended
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
@@ -41,7 +41,7 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 				return err
 			}
 		}
-		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
+		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed now, or were just paid
 			return err
 		}
 		if err := s.endPaid(ctx, &b, &out, true); err != nil {
@@ -54,8 +54,8 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 	return out, err
 }
 
-// endPaid cancels all of ours that b's customer pays for. What is unheard is flagged, if it is the account's own customer:
-// whatever another one pays is flagged already.
+// endPaid cancels all subscriptions for our product of b's customer. If own is set, it flags one that was paid without
+// our having heard of it; a second customer is flagged anyway.
 func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *Ended, own bool) error {
 	subs, _, err := s.subscriptions(ctx, b)
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 	return nil
 }
 
-// endOthers cancels what second customers of the account pay for, of whom there was word before. One that names the account
-// no more, as Stripe says now, is left alone.
+// endOthers cancels the subscriptions of the account's second customers, known from flags. A customer that, according
+// to Stripe, no longer names the account is left alone.
 func (s *Service) endOthers(ctx context.Context, accountID string, out *Ended) error {
 	ids, err := s.store.SecondCustomers(ctx, accountID)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Service) endOthers(ctx context.Context, accountID string, out *Ended) e
 	return nil
 }
 
-// endOther cancels what a second customer pays for an account that is closed, and flags it.
+// endOther cancels what a second customer pays for a closed account, and flags it.
 func (s *Service) endOther(ctx context.Context, accountID, customerID string) error {
 	return s.locked(ctx, accountID, func(ctx context.Context, _ store.Lease) error {
 		subs, _, err := s.subscriptions(ctx, &models.BillingAccount{AccountID: accountID, CustomerID: &customerID})
@@ -117,14 +117,15 @@ func (s *Service) endOther(ctx context.Context, accountID, customerID string) er
 	})
 }
 
-// unheard tells whether a subscription was paid and nobody here knows yet: its checkout was completed just now.
+// unheard reports whether a subscription has been paid but is not known here yet: its checkout was completed just now.
 func unheard(b *models.BillingAccount, sub *subscription) bool {
 	known := b.SubscriptionID != nil && *b.SubscriptionID == sub.id && b.Status != nil && *b.Status != models.SubscriptionIncomplete
 	return !known && sub.status == models.SubscriptionActive && !sub.neverPaid
 }
 
-// settled is sync, after which nothing is left of a checkout that is closed: what it had begun, and a refused card left unpaid,
-// is cancelled. It can be paid no more, and would keep its owner from buying for a day, as if a payment were under way.
+// settled is sync, plus cancelling what a closed checkout leaves behind: a subscription that it began and that a
+// refused card left unpaid. That can no longer be paid, but would keep its owner from buying for a day, as if a payment
+// were under way.
 func (s *Service) settled(ctx context.Context, l store.Lease, accountID string, why Cause) (Standing, error) {
 	now, err := s.sync(ctx, l, accountID, why)
 	if err != nil || !now.Begun || now.Billing.Payable(s.stripeNow()) {
@@ -136,8 +137,8 @@ func (s *Service) settled(ctx context.Context, l store.Lease, accountID string, 
 	return s.sync(ctx, l, accountID, why)
 }
 
-// endBegun cancels what b's checkouts began, if all of them are closed. What belongs to one that is complete waits for a bank,
-// and stays.
+// endBegun cancels the unpaid subscriptions that b's checkouts began, if all of those are closed. The subscription of a
+// complete checkout is waiting for a bank, and stays.
 func (s *Service) endBegun(ctx context.Context, b *models.BillingAccount) (ended bool, err error) {
 	expired, complete := int64(math.MaxInt64), map[string]bool{}
 	iter := s.api.CheckoutSessions.List(&stripe.CheckoutSessionListParams{ListParams: listParams(ctx), Customer: b.CustomerID})
@@ -147,14 +148,15 @@ func (s *Service) endBegun(ctx context.Context, b *models.BillingAccount) (ended
 			expired = min(expired, c.Created)
 		case c.Status == stripe.CheckoutSessionStatusComplete && c.Subscription != nil:
 			complete[c.Subscription.ID] = true
-		default: // open, or complete and Stripe does not show yet what it was for
+		default: // open, or complete but without a visible subscription
 			return false, nil
 		}
 	}
 	if err := iter.Err(); err != nil {
 		return false, explained("read the checkouts", err)
 	}
-	subs, _, err := s.subscriptions(ctx, b) // after the checkouts: what was paid meanwhile is not incomplete any more
+	// After the checkouts: what was paid meanwhile is no longer incomplete.
+	subs, _, err := s.subscriptions(ctx, b)
 	if err != nil {
 		return false, err
 	}

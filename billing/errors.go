@@ -13,7 +13,7 @@ import (
 	"lottery/models"
 )
 
-// explained turns a failure of Stripe into one that a person can act on, without what Stripe calls its inside.
+// explained turns an error from Stripe into one that a person can act on, without Stripe's or the SDK's internals.
 func explained(doing string, err error) error {
 	if err == nil || models.ErrorCode(err) != "" {
 		return err
@@ -23,7 +23,8 @@ func explained(doing string, err error) error {
 	}
 	e, ok := errors.AsType[*stripe.Error](err)
 	if _, sent := errors.AsType[*url.Error](err); !ok && !sent && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return models.Errorf(models.CodeUnavailable, "%s: Stripe's response cannot be read; try again", doing) // the SDK's own words hold a piece of it
+		// The SDK's own message quotes part of the response.
+		return models.Errorf(models.CodeUnavailable, "%s: Stripe's response cannot be read; try again", doing)
 	}
 	if !ok {
 		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": Stripe does not respond; try again", Err: withoutKey(err)}
@@ -42,17 +43,17 @@ func explained(doing string, err error) error {
 	}
 }
 
-// missing tells whether Stripe says that it has no such object.
+// missing reports whether Stripe says that the object does not exist.
 func missing(err error) bool {
 	e, ok := errors.AsType[*stripe.Error](err)
 	return ok && (e.HTTPStatusCode == http.StatusNotFound || e.Code == stripe.ErrorCodeResourceMissing)
 }
 
-// quoted is a piece of something else in an error's words, as %q writes it.
+// quoted matches a quotation in an error message, as %q writes it.
 var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// withoutKey drops an error's details: the SDK's may hold the request, and those of net/http a piece of an answer that is no
-// HTTP.
+// withoutKey reduces an error to its innermost cause, without quotations: the SDK's errors may contain the request, and
+// those of net/http part of a response that is not HTTP.
 func withoutKey(err error) error {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		err = inner

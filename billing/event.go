@@ -11,8 +11,8 @@ import (
 	"lottery/models"
 )
 
-// event is the little that is read of a webhook's body: what names the customer. It is the same in every version of
-// the API; everything else is asked of Stripe in the version that the SDK speaks.
+// event is the little that is read from a webhook's body: enough to find the customer. These fields are the same in
+// every API version; everything else is fetched from Stripe in the version that the SDK speaks.
 type event struct {
 	ID         string `json:"id"`
 	Object     string `json:"object"`
@@ -26,24 +26,25 @@ type event struct {
 	about subject
 }
 
-// subject is the object that an event is about. Its kinds are many and to come: what is not as expected names nobody.
+// subject is the object that an event is about. There are many kinds, and there will be more: an unexpected one names
+// nobody.
 type subject struct {
 	ID       name `json:"id"`
 	Object   name `json:"object"`
 	Customer name `json:"customer"`
 }
 
-// name is an id, or an object that has one; "" if it is anything else.
+// name is an id, given as a string or as an object with an id; "" if it is anything else.
 type name string
 
-// UnmarshalJSON reads either.
+// UnmarshalJSON reads both forms, and never fails on valid JSON.
 func (x *name) UnmarshalJSON(b []byte) error {
 	var id string
 	if json.Unmarshal(b, &id) != nil {
 		var object struct {
 			ID string `json:"id"`
 		}
-		_ = json.Unmarshal(b, &object) // something else names nobody
+		_ = json.Unmarshal(b, &object) // anything else names nobody
 		id = object.ID
 	}
 	if plain(id) {
@@ -52,10 +53,10 @@ func (x *name) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// mostName is how long the words of an event may be; Stripe says 255 of its ids.
+// mostName is the longest accepted id, type or version, in bytes; Stripe's ids have at most 255.
 const mostName = 255
 
-// plain tells whether a word can be kept: databases take no NUL, and an index no text of a megabyte.
+// plain reports whether a word can be stored: databases refuse NUL, and an index refuses a megabyte of text.
 func plain(word string) bool {
 	return len(word) <= mostName && !strings.ContainsFunc(word, unicode.IsControl)
 }
@@ -63,7 +64,7 @@ func plain(word string) bool {
 var (
 	eventID    = regexp.MustCompile(`^evt_[0-9A-Za-z_]+$`)
 	errNoEvent = errors.New("the body is not a Stripe event")
-	lastOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC).Unix() // that databases know
+	lastOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC).Unix() // the last day that databases can hold
 )
 
 func parseEvent(body []byte) (event, error) {
@@ -77,11 +78,11 @@ func parseEvent(body []byte) (event, error) {
 	if !plain(e.ID) || !plain(e.Type) || !plain(e.APIVersion) {
 		return e, errNoEvent
 	}
-	_ = json.Unmarshal(e.Data.Object, &e.about) // no object, or a strange one: the event names nobody
+	_ = json.Unmarshal(e.Data.Object, &e.about) // a missing or unexpected object: the event names nobody
 	return e, nil
 }
 
-// row is e for the inbox.
+// row returns e as an inbox row.
 func (e *event) row() models.StripeEvent {
 	row := models.StripeEvent{
 		ID: e.ID, Type: e.Type, Livemode: e.Livemode, APIVersion: e.APIVersion, ObjectID: string(e.about.ID),
@@ -93,7 +94,7 @@ func (e *event) row() models.StripeEvent {
 	return row
 }
 
-// Events is the types of events that something follows from: those that set-up subscribes to.
+// Events returns the types of events that have an effect. Setup subscribes to them.
 func Events() []string {
 	return []string{
 		"charge.dispute.closed", "charge.dispute.created", "charge.dispute.funds_withdrawn",
@@ -106,8 +107,8 @@ func Events() []string {
 	}
 }
 
-// handled tells whether something may follow from events of a type: any that tells of a subscription, an invoice, a
-// checkout, or of money that goes back.
+// handled reports whether events of a type may have an effect: all that concern a subscription, an invoice, a checkout,
+// or money going back, and the deletion of a customer.
 func handled(kind string) bool {
 	for _, prefix := range []string{"customer.subscription.", "invoice.", "checkout.session.", "charge.dispute.", "charge.refund"} {
 		if strings.HasPrefix(kind, prefix) {

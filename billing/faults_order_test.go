@@ -32,7 +32,7 @@ func TestFault01SameEventTwice(t *testing.T) {
 	})
 }
 
-// endpoint is the id of our webhook endpoint at Stripe.
+// endpoint returns the id of our webhook endpoint at Stripe.
 func (w *world) endpoint() string {
 	w.t.Helper()
 	done, err := w.billing.Setup(w.t.Context())

@@ -11,11 +11,11 @@ import (
 	"lottery/models/store"
 )
 
-// errNotYet says that Stripe has not made yet what an event tells of.
+// errNotYet means that Stripe has not made yet what an event announces.
 var errNotYet = errors.New("no subscription is shown for this checkout yet")
 
-// follow does what follows from an event: its customer's account is looked at afresh. What the event itself says of
-// the customer is not believed: it may be late, or in a shape of another API version.
+// follow processes an event by syncing its customer's account. It does not trust what the event says about the
+// customer, which may be out of date or in the shape of another API version.
 func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, eventFor)
 	defer cancel()
@@ -45,7 +45,7 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 			return "", err
 		}
 	}
-	if outcome != "" { // not of the account's own customer: no plan follows from it
+	if outcome != "" { // not the account's own customer: its plan does not depend on it
 		return outcome, nil
 	}
 	why := Cause{Actor: "stripe", Reason: e.Type, EventID: e.ID}
@@ -65,14 +65,14 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 	return fmt.Sprintf("the account is on %s (%s)", plan, source), nil
 }
 
-// name notes whose event it is.
+// name stores which account and customer an event is about.
 func (s *Service) name(ctx context.Context, e *models.StripeEvent) error {
 	asked, cancel := s.store.Bounded(ctx)
 	defer cancel()
 	return s.store.NameEventAccount(asked, e.ID, e.AccountID, e.CustomerID)
 }
 
-// expectSubscription is an error while a paid checkout has no subscription to show.
+// expectSubscription returns an error while Stripe shows no subscription for a paid checkout.
 func (s *Service) expectSubscription(ctx context.Context, sessionID string) error {
 	c, err := s.api.CheckoutSessions.Get(sessionID, &stripe.CheckoutSessionParams{Params: params(ctx, "")})
 	switch {
@@ -88,9 +88,9 @@ func (s *Service) expectSubscription(ctx context.Context, sessionID string) erro
 	}
 }
 
-// whose finds the account of an event's customer. A customer that we do not know may still name an account of ours:
-// if that has no customer it is the account's own, else it is a second one, and flagged. There is an outcome unless the
-// customer is the account's own.
+// whose finds the account of an event's customer. An unknown customer may name one of our accounts in its metadata: if
+// that account has no customer, this becomes its own; otherwise it is flagged as a second one. outcome is "" only if
+// the customer is the account's own.
 func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, outcome string, err error) {
 	accountID, err = s.store.AccountOfCustomer(ctx, e.CustomerID)
 	if models.ErrorCode(err) != models.CodeNotFound {
@@ -122,10 +122,10 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	}
 }
 
-// claim makes a customer that names an account the account's own, if that has none; else it is a second one, and flagged,
-// and what it pays for an account that is closed is cancelled.
+// claim makes a customer that names an account the account's own, if it has none. Otherwise it flags the customer as a
+// second one, and cancels what that pays for if the account is closed. own is set if the customer is the account's own.
 func (s *Service) claim(ctx context.Context, customerID, named string) (accountID string, own bool, err error) {
-	account, err := s.store.BilledAccount(ctx, named) // whoever pays for one that is closed is not forgotten
+	account, err := s.store.BilledAccount(ctx, named) // closed and deleted ones as well: somebody may still pay
 	if err != nil {
 		return "", false, err
 	}
@@ -136,7 +136,7 @@ func (s *Service) claim(ctx context.Context, customerID, named string) (accountI
 	switch {
 	case err != nil:
 		return "", false, err
-	case *b.CustomerID == customerID: // maybe since another server heard of it just now
+	case *b.CustomerID == customerID: // perhaps another server claimed it just now
 		return account.ID, true, nil
 	}
 	detail := fmt.Sprintf("Stripe customer %s names this account, but its own customer is %s: find out which one pays", customerID, *b.CustomerID)
@@ -147,8 +147,8 @@ func (s *Service) claim(ctx context.Context, customerID, named string) (accountI
 	return account.ID, false, err
 }
 
-// adopt makes a customer the account's own, if it has none: ours to begin with, but the database that knew so was lost
-// or set back. It gives what the account has then.
+// adopt makes a customer the account's own, if it has none: we made that customer, but the database that knew was lost
+// or restored. It returns what is stored afterwards.
 func (s *Service) adopt(ctx context.Context, accountID, customerID string) (b models.BillingAccount, err error) {
 	err = s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
 		if b, err = s.store.BillingAccount(ctx, accountID); err != nil || b.CustomerID != nil {

@@ -155,7 +155,7 @@ func (h *history) judgeRecords(billed models.Plan, closed bool) {
 	}
 }
 
-// becamePastDue is when the sandbox made a subscription past due last.
+// becamePastDue returns when the sandbox made a subscription past due last.
 func (h *history) becamePastDue(sub string) time.Time {
 	var list struct {
 		Data []struct {
@@ -175,8 +175,8 @@ func (h *history) becamePastDue(sub string) time.Time {
 	return time.Time{}
 }
 
-// unpaidSince is when the oldest invoice was made that is open, and newer than the last that was paid; or if there is
-// none, when the subscription's period began. ever is false where there are open ones, and none was ever paid.
+// unpaidSince returns when the oldest open invoice after the last paid one was made or, if there is none, when the
+// subscription's period began. ever is false if there are open ones and none was ever paid.
 func (h *history) unpaidSince(sub string) (since time.Time, ever bool) {
 	var list struct {
 		Data []struct {

@@ -32,7 +32,7 @@ func (h *history) killed(work func()) {
 	h.serve()
 }
 
-// mortal is the way to Stripe of a process that may die.
+// mortal returns the way to Stripe of a process that may die.
 func (h *history) mortal(r *http.Request) (*http.Response, error) {
 	dies := h.doom.Load() > 0 && h.doom.Add(-1) == 0
 	if !dies || h.after {

@@ -169,7 +169,7 @@ func (h *history) read(method, path string, form url.Values, into any) {
 	h.must(sandboxtest.Ask(h.ctx, h.stripe.Transport(), method, "http://stripe.test"+path, form, into))
 }
 
-// customer is the account's customer, or "".
+// customer returns the account's customer, or "".
 func (h *history) customer() string {
 	b, err := h.store.BillingAccount(h.ctx, h.account.ID)
 	h.must(err)

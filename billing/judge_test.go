@@ -13,7 +13,7 @@ import (
 
 const week = 7 * 24 * time.Hour
 
-// sold is a subscription as read gives it: to the known price, to another one of our product, or to another product.
+// sold returns a subscription as read makes it: at the known price, at another of our product, or for another product.
 func sold(id, status string, created int64, price string, pastDue time.Duration) subscription {
 	s := subscription{id: id, status: status, created: created, priceID: price}
 	switch price {
@@ -28,7 +28,7 @@ func sold(id, status string, created int64, price string, pastDue time.Duration)
 	return s
 }
 
-// ending is s, set to end after that many days; 0 = Stripe does not say when.
+// ending returns s, set to end after that many days; 0 = Stripe does not say when.
 func ending(s subscription, days int) subscription {
 	s.ending = true
 	if days > 0 {

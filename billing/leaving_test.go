@@ -135,7 +135,7 @@ func TestClosedAccountPays(t *testing.T) {
 	})
 }
 
-// second is a second customer of the account, who pays for it as well.
+// second returns a second customer of the account, who pays for it as well.
 func (w *world) second() (customer, sub string) {
 	w.t.Helper()
 	customer = w.foreignCustomer(map[string]string{"lottery_account": w.account.ID})

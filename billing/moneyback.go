@@ -10,16 +10,16 @@ import (
 	"lottery/models"
 )
 
-// moneyBack is money that goes back, or may: a refund or a dispute. It changes no plan; an operator should look.
+// moneyBack is a refund or a dispute. It changes no plan; an operator should look at it.
 type moneyBack struct {
 	kind     models.FlagKind
 	ref      string
 	detail   string
 	customer string
-	named    string // the account that the subscription was sold to, as its invoice remembers; "" = it names none
+	named    string // the account that the subscription was sold to, according to its invoice; "" = it names none
 }
 
-// moneyBack reads what an event about a charge is about; nil if it is about none, or Stripe has it no more.
+// moneyBack reads the charge or dispute that an event is about; nil if it is about neither, or Stripe no longer has it.
 func (s *Service) moneyBack(ctx context.Context, e *models.StripeEvent) (*moneyBack, error) {
 	var out *moneyBack
 	var err error
@@ -87,9 +87,10 @@ func namedBy(c *stripe.Charge) string {
 	return c.Invoice.SubscriptionDetails.Metadata[accountKey]
 }
 
-// paidFor finds the account that money was paid for whose customer says nothing any more: he was deleted at Stripe, as
-// may be asked of the operator, and a bank can still take the money back for months. The invoice remembers which account
-// the subscription was sold to; of one that was made by hand, earlier events of the customer do.
+// paidFor finds the account that a refunded or disputed payment was for when its customer no longer tells. The customer
+// may have been deleted at Stripe, as people may ask the operator to do, while a bank can take the money back for
+// months. The invoice names the account that the subscription was sold to; if it was made by hand, the customer's
+// earlier events do.
 func (s *Service) paidFor(ctx context.Context, m *moneyBack, unknown string) (accountID, outcome string, err error) {
 	accountID = m.named
 	if accountID == "" {
@@ -107,7 +108,7 @@ func (s *Service) paidFor(ctx context.Context, m *moneyBack, unknown string) (ac
 	}
 }
 
-// money is an amount in the currency's smallest unit, for a person.
+// money formats an amount in the currency's smallest unit for people.
 func money(cents int64, currency stripe.Currency) string {
 	return models.MoneyText(cents, string(currency))
 }

@@ -11,44 +11,45 @@ import (
 	"lottery/models"
 )
 
-// Drift is an account whose plan was not what Stripe says.
+// Drift is an account whose plan differed from what Stripe says.
 type Drift struct {
 	AccountID string
 	Was       string
 	Became    string
 }
 
-// Reconciled is what a reconcile found.
+// Reconciled is the result of a reconcile.
 type Reconciled struct {
-	Accounts int      // looked at
-	Drifts   []Drift  // and repaired
-	Failed   []string // ids of those that could not be looked at; the next reconcile does
-	After    string   // where the one before was cut short, and this one began; "" = at the first account
-	Whole    bool     // the last account was come to; of a SyncAll: every one
+	Accounts int      // synced, or tried
+	Drifts   []Drift  // repaired
+	Failed   []string // ids of accounts that could not be synced; the next reconcile tries them again
+	After    string   // where the previous run was cut short and this one began; "" = the first account
+	Whole    bool     // the run reached the last account; for SyncAll: it covered every account
 }
 
 const (
-	// pace is the time between two accounts: each asks Stripe once or twice, and Stripe allows 25 requests a second in
-	// test mode, 100 in live mode.
+	// pace is the pause between two accounts: each costs one or two requests, and Stripe allows 25 a second in test
+	// mode, 100 in live mode.
 	pace = 100 * time.Millisecond
-	// settingReconcile and settingSyncAll are the billing settings that say how far the job and the operator came: either
-	// looks at every account, whatever the other does meanwhile.
+	// settingReconcile and settingSyncAll are the billing settings that hold how far the job and the operator's command
+	// got. They are separate, so that each reaches every account whatever the other does meanwhile.
 	settingReconcile = "reconcile_after"
 	settingSyncAll   = "sync_all_after"
-	// reconcilePage is how many accounts are read at once.
+	// reconcilePage is how many account ids are read at once.
 	reconcilePage = 200
 )
 
-// Reconcile looks at every account that has a customer, and repairs what differs from what Stripe says. One that was
-// cut short goes on where it was. each is told of every account, by its id, what it is or why that is not known; nil =
-// nobody wants to know.
+// Reconcile syncs every account that has a customer, and so repairs what differs from Stripe. It resumes where the
+// previous run was cut short. each is called after every account with its id and the result, or the error; it may be
+// nil.
 func (s *Service) Reconcile(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
 	return s.reconcile(ctx, settingReconcile, false, each)
 }
 
-// SyncAll is Reconcile at the operator's word, also of accounts whose customer is not known here: the database may have
-// been set back to before they first paid. It looks at everybody: one that begins where another was cut short, who knows
-// how long ago, comes to those before that in the end. Where one of them was cut short is nothing to the other.
+// SyncAll is Reconcile for the operator. It also finds accounts whose customer is not known here, since the database
+// may have been restored to a state before they first paid. It always covers every account: if it resumes where an
+// earlier SyncAll was cut short, however long ago, it then goes on to the accounts before that point. It and Reconcile
+// do not share their positions.
 func (s *Service) SyncAll(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
 	if err := s.claimAll(ctx); err != nil {
 		return Reconciled{}, err
@@ -56,8 +57,8 @@ func (s *Service) SyncAll(ctx context.Context, each func(accountID string, now S
 	return s.reconcile(ctx, settingSyncAll, true, each)
 }
 
-// claimAll reads every customer that Stripe has, a hundred at a time, and claims those of ours that nobody has here: of
-// several that name one account, the first that was made.
+// claimAll reads every customer that Stripe has, a hundred at a time, and claims those that name an account but are not
+// known here. If several name an account without a customer, the oldest becomes its own.
 func (s *Service) claimAll(ctx context.Context) error {
 	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx)}) // the newest first
 	var ours []*stripe.Customer
@@ -79,15 +80,16 @@ func (s *Service) claimAll(ctx context.Context) error {
 	}
 	for _, c := range slices.Backward(ours) {
 		_, _, err := s.claim(ctx, c.ID, c.Metadata[accountKey])
-		if err != nil && models.ErrorCode(err) != models.CodeNotFound { // another deployment's, or of an account that is forgotten
+		// Not found: another deployment's account, or one that this database no longer has.
+		if err != nil && models.ErrorCode(err) != models.CodeNotFound {
 			return err
 		}
 	}
 	return nil
 }
 
-// reconcile looks at the accounts from where the one before was cut short to the last, and then, if it is to be all of
-// them, at those before that.
+// reconcile syncs the accounts from where the previous run was cut short to the last one and then, if all is set, those
+// before that point.
 func (s *Service) reconcile(ctx context.Context, setting string, all bool, each func(accountID string, now Standing, err error)) (out Reconciled, err error) {
 	asked, cancel := s.store.Bounded(ctx)
 	out.After, err = s.store.BillingSetting(asked, setting)
@@ -107,7 +109,7 @@ func (s *Service) reconcile(ctx context.Context, setting string, all bool, each 
 	return out, s.reached(ctx, setting, "")
 }
 
-// walk looks at the accounts after one, and up to another, or to the last if that is "". It writes down how far it came.
+// walk syncs the accounts with ids after `after`, up to and including last ("" = to the end). It stores how far it got.
 func (s *Service) walk(ctx context.Context, setting, after, last string, out *Reconciled, each func(accountID string, now Standing, err error)) error {
 	for {
 		asked, cancel := s.store.Bounded(ctx)
@@ -131,7 +133,7 @@ func (s *Service) walk(ctx context.Context, setting, after, last string, out *Re
 	}
 }
 
-// reached notes how far a reconcile came.
+// reached stores how far a reconcile got.
 func (s *Service) reached(ctx context.Context, setting, after string) error {
 	asked, cancel := s.store.Bounded(ctx)
 	defer cancel()

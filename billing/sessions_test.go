@@ -15,7 +15,7 @@ import (
 
 // What a checkout sells, and which of several sessions is the account's own.
 
-// answering is a way to Stripe on which some requests get an answer that is given here.
+// answering returns a way to Stripe on which some requests get an answer that is given here.
 func answering(mine func(r *http.Request) (status int, text string)) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		status, text := mine(r)
@@ -29,7 +29,7 @@ func answering(mine func(r *http.Request) (status int, text string)) http.RoundT
 	})
 }
 
-// rewritten is a way to Stripe on which the answers to reading at a path are changed.
+// rewritten returns a way to Stripe on which the answers to reading at a path are changed.
 func rewritten(path string, change func(text string) string) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		res, err := http.DefaultTransport.RoundTrip(r)
@@ -45,7 +45,7 @@ func rewritten(path string, change func(text string) string) http.RoundTripper {
 	})
 }
 
-// openedFor is a session that somebody opened for a customer without us, at the price of Pro.
+// openedFor returns a session that somebody opened for a customer without us, at the price of Pro.
 func (w *world) openedFor(customer, reference string) string {
 	w.t.Helper()
 	form := url.Values{
@@ -60,7 +60,7 @@ func (w *world) openedFor(customer, reference string) string {
 	return made.ID
 }
 
-// noted is the checkout that is written down of the account.
+// noted returns the checkout that is written down of the account.
 func (w *world) noted() *string {
 	w.t.Helper()
 	b, err := w.store.BillingAccount(w.t.Context(), w.account.ID)

@@ -20,20 +20,20 @@ const (
 	portalMark   = "lottery_portal" // metadata of our portal configuration
 	portalMarked = "1"
 
-	// What Stripe shows of the product where it is bought. How many requests Pro has stands on our own pages alone: an
-	// operator may change it any day, and Stripe's text would go on promising what it was.
+	// What Stripe shows about the product where it is bought. It does not say how many requests Pro has, only our own
+	// pages do: an operator may change that any day, and Stripe's text would keep promising the old number.
 	productText = "More requests a day, and priority support"
-	// formerText is what earlier releases made, whatever the plan had.
+	// formerText is the description that earlier releases set, whatever the plan had.
 	formerText = "10,000 requests a day and priority support"
 )
 
-// newKey is the idempotency key of a request that is not made again.
+// newKey returns an idempotency key for a request that is never repeated under the same key.
 func newKey(what string) string { return what + "-" + secret.NewID("") }
 
-// portalSetting is the name under which set-up noted the portal's configuration.
+// portalSetting returns the name of the billing setting that holds the id of the portal configuration.
 func (s *Service) portalSetting() string { return s.Mode() + ":portal_configuration" }
 
-// SetupStep is one thing that set-up made, or found.
+// SetupStep is one thing that Setup made, found or updated.
 type SetupStep struct {
 	Thing string // product, price, webhook, portal
 	ID    string
@@ -43,15 +43,16 @@ type SetupStep struct {
 // SetupResult is what Setup did.
 type SetupResult struct {
 	Steps []SetupStep
-	// WebhookSecret is what Stripe signs events with. It is told once, when the endpoint is made; else "".
+	// WebhookSecret is the secret that Stripe signs events with. Stripe shows it only when the endpoint is made; else
+	// "".
 	WebhookSecret string
 	// Price is what is sold from now on.
 	Price models.KnownPrice
 }
 
-// Setup makes at Stripe what selling needs, or finds it: the product, its price, the webhook endpoint and the portal's
-// configuration. Running it again changes nothing. The endpoint comes last: its secret is told once, and nothing that
-// fails after it can keep it from whoever asked.
+// Setup creates at Stripe what selling needs, or finds it: the product, its price, the portal's configuration and the
+// webhook endpoint. Running it again changes nothing. The endpoint comes last because Stripe shows its secret only
+// once: no later step can fail and lose it.
 func (s *Service) Setup(ctx context.Context) (SetupResult, error) {
 	var out SetupResult
 	for _, step := range []func(context.Context, *SetupResult) (SetupStep, error){s.setupProduct, s.setupPrice, s.setupPortal, s.setupWebhook} {
@@ -71,7 +72,7 @@ func (s *Service) setupProduct(ctx context.Context, _ *SetupResult) (SetupStep, 
 		return SetupStep{"product", found.ID, "found"}, nil
 	case err == nil:
 		mend := &stripe.ProductParams{Params: params(ctx, newKey("product")), Active: new(true)}
-		if found.Description == formerText { // another is the operator's own
+		if found.Description == formerText { // any other text is the operator's own
 			mend.Description = new(productText)
 		}
 		_, err = s.api.Products.Update(productID, mend)
@@ -122,7 +123,7 @@ func (s *Service) setupPrice(ctx context.Context, out *SetupResult) (SetupStep, 
 // moveKey is what to do about a price that cannot be sold.
 const moveKey = "move the lookup key " + LookupKey + " in Stripe's dashboard to a monthly price, or remove it, and run `lotteryadmin billing setup`"
 
-// unsellable says why a price cannot be what Pro costs a month; "" if it can, in whatever currency.
+// unsellable says why a price cannot be the monthly price of Pro; "" if it can. Any currency will do.
 func unsellable(p *stripe.Price) string {
 	switch r := p.Recurring; {
 	case r == nil:
@@ -138,12 +139,12 @@ func unsellable(p *stripe.Price) string {
 	}
 }
 
-// unusual tells whether a price is another than set-up would make.
+// unusual reports whether a price differs from the one that Setup would create.
 func unusual(cents int64, currency string) bool {
 	return cents != models.ProMonthlyCents || currency != proCurrency
 }
 
-// priceByLookupKey is the active price that carries our lookup key, or nil.
+// priceByLookupKey returns the active price that has our lookup key, or nil.
 func (s *Service) priceByLookupKey(ctx context.Context) (*stripe.Price, error) {
 	iter := s.api.Prices.List(&stripe.PriceListParams{
 		ListParams: listParams(ctx), LookupKeys: stripe.StringSlice([]string{LookupKey}), Active: new(true),
@@ -185,7 +186,7 @@ func (s *Service) setupWebhook(ctx context.Context, out *SetupResult) (SetupStep
 	return SetupStep{"webhook", found.ID, "updated"}, explained("update the webhook endpoint", err)
 }
 
-// sends tells whether an endpoint gets all events that something follows from.
+// sends reports whether an endpoint receives all events that have an effect.
 func sends(e *stripe.WebhookEndpoint) bool {
 	if slices.Contains(e.EnabledEvents, "*") {
 		return true
@@ -198,7 +199,7 @@ func sends(e *stripe.WebhookEndpoint) bool {
 	return true
 }
 
-// webhookEndpoint is the endpoint at our address, or nil.
+// webhookEndpoint returns the endpoint with our URL, or nil.
 func (s *Service) webhookEndpoint(ctx context.Context) (*stripe.WebhookEndpoint, error) {
 	iter := s.api.WebhookEndpoints.List(&stripe.WebhookEndpointListParams{ListParams: listParams(ctx)})
 	for iter.Next() {
@@ -249,7 +250,7 @@ func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, e
 	return SetupStep{"portal", made.ID, "made"}, s.store.SetBillingSetting(ctx, s.portalSetting(), made.ID)
 }
 
-// portalConfiguration is the active configuration that set-up made, or nil.
+// portalConfiguration returns the active configuration that Setup made, or nil.
 func (s *Service) portalConfiguration(ctx context.Context) (*stripe.BillingPortalConfiguration, error) {
 	iter := s.api.BillingPortalConfigurations.List(&stripe.BillingPortalConfigurationListParams{ListParams: listParams(ctx), Active: new(true)})
 	for iter.Next() {
@@ -260,21 +261,21 @@ func (s *Service) portalConfiguration(ctx context.Context) (*stripe.BillingPorta
 	return nil, explained("look for the portal's configuration", iter.Err())
 }
 
-// portalProfile is what the portal shows of us.
+// portalProfile returns what the portal shows about us.
 func (s *Service) portalProfile() *stripe.BillingPortalConfigurationBusinessProfileParams {
 	return &stripe.BillingPortalConfigurationBusinessProfileParams{
 		Headline: new(productName), PrivacyPolicyURL: new(s.publicURL + "/privacy"), TermsOfServiceURL: new(s.publicURL + "/terms"),
 	}
 }
 
-// leadsHere tells whether a configuration's addresses are those of this service, which may have moved.
+// leadsHere reports whether a configuration's URLs are those of this service, which may have moved.
 func (s *Service) leadsHere(c *stripe.BillingPortalConfiguration) bool {
 	p, want := c.BusinessProfile, s.portalProfile()
 	return c.DefaultReturnURL == s.publicURL+dashboardPath && p != nil &&
 		p.PrivacyPolicyURL == *want.PrivacyPolicyURL && p.TermsOfServiceURL == *want.TermsOfServiceURL
 }
 
-// Mode is test or live.
+// Mode returns test or live.
 func (s *Service) Mode() string {
 	if s.cfg.Live() {
 		return "live"
@@ -282,7 +283,7 @@ func (s *Service) Mode() string {
 	return "test"
 }
 
-// SetupAdvice is what the operator must put where, after Setup.
+// SetupAdvice returns what the operator should do after Setup.
 func (s *Service) SetupAdvice(r *SetupResult) []string {
 	var list []string
 	switch {

@@ -111,7 +111,7 @@ func TestSetupTakesThePriceByItsKey(t *testing.T) {
 	})
 }
 
-// sold is the price of Pro.
+// sold returns the price of Pro.
 func (w *world) sold() models.KnownPrice {
 	w.t.Helper()
 	done, err := w.billing.Setup(w.t.Context())

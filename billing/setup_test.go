@@ -118,7 +118,7 @@ func TestSetupEndpointOfAnotherVersion(t *testing.T) {
 	})
 }
 
-// portal is the one configuration that there is.
+// portal returns the one configuration that there is.
 func (w *world) portal() (c stripe.BillingPortalConfiguration) {
 	w.t.Helper()
 	var list struct {

@@ -11,28 +11,28 @@ import (
 	"lottery/models"
 )
 
-// subscription is what counts of a Stripe subscription.
+// subscription is the part of a Stripe subscription that decides about the plan.
 type subscription struct {
 	id           string
 	status       string
 	created      int64
-	periodEnd    *time.Time  // or, if ending, its own end
-	ending       bool        // it is set to end: with its period, or on a date
-	plan         models.Plan // that its price gives; "" = none
+	periodEnd    *time.Time  // or when the subscription itself ends, if it is set to
+	ending       bool        // it is set to end, with its period or on a date
+	plan         models.Plan // the plan that its price gives; "" = none
 	priceID      string
-	ours         bool      // to our product, whether or not the price is known
-	pastDueSince time.Time // of one that is past due: when its oldest unpaid invoice was due, or its period began
-	owes         bool      // its latest invoice is not paid, and would be charged by itself
-	sold         bool      // by a checkout of ours, not made by hand
-	neverPaid    bool      // it has invoices to pay, and none of them ever was
-	paidLate     string    // its latest invoice, if that was paid when the subscription had ended; "" if not
+	ours         bool      // for our product, whether or not the price is known
+	pastDueSince time.Time // if past due: when its oldest unpaid invoice was due, or else when its period began
+	owes         bool      // its latest invoice is unpaid, and Stripe collects it automatically
+	sold         bool      // made by one of our checkouts, not by hand
+	neverPaid    bool      // it has unpaid invoices, and none was ever paid
+	paidLate     string    // its latest invoice, if that was paid after the subscription ended; else ""
 }
 
-// lastSecond is the last of the year 9999: databases hold no later time.
+// lastSecond is the last second of the year 9999: databases hold no later time.
 const lastSecond = 253402300799
 
-// read takes what counts out of sub. A period's end that Stripe left out is none, not 1970. One that is cancelled on a
-// date ends then, wherever its periods end.
+// read extracts a subscription from Stripe's sub. A missing period end stays nil instead of becoming 1970. A
+// subscription that is set to cancel on a date ends on that date, whatever its period.
 func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscription {
 	out := subscription{
 		id: sub.ID, status: string(sub.Status), created: sub.Created, ending: sub.CancelAtPeriodEnd || sub.CancelAt > 0, sold: sub.Metadata[accountKey] != "",
@@ -45,7 +45,7 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 		end := time.Unix(at, 0).UTC()
 		out.periodEnd = &end
 	}
-	if at := sub.CurrentPeriodStart; at > 0 && at <= lastSecond { // where no invoice says better
+	if at := sub.CurrentPeriodStart; at > 0 && at <= lastSecond { // unless an invoice tells better, see subscriptions
 		out.pastDueSince = time.Unix(at, 0).UTC()
 	}
 	if sub.Items == nil {
@@ -68,48 +68,49 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 	return out
 }
 
-// owed tells whether an invoice in a state is not paid. One that is void is not to be paid.
+// owed reports whether an invoice with this status is still to be paid. A void one is not.
 func owed(status stripe.InvoiceStatus) bool {
 	return status == stripe.InvoiceStatusDraft || status == stripe.InvoiceStatusOpen || status == stripe.InvoiceStatusUncollectible
 }
 
-// paidLate tells whether money for a period came when the subscription had ended: cancelling does not call a debit back
-// that a bank decides on. What Stripe bills because of the end is not meant.
+// paidLate reports whether a period was paid for after the subscription had ended: cancelling does not call back a
+// debit that a bank is still deciding on. An invoice that Stripe makes because of the end itself does not count.
 func paidLate(sub *stripe.Subscription) bool {
 	inv := sub.LatestInvoice
 	return sub.EndedAt > 0 && inv != nil && inv.AmountPaid > 0 && inv.StatusTransitions != nil && inv.StatusTransitions.PaidAt > sub.EndedAt &&
 		(inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionCreate || inv.BillingReason == stripe.InvoiceBillingReasonSubscriptionCycle)
 }
 
-// unclear tells whether only the invoices say what the subscription gives: one that is past due may have been paid before,
-// and one whose latest invoice is not paid may be active at Stripe before any was.
+// unclear reports whether only the invoices show what the subscription gives: a past-due one gives its plan only if it
+// was ever paid, and Stripe may call one active before its first invoice is paid.
 func (s *subscription) unclear() bool {
 	return s.plan != "" && (s.status == models.SubscriptionPastDue || s.status == models.SubscriptionActive && s.owes)
 }
 
-// waits takes for unfinished what Stripe calls active while a bank decides on the first debit: nothing was paid for it yet.
+// waits turns active into incomplete while a bank is deciding on the first debit: Stripe already calls such a
+// subscription active, but nothing has been paid for it.
 func (s *subscription) waits() {
 	if s.neverPaid && s.status == models.SubscriptionActive {
 		s.status = models.SubscriptionIncomplete
 	}
 }
 
-// underWay tells whether a bank may be deciding on a payment, the first or that of a renewal.
+// underWay reports whether a bank may be deciding on a payment, the first or a renewal's.
 func (s *subscription) underWay() bool {
 	return s.owes && (s.status == models.SubscriptionActive || s.status == models.SubscriptionIncomplete && s.neverPaid)
 }
 
-// over tells whether nothing can come of the subscription any more.
+// over reports whether the subscription has ended for good.
 func (s *subscription) over() bool {
 	return models.SubscriptionOver(s.status)
 }
 
-// paid tells whether the subscription gives its plan without further question.
+// paid reports whether the subscription's status alone is enough to give its plan.
 func (s *subscription) paid() bool {
 	return s.status == models.SubscriptionActive || s.status == models.SubscriptionTrialing
 }
 
-// until orders subscriptions by how long they last: those that go on before those that are set to end.
+// until is a sort key, in Unix seconds, for how long the subscription lasts: one that is not set to end lasts longest.
 func (s *subscription) until() int64 {
 	switch {
 	case !s.ending:
@@ -121,19 +122,20 @@ func (s *subscription) until() int64 {
 	}
 }
 
-// standing is what an account's subscriptions come to.
+// standing is what judge makes of an account's subscriptions.
 type standing struct {
-	plan        *models.Plan  // that they give; nil = none
-	chosen      *subscription // the one that gives it, or else the one to tell of; nil = there never was one
-	graceEndsAt *time.Time    // when the plan ends unless the payment comes; nil unless past due in grace
+	plan        *models.Plan  // the plan that they give; nil = none
+	chosen      *subscription // gives the plan, or else is the one to show; nil = none
+	graceEndsAt *time.Time    // when the plan ends unless payment arrives; nil unless past due within grace
 	surplus     []subscription
-	several     []subscription // unfinished or set to end beside the chosen one, but not paid twice
-	unknown     []subscription // paid, to our product, at a price that gives no plan
-	idle        []subscription // to our product at such a price as well, neither paid nor over
-	late        []subscription // ended, and paid after that
+	several     []subscription // unfinished or set to end beside the chosen one, but not a double payment
+	unknown     []subscription // paid, for our product, at a price that gives no plan
+	idle        []subscription // also for our product at such a price, but neither paid nor over
+	late        []subscription // paid after they had ended
 }
 
-// sorted puts aside what gives no plan and is told of all the same; candidates are those at a price that gives one.
+// sorted separates the subscriptions at a price that gives a plan (candidates) from those of ours that give none but
+// are still reported in a standing.
 func sorted(subs []subscription) (out standing, candidates []subscription) {
 	for _, s := range subs {
 		if s.ours && s.paidLate != "" {
@@ -151,11 +153,12 @@ func sorted(subs []subscription) (out standing, candidates []subscription) {
 	return out, candidates
 }
 
-// judge decides. All subscriptions of the customer come in, of every status; those to other products do not count.
+// judge decides which plan an account's subscriptions give. subs holds all of the customer's subscriptions, whatever
+// their status; those for other products do not count.
 //
-// Active and trialing give the plan; past due gives it for the time of grace, if it was ever paid; unpaid, canceled,
-// incomplete, incomplete_expired and paused give nothing. Of several paid ones that go on the oldest stays; one that is set
-// to end was replaced by them, or ends as it is.
+// Active and trialing give the plan. Past due gives it during the grace period, if it was ever paid. Unpaid, canceled,
+// incomplete, incomplete_expired and paused give nothing. Of several paid ones that are not set to end, the oldest is
+// kept and the others are surplus; one that is set to end is left to end.
 // https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
 func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 	out, candidates := sorted(subs)
@@ -174,7 +177,7 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 	slices.SortFunc(candidates, func(a, b subscription) int {
 		ra, rb := rank(&a), rank(&b)
 		if ra == 3 && rb == 3 {
-			return cmp.Or(cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id)) // of the ended, the last
+			return cmp.Or(cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id)) // the newest of the ended
 		}
 		return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(b.until(), a.until()), cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
 	})
@@ -203,13 +206,13 @@ func judge(subs []subscription, grace time.Duration, now time.Time) standing {
 	return out
 }
 
-// unfinished tells whether a subscription goes on, or may: another one must not be sold beside it.
+// unfinished reports whether a subscription for our product continues, or may: another must not be sold beside it.
 func unfinished(subs []subscription) bool {
 	return slices.ContainsFunc(subs, func(s subscription) bool { return s.ours && !s.over() })
 }
 
-// begun tells whether all that is unfinished was begun by a checkout and waits for its first payment, on which no bank
-// decides.
+// begun reports whether something is unfinished, and all of it only waits for its first payment at a checkout of ours,
+// with no bank still deciding.
 func begun(subs []subscription) bool {
 	return unfinished(subs) && !slices.ContainsFunc(subs, func(s subscription) bool {
 		return s.ours && !s.over() && (s.status != models.SubscriptionIncomplete || !s.sold || s.neverPaid)

@@ -7,9 +7,9 @@ import (
 	"lottery/models/store"
 )
 
-// FlagSuspended asks the operator to look at an account that was suspended just now, and whose subscription, as it was
-// read last, goes on charging; it tells whether there is one. It needs no word of Stripe. A flag that was cleared after
-// an earlier suspension is open again.
+// FlagSuspended asks the operator to look at an account that was just suspended while its subscription, as last read,
+// goes on charging. It reports whether there is one, and does not ask Stripe. If such a flag was cleared after an
+// earlier suspension, it is raised again.
 func FlagSuspended(ctx context.Context, st *store.Store, accountID string) (bool, error) {
 	b, err := st.BillingAccount(ctx, accountID)
 	if err != nil || !b.GoesOn() {
@@ -23,15 +23,15 @@ func suspendedFlag(accountID, subscriptionID string) models.AccountFlag {
 		"the account is suspended but its subscription is still running: cancel it in Stripe's dashboard, or resume the account")
 }
 
-// CloseCheckout closes what the account could still pay, for one to which nothing is sold any more, and reads its
-// subscriptions: a checkout may have been paid in this very moment.
+// CloseCheckout closes the open checkouts of an account that may no longer buy, and then syncs it: a checkout may have
+// been paid at this very moment.
 func (s *Service) CloseCheckout(ctx context.Context, accountID string, why Cause) error {
 	return s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
 		b, err := s.store.BillingAccount(ctx, accountID)
 		if err != nil || b.CustomerID == nil {
 			return err
 		}
-		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed, or were paid just now
+		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed now, or were just paid
 			return err
 		}
 		b.DropSession()

@@ -14,28 +14,28 @@ import (
 	"lottery/models/store"
 )
 
-// Cause is why an account is looked at: it stands in the audit log if something changes.
+// Cause is why an account is synced. It goes into the audit log if something changes.
 type Cause struct {
-	Actor   string // stripe, customer, operator, reconcile
+	Actor   string // stripe, customer, operator, reconcile, system
 	Reason  string
 	EventID string // evt_…, if an event is the cause
 }
 
-// Standing is what an account's billing is, as Stripe said a moment ago.
+// Standing is an account's billing as Stripe described it a moment ago.
 type Standing struct {
 	Account models.Account
 	Billing models.BillingAccount
 	Was     models.Plan // the plan in force before
-	Changed bool        // what Stripe says of the plan is another than it was
-	// Unfinished tells that a subscription goes on, or may: nothing else is sold.
+	Changed bool        // the plan according to Stripe has changed
+	// Unfinished is set if a subscription continues, or may: nothing else is sold then.
 	Unfinished bool
-	// Begun tells that what is unfinished was begun at checkout: Stripe makes a subscription at the first attempt to pay, and
-	// a card that is refused leaves it incomplete for a day, and the checkout open.
+	// Begun is set if what is unfinished was only begun at checkout: Stripe makes the subscription at the first attempt
+	// to pay, and a refused card leaves it incomplete for a day, with the checkout still open.
 	Begun bool
 }
 
-// Sync asks Stripe for everything about one account, and makes its plan what the answer says. It is the only thing
-// that changes a plan for money.
+// Sync asks Stripe for everything about one account and sets its plan accordingly. Nothing else changes a plan for
+// money.
 func (s *Service) Sync(ctx context.Context, accountID string, why Cause) (Standing, error) {
 	var out Standing
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
@@ -45,7 +45,8 @@ func (s *Service) Sync(ctx context.Context, accountID string, why Cause) (Standi
 	return out, err
 }
 
-// sync is Sync under the account's lock: what it reads cannot be older than what another sync stores.
+// sync is Sync for a caller that holds the account's lock l. Reading under the lock means that a sync never stores
+// anything older than what another one stored before it.
 func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why Cause) (Standing, error) {
 	account, err := s.store.BilledAccount(ctx, accountID)
 	if err != nil {
@@ -62,7 +63,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 		if subs, gone, err = s.subscriptions(ctx, &b); err != nil {
 			return Standing{}, err
 		}
-		if gone { // its id is dead: the next checkout makes a new customer
+		if gone { // the id is dead; the next checkout makes a new customer
 			b.CustomerID = nil
 			b.DropSession()
 			b.Attempt++
@@ -77,7 +78,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 		}
 	}
 	st := judge(subs, s.cfg.Grace, s.stripeNow())
-	if account.Status == models.AccountClosed { // whoever pays for it gets nothing for it
+	if account.Status == models.AccountClosed { // a closed account has no plan, even if somebody still pays for it
 		st.plan, st.graceEndsAt = nil, nil
 	}
 	change := store.BillingChange{Plan: st.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID, Flags: besides(accountID, &st)}
@@ -86,7 +87,8 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	b.SyncedAt = &now
 	describe(&b, &st, s.stripeNow())
 	change.Billing = b
-	if account.Status == models.AccountSuspended && b.GoesOn() && *b.Status != models.SubscriptionIncomplete { // that may come to nothing
+	// An incomplete subscription may come to nothing.
+	if account.Status == models.AccountSuspended && b.GoesOn() && *b.Status != models.SubscriptionIncomplete {
 		change.Flags = append(change.Flags, suspendedFlag(accountID, *b.SubscriptionID))
 	}
 	if account.Status != models.AccountClosed {
@@ -107,7 +109,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	return out, cancelled
 }
 
-// besides flags what stands beside the subscription that counts, or comes after its end.
+// besides returns flags for what exists beside the subscription that counts, or was paid after its end.
 func besides(accountID string, st *standing) (list []models.AccountFlag) {
 	for _, sub := range st.several {
 		state := sub.status
@@ -128,15 +130,15 @@ func besides(accountID string, st *standing) (list []models.AccountFlag) {
 	return list
 }
 
-// describe puts the subscription that counts, as it is at now, into b; one that was known before stays if there is none to
-// tell of.
+// describe writes the subscription that counts into b, as it is at now. If there is none to show, b keeps the last one
+// known.
 func describe(b *models.BillingAccount, st *standing, now time.Time) {
 	b.PastDueSince, b.GraceEndsAt = nil, st.graceEndsAt
 	if rest := slices.Concat(st.unknown, st.idle); len(rest) > 0 && (st.chosen == nil || st.chosen.over()) {
-		st.chosen = &rest[0] // it gives nothing, but it goes on
+		st.chosen = &rest[0] // it gives no plan, but it continues
 	}
 	if st.chosen == nil {
-		if b.Status != nil { // it was there, and now its customer is gone
+		if b.Status != nil { // there was one, and its customer is gone
 			ended := models.SubscriptionCanceled
 			b.Status, b.CancelAtPeriodEnd = &ended, false
 		}
@@ -148,13 +150,13 @@ func describe(b *models.BillingAccount, st *standing, now time.Time) {
 	switch {
 	case c.status == models.SubscriptionPastDue:
 		b.PastDueSince = &c.pastDueSince
-	case c.status == models.SubscriptionActive && c.underWay(): // it is not past due so far
+	case c.status == models.SubscriptionActive && c.underWay(): // seen at now, and not yet past due
 		now = now.Truncate(time.Second)
 		b.PastDueSince = &now
 	}
 }
 
-// mails is what the customer is told of the difference; had tells whether money gave a plan before.
+// mails returns what the customer is told about the change; had is whether payment gave a plan before.
 func mails(before, after *models.BillingAccount, had bool, st *standing) []models.Mail {
 	has := st.plan != nil
 	var list []models.Mail
@@ -200,8 +202,7 @@ func flag(accountID string, kind models.FlagKind, ref, detail string) models.Acc
 	return models.AccountFlag{AccountID: accountID, Kind: kind, Ref: ref, Detail: detail}
 }
 
-// subscriptions reads every subscription of b's customer, on every page; gone tells that there is no such customer any
-// more.
+// subscriptions reads all subscriptions of b's customer, on every page. gone is set if the customer no longer exists.
 func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (list []subscription, gone bool, err error) {
 	const doing = "read the customer's subscriptions"
 	prices, err := s.prices(ctx)
@@ -239,12 +240,13 @@ func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (
 	case gone:
 		return nil, true, nil
 	default:
-		return list, false, explained(doing, unread) // a list that is not there is no empty list
+		return list, false, explained(doing, unread) // a list that is missing is not an empty list
 	}
 }
 
-// gone tells whether Stripe says that b's customer was deleted. One that Stripe has never heard of is gone too if it was
-// left by test mode; else that is an error: the key may be another account's, and nobody must lose a plan by that.
+// gone reports whether Stripe says that b's customer was deleted. A customer that Stripe has never heard of is gone as
+// well if it dates from test mode. Otherwise that is an error: the key may belong to another Stripe account, and nobody
+// must lose a plan over that.
 func (s *Service) gone(ctx context.Context, b *models.BillingAccount) (bool, error) {
 	c, err := s.api.Customers.Get(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, "")})
 	if err == nil {
@@ -264,8 +266,8 @@ func (s *Service) gone(ctx context.Context, b *models.BillingAccount) (bool, err
 	return true, nil
 }
 
-// leftByTest tells whether b is of the time before this service went live, by what was written down then: its checkout,
-// or else the price that was paid. A customer without either never had anything to lose.
+// leftByTest reports whether b's customer dates from before this service went live. The evidence is what was stored
+// then: its checkout, or else the price that was paid. A customer with neither never had anything to lose.
 func (s *Service) leftByTest(ctx context.Context, b *models.BillingAccount) (bool, error) {
 	switch {
 	case !s.cfg.Live():
@@ -279,12 +281,13 @@ func (s *Service) leftByTest(ctx context.Context, b *models.BillingAccount) (boo
 	return slices.ContainsFunc(tested, func(p models.KnownPrice) bool { return p.PriceID == *b.PriceID }), err
 }
 
-// unpaidSince is when the oldest invoice was made, or was due if it left time to pay, that is not paid and came after the
-// last that is: it is the same whenever one asks. One that was left open before a later one was paid does not count, as it does not at Stripe. Zero
-// if Stripe shows no such invoice. ever tells whether one was paid at all; nothing to pay, as in a trial, is paid.
+// unpaidSince returns when the oldest unpaid invoice after the last paid one was made, or was due if that is later; the
+// answer does not depend on when one asks. Like Stripe, it ignores invoices left open before a later one was paid.
+// oldest is zero if Stripe lists no such invoice. ever is set if any invoice was paid; one for nothing, as in a trial,
+// counts.
 func (s *Service) unpaidSince(ctx context.Context, subscriptionID string) (oldest time.Time, ever bool, err error) {
 	p := &stripe.InvoiceListParams{ListParams: listParams(ctx), Subscription: new(subscriptionID)}
-	iter := s.api.Invoices.List(p) // the newest first
+	iter := s.api.Invoices.List(p) // newest first
 	for iter.Next() {
 		switch inv := iter.Invoice(); inv.Status {
 		case stripe.InvoiceStatusPaid:
@@ -296,9 +299,9 @@ func (s *Service) unpaidSince(ctx context.Context, subscriptionID string) (oldes
 	return oldest, false, iter.Err()
 }
 
-// becamePastDue is when a subscription became past due: when its oldest unpaid invoice was due, but not before the last
-// moment at which a sync saw that Stripe still called it active. A bank refuses a debit days after the invoice, and the
-// grace must not be over by then. Where no invoice says it, and no sync, it is now.
+// becamePastDue returns when sub became past due: when its oldest unpaid invoice was due, but no earlier than the last
+// sync that saw Stripe still call it active. A bank may refuse a debit days after the invoice, and the grace period
+// must not be over by then. If neither an invoice nor a sync tells, it is now.
 func (s *Service) becamePastDue(b *models.BillingAccount, sub *subscription) time.Time {
 	since := sub.pastDueSince
 	if seen := b.PastDueSince; equal(b.SubscriptionID, sub.id) && seen != nil && seen.After(since) {
@@ -310,7 +313,7 @@ func (s *Service) becamePastDue(b *models.BillingAccount, sub *subscription) tim
 	return since
 }
 
-// prices is the prices that give a plan, by id.
+// prices returns the prices that give a plan, by id.
 func (s *Service) prices(ctx context.Context) (map[string]models.KnownPrice, error) {
 	list, err := s.store.KnownPrices(ctx, s.cfg.Live())
 	if err != nil {
@@ -323,11 +326,13 @@ func (s *Service) prices(ctx context.Context) (map[string]models.KnownPrice, err
 	return prices, nil
 }
 
-// cancelSurplus ends the subscriptions that were paid beside an older one, and asks the operator to pay them back.
+// cancelSurplus cancels the subscriptions that were paid in addition to an older one, and asks the operator to refund
+// them.
 func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus []subscription) error {
 	var errs []error
 	for _, sub := range surplus {
-		// Before the cancelling: if this process dies in between, the next sync finds nothing that was paid twice.
+		// Raise the flag before cancelling: if this process dies in between, the next sync would find nothing paid
+		// twice.
 		f := flag(accountID, models.FlagDoublePayment, sub.id,
 			fmt.Sprintf("subscription %s was paid in addition to an older one, and has been canceled: refund its payment in Stripe's dashboard", sub.id))
 		if err := s.store.RaiseFlag(ctx, f); err != nil {
@@ -339,7 +344,7 @@ func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus [
 	return errors.Join(errs...)
 }
 
-// endClosed cancels what a closed account pays for: a checkout that was completed in the moment of closing.
+// endClosed cancels what is still running for a closed account, such as a checkout completed just as it was closed.
 func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscription) error {
 	var errs []error
 	for _, sub := range subs {
@@ -355,7 +360,7 @@ func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscr
 	return errors.Join(errs...)
 }
 
-// cancel ends a subscription at once. One that has ended already is fine.
+// cancel ends a subscription immediately. It is no error if it has ended already.
 func (s *Service) cancel(ctx context.Context, subscriptionID string) error {
 	_, err := s.api.Subscriptions.Cancel(subscriptionID, &stripe.SubscriptionCancelParams{Params: params(ctx, "")})
 	if err == nil || missing(err) {

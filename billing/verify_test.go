@@ -21,7 +21,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// signed is a header as Stripe's documentation says to make it, by nothing of Stripe's or ours.
+// signed returns a header as Stripe's documentation says to make it, by nothing of Stripe's or ours.
 func signed(body string, at time.Time, secrets ...string) string {
 	header := "t=" + strconv.FormatInt(at.Unix(), 10)
 	for _, secret := range secrets {

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	// maxEvent bounds an event's body; Stripe's are a few kilobytes.
+	// maxEvent is the most bytes an event's body may have; Stripe's have a few kilobytes.
 	maxEvent = 1 << 20
-	// tolerance is how old, or how far in the future, an event's signature may be.
+	// tolerance is how old an event's signature may be, or how far in the future.
 	tolerance = 300 * time.Second
 )
 
 // WebhookPath is where Stripe sends events.
 const WebhookPath = "/webhooks/stripe"
 
-// Webhook takes Stripe's events: a genuine one is in the inbox when Stripe gets its 200, and is worked on later. It
-// never calls Stripe.
+// Webhook receives Stripe's events. It never calls Stripe: a genuine event is stored in the inbox before Stripe gets
+// its 200, and processed later.
 func (s *Service) Webhook() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -42,7 +42,7 @@ func (s *Service) Webhook() http.Handler {
 }
 
 func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, text string) {
-	if r.Header.Get(signatureHeader) == "" { // anybody's: nothing of it is read
+	if r.Header.Get(signatureHeader) == "" { // anybody may have sent it: the body is not read
 		s.refuse(r.Context(), errUnsigned)
 		return http.StatusBadRequest, errUnsigned.Error()
 	}
@@ -101,29 +101,29 @@ func (s *Service) flagWrongMode(r *http.Request, e *models.StripeEvent) {
 	defer cancel()
 	accountID, err := s.store.AccountOfCustomer(asked, e.CustomerID)
 	if err != nil {
-		return // nobody of ours: the inbox and the log have it
+		return // not one of our accounts: the inbox and the log are enough
 	}
 	if err := s.store.RaiseFlag(asked, flag(accountID, models.FlagWrongMode, e.ID, e.Outcome)); err != nil {
 		s.log.ErrorContext(r.Context(), "an account could not be flagged", "account", accountID, "error", err)
 	}
 }
 
-// signatureHeader is where Stripe puts the signature of an event.
+// signatureHeader is the header that holds an event's signature.
 const signatureHeader = "Stripe-Signature"
 
 var errUnsigned = errors.New("the Stripe-Signature header is missing, or has no time and v1 signature")
 
-// tellEvery is how often the log tells of events that are refused for one reason: anybody may send what is none.
+// tellEvery is how often the log reports events refused for the same reason: anybody may send forgeries.
 const tellEvery = time.Minute
 
-// refusal is how often events were refused for a reason since the log said so last.
+// refusal counts the events refused for one reason since the log last said so.
 type refusal struct {
 	times int
 	told  time.Time
 }
 
-// refuse counts a refusal, and tells of it unless the log did in the last minute; then the next one does. Each of the
-// few reasons is told for itself: strangers do not drown the one by which an operator sees that the secret is wrong.
+// refuse counts a refusal and logs the count, at most once every tellEvery for each reason. The few reasons are kept
+// apart so that strangers cannot drown the one that shows an operator that the secret is wrong.
 func (s *Service) refuse(ctx context.Context, reason error) {
 	s.refusedMu.Lock()
 	defer s.refusedMu.Unlock()
@@ -136,8 +136,8 @@ func (s *Service) refuse(ctx context.Context, reason error) {
 	s.refused[reason.Error()] = r
 }
 
-// verify checks the signature of an event as Stripe makes it: t=SECONDS,v1=HEX[,v1=HEX…], any of them by any of the
-// secrets, made at most tolerance ago, and at most that long from now.
+// verify checks an event's Stripe-Signature header: t=SECONDS,v1=HEX[,v1=HEX…]. One signature must match one of the
+// secrets, and its time must be within tolerance of now.
 // https://docs.stripe.com/webhooks#verify-manually
 func verify(body []byte, header string, secrets []string, now time.Time) error {
 	var at int64

@@ -16,31 +16,32 @@ import (
 )
 
 const (
-	// workEvery is how often the inbox is looked at when nothing wakes the worker: events that came to another node,
-	// and those that are to be tried again.
+	// workEvery is how often the inbox is checked when nothing wakes the worker: for events received by another node,
+	// and for retries.
 	workEvery = time.Second
-	// graceEvery is how often accounts are looked for whose time of grace is over.
+	// graceEvery is how often to look for accounts whose grace period is over.
 	graceEvery = time.Minute
-	// claimed is how many events one look takes.
+	// claimed is how many events are claimed at once.
 	claimed = 50
-	// atOnce is how many customers' events of one batch are worked on at a time, and batches is how many batches are.
+	// atOnce is how many customers of one batch are worked on concurrently, and batches how many batches are.
 	atOnce  = 4
 	batches = 4
-	// firstRetry doubles up to lastRetry.
+	// firstRetry is the wait after the first failed attempt; it doubles up to lastRetry.
 	firstRetry = time.Second
 	lastRetry  = 10 * time.Minute
-	// mostAttempts is when an event becomes a dead letter: after about an hour. The hourly reconcile does without it.
+	// mostAttempts is the number of attempts, over about an hour, after which an event becomes a dead letter. That
+	// loses nothing: the hourly reconcile does not depend on events.
 	mostAttempts = 15
-	// eventFor is when the work on an event is given up: it waits for its account's lock, and works under it, twice.
+	// eventFor bounds the work on one event: twice waiting for its account's lock and working under it.
 	eventFor = 3 * time.Minute
 )
 
-// Run works off the inbox until ctx ends.
+// Run processes the inbox until ctx ends.
 func (s *Service) Run(ctx context.Context) {
 	tick, grace := time.NewTicker(workEvery), time.NewTicker(s.graceEvery)
 	defer tick.Stop()
 	defer grace.Stop()
-	var beside sync.WaitGroup // a customer for whom Stripe does not answer keeps nobody else waiting
+	var beside sync.WaitGroup // so that a customer for whom Stripe does not answer delays nobody else
 	defer beside.Wait()
 	room, ending := make(chan struct{}, batches), make(chan struct{}, 1)
 	for {
@@ -57,19 +58,19 @@ func (s *Service) Run(ctx context.Context) {
 					defer func() { <-ending }()
 					s.endGrace(ctx)
 				})
-			default: // the last look has not ended
+			default: // the previous check is still running
 			}
 		}
 	}
 }
 
-// takeAll takes what is due, batch by batch while there is room, and has each worked on beside the others.
+// takeAll claims the due events, batch by batch while there is room, and starts a goroutine for each batch.
 func (s *Service) takeAll(ctx context.Context, room chan struct{}, beside *sync.WaitGroup) {
 	for ctx.Err() == nil {
 		select {
 		case room <- struct{}{}:
 		default:
-			return // a batch that ends wakes Run
+			return // the next batch that ends wakes Run
 		}
 		b, err := s.take(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -80,14 +81,14 @@ func (s *Service) takeAll(ctx context.Context, room chan struct{}, beside *sync.
 			return
 		}
 		beside.Go(func() {
-			defer s.kick() // there may be more of its customers, and of others if there was no room
+			defer s.kick() // more may be due: of this batch's customers, or of others that found no room
 			defer func() { <-room }()
 			s.workOff(ctx, b)
 		})
 	}
 }
 
-// Work takes the events that are due, once, works on them and tells how many there were.
+// Work claims the due events once, processes them and returns how many there were.
 func (s *Service) Work(ctx context.Context) (int, error) {
 	b, err := s.take(ctx)
 	if b == nil {
@@ -98,14 +99,14 @@ func (s *Service) Work(ctx context.Context) (int, error) {
 	return n, err
 }
 
-// batch is events that were taken together, and the customers that they are of.
+// batch is a set of events claimed together, and their customers.
 type batch struct {
 	events    []models.StripeEvent
 	customers []string
 }
 
-// take claims events that are due, but none of customers that are worked on already: these wait, so that one whose work
-// takes long has one piece of it under way. nil = there are none.
+// take claims due events, or returns nil if there are none. Events of customers already being worked on wait, so that a
+// customer who takes long occupies only one goroutine.
 func (s *Service) take(ctx context.Context) (*batch, error) {
 	s.busyMu.Lock()
 	defer s.busyMu.Unlock()
@@ -125,18 +126,19 @@ func (s *Service) take(ctx context.Context) (*batch, error) {
 	return b, err
 }
 
-// done tells that a customer's events are not worked on any more.
+// done marks a customer's events as no longer worked on.
 func (s *Service) done(customer string) {
 	s.busyMu.Lock()
 	defer s.busyMu.Unlock()
 	delete(s.busy, customer)
 }
 
-// workOff does what follows from the events of a batch.
+// workOff processes a batch.
 func (s *Service) workOff(ctx context.Context, b *batch) {
 	events := s.giveUp(ctx, b.events)
-	// One customer's events are worked on one after the other. All of them were here before the first is worked on, so
-	// one sync serves those that tell of nothing else; and if Stripe does not answer for one, it is not asked for those.
+	// One customer's events are processed in sequence. All of them had arrived before the first is processed, so one
+	// sync serves every one that means nothing but "sync"; and if Stripe does not answer for one, it is not asked again
+	// for those.
 	queues := map[string][]models.StripeEvent{}
 	for _, e := range events {
 		queues[e.CustomerID] = append(queues[e.CustomerID], e)
@@ -153,7 +155,7 @@ func (s *Service) workOff(ctx context.Context, b *batch) {
 	room := make(chan struct{}, atOnce)
 	for _, customer := range byAttempts(queues) {
 		room <- struct{}{}
-		if left.Load() { // this process stops, and the database takes nothing: the claims of the others run out
+		if left.Load() { // this process is stopping and could not store a result: the other claims run out
 			s.done(customer)
 			<-room
 			continue
@@ -169,7 +171,7 @@ func (s *Service) workOff(ctx context.Context, b *batch) {
 	wg.Wait()
 }
 
-// workOn does what follows from the events of one customer, and tells whether what became of them could be stored.
+// workOn processes the events of one customer. It returns false if a result could not be stored.
 func (s *Service) workOn(ctx context.Context, customer string, queue []models.StripeEvent, mine *claims) (stored bool) {
 	served, account := "", ""
 	var away error
@@ -189,10 +191,10 @@ func (s *Service) workOn(ctx context.Context, customer string, queue []models.St
 		}
 		mine.drop(e.ID)
 		if !s.settle(ctx, e, outcome, err) {
-			return false // the database does not answer: the rest comes again when its claims have run out
+			return false // the database does not answer; the rest is claimed again when these claims run out
 		}
 		switch {
-		case customer == "": // of several, or of none
+		case customer == "": // no customer is named: these events may be about different ones
 		case err == nil:
 			served, account, away = outcome, e.AccountID, nil
 		case models.ErrorCode(err) == models.CodeUnavailable:
@@ -202,11 +204,11 @@ func (s *Service) workOn(ctx context.Context, customer string, queue []models.St
 	return true
 }
 
-// errNeverEnded says that whoever worked on an event had died by the end.
+// errNeverEnded is the outcome of an event that no server lived to finish.
 var errNeverEnded = fmt.Errorf("it was begun %d times, and the server ended each time before it was done: see its log for why", mostAttempts)
 
-// giveUp makes those of events dead letters that were begun often enough, and gives the others. One that is begun and not
-// ended may be what kills the servers; settle, which counts the attempts of others, is never come to.
+// giveUp turns events that were begun too often into dead letters and returns the others. An event that is begun but
+// never settled may be what kills the servers; settle, which otherwise counts the attempts, is never reached for it.
 func (s *Service) giveUp(ctx context.Context, events []models.StripeEvent) (others []models.StripeEvent) {
 	for i := range events {
 		if e := &events[i]; e.Attempts > mostAttempts {
@@ -218,8 +220,8 @@ func (s *Service) giveUp(ctx context.Context, events []models.StripeEvent) (othe
 	return others
 }
 
-// byAttempts is the customers in the order in which they are worked on: first those whose events were tried least, so
-// that one which kills the server takes few others with it time and again.
+// byAttempts returns the customers in working order: those whose events were tried least come first, so that an event
+// which kills the server takes few others down with it.
 func byAttempts(queues map[string][]models.StripeEvent) []string {
 	most := func(customer string) (n int) {
 		for i := range queues[customer] {
@@ -230,7 +232,7 @@ func byAttempts(queues map[string][]models.StripeEvent) []string {
 	return slices.SortedFunc(maps.Keys(queues), func(a, b string) int { return cmp.Compare(most(a), most(b)) })
 }
 
-// claims is the ids of events that are not settled yet.
+// claims holds the ids of a batch's events that are not settled yet.
 type claims struct {
 	mu  sync.Mutex
 	ids []string
@@ -242,7 +244,8 @@ func (c *claims) drop(id string) {
 	c.ids = slices.DeleteFunc(c.ids, func(s string) bool { return s == id })
 }
 
-// keepClaims tells the other nodes, until release, that the events which were not dropped are worked on.
+// keepClaims renews the claims on events until release is called, so that no other node takes them. Events that c.drop
+// removes are no longer renewed.
 func (s *Service) keepClaims(ctx context.Context, events []models.StripeEvent) (c *claims, release func()) {
 	c = &claims{}
 	for i := range events {
@@ -262,17 +265,17 @@ func (s *Service) keepClaims(ctx context.Context, events []models.StripeEvent) (
 	}
 }
 
-// onlySignal tells whether nothing but a sync follows from events of a type.
+// onlySignal reports whether events of a type lead to nothing but a sync.
 func onlySignal(kind string) bool {
 	return kind != "checkout.session.completed" && !strings.HasPrefix(kind, "charge.")
 }
 
-// settle writes down what became of an event, and tells whether it could.
+// settle stores what became of an event. It returns false if that failed.
 func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome string, err error) (stored bool) {
 	state, wait := models.EventDone, time.Duration(0)
 	switch {
 	case err == nil:
-	case ctx.Err() != nil: // this process stops: somebody else does it, at once
+	case ctx.Err() != nil: // this process is stopping: another takes the event at once
 		state, outcome = models.EventPending, "the server working on it stopped"
 	case e.Attempts >= mostAttempts:
 		state, outcome = models.EventFailed, err.Error()
@@ -290,13 +293,13 @@ func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome str
 	return true
 }
 
-// backoff is how long to wait after the attempt of that number, from 1.
+// backoff returns how long to wait after the given attempt, counted from 1.
 func backoff(attempt int) time.Duration {
 	d := min(firstRetry<<min(attempt-1, 20), lastRetry)
 	return d/2 + rand.N(d/2)
 }
 
-// endGrace looks at the accounts whose time of grace is over.
+// endGrace syncs the accounts whose grace period is over.
 func (s *Service) endGrace(ctx context.Context) {
 	asked, cancel := s.store.Bounded(ctx)
 	ids, err := s.store.GraceEnded(asked, s.stripeNow(), claimed)

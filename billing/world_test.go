@@ -180,7 +180,7 @@ func (w *world) buy(card sandbox.Card) string {
 	return id
 }
 
-// pro is an account that has paid.
+// pro returns an account that has paid.
 func (w *world) pro() (subscription string) {
 	w.t.Helper()
 	w.buy(sandbox.CardOK)
@@ -268,7 +268,7 @@ func (w *world) events() []models.StripeEvent {
 	return list
 }
 
-// foreignCustomer is a customer that somebody made at Stripe without us.
+// foreignCustomer returns a customer that somebody made at Stripe without us.
 func (w *world) foreignCustomer(metadata map[string]string) string {
 	w.t.Helper()
 	form := url.Values{"email": {"elsewhere@example.com"}}
@@ -280,7 +280,7 @@ func (w *world) foreignCustomer(metadata map[string]string) string {
 	return made.ID
 }
 
-// otherPrice is a price of another product, or of ours.
+// otherPrice returns a price of another product, or of ours.
 func (w *world) otherPrice(product string) string {
 	w.t.Helper()
 	if product == "" {
@@ -299,7 +299,7 @@ func (w *world) ask(method, path string, form url.Values, into any) {
 	w.must(sandboxtest.Ask(w.t.Context(), http.DefaultTransport, method, w.api.URL+path, form, into))
 }
 
-// event is the newest event of a type that Stripe made.
+// event returns the newest event of a type that Stripe made.
 func (w *world) event(kind string) string {
 	w.t.Helper()
 	id := ""
@@ -314,7 +314,7 @@ func (w *world) event(kind string) string {
 	return id
 }
 
-// body is an event of our own making.
+// body returns an event of our own making.
 func body(id, kind, object string) string {
 	return fmt.Sprintf(`{"id":%q,"object":"event","type":%q,"livemode":false,"api_version":"2023-10-16","created":%d,"data":{"object":%s}}`,
 		id, kind, time.Now().Unix(), object)

@@ -22,7 +22,7 @@ func getAccount(s *Sandbox, r *request) (object, error) {
 	}, nil
 }
 
-// startOfTime is long before anything happened here.
+// startOfTime is a Unix time before anything happened here.
 func (*Sandbox) startOfTime() int64 { return 1697414400 } // 2023-10-16
 
 func getBalance(s *Sandbox, r *request) (object, error) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// request is an API request on its way.
+// request is an API request being processed.
 type request struct {
 	p      *params
 	id     string // in the path
@@ -18,10 +18,10 @@ type request struct {
 	expand []string
 }
 
-// cause is the API request from which events arise; events of the clock and of the pages have none.
+// cause is the API request that leads to events. Events of the clock and of the pages have none.
 type cause struct{ request, key string }
 
-// reply is an answer before it is sent.
+// reply is a response before it is sent.
 type reply struct {
 	status int
 	body   []byte
@@ -30,7 +30,7 @@ type reply struct {
 
 const mostBody = 1 << 20
 
-// serveAPI takes a request through key, faults, idempotency and handler.
+// serveAPI checks a request's key, applies faults and idempotency, and calls the handler.
 func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	if err != nil {
@@ -70,8 +70,8 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, id, rep)
 }
 
-// cut ends the connection after the head of an answer: Go's client would quietly send a request with an idempotency
-// key again if it saw nothing at all on a connection that it had used before.
+// cut ends the connection after the head of the response. Ending it before would not do: if a reused connection yields
+// nothing at all, Go's client silently resends a request that has an idempotency key.
 func cut(w http.ResponseWriter, rep reply) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(rep.body)))
 	w.WriteHeader(rep.status)
@@ -79,7 +79,7 @@ func cut(w http.ResponseWriter, rep reply) {
 	panic(http.ErrAbortHandler)
 }
 
-// process answers a request that has come through the faults.
+// process answers a request that the faults let through.
 func (s *Sandbox) process(r *http.Request, id, body string, fault APIFault) reply {
 	if err := s.authorize(r); err != nil {
 		return failure(err, id)
@@ -146,7 +146,7 @@ func (s *Sandbox) execute(h handler, req *request, id, version string, fault API
 	return reply{status: http.StatusOK, body: encode(reshape(o, version))}
 }
 
-// failure is the answer to an error.
+// failure returns the response for an error.
 func failure(err error, id string) reply {
 	var e *apiError
 	if !errors.As(err, &e) {
@@ -183,7 +183,7 @@ func (*Sandbox) answer(w http.ResponseWriter, r *http.Request, id string, rep re
 	}
 	h.Set("Content-Length", strconv.Itoa(len(rep.body)))
 	w.WriteHeader(rep.status)
-	_, _ = w.Write(rep.body) // a client that has gone is nobody's loss
+	_, _ = w.Write(rep.body) // the client may be gone
 }
 
 // authorize checks the secret key, as bearer or as the user name of basic authentication.
@@ -198,10 +198,10 @@ func (s *Sandbox) authorize(r *http.Request) error {
 	return unauthorized(key)
 }
 
-// handler answers a request with the lock held, with an object of 2023-10-16 or an *apiError.
+// handler answers a request with an object in the shape of 2023-10-16 or an *apiError. s.mu is held.
 type handler func(s *Sandbox, r *request) (object, error)
 
-// route finds the handler: /v1/RESOURCE, /v1/RESOURCE/ID, /v1/RESOURCE/ID/ACTION.
+// route finds the handler of /v1/RESOURCE, /v1/RESOURCE/ID or /v1/RESOURCE/ID/ACTION.
 func route(r *http.Request) (handler, *request, error) {
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, "/v1/"), "/"), "/")
 	key, rest := parts[0], parts[1:]

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Call is a request that came to the API.
+// Call is a request that the API received.
 type Call struct {
 	Request string    `json:"request"` // its Request-Id
-	At      time.Time `json:"at"`      // by the clock beneath the sandbox's own
+	At      time.Time `json:"at"`      // by the clock beneath the sandbox's own, not moved by Advance
 	Method  string    `json:"method"`
 	Path    string    `json:"path"`
 	Query   string    `json:"query"`
 	Body    string    `json:"body"`
 	Key     string    `json:"idempotency_key"`
 	Version string    `json:"version"`
-	Fault   Action    `json:"fault"` // what struck it, "" = nothing
+	Fault   Action    `json:"fault"` // the fault that struck it, "" = none
 }
 
 const mostCalls = 2000
@@ -31,7 +31,7 @@ func (s *Sandbox) noteCall(r *http.Request, id string, body []byte, fault APIFau
 	})
 }
 
-// Calls is the latest requests to the API, oldest first: at least the last thousand.
+// Calls returns the latest requests to the API, oldest first: at least the last thousand.
 func (s *Sandbox) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,20 +1,20 @@
 package sandbox
 
-// Card is how a customer's means of payment behaves.
+// Card is how a customer's payment method behaves.
 type Card string
 
 // The cards, with the numbers that Stripe gives them (https://docs.stripe.com/testing).
 const (
-	CardNone       Card = ""               // no means of payment
+	CardNone       Card = ""               // no payment method
 	CardOK         Card = "ok"             // 4242 4242 4242 4242: always pays
 	CardDeclined   Card = "declined"       // 4000 0000 0000 0002: never pays
 	CardFailsLater Card = "fails_later"    // 4000 0000 0000 0341: pays at checkout, then never again
 	BankPays       Card = "bank_pays"      // bank account 000123456789: pays settleAfter later
 	BankFails      Card = "bank_fails"     // bank account 000111111116: fails settleAfter later
-	settleAfter         = 3 * 24 * 60 * 60 // seconds until a bank has decided by itself
+	settleAfter         = 3 * 24 * 60 * 60 // seconds until a bank decides by itself
 )
 
-// cardChoice is a card that one may choose.
+// cardChoice is a card that the pages offer.
 type cardChoice struct {
 	Card   Card
 	Method string // Stripe's test payment method
@@ -39,7 +39,7 @@ func cardOf(method string) Card {
 	return CardNone
 }
 
-// Valid tells whether there is such a card.
+// Valid reports whether there is such a card.
 func (c Card) Valid() bool { return c == CardNone || c.number() != "" }
 
 func (c Card) number() string {
@@ -100,7 +100,7 @@ func billingDetails() object {
 	return object{"address": address, "email": nil, "name": nil, "phone": nil}
 }
 
-// attach gives a customer a new payment method.
+// attach adds a payment method to a customer.
 func (s *Sandbox) attach(c *customer, card Card) *method {
 	m := &method{Customer: c.ID, Card: card}
 	insert(s, &s.d.Methods, m, "pm_", longID)
@@ -108,7 +108,7 @@ func (s *Sandbox) attach(c *customer, card Card) *method {
 	return m
 }
 
-// setCard makes a new payment method the one that pays from now on, for all of the customer's subscriptions.
+// setCard makes a new payment method pay for all of the customer's subscriptions from now on.
 func (s *Sandbox) setCard(c *customer, card Card) {
 	id := ""
 	if card != CardNone {
@@ -122,8 +122,8 @@ func (s *Sandbox) setCard(c *customer, card Card) {
 	}
 }
 
-// paysWith is a customer's default means of payment, or what the latest of his living subscriptions is paid with:
-// Stripe's checkout sets only that.
+// paysWith returns a customer's default payment method, or that of the latest live subscription, since Stripe's
+// checkout sets only the subscription's.
 func (s *Sandbox) paysWith(c *customer) (*method, bool) {
 	id := c.Method
 	for _, sub := range s.d.Subs.of(c.ID) {

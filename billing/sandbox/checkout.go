@@ -2,7 +2,7 @@ package sandbox
 
 import "strings"
 
-// base is where the hosted pages are reached.
+// base returns the URL below which the hosted pages are reached.
 func (s *Sandbox) base() string {
 	if s.opts.URL != "" {
 		return strings.TrimSuffix(s.opts.URL, "/")
@@ -15,14 +15,15 @@ func (s *Sandbox) expire(cs *session) {
 	s.emit("checkout.session.expired", cs.render(s), nil)
 }
 
-// pay is what the button of the checkout page does: the customer pays with a card. It tells where to go next, or
-// that the card was declined; a session that is not open any more is not paid again.
+// pay does what the checkout page's button does: the customer pays with a card. It returns where to go next, or false
+// if the card was declined. A session that is no longer open is not paid again.
 func (s *Sandbox) pay(cs *session, card Card, email string) (next string, ok bool) {
 	if cs.Status != sessionOpen {
 		return cs.success(), cs.Status == sessionComplete
 	}
 	refused := card == CardDeclined || card == CardNone
-	if total, currency := cs.total(s); refused && (cs.Customer == "" || total == 0) { // nothing begins with that
+	// An attempt without a customer, or with nothing to pay, begins no subscription.
+	if total, currency := cs.total(s); refused && (cs.Customer == "" || total == 0) {
 		p := &intent{Customer: cs.Customer, Amount: total, Currency: currency, Secret: s.newID("pi_", secretID), Status: intentNeedsCard}
 		insert(s, &s.d.Intents, p, "pi_", longID)
 		s.newCharge(p, &method{Card: card}, chargeFailed)
@@ -51,8 +52,9 @@ func (s *Sandbox) pay(cs *session, card Card, email string) (next string, ok boo
 	return cs.success(), true
 }
 
-// tryToPay makes the subscription, and its first attempt to collect. One that was refused leaves it incomplete, and the
-// session open: the next attempt pays the same one. Stripe does so in every version of its API before 2025-03-31.
+// tryToPay makes the subscription and attempts the first payment. If the card is refused, the subscription stays
+// incomplete and the session open: the next attempt pays for the same subscription. Stripe does so in API versions
+// before 2025-03-31.
 // https://docs.stripe.com/changelog/basil/2025-03-31/checkout-legacy-subscription-upgrade
 func (s *Sandbox) tryToPay(cs *session, c *customer, card Card, refused bool) *subscription {
 	var m *method
@@ -80,7 +82,7 @@ func (s *Sandbox) tryToPay(cs *session, c *customer, card Card, refused bool) *s
 	return sub
 }
 
-// adopt gives a session without a customer the one that was made for it.
+// adopt assigns a session without a customer the one that was made for it.
 func (s *Sandbox) adopt(cs *session, c *customer) {
 	cs.Customer = c.ID
 	if s.d.Sessions.byOwner == nil {
@@ -89,7 +91,7 @@ func (s *Sandbox) adopt(cs *session, c *customer) {
 	s.d.Sessions.byOwner[c.ID] = append(s.d.Sessions.byOwner[c.ID], cs)
 }
 
-// success is where the customer goes after paying.
+// success returns where the customer goes after paying.
 func (cs *session) success() string {
 	return strings.NewReplacer("{CHECKOUT_SESSION_ID}", cs.ID, "%7BCHECKOUT_SESSION_ID%7D", cs.ID).Replace(cs.SuccessURL)
 }
@@ -104,7 +106,7 @@ func (s *Sandbox) itemsOf(cs *session) []item {
 	return items
 }
 
-// settleSession tells the checkout that its payment came, or did not.
+// settleSession updates the checkout of an invoice when its payment succeeded or failed.
 func (s *Sandbox) settleSession(inv *invoice, paid bool) {
 	for _, cs := range s.d.Sessions.of(inv.Customer) {
 		if cs.Invoice != inv.ID {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Now is the sandbox's time: the clock beneath it, and what Advance added.
+// Now returns the sandbox's time: that of the clock beneath it, plus what Advance added.
 func (s *Sandbox) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock()
 }
 
-// Advance moves the sandbox's clock forward and does everything that becomes due, in order, each at its own time.
-// It does not wait for webhooks: those that fall due on the way are sent when it has arrived, so that the retries of
-// a long step come as one. Quiesce waits for them; shorter steps give each retry its own time.
+// Advance moves the sandbox's clock forward and does everything that falls due on the way, in order, each at its own
+// time. It does not wait for webhooks: those that fall due are sent after the move, so that a long step runs several
+// retries together. Quiesce waits for them; shorter steps give each retry its own time.
 func (s *Sandbox) Advance(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -24,7 +24,7 @@ func (s *Sandbox) Advance(d time.Duration) {
 	s.catchUp()
 }
 
-// clock is the sandbox's time, also while a step of the past is being run.
+// clock returns the sandbox's time, or the time of the step that is being run. s.mu is held.
 func (s *Sandbox) clock() time.Time {
 	if s.d.At != 0 {
 		return time.Unix(s.d.At, 0).UTC()
@@ -38,14 +38,14 @@ func (s *Sandbox) clock() time.Time {
 
 func (s *Sandbox) now() int64 { return s.clock().Unix() }
 
-// step is a record that wants its run at a time.
+// step is a point in time at which a record is to be run.
 type step struct {
 	at  int64
-	seq uint64 // first planned, first run
+	seq uint64 // at the same time: first planned, first run
 	r   record
 }
 
-// agenda is a heap of steps. A step whose record is no longer due then is stale and skipped.
+// agenda is a heap of steps. A step is stale, and skipped, if its record is no longer due at that time.
 type agenda struct {
 	steps []step
 	seq   uint64
@@ -64,7 +64,7 @@ func (a *agenda) Pop() any {
 	return last
 }
 
-// plan notes when a record is due, after each change of it.
+// plan schedules a record's next run. It is called after each change of the record.
 func (s *Sandbox) plan(r record) {
 	at := r.due(s)
 	if at == 0 {
@@ -77,10 +77,10 @@ func (s *Sandbox) plan(r record) {
 	}
 }
 
-// catchUp runs all that is due. While it runs a step, the clock stands at that step's time.
+// catchUp runs everything that is due. During a step, the clock stands at that step's time.
 func (s *Sandbox) catchUp() {
 	if s.d.At != 0 {
-		return // it is running
+		return // already running
 	}
 	now := s.now()
 	for s.agenda.Len() > 0 && s.agenda.steps[0].at <= now {
@@ -99,7 +99,7 @@ func (s *Sandbox) catchUp() {
 	s.kick()
 }
 
-// arm sets the timer to the next step, where time passes by itself.
+// arm sets the timer for the next step, if time passes by itself.
 func (s *Sandbox) arm() {
 	if s.opts.Now != nil || s.closed || s.agenda.Len() == 0 {
 		return

@@ -1,7 +1,7 @@
 package sandbox
 
-// attempt tries to collect an open invoice, and does what follows. atCheckout is the payment that the customer makes
-// himself on the hosted page. It tells whether the invoice is paid.
+// attempt tries to collect an open invoice and applies the consequences. atCheckout means that the customer is paying
+// on the hosted page. It reports whether the invoice is paid.
 func (s *Sandbox) attempt(inv *invoice, atCheckout bool) bool {
 	inv.NextAttempt, s.dirty = 0, true
 	if inv.Total == 0 {
@@ -32,7 +32,7 @@ func (s *Sandbox) attempt(inv *invoice, atCheckout bool) bool {
 	}
 }
 
-// methodOf is what pays an invoice: the subscription's means of payment, or the customer's.
+// methodOf returns the payment method that pays an invoice: the subscription's, or else the customer's.
 func (s *Sandbox) methodOf(inv *invoice) string {
 	if sub, ok := find[*subscription](s, inv.Subscription); ok && sub.Method != "" {
 		return sub.Method
@@ -48,7 +48,7 @@ func (s *Sandbox) cardOf(inv *invoice) Card {
 	return CardNone
 }
 
-// settle is the bank's answer to a payment that was pending.
+// settle applies the bank's decision on a pending payment.
 func (s *Sandbox) settle(inv *invoice, paid bool) {
 	inv.SettlesAt, s.dirty = 0, true
 	p, _ := find[*intent](s, inv.Intent)
@@ -61,12 +61,12 @@ func (s *Sandbox) settle(inv *invoice, paid bool) {
 	}
 	s.settleSession(inv, paid)
 	if sub, ok := find[*subscription](s, inv.Subscription); ok {
-		s.plan(sub) // one that was made incomplete meanwhile may be over its 23 hours
+		s.plan(sub) // if it was made incomplete meanwhile, its 23 hours may be over
 	}
 }
 
-// activate makes an incomplete subscription active once its first payment is under way: Stripe does not wait for a bank,
-// whose answer takes days, and leaves the invoice open. The promise of it is in the description of payment_behavior:
+// activate makes an incomplete subscription active once its first payment is under way: Stripe does not wait days for a
+// bank's decision, and leaves the invoice open. The description of payment_behavior promises it:
 // https://docs.stripe.com/api/subscriptions/create#create_subscription-payment_behavior
 func (s *Sandbox) activate(inv *invoice) {
 	if sub, ok := find[*subscription](s, inv.Subscription); ok && sub.Latest == inv.ID && sub.Status == statusIncomplete {
@@ -90,8 +90,8 @@ func (s *Sandbox) markPaid(inv *invoice) {
 	s.setDelinquent(inv.Customer, false)
 }
 
-// failed is what follows an attempt that did not pay. The invoice of a subscription that is incomplete is not tried again:
-// Stripe waits 23 hours for the customer. One that a bank's first debit made active goes the way of a failed renewal.
+// failed applies the consequences of a failed attempt. The invoice of an incomplete subscription is not retried: Stripe
+// waits 23 hours for the customer. A subscription that a first debit made active is treated like a failed renewal.
 func (s *Sandbox) failed(inv *invoice) {
 	sub, ok := find[*subscription](s, inv.Subscription)
 	retry := ok && !sub.ended() && (inv.Reason != reasonCreate || sub.Status != statusIncomplete)
@@ -124,7 +124,7 @@ func (s *Sandbox) setDelinquent(id string, delinquent bool) {
 	}
 }
 
-// void gives an invoice up as a mistake.
+// void marks an invoice as a mistake that is not to be paid.
 func (s *Sandbox) void(inv *invoice) {
 	inv.Status, inv.VoidedAt, inv.NextAttempt, inv.SettlesAt, s.dirty = invoiceVoid, s.now(), 0, 0, true
 	if p, ok := find[*intent](s, inv.Intent); ok {

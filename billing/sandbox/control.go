@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// do runs f with the lock held, after and before what is due.
+// do runs f with s.mu held; it runs what is due before and after.
 func (s *Sandbox) do(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -17,13 +17,13 @@ func (s *Sandbox) do(f func()) {
 	s.saveSoon()
 }
 
-// try is do for what can fail.
+// try is do for an f that can fail.
 func (s *Sandbox) try(f func() error) (err error) {
 	s.do(func() { err = f() })
 	return err
 }
 
-// with finds a record for a control.
+// with calls f, as try does, with the record that has the id.
 func with[T record](s *Sandbox, id string, f func(T) error) error {
 	return s.try(func() error {
 		r, ok := find[T](s, id)
@@ -34,7 +34,7 @@ func with[T record](s *Sandbox, id string, f func(T) error) error {
 	})
 }
 
-// Pay pays an open checkout session as its page does, and tells where the page then leads. It is false if the card
+// Pay pays an open checkout session as its page does, and returns where the page then leads. ok is false if the card
 // was declined or the session has expired.
 func (s *Sandbox) Pay(id string, card Card) (next string, ok bool, err error) {
 	err = with(s, id, func(cs *session) error {
@@ -44,7 +44,7 @@ func (s *Sandbox) Pay(id string, card Card) (next string, ok bool, err error) {
 	return next, ok, err
 }
 
-// SetCard changes how a customer's means of payment behaves from now on.
+// SetCard changes how a customer's payment method behaves from now on.
 func (s *Sandbox) SetCard(customerID string, card Card) error {
 	return with(s, customerID, func(c *customer) error {
 		if !card.Valid() || c.Deleted {
@@ -55,8 +55,8 @@ func (s *Sandbox) SetCard(customerID string, card Card) error {
 	})
 }
 
-// NewSubscription makes a subscription to a price without a checkout, in any of the eight states. Its first invoice
-// is paid, but in the states incomplete and incomplete_expired.
+// NewSubscription makes a subscription to a price without a checkout, in any of the eight states. Its first invoice is
+// paid, except in the states incomplete and incomplete_expired.
 func (s *Sandbox) NewSubscription(customerID, priceID, status string, metadata map[string]string) (id string, err error) {
 	err = with(s, customerID, func(c *customer) error {
 		if _, ok := find[*price](s, priceID); !ok || c.Deleted || !slices.Contains(statuses, status) {
@@ -81,7 +81,7 @@ func (s *Sandbox) NewSubscription(customerID, priceID, status string, metadata m
 	return id, err
 }
 
-// SetStatus puts a subscription into any of the eight states, whatever led there, and emits what Stripe would.
+// SetStatus puts a subscription into any of the eight states, whatever its current one, and emits what Stripe would.
 func (s *Sandbox) SetStatus(subscriptionID, status string) error {
 	return with(s, subscriptionID, func(sub *subscription) error {
 		if c, _ := find[*customer](s, sub.Customer); c.Deleted || !slices.Contains(statuses, status) {
@@ -112,7 +112,7 @@ func (s *Sandbox) force(sub *subscription, status string) {
 	}
 }
 
-// Cancel ends a subscription at once, as the operator would in Stripe's dashboard.
+// Cancel ends a subscription immediately, as the operator would in Stripe's dashboard.
 func (s *Sandbox) Cancel(subscriptionID string) error {
 	return with(s, subscriptionID, func(sub *subscription) error {
 		if sub.ended() {
@@ -123,7 +123,7 @@ func (s *Sandbox) Cancel(subscriptionID string) error {
 	})
 }
 
-// CancelAtPeriodEnd schedules the end of a subscription with its period, or takes that back.
+// CancelAtPeriodEnd schedules a subscription to end with its period, or undoes that.
 func (s *Sandbox) CancelAtPeriodEnd(subscriptionID string, end bool) error {
 	return with(s, subscriptionID, func(sub *subscription) error {
 		if sub.ended() {
@@ -134,7 +134,7 @@ func (s *Sandbox) CancelAtPeriodEnd(subscriptionID string, end bool) error {
 	})
 }
 
-// Renew ends the running period now: the next begins, or the subscription ends if that was scheduled.
+// Renew ends the current period now: the next begins, or the subscription ends if that was scheduled.
 func (s *Sandbox) Renew(subscriptionID string) error {
 	return with(s, subscriptionID, func(sub *subscription) error {
 		if sub.ended() || sub.Status == statusPaused || sub.Status == statusIncomplete {
@@ -174,7 +174,7 @@ func (s *Sandbox) SetPrice(subscriptionID, priceID string) error {
 	})
 }
 
-// Settle is the bank's answer to a checkout session, subscription or invoice that pays later.
+// Settle applies the bank's decision on the pending payment of a checkout session, subscription or invoice.
 func (s *Sandbox) Settle(id string, paid bool) error {
 	return s.try(func() error {
 		if cs, ok := find[*session](s, id); ok {
@@ -192,7 +192,7 @@ func (s *Sandbox) Settle(id string, paid bool) error {
 	})
 }
 
-// charged is the charge that an id leads to: its own, an invoice's, the latest of a subscription.
+// charged returns the charge that an id leads to: the charge itself, an invoice's, or a subscription's latest.
 func (s *Sandbox) charged(id string) (*charge, error) {
 	if sub, ok := find[*subscription](s, id); ok {
 		for _, inv := range s.d.Invoices.of(sub.Customer) {
@@ -211,7 +211,7 @@ func (s *Sandbox) charged(id string) (*charge, error) {
 	return c, nil
 }
 
-// Refund gives back cents of a charge, invoice or subscription (its latest charge); 0 = all that is left.
+// Refund refunds cents of a charge, an invoice or a subscription's latest charge; 0 = all that is left.
 func (s *Sandbox) Refund(id string, cents int64) (refundID string, err error) {
 	err = s.try(func() error {
 		c, err := s.charged(id)
@@ -228,7 +228,7 @@ func (s *Sandbox) Refund(id string, cents int64) (refundID string, err error) {
 	return refundID, err
 }
 
-// Dispute opens a dispute of a charge, invoice or subscription (its latest charge), or only an inquiry.
+// Dispute opens a dispute, or only an inquiry, about a charge, an invoice or a subscription's latest charge.
 func (s *Sandbox) Dispute(id string, inquiry bool) (disputeID string, err error) {
 	err = s.try(func() error {
 		c, err := s.charged(id)
@@ -263,7 +263,7 @@ func (s *Sandbox) DeleteCustomer(customerID string) error {
 	})
 }
 
-// SetEmail changes a customer's address, as he can in the portal.
+// SetEmail changes a customer's address, as the customer can in the portal.
 func (s *Sandbox) SetEmail(customerID, email string) error {
 	return with(s, customerID, func(c *customer) error {
 		s.change(c, "customer.updated", func() { c.Email = email })
@@ -271,7 +271,7 @@ func (s *Sandbox) SetEmail(customerID, email string) error {
 	})
 }
 
-// SetDunning changes what follows a failed renewal.
+// SetDunning changes what happens after a failed renewal.
 func (s *Sandbox) SetDunning(d Dunning) error {
 	return s.try(func() error {
 		if err := d.check(); err != nil {
@@ -282,12 +282,12 @@ func (s *Sandbox) SetDunning(d Dunning) error {
 	})
 }
 
-// SetEventVersion makes every later event of a version, whatever its endpoint wants: NewVersion gives payloads in
-// which stripe-go v76 finds no period and no subscription. "" = each endpoint's own version again. Answers of the API
+// SetEventVersion gives every later event this API version, whatever its endpoint wants: in NewVersion's payloads,
+// stripe-go v76 finds no period and no subscription. "" = each endpoint's own version again. Responses of the API
 // always have the version that the request asks for.
 func (s *Sandbox) SetEventVersion(version string) { s.do(func() { s.d.Version = version }) }
 
-// RollSecret gives an endpoint a new secret. For the time of overlap, deliveries are signed with both.
+// RollSecret gives an endpoint a new secret. Until overlap is over, deliveries are signed with both.
 func (s *Sandbox) RollSecret(endpointID string, overlap time.Duration) (secret string, err error) {
 	err = with(s, endpointID, func(e *endpoint) error {
 		e.OldSecret, e.OldUntil = e.Secret, s.now()+int64(overlap.Seconds())
@@ -298,7 +298,7 @@ func (s *Sandbox) RollSecret(endpointID string, overlap time.Duration) (secret s
 	return secret, err
 }
 
-// Resend sends an event again to an endpoint, or to all that it went to if endpoint is "". It does not wait.
+// Resend sends an event again to an endpoint, or to all that it went to if endpointID is "". It does not wait.
 func (s *Sandbox) Resend(eventID, endpointID string) error {
 	return with(s, eventID, func(e *event) error {
 		for _, to := range s.d.Endpoints.rows {
@@ -312,8 +312,7 @@ func (s *Sandbox) Resend(eventID, endpointID string) error {
 	})
 }
 
-// Emit makes an event about an object as it is now, and returns its id: a stale event, an event of a type that
-// nobody expects.
+// Emit makes an event of any type about an object as it is now, such as a stale or unexpected one, and returns its id.
 func (s *Sandbox) Emit(kind, objectID string) (eventID string, err error) {
 	err = s.try(func() error {
 		r, ok := s.byID[objectID]

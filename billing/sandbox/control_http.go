@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// localOnly lets only this machine in: the controls have no key.
+// localOnly refuses requests from other machines: the controls need no key.
 func (*Sandbox) localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host, _, err := net.SplitHostPort(r.RemoteAddr); r.RemoteAddr != "" && (err != nil || !net.ParseIP(host).IsLoopback()) {
@@ -20,7 +20,8 @@ func (*Sandbox) localOnly(next http.Handler) http.Handler {
 	})
 }
 
-// order is the body of a control: each reads the fields that its method takes. Times are texts like "72h".
+// order is the body of a control; each control reads the fields that its method takes. Durations are written like
+// "72h".
 type order struct {
 	By           time.Duration     `json:"by"`
 	Overlap      time.Duration     `json:"overlap"`
@@ -46,8 +47,8 @@ type order struct {
 	Object       string            `json:"object"`
 }
 
-// controls is the methods of Sandbox over HTTP, and the time machine. What a fault or an order takes is the JSON
-// names of its fields; an order that cannot be followed is answered with 422 and {"error"}.
+// controls serves the methods of Sandbox, and the time machine, over HTTP. The fields of a fault or an order have their
+// JSON names. An order that cannot be carried out gets a 422 with {"error"}.
 func (s *Sandbox) controls() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sandbox", s.machinePage)
@@ -73,7 +74,7 @@ func (s *Sandbox) controls() http.Handler {
 	return mux
 }
 
-// orders is the controls that change something.
+// orders returns the controls that change something.
 func (s *Sandbox) orders() map[string]func(*http.Request, *order) (any, error) {
 	plain := func(f func(o *order) error) func(*http.Request, *order) (any, error) {
 		return func(_ *http.Request, o *order) (any, error) { return done, f(o) }
@@ -137,20 +138,20 @@ func post[T any](mux *http.ServeMux, path string, f func(*http.Request, *T) (any
 	})
 }
 
-// tell answers a control.
+// tell writes a control's response.
 func tell(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		v = map[string]any{"error": err.Error()}
 	}
-	_, _ = w.Write(encode(v)) // a client that has gone is nobody's loss
+	_, _ = w.Write(encode(v)) // the client may be gone
 }
 
-// timesIn is the fields that are durations, written like "72h".
+// timesIn holds the names of the fields that are durations, written like "72h".
 var timesIn = map[string]bool{"by": true, "overlap": true, "delay": true, "retry_after": true, "retries": true}
 
-// readOrder reads a JSON object whose durations are texts. An empty body is an empty object.
+// readOrder reads a JSON object whose durations are strings. An empty body is an empty object.
 func readOrder(r io.Reader, to any) error {
 	raw := map[string]any{}
 	if err := json.NewDecoder(r).Decode(&raw); err != nil && !errors.Is(err, io.EOF) {

@@ -2,7 +2,7 @@ package sandbox
 
 import "strings"
 
-// customer is who pays.
+// customer is a customer of the sandbox's account.
 type customer struct {
 	head
 
@@ -34,10 +34,10 @@ func (c *customer) render(s *Sandbox) object {
 	}
 }
 
-// prefix begins the numbers of the customer's invoices.
+// prefix returns what the numbers of the customer's invoices begin with.
 func (c *customer) prefix() string { return strings.ToUpper(c.ID[len(c.ID)-8:]) }
 
-// customer is the customer with an id, if it exists and was not deleted.
+// customer returns the customer with an id, if it exists and was not deleted.
 func (s *Sandbox) customer(id, param string) (*customer, error) {
 	c, err := need[*customer](s, "customer", id, param)
 	if err == nil && c.Deleted {
@@ -46,7 +46,7 @@ func (s *Sandbox) customer(id, param string) (*customer, error) {
 	return c, err
 }
 
-// read takes the parameters that create and update share.
+// read applies the parameters that create and update share.
 func (c *customer) read(s *Sandbox, p *params) {
 	for key, to := range map[string]*string{"email": &c.Email, "name": &c.Name, "phone": &c.Phone, "description": &c.Description} {
 		if v, ok := p.opt(key); ok {
@@ -67,8 +67,8 @@ func (c *customer) read(s *Sandbox, p *params) {
 	}
 }
 
-// isEmail tells whether a customer may have an address. Those that are not written in ASCII are refused, as other services
-// of payment refuse them, though mails may reach them.
+// isEmail reports whether the sandbox accepts an address. It refuses those with characters outside ASCII, even though
+// mail may reach them, since other payment services refuse them.
 func isEmail(s string) bool {
 	unwritten := func(r rune) bool { return r <= ' ' || r > '~' }
 	return s == "" || strings.Contains(s, "@") && !strings.ContainsFunc(s, unwritten)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// deliveryClient sends webhooks: like Stripe, it does not follow redirects.
+// deliveryClient returns a copy of c (nil = a default client) that follows no redirects, as Stripe does not.
 func deliveryClient(c *http.Client) *http.Client {
 	if c == nil {
 		c = &http.Client{}
@@ -20,7 +20,7 @@ func deliveryClient(c *http.Client) *http.Client {
 	return &copied
 }
 
-// kick starts workers for what is queued.
+// kick starts workers for the queued deliveries.
 func (s *Sandbox) kick() {
 	for s.workers < min(s.opts.Workers, len(s.queue)+s.workers) && !s.closed && len(s.queue) > 0 {
 		d := s.queue[0]
@@ -30,7 +30,7 @@ func (s *Sandbox) kick() {
 	}
 }
 
-// work attempts a delivery and then what is queued, until nothing is.
+// work attempts d and then the queued deliveries, until the queue is empty.
 func (s *Sandbox) work(d *delivery) {
 	for d != nil {
 		s.send(d)
@@ -47,7 +47,7 @@ func (s *Sandbox) work(d *delivery) {
 	}
 }
 
-// send makes one attempt, with all its copies.
+// send makes one attempt, sending as many copies as the delivery wants.
 func (s *Sandbox) send(d *delivery) {
 	s.mu.Lock()
 	url, signature, body, ok := s.message(d)
@@ -79,7 +79,7 @@ func (s *Sandbox) send(d *delivery) {
 	s.attempted(d, results[0])
 }
 
-// post sends a webhook. Anything but 2xx in time is a failure.
+// post sends a webhook. Anything but a 2xx before the timeout is a failure.
 func (s *Sandbox) post(url, signature string, body []byte) Attempt {
 	ctx, cancel := context.WithTimeout(s.ctx, s.opts.DeliveryTimeout)
 	defer cancel()
@@ -103,8 +103,8 @@ func (s *Sandbox) post(url, signature string, body []byte) Attempt {
 
 var errClosed = errors.New("the sandbox is closed")
 
-// Quiesce waits until everything that is due has been done and every webhook that is due has been attempted.
-// Webhooks that are held, delayed, or wait for their next attempt are not waited for.
+// Quiesce waits until everything due has been done and every webhook due has been attempted. It does not wait for
+// webhooks that are held, delayed, or waiting for their next attempt.
 func (s *Sandbox) Quiesce(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		s.mu.Lock()
@@ -129,8 +129,8 @@ func (s *Sandbox) Quiesce(ctx context.Context) error {
 	}
 }
 
-// Release sends what a fault held, one after the other in an order: OrderSent, OrderReversed or OrderRandom. It
-// returns when each has been attempted, and how many there were.
+// Release sends the webhooks that a fault held, one after the other in the given order: OrderSent, OrderReversed or
+// OrderRandom. It returns how many there were, after each has been attempted.
 func (s *Sandbox) Release(ctx context.Context, order string) (int, error) {
 	s.mu.Lock()
 	if s.closed {
@@ -162,7 +162,7 @@ const (
 	OrderRandom   = "random"
 )
 
-// wait is a pause that ends early with any of the contexts; it tells whether it was whole.
+// wait pauses for d, or until one of the contexts ends; it reports whether the pause was complete.
 func wait(d time.Duration, ctxs ...context.Context) bool {
 	all, cancel := context.WithCancel(ctxs[0])
 	defer cancel()

@@ -20,7 +20,7 @@ type delivery struct {
 	queued   bool
 }
 
-// Attempt is one try to deliver an event.
+// Attempt is one attempt to deliver an event.
 type Attempt struct {
 	At     int64  `json:"at"`     // sandbox time, Unix seconds
 	Status int    `json:"status"` // the receiver's answer, 0 = none
@@ -41,7 +41,7 @@ var retryAfter = []time.Duration{5 * time.Minute, 30 * time.Minute, 2 * time.Hou
 
 const retryFor = 3 * 24 * time.Hour
 
-func (d *delivery) owner() string            { return d.Event } // so that an event's deliveries are found at once
+func (d *delivery) owner() string            { return d.Event } // indexes deliveries by event
 func (d *delivery) render(_ *Sandbox) object { return object{"id": d.ID, "object": "delivery"} }
 
 func (d *delivery) due(_ *Sandbox) int64 {
@@ -53,7 +53,7 @@ func (d *delivery) due(_ *Sandbox) int64 {
 
 func (d *delivery) run(s *Sandbox) { s.enqueue(d) }
 
-// deliver makes the delivery of an event to an endpoint, unless a fault has other plans.
+// deliver creates the delivery of an event to an endpoint, subject to faults.
 func (s *Sandbox) deliver(e *event, to *endpoint) *delivery {
 	fault := s.faults.takeDelivery(e.Type, to.ID, s.dice)
 	d := &delivery{Event: e.ID, Endpoint: to.ID, State: deliveryPending, Copies: 1, Next: s.now()}
@@ -83,7 +83,7 @@ func (s *Sandbox) enqueue(d *delivery) {
 	}
 }
 
-// attempted notes what became of an attempt and plans the next.
+// attempted records the result of an attempt and schedules the next.
 func (s *Sandbox) attempted(d *delivery, a Attempt) {
 	a.At = s.now()
 	d.queued, s.dirty = false, true
@@ -93,7 +93,7 @@ func (s *Sandbox) attempted(d *delivery, a Attempt) {
 		return
 	}
 	if d.State != deliveryPending {
-		return // resent by hand after it was done with
+		return // it was resent by hand after its end
 	}
 	wait := retryAfter[min(len(d.Attempts), len(retryAfter))-1]
 	d.Next = a.At + int64(wait.Seconds())
@@ -105,7 +105,7 @@ func (s *Sandbox) attempted(d *delivery, a Attempt) {
 	s.plan(d)
 }
 
-// message is what is sent: the body, signed for the endpoint.
+// message returns what is sent: the body, signed for the endpoint.
 func (s *Sandbox) message(d *delivery) (url, signature string, body []byte, ok bool) {
 	e, _ := find[*event](s, d.Event)
 	to, _ := find[*endpoint](s, d.Endpoint)
@@ -127,7 +127,7 @@ func (s *Sandbox) signTime() time.Time {
 	}
 }
 
-// release sends what was held: in the order of its events, or reversed, or shuffled.
+// release takes the held deliveries, in the order of their events, reversed or shuffled.
 func (s *Sandbox) release(order string) []*delivery {
 	var held []*delivery
 	for _, d := range s.d.Deliveries.rows {

@@ -2,7 +2,7 @@ package sandbox
 
 import "reflect"
 
-// difference is data.previous_attributes: what before had where after differs. Lists are told whole, hashes by key.
+// difference returns data.previous_attributes: the old values of what differs. It gives lists whole, hashes by key.
 func difference(before, after object) object {
 	out := object{}
 	for k, now := range after {

@@ -2,7 +2,7 @@ package sandbox
 
 import "strings"
 
-// dispute is a customer's bank asking for the money back, or (warning_…) only asking.
+// dispute is a claim by a customer's bank to get the money back or, with a warning_… status, only an inquiry.
 type dispute struct {
 	head
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// endpoint is where webhooks go.
+// endpoint is a URL that receives webhooks.
 type endpoint struct {
 	head
 
@@ -16,7 +16,7 @@ type endpoint struct {
 	Disabled    bool     `json:"disabled"`
 	Deleted     bool     `json:"deleted"`
 	Secret      string   `json:"secret"`
-	OldSecret   string   `json:"old_secret"` // signs too until OldUntil
+	OldSecret   string   `json:"old_secret"` // also signs until OldUntil
 	OldUntil    int64    `json:"old_until"`
 }
 
@@ -35,12 +35,12 @@ func (e *endpoint) render(s *Sandbox) object {
 	}
 }
 
-// wants tells whether it gets events of a type.
+// wants reports whether the endpoint receives events of a type.
 func (e *endpoint) wants(event string) bool {
 	return !e.Disabled && !e.Deleted && (slices.Contains(e.Enabled, "*") || slices.Contains(e.Enabled, event))
 }
 
-// secrets is what signs for it now: two while a secret is being rolled.
+// secrets returns the secrets that sign for the endpoint at now: two while a secret is being rolled.
 func (e *endpoint) secrets(now int64) []string {
 	if e.OldSecret != "" && now < e.OldUntil {
 		return []string{e.Secret, e.OldSecret}
@@ -100,7 +100,7 @@ func createEndpoint(s *Sandbox, r *request) (object, error) {
 	e.Secret = s.newID("whsec_", secretID)
 	insert(s, &s.d.Endpoints, e, "we_1", longID-1)
 	o := e.render(s)
-	o["secret"] = e.Secret // shown this once
+	o["secret"] = e.Secret // shown only now
 	return o, nil
 }
 

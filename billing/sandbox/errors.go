@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// apiError is an error that Stripe would answer.
+// apiError is an error as Stripe's API returns it.
 type apiError struct {
 	status  int
 	Type    string `json:"type"`
@@ -29,12 +29,12 @@ const (
 	internalError    = "api_error"
 )
 
-// invalid is a 400 about a parameter.
+// invalid returns a 400 about a parameter.
 func invalid(param, code, format string, args ...any) *apiError {
 	return &apiError{status: http.StatusBadRequest, Type: invalidRequest, Code: code, Param: param, Message: fmt.Sprintf(format, args...)}
 }
 
-// missing is what Stripe says of an id that it does not know: 404 if the id stood in the path, else 400.
+// missing returns Stripe's error for an unknown id: 404 if the id was in the path, else 400.
 func missing(noun, id, param string) *apiError {
 	e := invalid(param, "resource_missing", "No such %s: '%s'", noun, id)
 	if param == "" {
@@ -43,7 +43,7 @@ func missing(noun, id, param string) *apiError {
 	return e
 }
 
-// declined is what Stripe says of a card that does not pay.
+// declined returns Stripe's error for a card that is declined.
 func declined() *apiError {
 	return &apiError{status: http.StatusPaymentRequired, Type: cardError, Code: "card_declined", Decline: "generic_decline", Message: "Your card was declined."}
 }
@@ -58,7 +58,7 @@ func unauthorized(key string) *apiError {
 	return e
 }
 
-// mask hides a key but for its kind and its end, as Stripe does.
+// mask hides a key except for its kind and its end, as Stripe does.
 func mask(key string) string {
 	const shown = 4
 	if len(key) <= 3*shown {

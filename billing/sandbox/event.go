@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// event is something that happened, as it was then.
+// event is something that happened, with the object as it was then.
 type event struct {
 	head
 
@@ -22,8 +22,8 @@ type event struct {
 // keepEvents is how long the API lists an event, in seconds: 30 days.
 const keepEvents = 30 * 24 * 60 * 60
 
-// emit makes an event and hands it to the endpoints that want it. previous is what was before an update. It returns
-// the event's id, "" if a fault kept it from being.
+// emit makes an event and delivers it to the endpoints that want it. previous is the object before an update. It
+// returns the event's id, or "" if a fault suppressed it.
 func (s *Sandbox) emit(kind string, o, previous object) string {
 	fault := s.faults.takeEvent(kind, s.dice)
 	if fault.Skip {
@@ -43,14 +43,14 @@ func (s *Sandbox) emit(kind string, o, previous object) string {
 	return e.ID
 }
 
-// payload is the event as a version has it.
+// payload returns the event in the shape of an API version.
 func (e *event) payload(s *Sandbox, version string) object {
 	var o, previous object
 	_ = json.Unmarshal(e.Object, &o) // emit wrote it
 	data := object{"object": reshape(o, version)}
 	if e.Previous != nil {
 		_ = json.Unmarshal(e.Previous, &previous)
-		previous["object"] = o["object"] // so that it is reshaped as what it is a part of
+		previous["object"] = o["object"] // so that reshape knows its kind
 		modernizePrevious(previous, version)
 		delete(previous, "object")
 		data["previous_attributes"] = previous
@@ -105,13 +105,13 @@ func listEvents(s *Sandbox, r *request) (object, error) {
 	})
 }
 
-// is tells whether it is of a type, or of a group, as customer.* is.
+// is reports whether the event is of a type or, with a * at the end, of a group such as customer.*.
 func (e *event) is(kind string) bool {
 	group, wild := strings.CutSuffix(kind, "*")
 	return e.Type == kind || wild && strings.HasPrefix(e.Type, group)
 }
 
-// delivered tells whether every endpoint has taken it.
+// delivered reports whether every endpoint has accepted the event.
 func (s *Sandbox) delivered(e *event) bool {
 	for _, d := range s.d.Deliveries.of(e.ID) {
 		if d.State != deliveryDone {

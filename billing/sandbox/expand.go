@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// expandable is the fields that hold an id and can hold its object.
+// expandable lists, by kind of object, the fields that hold an id and can be expanded to the object.
 var expandable = map[string][]string{
 	"customer":               {"invoice_settings", "default_payment_method"},
 	"product":                {"default_price"},
@@ -23,7 +23,7 @@ var expandable = map[string][]string{
 
 const deepest = 4 // levels, Stripe's limit
 
-// expandAll puts objects where their ids stand.
+// expandAll replaces the ids at the paths with their objects.
 func (s *Sandbox) expandAll(o object, paths []string) error {
 	slices.Sort(paths) // a parent before its children
 	for _, path := range paths {
@@ -52,7 +52,7 @@ func (s *Sandbox) expand(value any, fields []string, path string) error {
 	}
 	o, ok := value.(object)
 	if !ok {
-		return nil // null, or the id of what has been deleted
+		return nil // null, or the id of a deleted object
 	}
 	field := fields[0]
 	if kind, _ := o["object"].(string); kind != "" && kind != "list" {
@@ -63,7 +63,7 @@ func (s *Sandbox) expand(value any, fields []string, path string) error {
 	return s.expand(o[field], fields[1:], path)
 }
 
-// open expands one field of an object, if it is not nested data anyway.
+// open expands one field of an object, unless it already holds nested data.
 func (s *Sandbox) open(o object, kind, field, path string) error {
 	if s.include(o, kind, field) {
 		return nil
@@ -87,7 +87,7 @@ func (s *Sandbox) open(o object, kind, field, path string) error {
 	return invalid("expand", "", "This property cannot be expanded (%s).", path)
 }
 
-// include adds what an object has only when asked for.
+// include adds a field that an object has only when it is asked for.
 func (s *Sandbox) include(o object, kind, field string) bool {
 	id, _ := o["id"].(string)
 	switch kind + "." + field {

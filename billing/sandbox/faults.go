@@ -22,7 +22,7 @@ const (
 	LoseReply   Action = "lose_reply"         // done, but the connection ends after the head of the answer
 	DelayReply  Action = "delay"              // done after Delay
 	NotFound    Action = "not_found"          // 404, as if the object did not exist
-	NewShape    Action = "new_shape"          // answered in the shape of NewVersion, whatever the request asks for
+	NewShape    Action = "new_shape"          // answered in NewVersion's shape, whatever the request asks for
 	Withhold    Action = "withhold"           // a checkout session is answered as if its subscription did not exist yet
 )
 
@@ -37,9 +37,9 @@ const (
 
 // Often says how often a fault strikes.
 type Often struct {
-	// Times is how many times; 0 = until it is cleared.
+	// Times is how many times it strikes; 0 = until it is cleared.
 	Times int `json:"times"`
-	// Chance is its probability where it could strike, from the sandbox's own dice; 0 = always.
+	// Chance is the probability that it strikes when it could, by the sandbox's own dice; 0 = always.
 	Chance float64 `json:"chance"`
 }
 
@@ -66,24 +66,24 @@ type DeliveryFault struct {
 	AtOnce   bool          `json:"at_once"`
 }
 
-// EventFault makes events wrong, or not be at all.
+// EventFault makes events wrong, or suppresses them.
 type EventFault struct {
 	Often
 
 	Type      string `json:"type"`       // "" = any; a * at its end stands for anything
-	Skip      bool   `json:"skip"`       // the event is never generated: the API does not list it either
+	Skip      bool   `json:"skip"`       // the event never exists: the API does not list it either
 	WrongMode bool   `json:"wrong_mode"` // it says the wrong livemode
 	Version   string `json:"version"`    // its shape, pinned or NewVersion
 }
 
-// faults is what is to go wrong.
+// faults holds the faults that may still strike.
 type faults struct {
 	api      []*APIFault
 	delivery []*DeliveryFault
 	event    []*EventFault
 }
 
-// FaultAPI adds a fault of the API. Of several that match, the first strikes.
+// FaultAPI adds a fault of the API. If several match a request, the first one strikes.
 func (s *Sandbox) FaultAPI(f APIFault) { s.do(func() { s.faults.api = append(s.faults.api, &f) }) }
 
 // FaultDelivery adds a fault of webhooks. It is decided when the event happens, in the order of events.
@@ -99,7 +99,7 @@ func (s *Sandbox) FaultEvent(f EventFault) {
 // ClearFaults ends all faults. What is held stays held until Release.
 func (s *Sandbox) ClearFaults() { s.do(func() { s.faults = faults{} }) }
 
-// strike tells whether a fault strikes, and takes one of its times.
+// strike reports whether the fault strikes, and counts it if so.
 func (o *Often) strike(dice *mathrand.Rand) bool {
 	if o.Times < 0 || o.Chance > 0 && dice.Float64() >= o.Chance {
 		return false
@@ -112,7 +112,7 @@ func (o *Often) strike(dice *mathrand.Rand) bool {
 	return true
 }
 
-// fits tells whether a word is what a pattern with a * at its end means.
+// fits reports whether word matches pattern: "" matches everything, and a * at the end stands for anything.
 func fits(pattern, word string) bool {
 	if begin, wild := strings.CutSuffix(pattern, "*"); wild {
 		return strings.HasPrefix(word, begin)
@@ -147,7 +147,7 @@ func (f *faults) takeEvent(kind string, dice *mathrand.Rand) EventFault {
 	return EventFault{}
 }
 
-// before is what happens before a request is looked at; false = it never is.
+// before does what the fault does before the request is processed; false = the request never is.
 func (f APIFault) before(sandbox, client context.Context) bool {
 	switch f.Action {
 	case DelayReply:
@@ -164,7 +164,7 @@ func (f APIFault) before(sandbox, client context.Context) bool {
 	}
 }
 
-// instead is the answer in place of the request's own.
+// instead returns the response that the fault gives in place of the request's own, if any.
 func (f APIFault) instead() (reply, bool) {
 	switch f.Action {
 	case RateLimit:
@@ -189,7 +189,7 @@ func (f APIFault) instead() (reply, bool) {
 	}
 }
 
-// alter changes an answer on its way.
+// alter changes a response before it is sent.
 func (f APIFault) alter(o object) {
 	if f.Action == Withhold && o["object"] == "checkout.session" {
 		o["subscription"], o["invoice"] = nil, nil

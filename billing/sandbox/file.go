@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// saveAfter gathers changes before they are written.
+// saveAfter is how long to gather changes before writing them.
 const saveAfter = 200 * time.Millisecond
 
-// saveSoon writes the file a moment after a change.
+// saveSoon writes the file shortly after a change.
 func (s *Sandbox) saveSoon() {
 	if s.opts.File == "" || !s.dirty || s.saving || s.closed {
 		return
@@ -33,7 +33,7 @@ func (s *Sandbox) saveSoon() {
 	})
 }
 
-// save writes the file, if anything changed: whole or not at all.
+// save writes the file if anything has changed, atomically.
 func (s *Sandbox) save() error {
 	if s.opts.File == "" {
 		return nil
@@ -74,7 +74,7 @@ func replace(name string, b []byte) error {
 	return nil
 }
 
-// load reads the file, if it is there.
+// load reads the file if it exists.
 func (s *Sandbox) load() error {
 	b, err := os.ReadFile(s.opts.File)
 	if errors.Is(err, os.ErrNotExist) {
@@ -89,7 +89,7 @@ func (s *Sandbox) load() error {
 	return nil
 }
 
-// Snapshot writes the whole state as JSON. It holds the secrets of webhooks.
+// Snapshot writes the whole state as JSON, including the webhook secrets.
 func (s *Sandbox) Snapshot(w io.Writer) error {
 	s.mu.Lock()
 	b, err := json.Marshal(&s.d)
@@ -101,7 +101,7 @@ func (s *Sandbox) Snapshot(w io.Writer) error {
 	return err
 }
 
-// Restore takes the state that Snapshot wrote, in place of its own.
+// Restore replaces the state with one that Snapshot wrote.
 func (s *Sandbox) Restore(r io.Reader) error {
 	b, err := io.ReadAll(r)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Sandbox) restore(b []byte) error {
 	return nil
 }
 
-// index makes the records of a table known and plans what is due. A step that turns out stale is skipped.
+// index registers the records of a table and schedules what is due. Steps that turn out stale are skipped.
 func index[T record](s *Sandbox, t *table[T]) {
 	for _, r := range t.rows {
 		s.byID[r.base().ID] = r

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// node is a value of a form: text, or a map, or both where a client sends nonsense. An array is a map whose keys are
-// its indexes, as in items[0][price]; expand[]=a&expand[]=b counts the indexes itself.
+// node is a value in a form: text, or a map, or both if a client sends nonsense. An array is a map keyed by its
+// indexes, as in items[0][price]; for expand[]=a&expand[]=b the indexes are counted.
 type node struct {
 	text string
 	kids map[string]*node
 }
 
-// parseForm reads the nested brackets of a query or body.
+// parseForm parses a query or body with nested brackets.
 func parseForm(raw string) (*node, error) {
 	root := &node{}
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -63,7 +63,7 @@ func (n *node) kid(name string) *node {
 	return k
 }
 
-// names is the keys in order: numbers by size, then words.
+// names returns the keys in order: first numbers by value, then words.
 func (n *node) names() []string {
 	names := make([]string, 0, len(n.kids))
 	for k := range n.kids {
@@ -80,7 +80,7 @@ func (n *node) names() []string {
 	return names
 }
 
-// String writes the form in one order whatever order it came in: the fingerprint of a request.
+// String returns the form in a canonical order: the fingerprint of a request.
 func (n *node) String() string {
 	var b strings.Builder
 	n.write(&b, "")

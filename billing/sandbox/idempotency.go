@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// saved is the first answer to an idempotency key. Stripe keeps it for 24 hours, also when it is an error.
+// saved is the first response for an idempotency key. Stripe keeps it for 24 hours, even if it is an error.
 type saved struct {
 	Path    string `json:"path"`
 	Params  string `json:"params"`
@@ -17,7 +17,7 @@ type saved struct {
 
 const keepKeys = 24 * time.Hour
 
-// replay is the answer to a key that was used before, or whose first request is still under way.
+// replay returns the response for a key that was used before, or whose first request is still being processed.
 func (s *Sandbox) replay(key, path, params string) (reply, bool) {
 	old, ok := s.d.Idempotency[key]
 	if !ok || s.now()-old.At >= int64(keepKeys/time.Second) {
@@ -35,8 +35,8 @@ func (s *Sandbox) replay(key, path, params string) (reply, bool) {
 	return failure(e, ""), true
 }
 
-// remember keeps an answer, unless Stripe would let the client try again: a request whose parameters were refused
-// began nothing.
+// remember keeps a response, unless Stripe would let the client try again: a request with invalid parameters has begun
+// nothing.
 func (s *Sandbox) remember(key, path, params, request string, rep reply) {
 	if rep.status == http.StatusBadRequest || rep.status == http.StatusNotFound {
 		return
@@ -53,7 +53,7 @@ func (s *Sandbox) remember(key, path, params, request string, rep reply) {
 	s.dirty = true
 }
 
-// keyOf is the idempotency key of a request that may have one: Stripe ignores it on GET and DELETE.
+// keyOf returns a request's idempotency key, "" if it has none. Stripe ignores it on GET and DELETE.
 func (s *Sandbox) keyOf(r *http.Request) string {
 	if r.Method != http.MethodPost || s.authorize(r) != nil {
 		return ""

@@ -19,7 +19,7 @@ type invoice struct {
 	OutOfBand    bool   `json:"out_of_band"`
 	Attempts     int    `json:"attempts"`
 	NextAttempt  int64  `json:"next_attempt"`
-	SettlesAt    int64  `json:"settles_at"` // a bank's answer is awaited
+	SettlesAt    int64  `json:"settles_at"` // when a bank decides
 	FinalizedAt  int64  `json:"finalized_at"`
 	PaidAt       int64  `json:"paid_at"`
 	VoidedAt     int64  `json:"voided_at"`
@@ -28,7 +28,7 @@ type invoice struct {
 	End          int64  `json:"end"`
 }
 
-// line is one item of it.
+// line is one line of an invoice.
 type line struct {
 	ID       string `json:"id"`
 	Item     string `json:"item"`
@@ -124,7 +124,7 @@ func (i *invoice) renderLines(s *Sandbox) []any {
 	return data
 }
 
-// newInvoice makes the draft of what a subscription bills for its present period; free says that it is a trial.
+// newInvoice makes a draft for a subscription's current period; free means a trial.
 func (s *Sandbox) newInvoice(sub *subscription, reason string, free bool) *invoice {
 	inv := &invoice{
 		Customer: sub.Customer, Subscription: sub.ID, Reason: reason, Status: invoiceDraft, Currency: sub.Currency,

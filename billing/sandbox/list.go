@@ -2,7 +2,7 @@ package sandbox
 
 import "slices"
 
-// list answers a page of records, newest first: those of rows that keep accepts.
+// list returns a page of records, newest first: those of rows that keep accepts.
 func list[T record](s *Sandbox, r *request, noun string, rows []T, keep func(T) bool) (object, error) {
 	limit, sent := r.p.int("limit")
 	if !sent {
@@ -34,7 +34,7 @@ func list[T record](s *Sandbox, r *request, noun string, rows []T, keep func(T) 
 	return object{"object": "list", "url": r.path, "has_more": more, "data": data}, nil
 }
 
-// pageOf is the page in the order of the answer, and whether there are more in its direction.
+// pageOf returns the page in the order of the response, and whether there are more in its direction.
 func pageOf[T record](rows []T, keep func(T) bool, after, before string, limit int) (page []T, more bool) {
 	if before != "" { // from the oldest, so that the page ends just before the mark
 		begun := false
@@ -66,7 +66,7 @@ func pageOf[T record](rows []T, keep func(T) bool, after, before string, limit i
 	return page, false
 }
 
-// sublist is a list within an object, whole.
+// sublist returns a complete list within an object.
 func sublist(url string, data []any) object {
 	return object{"object": "list", "url": url, "has_more": false, "data": data}
 }

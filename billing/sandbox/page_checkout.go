@@ -73,7 +73,7 @@ func (s *Sandbox) viewCheckout(cs *session) checkoutView {
 	return v
 }
 
-// checkoutPay pays and leads on. A second click, or a click at the same time, pays nothing more.
+// checkoutPay pays and redirects. A second click, even a simultaneous one, pays nothing more.
 func (s *Sandbox) checkoutPay(w http.ResponseWriter, r *http.Request) {
 	if !form(w, r) {
 		return
@@ -100,7 +100,7 @@ func (s *Sandbox) checkoutPay(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// checkoutCancel leads back without paying. The session stays open, as it does at Stripe.
+// checkoutCancel redirects back without paying. The session stays open, as it does at Stripe.
 func (s *Sandbox) checkoutCancel(w http.ResponseWriter, r *http.Request) {
 	to := ""
 	s.do(func() {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// machineView is the time machine of the demo: the clock, and what has happened.
+// machineView is what the demo's time machine shows: the clock, and what has happened.
 type machineView struct {
 	top
 
@@ -51,7 +51,7 @@ func (s *Sandbox) machinePage(w http.ResponseWriter, _ *http.Request) {
 	show(w, http.StatusOK, "machine", v)
 }
 
-// words says how a delivery stands.
+// words describes a delivery's state.
 func (d Delivery) words() string {
 	if len(d.Attempts) == 0 {
 		return d.State

@@ -57,7 +57,7 @@ func (s *Sandbox) viewPortal(ps *portalSession) portalView {
 		InvoicesAllowed: g.InvoiceHistory,
 	}
 	for _, k := range cards {
-		if k.Card != CardDeclined { // refused when it is entered, also at Stripe
+		if k.Card != CardDeclined { // refused when entered, also at Stripe
 			v.Cards = append(v.Cards, k)
 		}
 	}
@@ -99,7 +99,7 @@ func (g *portalConfig) mayChangeEmail() bool {
 	return g.CustomerUpdate && slices.Contains(g.AllowedUpdates, "email")
 }
 
-// portalNotes is what the portal says after a button, by the word in its address.
+// portalNotes holds what the portal says after a button was pressed, by the word in its URL.
 var portalNotes = map[string]string{
 	"cancelled": "The subscription has been canceled.",
 	"ends":      "The subscription will end with the current period.",

@@ -14,8 +14,8 @@ var pageFiles embed.FS
 
 var templates = template.Must(template.ParseFS(pageFiles, "pages/*.html"))
 
-// routesOfPages is everything but the API. Forms of other origins are refused: a page somewhere on the web must not
-// press the buttons of a sandbox that runs on its reader's machine.
+// routesOfPages serves everything but the API. Forms from other origins are refused: a page somewhere on the web must
+// not press the buttons of a sandbox on its reader's machine.
 func (s *Sandbox) routesOfPages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sandbox.css", styleSheet)
@@ -36,7 +36,7 @@ func styleSheet(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(b)
 }
 
-// top is what every page has.
+// top is what every page's data has.
 type top struct{ Title, Note string }
 
 // message is a page that only says something.
@@ -77,7 +77,7 @@ func form(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// leave redirects to an address that a caller of the API has stored.
+// leave redirects to a URL that a caller of the API has stored.
 func leave(w http.ResponseWriter, r *http.Request, to string) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
@@ -89,7 +89,7 @@ func date(at int64) string {
 	return time.Unix(at, 0).UTC().Format("2 January 2006, 15:04 UTC")
 }
 
-// every is a price's interval in words.
+// every returns a price's interval in words.
 func (p *price) every() string {
 	if p.Count == 1 {
 		return p.Interval

@@ -20,7 +20,7 @@ import (
 // browser follows no redirects, so that tests see them.
 var browser = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// get is a page's status and text; every page says what it is.
+// get returns a page's status and text; every page says what it is.
 func (b *bench) get(address string) (int, string) {
 	b.t.Helper()
 	resp, err := browser.Get(address)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// params reads a request's parameters. The first mistake is kept and told by finish, which also finds parameters
-// that nobody read: a handler reads everything, calls finish, and only then changes anything.
+// params reads a request's parameters. It keeps the first mistake, which finish returns; finish also finds parameters
+// that were never read. So a handler reads everything, calls finish, and only then changes anything.
 type params struct {
 	*node
 
@@ -44,7 +44,7 @@ func (p *params) get(key string) (*node, bool) {
 	return n, ok
 }
 
-// opt is a text and whether it was sent; an empty one means "unset".
+// opt returns a string and whether it was sent; an empty one means "unset".
 func (p *params) opt(key string) (string, bool) {
 	n, ok := p.get(key)
 	if !ok {
@@ -61,7 +61,7 @@ func (p *params) str(key string) string {
 	return v
 }
 
-// need is a text that must be there.
+// need returns a string that is required.
 func (p *params) need(key string) string {
 	v, ok := p.opt(key)
 	switch {
@@ -73,7 +73,7 @@ func (p *params) need(key string) string {
 	return v
 }
 
-// enum is a text that is one of a few, or the first of them if it was not sent.
+// enum returns one of values, the first if the parameter was not sent.
 func (p *params) enum(key string, values ...string) string {
 	v, ok := p.opt(key)
 	if !ok {
@@ -108,13 +108,13 @@ func (p *params) bool(key string) (value, ok bool) {
 	return v == "true", true
 }
 
-// flag is a boolean that is false if it was not sent.
+// flag returns a boolean, false if it was not sent.
 func (p *params) flag(key string) bool {
 	v, _ := p.bool(key)
 	return v
 }
 
-// sub is a nested hash, nil if it was not sent.
+// sub returns a nested hash, nil if it was not sent.
 func (p *params) sub(key string) *params {
 	n, ok := p.get(key)
 	if !ok {
@@ -137,7 +137,7 @@ func (p *params) nest(key string, n *node) *params {
 	return q
 }
 
-// list is an array of hashes.
+// list returns an array of hashes.
 func (p *params) list(key string) []*params {
 	arr := p.sub(key)
 	if arr == nil {
@@ -151,7 +151,7 @@ func (p *params) list(key string) []*params {
 	return out
 }
 
-// strs is an array of texts, and whether it was sent.
+// strs returns an array of strings, and whether it was sent.
 func (p *params) strs(key string) ([]string, bool) {
 	arr := p.sub(key)
 	if arr == nil {
@@ -164,7 +164,7 @@ func (p *params) strs(key string) ([]string, bool) {
 	return out, true
 }
 
-// metadata changes m as Stripe does: an empty value removes a key, an empty text for all of it removes all.
+// metadata returns m changed as Stripe does: an empty value removes a key, an empty string for the whole removes all.
 func (p *params) metadata(m map[string]string) map[string]string {
 	q := p.sub("metadata")
 	if q == nil {
@@ -187,7 +187,7 @@ func (p *params) metadata(m map[string]string) map[string]string {
 	return out
 }
 
-// span reads created[gte] and its like, or an exact time.
+// span reads created[gte] and the like, or an exact time, and returns the matching condition.
 func (p *params) span(key string) func(int64) bool {
 	n, ok := p.kids[key]
 	if !ok {
@@ -207,7 +207,7 @@ func (p *params) span(key string) func(int64) bool {
 	}
 }
 
-// finish tells the first mistake, or the first parameter that nobody knows.
+// finish returns the first mistake, or an error about the first unknown parameter.
 func (p *params) finish() error {
 	if p.top.err != nil {
 		return p.top.err

@@ -1,6 +1,6 @@
 package sandbox
 
-// intent is a payment intent: the attempts to collect one amount.
+// intent is a payment intent: all attempts to collect one amount.
 type intent struct {
 	head
 
@@ -111,7 +111,7 @@ func (c *charge) details() object {
 	}}
 }
 
-// newIntent begins to collect an invoice.
+// newIntent makes the payment intent of an invoice.
 func (s *Sandbox) newIntent(inv *invoice) *intent {
 	p := &intent{Customer: inv.Customer, Invoice: inv.ID, Amount: inv.Total, Currency: inv.Currency, Status: intentNeedsCard}
 	p.ID = s.newID("pi_", longID)
@@ -121,7 +121,7 @@ func (s *Sandbox) newIntent(inv *invoice) *intent {
 	return p
 }
 
-// newCharge makes one attempt of an intent, and what it came to.
+// newCharge records one attempt of an intent with its result.
 func (s *Sandbox) newCharge(p *intent, m *method, status string) *charge {
 	c := &charge{Customer: p.Customer, Invoice: p.Invoice, Intent: p.ID, Amount: p.Amount, Currency: p.Currency, Status: status, Method: m.ID, Card: m.Card}
 	insert(s, &s.d.Charges, c, "ch_", longID)
@@ -138,7 +138,7 @@ func (s *Sandbox) newCharge(p *intent, m *method, status string) *charge {
 	return c
 }
 
-// settleCharge ends a pending charge.
+// settleCharge decides a pending charge.
 func (s *Sandbox) settleCharge(p *intent, c *charge, paid bool) {
 	c.Status, p.Status, p.Declined = chargeFailed, intentNeedsCard, !paid
 	if paid {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// nextPeriod is the first end of a period after a time, counted from the anchor: an anchor on the 31st gives the
-// 30th or 28th in shorter months and the 31st again after them, as Stripe does.
+// nextPeriod returns the first period end after a time, counted from the anchor. As at Stripe, an anchor on the 31st
+// gives the 30th or 28th in shorter months and the 31st again after them.
 func nextPeriod(anchor, after int64, p *price) int64 {
 	a := time.Unix(anchor, 0).UTC()
 	for n := int64(1); ; n++ {
@@ -31,7 +31,7 @@ func addIntervals(a time.Time, p *price, n int64) time.Time {
 	}
 }
 
-// addMonths keeps the day of the month where the month has it, else takes its last.
+// addMonths keeps the day of the month if the month has it, and otherwise takes its last day.
 func addMonths(a time.Time, n int) time.Time {
 	b := a.AddDate(0, n, 0)
 	if b.Day() != a.Day() {
@@ -40,7 +40,7 @@ func addMonths(a time.Time, n int) time.Time {
 	return b
 }
 
-// money is an amount as people write it.
+// money formats an amount for people.
 func money(cents int64, currency string) string {
 	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, strings.ToUpper(currency))
 }

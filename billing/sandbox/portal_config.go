@@ -53,7 +53,7 @@ func (g *portalConfig) render(s *Sandbox) object {
 	}
 }
 
-// read takes the parameters that create and update share.
+// read applies the parameters that create and update share.
 func (g *portalConfig) read(p *params) {
 	if v, ok := p.opt("default_return_url"); ok {
 		g.ReturnURL = v

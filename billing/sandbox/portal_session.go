@@ -2,7 +2,7 @@ package sandbox
 
 import "slices"
 
-// portalSession is a customer's way into the portal.
+// portalSession gives a customer access to the portal.
 type portalSession struct {
 	head
 
@@ -61,7 +61,7 @@ func createPortal(s *Sandbox, r *request) (object, error) {
 	return ps.render(s), nil
 }
 
-// portal is the session behind an address, while it lives.
+// portal returns the session with the secret, unless it has expired.
 func (s *Sandbox) portal(secret string) (*portalSession, bool) {
 	for _, ps := range slices.Backward(s.d.Portals.rows) {
 		if ps.Secret == secret {

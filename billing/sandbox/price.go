@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// price is how much, and how often.
+// price is an amount and an interval.
 type price struct {
 	head
 
@@ -36,7 +36,8 @@ func (p *price) render(s *Sandbox) object {
 	}
 }
 
-// readShared takes what create and update share; moved is the price that loses its lookup key to this one.
+// readShared applies the parameters that create and update share; moved is the price that loses its lookup key to this
+// one.
 func (p *price) readShared(s *Sandbox, q *params) (moved *price) {
 	if v, ok := q.bool("active"); ok {
 		p.Active = v
@@ -118,7 +119,7 @@ func createPrice(s *Sandbox, r *request) (object, error) {
 	return o, nil
 }
 
-// takeKey takes the lookup key from a price.
+// takeKey removes the lookup key from a price.
 func (s *Sandbox) takeKey(p *price) {
 	if p != nil {
 		s.change(p, "price.updated", func() { p.LookupKey = "" })

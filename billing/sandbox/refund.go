@@ -2,7 +2,7 @@ package sandbox
 
 import "slices"
 
-// refund gives money back.
+// refund is money given back.
 type refund struct {
 	head
 
@@ -25,7 +25,7 @@ func (f *refund) render(_ *Sandbox) object {
 	}
 }
 
-// giveBack refunds part of a charge, or with amount 0 all that is left of it.
+// giveBack refunds part of a charge, or all that is left of it if amount is 0.
 func (s *Sandbox) giveBack(c *charge, amount int64, reason string, metadata map[string]string) (*refund, error) {
 	left := c.Amount - c.Refunded
 	if amount == 0 {

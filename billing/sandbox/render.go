@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// encode writes an object as Stripe does. Objects are maps of plain values, which JSON always has a form for.
+// encode writes an object as Stripe does. It cannot fail: objects are maps of plain values.
 func encode(v any) []byte {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -14,7 +14,7 @@ func encode(v any) []byte {
 	return b
 }
 
-// orNull is a text, or JSON's null instead of an empty one.
+// orNull returns a string, or nil if it is empty.
 func orNull(v string) any {
 	if v == "" {
 		return nil
@@ -22,7 +22,7 @@ func orNull(v string) any {
 	return v
 }
 
-// atOrNull is a time, or null instead of 0.
+// atOrNull returns a time, or nil if it is 0.
 func atOrNull(v int64) any {
 	if v == 0 {
 		return nil
@@ -30,7 +30,7 @@ func atOrNull(v int64) any {
 	return v
 }
 
-// meta is a copy of metadata that is never null.
+// meta returns a copy of metadata that is never null.
 func meta(m map[string]string) object {
 	out := object{}
 	for k, v := range m {

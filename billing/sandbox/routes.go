@@ -1,6 +1,6 @@
 package sandbox
 
-// routes is every question that the API answers.
+// routes holds every endpoint of the API.
 var routes = map[string]handler{
 	"GET account": getAccount,
 	"GET balance": getBalance,

@@ -1,12 +1,12 @@
 // Package sandbox is a stand-in for Stripe: an HTTP server that keeps customers, prices, checkout sessions,
 // subscriptions, invoices and the rest in memory, answers as API version 2023-10-16, shows the hosted pages, sends
-// signed webhooks, and misbehaves on demand. No money moves, and nothing outside is asked.
+// signed webhooks, and misbehaves on demand. No money moves, and nothing outside is contacted.
 //
-// Its clock can be moved (Advance), and what is due happens on the way: renewals, retries of failed payments, ends
-// of periods, redeliveries of webhooks. What Stripe does within an hour of a renewal (finalizing the invoice, the
-// first attempt to collect) happens here at once. A parameter that the sandbox does not know is refused, also where
-// Stripe knows it. Of those that it takes, proration, payment_settings and what changes only the looks of a real page
-// have no effect.
+// Its clock can be moved (Advance), and whatever falls due happens on the way: renewals, retries of failed payments,
+// ends of periods, redeliveries of webhooks. What Stripe does within an hour of a renewal (finalizing the invoice, the
+// first attempt to collect) happens here immediately. The sandbox refuses parameters that it does not know, even if
+// Stripe knows them. Of those that it accepts, proration, payment_settings and whatever changes only the looks of a
+// real page have no effect.
 package sandbox
 
 import (
@@ -23,43 +23,43 @@ import (
 	"time"
 )
 
-// Options is what New wants to know. The zero value works: a test key, a random seed, the real clock, no file.
+// Options configures New. The zero value works: a test key, a random seed, the real clock, no file.
 type Options struct {
-	// URL is where the hosted pages are reached, without a slash at its end. "" = where the request came to.
+	// URL is where the hosted pages are reached, without a trailing slash. "" = where the request came to.
 	URL string
-	// SecretKeys open the API. All are sk_test_… (or rk_test_…), or all are sk_live_…, which makes every object
-	// livemode. nil = DefaultKey.
+	// SecretKeys are the keys that the API accepts: all sk_test_… (or rk_test_…), or all sk_live_…, which makes every
+	// object livemode. nil = DefaultKey.
 	SecretKeys []string
 	// Now is the clock beneath the sandbox's own, which Advance moves ahead of it. nil = time.Now, and what becomes
 	// due happens by itself; otherwise it happens at the next Advance, Quiesce or request.
 	Now func() time.Time
 	// SignNow is the clock of webhook signatures: receivers compare it with their own. nil = Now, not moved.
 	SignNow func() time.Time
-	// Seed decides ids, secrets and the dice of faults. 0 = another one each time, so that a database that outlives
-	// the sandbox never meets an old id again.
+	// Seed determines ids, secrets and the dice of faults. 0 = a new one each time, so that a database that outlives
+	// the sandbox never sees an old id again.
 	Seed uint64
-	// File keeps the state over restarts, mode 0600. "" = memory only.
+	// File keeps the state across restarts, with mode 0600. "" = memory only.
 	File string
-	// Log is told of webhooks that fail. nil = nobody.
+	// Log receives reports of failed webhooks. nil = none.
 	Log *slog.Logger
-	// Client sends webhooks. nil = one that does. Redirects are never followed.
+	// Client sends webhooks. nil = a default one. Redirects are never followed.
 	Client *http.Client
-	// Workers is how many webhooks are under way at most. 0 = 4; 1 = one after the other, in order.
+	// Workers is the most webhooks in flight at once. 0 = 4; 1 = one after the other, in order.
 	Workers int
-	// DeliveryTimeout ends an attempt. 0 = 20 s.
+	// DeliveryTimeout bounds one delivery attempt. 0 = 20 s.
 	DeliveryTimeout time.Duration
-	// Dunning is what follows a failed renewal. nil = DefaultDunning.
+	// Dunning is what happens after a failed renewal. nil = DefaultDunning.
 	Dunning *Dunning
 }
 
 // DefaultKey is the secret key of a sandbox that was given none.
 const DefaultKey = "sk_test_sandbox"
 
-// Dunning is what follows a renewal that could not be paid.
+// Dunning is what happens after a renewal that could not be paid.
 type Dunning struct {
 	// Retries is the time from one failed attempt to the next.
 	Retries []time.Duration `json:"retries"`
-	// End is the status after the last: "canceled", "unpaid" or "past_due".
+	// End is the status after the last failed attempt: "canceled", "unpaid" or "past_due".
 	End string `json:"end"`
 }
 
@@ -77,25 +77,25 @@ func DefaultDunning() Dunning {
 	return Dunning{Retries: []time.Duration{3 * day, 5 * day, 7 * day}, End: statusCanceled}
 }
 
-// Sandbox is one account at the stand-in. It is an http.Handler for the API, the pages and the controls.
+// Sandbox is a stand-in for one Stripe account. It is an http.Handler for the API, the pages and the controls.
 type Sandbox struct {
 	opts Options
 	live bool
-	web  func() http.Handler // made when first asked for: most tests ask for no page
+	web  func() http.Handler // made on first use: most tests ask for no page
 
-	mu     sync.Mutex // guards all below, and everything that hangs from it
-	d      data       // what a restart keeps
+	mu     sync.Mutex // guards all fields below, and everything reachable from them
+	d      data       // what survives a restart
 	byID   map[string]record
 	agenda agenda
 	dice   *mathrand.Rand
-	cause  cause // of the events that arise now
+	cause  cause // of the events being made now
 	origin string
 	timer  *time.Timer
 	faults faults
 	calls  []Call
-	// inflight is the idempotency keys of requests under way.
+	// inflight holds the idempotency keys of requests being processed.
 	inflight map[string]bool
-	idle     *sync.Cond // signals that workers ended, or that a request is done
+	idle     *sync.Cond // signals that a worker ended, or that a request is done
 
 	queue   []*delivery // to be sent at once
 	workers int         // under way
@@ -106,10 +106,10 @@ type Sandbox struct {
 
 	dirty   bool
 	saving  bool
-	writing sync.Mutex // of the file; taken before mu
+	writing sync.Mutex // guards the file; taken before mu
 }
 
-// data is what a restart keeps.
+// data is what survives a restart.
 type data struct {
 	Seq      uint64        `json:"seq"`
 	Seed     uint64        `json:"seed"`
@@ -138,7 +138,7 @@ type data struct {
 	Idempotency map[string]*saved     `json:"idempotency"`
 }
 
-// New makes a sandbox, from its file if there is one. Close it.
+// New makes a sandbox, from its file if there is one. The caller must Close it.
 func New(opts Options) (*Sandbox, error) {
 	if len(opts.SecretKeys) == 0 {
 		opts.SecretKeys = []string{DefaultKey}
@@ -188,7 +188,7 @@ func New(opts Options) (*Sandbox, error) {
 	return s, nil
 }
 
-// mode tells whether the keys are of live mode.
+// mode reports whether the keys are live ones. Mixed or unknown keys are an error.
 func mode(keys []string) (live bool, err error) {
 	for i, key := range keys {
 		var l bool

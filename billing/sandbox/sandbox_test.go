@@ -112,7 +112,7 @@ func (rc *receiver) set(f func()) {
 	f()
 }
 
-// types is the types of the events that came, in order.
+// types returns the types of the events that came, in order.
 func (rc *receiver) types() []string {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -154,7 +154,7 @@ func open(t *testing.T, change ...func(*sandbox.Options)) *bench {
 	return b
 }
 
-// api is the real client, which tries nothing twice by itself.
+// api returns the real client, which tries nothing twice by itself.
 func api(t *testing.T, url, key string) *client.API {
 	t.Helper()
 	return apiVia(url, key, recorder{t: t})
@@ -215,7 +215,7 @@ func (b *bench) checkout(customer string) *stripe.CheckoutSession {
 	}))(b.t)
 }
 
-// pro is a customer who has paid.
+// pro returns a customer who has paid.
 func (b *bench) pro(card sandbox.Card) (customer, sub string) {
 	b.t.Helper()
 	customer = b.customer()
@@ -242,7 +242,7 @@ func (b *bench) hush() {
 	b.hook.forget()
 }
 
-// status is a subscription's status as the API tells it, which must be what Subscriptions tells.
+// status returns a subscription's status as the API tells it, which must be what Subscriptions tells.
 func (b *bench) status(id string) string {
 	b.t.Helper()
 	got := string(must(b.API.Subscriptions.Get(id, nil))(b.t).Status)

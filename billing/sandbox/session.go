@@ -96,7 +96,7 @@ func (cs *session) render(s *Sandbox) object {
 	}
 }
 
-// lineItems is the line_items of a session.
+// lineItems returns the line_items of a session.
 func (s *Sandbox) lineItems(cs *session) []any {
 	data := make([]any, 0, len(cs.Lines))
 	for _, l := range cs.Lines {
@@ -152,7 +152,7 @@ func createSession(s *Sandbox, r *request) (object, error) {
 	cs.ExpiresAt = s.now() + 24*60*60
 	if at, ok := p.int("expires_at"); ok {
 		cs.ExpiresAt = at
-		if at < s.now()+30*60-60 || at > s.now()+24*60*60+60 { // a minute for clocks that differ
+		if at < s.now()+30*60-60 || at > s.now()+24*60*60+60 { // tolerates a minute between clocks
 			p.fail(invalid("expires_at", "", "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation."))
 		}
 	}
@@ -181,7 +181,7 @@ func (s *Sandbox) checkPrice(q *params, id string) {
 	}
 }
 
-// readSubscription reads what the subscription is to have.
+// readSubscription reads the parameters of the subscription to be made.
 func (cs *session) readSubscription(s *Sandbox, p *params) {
 	q := p.sub("subscription_data")
 	if q == nil {
@@ -201,7 +201,7 @@ func (cs *session) readSubscription(s *Sandbox, p *params) {
 	}
 }
 
-// readLooks reads what changes only the real page.
+// readLooks reads the parameters that affect only the looks of the real page.
 func (cs *session) readLooks(p *params) {
 	if v, ok := p.bool("allow_promotion_codes"); ok {
 		cs.Promotion = v

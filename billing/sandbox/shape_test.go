@@ -142,7 +142,7 @@ func checkObject(at string, s *spec.Schema, value any) []string {
 	return out
 }
 
-// lacking is the fields that stripe-mock's answer has and the sandbox's has not, where both have an object.
+// lacking returns the fields that stripe-mock's answer has and the sandbox's has not, where both have an object.
 func lacking(at string, want, got any) []string {
 	switch w := want.(type) {
 	case []any:

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Sign is the Stripe-Signature header of a payload at a time, one v1 for each secret
+// Sign returns the Stripe-Signature header of a payload at a time, with one v1 for each secret
 // (https://docs.stripe.com/webhooks#verify-manually).
 func Sign(payload []byte, at time.Time, secrets ...string) string {
 	var b strings.Builder

@@ -1,6 +1,6 @@
 package sandbox
 
-// subscription is a customer's standing order.
+// subscription is a customer's subscription.
 type subscription struct {
 	head
 
@@ -30,7 +30,7 @@ type subscription struct {
 	ResumesAt   int64  `json:"resumes_at"`
 }
 
-// item is one price of it.
+// item is one price of a subscription.
 type item struct {
 	head
 
@@ -54,7 +54,7 @@ var statuses = []string{statusIncomplete, statusExpired, statusTrialing, statusA
 
 func (sub *subscription) owner() string { return sub.Customer }
 
-// ended tells whether nothing can become of it any more.
+// ended reports whether the subscription has ended for good.
 func (sub *subscription) ended() bool {
 	return sub.Status == statusCanceled || sub.Status == statusExpired
 }
@@ -135,7 +135,7 @@ func listCustomerSubscriptions(s *Sandbox, r *request) (object, error) {
 	return s.pageOfSubscriptions(r, r.id)
 }
 
-// pageOfSubscriptions answers all that were not cancelled, unless a status is named.
+// pageOfSubscriptions returns a page of all subscriptions that are not canceled, or of those with the status asked for.
 func (s *Sandbox) pageOfSubscriptions(r *request, customer string) (object, error) {
 	status := r.p.enum("status", append([]string{"", "all", "ended"}, statuses...)...)
 	of := r.p.str("price")

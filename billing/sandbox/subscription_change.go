@@ -48,7 +48,7 @@ func (s *Sandbox) readItems(p *params, sub *subscription) []item {
 	return items
 }
 
-// readShared takes what create and update share.
+// readShared applies the parameters that create and update share.
 func (sub *subscription) readShared(s *Sandbox, p *params) {
 	sub.Metadata = p.metadata(sub.Metadata)
 	if v, ok := p.opt("description"); ok {
@@ -96,7 +96,7 @@ func (sub *subscription) readCancellation(p *params) {
 	}
 }
 
-// schedule sets or takes back the end with the period.
+// schedule sets or undoes the end with the period.
 func (sub *subscription) schedule(s *Sandbox, end bool) {
 	switch {
 	case end && !sub.AtPeriodEnd:

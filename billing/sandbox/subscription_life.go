@@ -9,8 +9,8 @@ const (
 	incompleteFor = 23 * time.Hour // https://docs.stripe.com/billing/subscriptions/overview#subscription-lifecycle
 )
 
-// begin starts a subscription: its first period, its first invoice, and, if pay, the first attempt to collect it.
-// It is incomplete until that is paid, also when that happens at once.
+// begin starts a subscription: its first period, its first invoice and, if pay is set, the first attempt to collect it.
+// The subscription is incomplete until that is paid, even if that happens immediately.
 func (s *Sandbox) begin(sub *subscription, pay, atCheckout bool) {
 	now := s.now()
 	sub.ID = s.newID("sub_1", longID-1)
@@ -80,7 +80,7 @@ func (sub *subscription) run(s *Sandbox) {
 	}
 }
 
-// end cancels a subscription at once. What it still owes is no longer collected.
+// end cancels a subscription immediately. What it still owes is no longer collected.
 func (s *Sandbox) end(sub *subscription, reason string) {
 	now := s.now()
 	first := sub.Status == statusIncomplete
@@ -100,7 +100,7 @@ func (s *Sandbox) end(sub *subscription, reason string) {
 	s.emit("customer.subscription.deleted", sub.render(s), nil)
 }
 
-// endTrial bills the first period, unless there is no means of payment and the subscription says otherwise.
+// endTrial bills the first period, unless there is no payment method and the subscription says otherwise.
 func (s *Sandbox) endTrial(sub *subscription) {
 	c, _ := find[*customer](s, sub.Customer)
 	if sub.Method == "" && c.Method == "" {
@@ -146,7 +146,7 @@ func (s *Sandbox) renew(sub *subscription) {
 	}
 }
 
-// resume ends a pause that a trial without a card led to.
+// resume ends a pause that began when a trial ended without a card.
 func (s *Sandbox) resume(sub *subscription) {
 	now := s.now()
 	s.change(sub, "customer.subscription.updated", func() { sub.Status, sub.Anchor, sub.PeriodEnd = statusActive, now, now })

@@ -15,11 +15,11 @@ type head struct {
 // record is anything with an id.
 type record interface {
 	base() *head
-	// owner is the customer's id, "" = nobody's.
+	// owner returns the id of the customer that the record belongs to; "" = none.
 	owner() string
-	// render is the object in the shape of 2023-10-16. What it returns belongs to the caller.
+	// render returns the object in the shape of 2023-10-16. The caller owns the result.
 	render(s *Sandbox) object
-	// due is when run is to be called, in Unix seconds of the sandbox; 0 = never.
+	// due returns when run is to be called, in Unix seconds of the sandbox's time; 0 = never.
 	due(s *Sandbox) int64
 	run(s *Sandbox)
 }
@@ -30,7 +30,7 @@ func (*head) owner() string        { return "" }
 func (*head) due(_ *Sandbox) int64 { return 0 }
 func (*head) run(_ *Sandbox)       {}
 
-// table is the records of one kind, in the order of their creation.
+// table holds the records of one kind, in order of creation.
 type table[T record] struct {
 	rows    []T
 	byOwner map[string][]T
@@ -46,7 +46,7 @@ func (t *table[T]) add(r T) {
 	}
 }
 
-// of is the rows of a customer, or all rows if customer is "".
+// of returns the rows of a customer, or all rows if customer is "".
 func (t *table[T]) of(customer string) []T {
 	if customer == "" {
 		return t.rows
@@ -70,7 +70,7 @@ func (t *table[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// insert gives a new record its id and time and keeps it.
+// insert assigns a new record its id and time and stores it.
 func insert[T record](s *Sandbox, t *table[T], r T, prefix string, n int) {
 	h := r.base()
 	if h.ID == "" {
@@ -85,13 +85,13 @@ func insert[T record](s *Sandbox, t *table[T], r T, prefix string, n int) {
 	s.dirty = true
 }
 
-// find is the record with an id, if there is one of that kind.
+// find returns the record with the id, if there is one of that kind.
 func find[T record](s *Sandbox, id string) (T, bool) {
 	r, ok := s.byID[id].(T)
 	return r, ok
 }
 
-// need is like find, or the error 404 resource_missing; param "" = the id stood in the path.
+// need is like find but returns a 404 resource_missing error if there is none; param "" = the id was in the path.
 func need[T record](s *Sandbox, noun, id, param string) (T, error) {
 	r, ok := find[T](s, id)
 	if !ok {
@@ -100,7 +100,7 @@ func need[T record](s *Sandbox, noun, id, param string) (T, error) {
 	return r, nil
 }
 
-// change applies f to a record and emits the event with what was before, if anything is different.
+// change applies f to a record and, if anything differs afterwards, emits the event with the previous values.
 func (s *Sandbox) change(r record, event string, f func()) {
 	before := r.render(s)
 	f()

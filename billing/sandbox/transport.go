@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// Transport reaches the sandbox without a network: an http.RoundTripper whose every request is answered here, whatever
-// its host. A reply that is lost, and a hang that ends, are errors.
+// Transport returns an http.RoundTripper that reaches the sandbox without a network. It answers every request, whatever
+// its host. A lost reply, and a hang that ends, are errors.
 func (s *Sandbox) Transport() http.RoundTripper { return transport{s} }
 
 type transport struct{ s *Sandbox }
 
-// errNoReply is what a client sees of a connection that ended.
+// errNoReply is what a client sees if the connection ends without a response.
 var errNoReply = errors.New("sandbox: the connection ended without an answer")
 
 func (t transport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
@@ -47,7 +47,7 @@ func (t transport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}, nil
 }
 
-// memory is a response that is kept.
+// memory is an http.ResponseWriter that keeps the response.
 type memory struct {
 	header http.Header
 	status int

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Subscription is what is true of one, read without the API.
+// Subscription is the true state of a subscription, read without the API.
 type Subscription struct {
 	ID          string    `json:"id"`
 	Customer    string    `json:"customer"`
@@ -18,7 +18,7 @@ type Subscription struct {
 	Latest      string    `json:"latest_invoice"`
 }
 
-// Customer is what is true of one.
+// Customer is the true state of a customer.
 type Customer struct {
 	ID       string            `json:"id"`
 	Email    string            `json:"email"`
@@ -27,7 +27,7 @@ type Customer struct {
 	Card     Card              `json:"card"`
 }
 
-// Session is what is true of a checkout.
+// Session is the true state of a checkout session.
 type Session struct {
 	ID           string `json:"id"`
 	Customer     string `json:"customer"`
@@ -38,7 +38,7 @@ type Session struct {
 	URL          string `json:"url"`
 }
 
-// Invoice is what is true of one.
+// Invoice is the true state of an invoice.
 type Invoice struct {
 	ID           string    `json:"id"`
 	Customer     string    `json:"customer"`
@@ -49,7 +49,7 @@ type Invoice struct {
 	NextAttempt  time.Time `json:"next_attempt"` // zero = none
 }
 
-// Event is one that was generated, and how its deliveries stand.
+// Event is an event that was generated, with its deliveries.
 type Event struct {
 	ID         string     `json:"id"`
 	Type       string     `json:"type"`
@@ -58,7 +58,7 @@ type Event struct {
 	Deliveries []Delivery `json:"deliveries"`
 }
 
-// Delivery is how an event stands at an endpoint.
+// Delivery is the state of an event's delivery to one endpoint.
 type Delivery struct {
 	Endpoint string    `json:"endpoint"`
 	State    string    `json:"state"` // pending, delivered, failed, dropped, held
@@ -66,7 +66,7 @@ type Delivery struct {
 	Attempts []Attempt `json:"attempts"`
 }
 
-// Subscriptions is all of a customer's, oldest first; "" = everybody's.
+// Subscriptions returns all subscriptions of a customer, oldest first; "" = everybody's.
 func (s *Sandbox) Subscriptions(customer string) []Subscription {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Sandbox) Subscriptions(customer string) []Subscription {
 	return out
 }
 
-// Customers is all that were ever made, oldest first.
+// Customers returns all customers ever made, oldest first.
 func (s *Sandbox) Customers() []Customer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Sandbox) Customers() []Customer {
 	return out
 }
 
-// Sessions is all checkouts of a customer, oldest first; "" = everybody's.
+// Sessions returns all checkout sessions of a customer, oldest first; "" = everybody's.
 func (s *Sandbox) Sessions(customer string) []Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Sandbox) Sessions(customer string) []Session {
 	return out
 }
 
-// Invoices is all of a customer's, oldest first; "" = everybody's.
+// Invoices returns all invoices of a customer, oldest first; "" = everybody's.
 func (s *Sandbox) Invoices(customer string) []Invoice {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Sandbox) Invoices(customer string) []Invoice {
 	return out
 }
 
-// Events is all that were generated, oldest first, with their deliveries.
+// Events returns all events that were generated, oldest first, with their deliveries.
 func (s *Sandbox) Events() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *Sandbox) eventView(e *event) Event {
 	return v
 }
 
-// instant is a time, zero instead of 1970.
+// instant converts Unix seconds to a time; 0 becomes the zero time, not 1970.
 func instant(at int64) time.Time {
 	if at == 0 {
 		return time.Time{}

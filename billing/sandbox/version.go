@@ -5,8 +5,8 @@ import "regexp"
 // pinnedVersion is the API version of this account and of stripe-go v76.
 const pinnedVersion = "2023-10-16"
 
-// NewVersion is a version in whose shape stripe-go v76 finds no period on a subscription and no subscription on an
-// invoice (https://docs.stripe.com/changelog/basil#2025-03-31.basil).
+// NewVersion is an API version in whose objects stripe-go v76 finds no period on a subscription and no subscription on
+// an invoice (https://docs.stripe.com/changelog/basil#2025-03-31.basil).
 const NewVersion = "2025-03-31.basil"
 
 var versionForm = regexp.MustCompile(`^20\d\d-\d\d-\d\d(\.[a-z]+)?$`)
@@ -21,8 +21,8 @@ func versionOf(header string) (string, error) {
 	return header, nil
 }
 
-// reshape turns an object of 2023-10-16 and all within it into the shape of a version. Versions before 2025-03-31
-// have the old shape here.
+// reshape converts an object of 2023-10-16, and all objects within it, to the shape of a version. All versions before
+// 2025-03-31 have the old shape here.
 func reshape(value any, version string) any {
 	if version < NewVersion[:len(pinnedVersion)] {
 		return value

@@ -1,4 +1,4 @@
-// Package sandboxtest is what the tests of several packages want of the sandbox of Stripe, and stripe-mock, which it is held to.
+// Package sandboxtest helps the tests of several packages to use the Stripe sandbox and stripe-mock, its yardstick.
 package sandboxtest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"lottery/billing/sandbox"
 )
 
-// Ask calls Stripe's API as its dashboard does, with the sandbox's own key, and reads the answer into what into points to.
-// An answer but 200 is an error.
+// Ask calls Stripe's API as its dashboard does, with the sandbox's own key, and decodes the response into what into
+// points to. Any status but 200 is an error.
 func Ask(ctx context.Context, way http.RoundTripper, method, address string, form url.Values, into any) error {
 	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(form.Encode()))
 	if err != nil {

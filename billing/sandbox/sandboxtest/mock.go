@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// StartMock builds stripe-mock v0.183.0 from its module and runs it as a process until stop: it prints every request,
-// which must not come into the output of the tests. base is its address.
+// StartMock builds stripe-mock v0.183.0 from its module and runs it as a process until stop is called; it is a process
+// because it prints every request, which must not appear in the tests' output. base is its URL.
 func StartMock(ctx context.Context) (base string, stop func(), err error) {
 	dir, err := os.MkdirTemp("", "stripe-mock-*")
 	if err != nil {
@@ -35,7 +35,7 @@ func startMock(ctx context.Context, program string) (base string, end func(), er
 	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/stripe/stripe-mock").CombinedOutput(); err != nil {
 		return "", end, fmt.Errorf("build stripe-mock: %w: %s", err, out)
 	}
-	// Both addresses, or it opens its HTTPS port to everybody.
+	// Set both addresses, or it opens its HTTPS port to everybody.
 	cmd := exec.CommandContext(ctx, program, "-http-addr", "127.0.0.1:0", "-https-addr", "127.0.0.1:0", "-strict-version-check")
 	dieWithParent(cmd)
 	stdout, err := cmd.StdoutPipe()

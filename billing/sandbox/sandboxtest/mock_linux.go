@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// dieWithParent ends a child when the tests end, also by a panic.
+// dieWithParent makes a child end with the tests, even after a panic.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -4,5 +4,5 @@ package sandboxtest
 
 import "os/exec"
 
-// dieWithParent does nothing here: a panic in the tests leaves the child.
+// dieWithParent does nothing here: after a panic in the tests, the child lives on.
 func dieWithParent(*exec.Cmd) {}
