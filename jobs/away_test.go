@@ -65,7 +65,7 @@ func TestDatabaseAway(t *testing.T) {
 	}
 }
 
-// stopping is a publisher at which the sync is told to stop.
+// stopping returns a publisher at which the sync is told to stop.
 func stopping(stop func()) http.HandlerFunc {
 	return func(_ http.ResponseWriter, r *http.Request) {
 		stop()

@@ -1,4 +1,4 @@
-// Package jobs is what the server does by itself, beside answering requests.
+// Package jobs is what the server does on its own, besides answering requests.
 package jobs
 
 import (
@@ -15,11 +15,11 @@ import (
 	"lottery/models/store"
 )
 
-// versionInterval is how often a node asks whether the draws changed. With the time to build the index of
-// 250,000 draws it stays well under the 2 seconds that are promised.
+// versionInterval is how often a node checks whether the draws changed. Together with the time to build the index of
+// 250,000 draws, it stays well under the 2 seconds that are promised.
 const versionInterval = 100 * time.Millisecond
 
-// How long a database that neither answers nor refuses is waited for: for the version, and for the next of the draws.
+// How long to wait for a database that neither answers nor refuses: for the version, and for the next draws.
 const (
 	versionTimeout  = 5 * time.Second
 	defaultPatience = 30 * time.Second
@@ -27,18 +27,18 @@ const (
 
 var errSilent = errors.New("no draw has come from the database for too long")
 
-// Catalog keeps a node's index of draws true to the database.
+// Catalog keeps a node's index of draws up to date with the database.
 type Catalog struct {
 	Store *store.Store
 	Live  *catalog.Live
 	Log   *slog.Logger
-	// Metrics tells how refreshing goes; nil = nobody wants to know.
+	// Metrics records the refreshes; nil = none.
 	Metrics *CatalogMetrics
-	// Patience is how long the next draws are waited for; 0 = half a minute.
+	// Patience is how long to wait for the next draws; 0 = half a minute.
 	Patience time.Duration
 }
 
-// Refresh builds the index anew and swaps it in, if the draws changed since the last one.
+// Refresh rebuilds the index and swaps it in, if the draws changed since the last build.
 func (j *Catalog) Refresh(ctx context.Context) error {
 	if current := j.Live.Load(); current != nil {
 		asked, cancel := context.WithTimeout(ctx, versionTimeout)
@@ -57,13 +57,13 @@ func (j *Catalog) Refresh(ctx context.Context) error {
 	j.Metrics.loaded(time.Since(start))
 	j.Log.Info("index built", "data_version", next.Version().String(), "games", len(next.Games()),
 		"draws", next.TotalDraws(), "took_ms", time.Since(start).Milliseconds())
-	// What building left behind, and the index before, go back to the system at once rather than in minutes.
+	// Return the garbage of the build, and the old index, to the system at once instead of over minutes.
 	debug.FreeOSMemory()
 	return nil
 }
 
-// build reads all draws of one moment. A row that cannot be a draw (someone wrote it by hand) is left out and
-// logged: one bad row must not keep a node from starting.
+// build reads all draws in one snapshot. It leaves out and logs a row that cannot be a draw, for instance one written
+// by hand: one bad row must not keep a node from starting.
 func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 	patience := cmp.Or(j.Patience, defaultPatience)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -82,7 +82,7 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 			if err := game.AddBytes(date, tod, sequence, number); err != nil {
 				if bad++; bad == 1 {
 					day := date.String()
-					if date < models.FirstDate { // as LoadDraws gives what it cannot read
+					if date < models.FirstDate { // how LoadDraws returns an unreadable date
 						day, err = "", errors.New("its date cannot be read")
 					}
 					j.Log.Error("a stored draw is impossible and is left out; `lotteryadmin draws verify` lists all such", "game", g.ID, "date", day, "tod", tod, "error", err)
@@ -100,7 +100,7 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 	return b.Build()
 }
 
-// Run refreshes until ctx ends. While the database is away the index stays as it is.
+// Run refreshes the index until ctx ends. While the database is away, the index stays as it is.
 func (j *Catalog) Run(ctx context.Context) {
 	tick := time.NewTicker(versionInterval)
 	defer tick.Stop()

@@ -9,7 +9,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// CatalogMetrics tells of the index of draws that a node answers from. A nil one tells nothing.
+// CatalogMetrics exports metrics about the index of draws that a node serves from. A nil one exports nothing.
 type CatalogMetrics struct {
 	live     *catalog.Live
 	loadedAt atomic.Int64 // Unix nanoseconds
@@ -17,7 +17,7 @@ type CatalogMetrics struct {
 	failures prometheus.Counter
 }
 
-// NewCatalogMetrics tells of the index in live.
+// NewCatalogMetrics makes the metrics of the index in live.
 func NewCatalogMetrics(live *catalog.Live) *CatalogMetrics {
 	return &CatalogMetrics{live: live, failures: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "lottery_catalog_refresh_errors_total", Help: "How often the draws could not be checked for changes or loaded.",
@@ -33,10 +33,10 @@ var (
 	catalogBuild = prometheus.NewDesc("lottery_catalog_build_seconds", "How long the newest index took to build.", nil, nil)
 )
 
-// Describe is for prometheus.
+// Describe implements prometheus.Collector.
 func (m *CatalogMetrics) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(m, ch) }
 
-// Collect is for prometheus. Before the first index there is nothing but failures.
+// Collect implements prometheus.Collector. Until the first index is loaded it exports only the failures.
 func (m *CatalogMetrics) Collect(ch chan<- prometheus.Metric) {
 	ch <- m.failures
 	cat := m.live.Load()
@@ -65,5 +65,5 @@ func (m *CatalogMetrics) failed() {
 	}
 }
 
-// seconds is t in Prometheus' words.
+// seconds returns t as Prometheus writes times: Unix seconds.
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

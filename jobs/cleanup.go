@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cleanupJob takes away what is kept no longer; store.Cleanup has the list.
+// cleanupJob deletes what is no longer kept; store.Cleanup has the list.
 func cleanupJob(d *Deps) Job {
 	return Job{
 		Name: "cleanup", What: "delete what is past its retention time", When: "23 * * * *", Limit: 30 * time.Minute,
@@ -22,7 +22,7 @@ func cleanupJob(d *Deps) Job {
 			switch {
 			case len(parts) > 0:
 				return strings.Join(parts, ", ") + " taken away", err
-			case err != nil: // what would have been found, nobody knows
+			case err != nil: // do not claim that nothing was old enough
 				return "", err
 			default:
 				return "nothing was old enough", nil

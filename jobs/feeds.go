@@ -12,19 +12,19 @@ import (
 	"lottery/models/store"
 )
 
-// publisher is one feed that is fetched.
+// publisher is a feed that is fetched.
 type publisher struct {
 	feed    string
 	games   []string
 	files   []wholeFile // none for New York
-	dataset string      // New York's, read by pages
+	dataset string      // New York's, read in pages
 	header  http.Header
 }
 
-// wholeFile is a whole file at an address: the draws of one game.
+// wholeFile is a URL that returns all draws of one game in one file.
 type wholeFile struct{ address, game string }
 
-// publishers is the feeds that lotteries publish, at the configured addresses.
+// publishers returns the feeds that lotteries publish, with the configured URLs.
 func publishers(cfg *configs.Feeds) []publisher {
 	tx := func(game, folder, file string) (list []wholeFile) {
 		for _, tod := range []string{"morning", "day", "evening", "night"} {
@@ -44,7 +44,7 @@ func publishers(cfg *configs.Feeds) []publisher {
 	}
 }
 
-// SyncedFeeds is the feeds that can be fetched.
+// SyncedFeeds returns the ids of the feeds that can be fetched.
 func SyncedFeeds() []string {
 	var list []string
 	for _, p := range publishers(&configs.Feeds{}) {
@@ -53,7 +53,7 @@ func SyncedFeeds() []string {
 	return list
 }
 
-// FeedHosts is one address of each feed, by its name: what has to be reached.
+// FeedHosts returns one URL of each feed, by the feed's name: the servers that must be reachable.
 func FeedHosts(cfg *configs.Feeds) map[string]string {
 	hosts := map[string]string{}
 	for _, p := range publishers(cfg) {
@@ -65,8 +65,8 @@ func FeedHosts(cfg *configs.Feeds) map[string]string {
 	return hosts
 }
 
-// FeedSources is what is known of the addresses that cfg names. What the database keeps of others, which were named before
-// or are named to another node, says nothing of how the feeds are now.
+// FeedSources returns what is known about the URLs in cfg. The database may also have rows about URLs that were
+// configured before, or on another node; those say nothing about the feeds' present state.
 func FeedSources(ctx context.Context, st *store.Store, cfg *configs.Feeds) ([]models.FeedSource, error) {
 	list, err := st.FeedSources(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func FeedSources(ctx context.Context, st *store.Store, cfg *configs.Feeds) ([]mo
 	return slices.DeleteFunc(list, func(src models.FeedSource) bool { return !named[[2]string{src.Feed, src.Address}] }), nil
 }
 
-// page is the address of a part of a dataset, in the words of Socrata's SoQL.
+// page returns the URL of one page of a dataset, as a SoQL query to Socrata.
 // https://dev.socrata.com/docs/queries/
 func page(dataset, where string, limit, offset string) string {
 	query := url.Values{"$order": {"draw_date,:id"}, "$limit": {limit}, "$offset": {offset}}

@@ -9,22 +9,22 @@ import (
 	"lottery/models/store"
 )
 
-// Freshness is how new a game's draws are: those of the time of day that is furthest behind, since a lottery may publish
+// Freshness is how recent a game's draws are, judged by the time of day that is furthest behind: a lottery may publish
 // each time of day in a file of its own, and one of them may stop.
 type Freshness struct {
 	Feed     string
 	Game     string
-	Newest   *models.Date // of that time of day; nil = it has no draws
-	Expected *models.Date // the newest day on which the game should have drawn and been published; nil = none yet
+	Newest   *models.Date // the newest draw of that time of day; nil = none
+	Expected *models.Date // the newest day whose draws should have been held and published; nil = none yet
 	Fresh    bool
-	Behind   models.TodSet // the times of day that are
-	Due      models.TodSet // those at which it draws these days
+	Behind   models.TodSet // the times of day that are behind
+	Due      models.TodSet // the times of day at which the game currently draws
 }
 
 // published is how long after the end of a day its draws should be there.
 const published = 12 * time.Hour
 
-// GameFreshness compares, for every game that is fetched, the newest draws with the newest that should be there.
+// GameFreshness compares, for every game that is fetched, the newest draws with the newest that should exist.
 func GameFreshness(ctx context.Context, st *store.Store, now time.Time) ([]Freshness, error) {
 	held, err := st.NewestDates(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func GameFreshness(ctx context.Context, st *store.Store, now time.Time) ([]Fresh
 	return freshness(games, now, func(id string) map[models.Tod]models.Date { return held[id] }), nil
 }
 
-// freshness is that of the games that are fetched; newest is the dates of a game's newest draws.
+// freshness does the work of GameFreshness; newest returns the dates of a game's newest draws.
 func freshness(games []models.Game, now time.Time, newest func(id string) map[models.Tod]models.Date) []Freshness {
 	known := make(map[string]*models.Game, len(games))
 	for i := range games {
@@ -58,7 +58,7 @@ func freshness(games []models.Game, now time.Time, newest func(id string) map[mo
 
 func freshnessOf(g *models.Game, now time.Time, newest map[models.Tod]models.Date) Freshness {
 	f := Freshness{Game: g.ID, Fresh: true}
-	for _, last := range newest { // where nothing is expected, the newest of all
+	for _, last := range newest { // if nothing is expected, the newest of all
 		if f.Newest == nil || last > *f.Newest {
 			f.Newest = &last
 		}
@@ -80,7 +80,7 @@ func freshnessOf(g *models.Game, now time.Time, newest map[models.Tod]models.Dat
 		switch {
 		case !held:
 			f.Newest = nil
-		case !behind && due < *f.Expected: // it has ended, or pauses, and all its draws are there
+		case !behind && due < *f.Expected: // it has ended or pauses, and nothing is missing
 		case f.Newest != nil && last < *f.Newest:
 			f.Newest = &last
 		}
@@ -91,8 +91,8 @@ func freshnessOf(g *models.Game, now time.Time, newest map[models.Tod]models.Dat
 // longestPause is more days than any game goes without a draw.
 const longestPause = 30
 
-// expected is the newest date, for each time of day at which g draws these days, on which it should have drawn and which
-// is long enough over.
+// expected returns, for each time of day at which g currently draws, the newest date on which it should have drawn and
+// that has been over for long enough.
 func expected(g *models.Game, now time.Time) map[models.Tod]models.Date {
 	loc, err := g.Location()
 	if err != nil {

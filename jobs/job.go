@@ -14,34 +14,34 @@ import (
 	"lottery/models/store"
 )
 
-// Job is something that the servers do by themselves, on one node at a time. What it does may be done twice: a run that
-// was cut off is begun again.
+// Job is something that the servers do on their own, on one node at a time. It must tolerate being done twice: a run
+// that was cut off is started again.
 type Job struct {
 	Name string
-	What string // in a line, for a person
+	What string // one line for people
 	When string // a cron expression, in UTC; "" = never by itself, and Off says why
 	Off  string
-	// ByHand tells that a person may run it even while it is off.
+	// ByHand is set if a person may run the job even while it is off.
 	ByHand bool
-	// Limit is when a run is stopped, and counts as failed.
+	// Limit is how long a run may take; a longer one is stopped and counts as failed.
 	Limit time.Duration
-	// Run does it, and says in a line what was done. It ends soon after ctx.
+	// Run does the work and returns one line about what was done. It must return soon after ctx ends.
 	Run func(ctx context.Context) (outcome string, err error)
 }
 
-// Deps is what jobs work with.
+// Deps is what jobs need.
 type Deps struct {
 	Store   *store.Store
 	Billing *billing.Service // nil = nothing is sold
 	Feeds   configs.Feeds
-	Contact string           // told to the lotteries' servers: our own address
+	Contact string           // sent to the lotteries' servers: our own address
 	Mail    bool             // mails are sent
 	Now     func() time.Time // nil = time.Now
 	Log     *slog.Logger
-	Through func(http.RoundTripper) http.RoundTripper // what feeds are fetched through; nil = directly
+	Through func(http.RoundTripper) http.RoundTripper // wraps the transport that fetches feeds; nil = no wrapping
 }
 
-// All is every job there is.
+// All returns every job.
 func All(d Deps) []Job {
 	if d.Now == nil {
 		d.Now = time.Now
@@ -49,7 +49,7 @@ func All(d Deps) []Job {
 	return []Job{syncJob(&d), reconcileJob(&d), keyExpiryJob(&d), cleanupJob(&d)}
 }
 
-// Find is the job of that name.
+// Find returns the job with that name.
 func Find(list []Job, name string) (Job, bool) {
 	for _, j := range list {
 		if j.Name == name {
@@ -59,7 +59,7 @@ func Find(list []Job, name string) (Job, bool) {
 	return Job{}, false
 }
 
-// Names is the jobs' names.
+// Names returns the jobs' names.
 func Names() []string {
 	list := All(Deps{})
 	names := make([]string, len(list))
@@ -69,32 +69,33 @@ func Names() []string {
 	return names
 }
 
-// Next is when j runs next by the clock; the zero time if it does not.
+// Next returns when j is scheduled to run next; the zero time if never.
 func (j *Job) Next(after time.Time) time.Time {
 	if j.When == "" {
 		return time.Time{}
 	}
 	when, err := cron.ParseStandard(j.When)
-	if err != nil { // configs refuses what cannot be read
+	if err != nil { // cannot happen: configs refuses a bad expression
 		return time.Time{}
 	}
 	return when.Next(after.UTC())
 }
 
 const (
-	// cutOffTries is how often in a row a job is begun anew at once after it was cut off; then it waits for its hour,
-	// since it may be what kills the nodes.
+	// cutOffTries is how often in a row a job that was cut off is restarted immediately. After that it waits for its
+	// scheduled time: the job may be what kills the nodes.
 	cutOffTries = 3
-	// firstRetry is when a failed run is tried again, if its hour does not come before; every failure doubles it.
+	// firstRetry is how soon a failed run is retried, unless its scheduled time comes first; it doubles with every
+	// failure.
 	firstRetry = 10 * time.Minute
 	mostRetry  = 6 * time.Hour
-	// clocksApart is how far the clocks of nodes may be apart; `lotteryadmin doctor` complains of more.
+	// clocksApart is how far apart the nodes' clocks may be; `lotteryadmin doctor` complains about more.
 	clocksApart = time.Minute
 )
 
-// due tells whether j should run at now. A last run that is not finished counts as cut off: whether it is rather going
-// on, its lease tells. nil = it never ran. The times are compared with its own hours: nodes of the release before note
-// them by their own clocks, which may differ.
+// due reports whether j should run at now. An unfinished last run counts as cut off, since j's lease, not due, shows
+// whether it is still running. last is nil if j never ran. Times are compared with j's own schedule, because nodes of
+// the previous release record them by their own clocks, which may differ.
 func (j *Job) due(last *models.JobRun, now time.Time) bool {
 	if j.When == "" {
 		return false
@@ -112,8 +113,8 @@ func (j *Job) due(last *models.JobRun, now time.Time) bool {
 	return !next.IsZero() && !next.After(now)
 }
 
-// ahead tells whether a run is noted for a time that has not come, later than at the next hour of j: by a clock that was
-// wrong then. It says nothing of when j ran, and would keep j from running until that time.
+// ahead reports whether a run is recorded for a future time, later than j's next scheduled one, because a clock was
+// wrong. Such a record does not tell when j ran, and would keep j from running until then.
 func (j *Job) ahead(last *models.JobRun, now time.Time) bool {
 	next := j.Next(now)
 	return !next.IsZero() && last.StartedAt.After(next.Add(clocksApart))

@@ -7,10 +7,10 @@ import (
 	"lottery/models"
 )
 
-// KeyNotice is how long before its end a key's account is told.
+// KeyNotice is how long before an API key expires its account is notified.
 const KeyNotice = 7 * 24 * time.Hour
 
-// keyExpiryJob writes a mail before an API key expires; the outbox sends it.
+// keyExpiryJob queues a mail before an API key expires; the outbox sends it.
 func keyExpiryJob(d *Deps) Job {
 	j := Job{
 		Name: "key-expiry", What: "mail before API keys expire", When: "41 * * * *", Limit: 10 * time.Minute,

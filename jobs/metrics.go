@@ -8,7 +8,7 @@ import (
 	"lottery/models"
 )
 
-// Metrics counts what becomes of jobs. A nil one counts nothing.
+// Metrics counts the runs of jobs. A nil one counts nothing.
 type Metrics struct {
 	runs     *prometheus.CounterVec
 	duration *prometheus.HistogramVec
@@ -22,7 +22,7 @@ const (
 	resultCutOff = "cut_off"
 )
 
-// NewMetrics makes the metrics of list; Register shows them.
+// NewMetrics makes the metrics of the jobs in list; Register exports them.
 func NewMetrics(list []Job) *Metrics {
 	m := &Metrics{
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -69,7 +69,7 @@ func (m *Metrics) cutOff(job string) {
 	}
 }
 
-// seen notes the last run of a job that this node runs by itself, whichever node it was on.
+// seen records the last run of a job that this node schedules, whichever node ran it.
 func (m *Metrics) seen(run *models.JobRun) {
 	if m != nil && run.SucceededAt != nil {
 		m.success.WithLabelValues(run.Job).Set(seconds(*run.SucceededAt))

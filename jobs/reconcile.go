@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// reconcileJob compares the plans of all accounts with Stripe. One that was cut short goes on where it was.
+// reconcileJob compares all accounts' plans with Stripe. It resumes where a run was cut short.
 func reconcileJob(d *Deps) Job {
 	j := Job{
 		Name: "reconcile", What: "compare all plans with Stripe", When: "7 * * * *", Limit: 3 * time.Hour,
@@ -34,7 +34,7 @@ func reconcileJob(d *Deps) Job {
 	return j
 }
 
-// namedIDs is the first few of ids, and how many more there are: the outcome of a run is a line.
+// namedIDs returns the first few of ids and the number of the rest: a run's outcome is one line.
 func namedIDs(ids []string) string {
 	const most = 5
 	if len(ids) <= most {

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// leaseFor is how long a node that was killed keeps its jobs from others. With lookEvery it stays under the half
-	// minute after which another node is to have taken over. It is longer than an import holds SQLite's write lock,
-	// behind which keeping the lease has to wait.
+	// leaseFor is how long a killed node keeps its jobs from others. Together with lookEvery it stays under the half
+	// minute after which another node must have taken over. It is longer than an import holds SQLite's write lock,
+	// which renewing a lease has to wait for.
 	leaseFor = 20 * time.Second
-	// keepEvery is how often a lease is kept.
+	// keepEvery is how often a lease is renewed.
 	keepEvery = 4 * time.Second
-	// leaseMargin is how long before the end of a lease that could not be kept its run is stopped.
+	// leaseMargin is how long before the end of a lease that could not be renewed its run is stopped.
 	leaseMargin = 3 * time.Second
-	// longestOutcome is how much of an outcome is kept, in bytes.
+	// longestOutcome is how many bytes of an outcome are kept.
 	longestOutcome = 500
 )
 
@@ -32,16 +32,16 @@ var (
 	errLeaseGone = errors.New("its lock could not be kept, so it was stopped: another node may run it")
 )
 
-// Runner runs jobs: one at a time of a name, over all nodes.
+// Runner runs jobs. Of each job, at most one run is under way over all nodes.
 type Runner struct {
 	Store   *store.Store
-	Node    string           // who runs, as job_runs has it
-	Now     func() time.Time // nil = the clock that all nodes share: Store.Clock
+	Node    string           // the node's name in job_runs
+	Now     func() time.Time // nil = Store.Clock, which all nodes share
 	Log     *slog.Logger
 	Metrics *Metrics // nil = none
 }
 
-// NodeName tells this process from others: the machine's name and the process's number.
+// NodeName identifies this process: the machine's name and the process id.
 func NodeName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -50,13 +50,14 @@ func NodeName() string {
 	return host + ":" + strconv.Itoa(os.Getpid())
 }
 
-// RunDue runs j if it is due and no other node does; ran tells whether.
+// RunDue runs j if it is due and no other node is running it; ran reports whether it did.
 func (r *Runner) RunDue(ctx context.Context, j *Job) (ran bool, err error) {
 	_, ran, err = r.run(ctx, j, j.due)
 	return ran, err
 }
 
-// RunByHand runs j now. CodeConflict: it is running elsewhere. The run tells how it went; err also what j said.
+// RunByHand runs j now. CodeConflict means that it is running elsewhere. The run says how it went; err includes j's own
+// error.
 func (r *Runner) RunByHand(ctx context.Context, j *Job) (models.JobRun, error) {
 	if j.When == "" && !j.ByHand {
 		return models.JobRun{}, models.Errorf(models.CodeInvalid, "%s cannot be run: %s", j.Name, j.Off)
@@ -76,8 +77,8 @@ func (r *Runner) RunByHand(ctx context.Context, j *Job) (models.JobRun, error) {
 	return run, models.Errorf(models.CodeConflict, "%s is running %s; wait for it (`lotteryadmin jobs list` shows when it is done)", j.Name, where)
 }
 
-// clock is the time that runs are noted by. It is not this machine's: a run that one node notes by a clock which is
-// ahead would keep the others from the job until then.
+// clock returns the time by which runs are recorded. It is not this machine's: if a node recorded a run by a clock that
+// is ahead, the others would not run the job until then.
 func (r *Runner) clock(ctx context.Context) (time.Time, error) {
 	if r.Now == nil {
 		return r.Store.Clock(ctx)
@@ -87,7 +88,7 @@ func (r *Runner) clock(ctx context.Context) (time.Time, error) {
 
 func leaseName(j *Job) string { return "job:" + j.Name }
 
-// Running tells whether a node is at j just now, or was when it was killed, a moment ago.
+// Running reports whether a node is running j, or was a moment ago when it was killed.
 func Running(ctx context.Context, st *store.Store, j *Job) (bool, error) {
 	return st.Leased(ctx, leaseName(j))
 }
@@ -129,7 +130,8 @@ func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRu
 			r.Log.WarnContext(ctx, "a job's last run is noted for a time that has not come; it is run again", "job", j.Name, "node", last.Node, "started", last.StartedAt)
 		}
 		run.Failures, run.CutOffs, run.SucceededAt = last.Failures, last.CutOffs, last.SucceededAt
-		if last.FinishedAt == nil && last.Outcome == "" { // its node was killed: one that is stopped says so
+		// Without an outcome, the run's node was killed: a node that is stopped records one.
+		if last.FinishedAt == nil && last.Outcome == "" {
 			run.Failures++
 			run.CutOffs++
 			r.Log.WarnContext(ctx, "a job was cut off; it is begun again", "job", j.Name, "node", last.Node, "started", last.StartedAt)
@@ -142,7 +144,7 @@ func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRu
 	return r.work(ctx, j, lease, taken, run)
 }
 
-// work runs j while its lease is held, and notes how it went.
+// work runs j while its lease is held, and records how it went.
 func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, taken time.Time, run models.JobRun) (models.JobRun, bool, error) {
 	working, stop := context.WithCancelCause(ctx)
 	limited, cancel := context.WithTimeoutCause(working, j.Limit, errTooLong)
@@ -161,7 +163,7 @@ func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, taken time
 	if err != nil && (errors.Is(cause, errTooLong) || errors.Is(cause, errLeaseGone)) {
 		err = fmt.Errorf("%w (%w)", cause, err)
 	}
-	if err != nil && ctx.Err() != nil { // told to stop: whoever comes next begins again
+	if err != nil && ctx.Err() != nil { // told to stop: the next node begins again
 		run.Outcome = "cut off: the node was stopped"
 		r.Metrics.cutOff(j.Name)
 	} else {
@@ -201,7 +203,7 @@ func (r *Runner) tell(ctx context.Context, run *models.JobRun, took time.Duratio
 	r.Log.Log(ctx, level, text, "job", run.Job, "outcome", run.Outcome, "failures", run.Failures, "took_ms", took.Milliseconds())
 }
 
-// keep keeps a lease until ctx ends. If it cannot be kept, the run is stopped before another node can begin.
+// keep renews a lease until ctx ends. If it cannot be renewed, the run is stopped before another node can begin.
 func (r *Runner) keep(ctx context.Context, lease store.Lease, since time.Time, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -227,7 +229,7 @@ func (r *Runner) keep(ctx context.Context, lease store.Lease, since time.Time, s
 	}
 }
 
-// safely runs j; a job that panics has failed, and the server goes on.
+// safely runs j and turns a panic into an error, so that the server survives.
 func safely(ctx context.Context, j *Job) (outcome string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -242,7 +244,7 @@ func shorten(text string) string {
 		return text
 	}
 	cut := longestOutcome
-	for cut > 0 && text[cut]&0xC0 == 0x80 { // not within a letter
+	for cut > 0 && text[cut]&0xC0 == 0x80 { // do not cut inside a character
 		cut--
 	}
 	return text[:cut] + "…"

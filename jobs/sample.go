@@ -12,13 +12,13 @@ import (
 	"lottery/models/store"
 )
 
-// sampleYears is how far back the sample games go.
+// sampleYears is how many years of draws the sample games have.
 const sampleYears = 10
 
-// sampleSeed fixes the sample draws: the same on every machine, and on every day for the days before it.
+// sampleSeed makes the sample draws the same on every machine, and the same for a given day whenever they are made.
 const sampleSeed = 20160229
 
-// SampleGames is the fictional games of the demo.
+// SampleGames returns the fictional games of the demo.
 func SampleGames() []models.Game {
 	games := make([]models.Game, 0, 3)
 	for digits := 3; digits <= 5; digits++ {
@@ -30,7 +30,7 @@ func SampleGames() []models.Game {
 	return games
 }
 
-// FillSamples adds the sample games and all their draws up to yesterday that are not there yet.
+// FillSamples adds the sample games, and those of their draws up to yesterday that are missing.
 func FillSamples(ctx context.Context, st *store.Store, now time.Time) error {
 	for _, g := range SampleGames() {
 		if _, err := st.AddGame(ctx, g); err != nil && models.ErrorCode(err) != models.CodeConflict {
@@ -61,7 +61,7 @@ func FillSamples(ctx context.Context, st *store.Store, now time.Time) error {
 	}
 }
 
-// missingSamples is the days of g that hold no draw yet.
+// missingSamples returns the days on which g still lacks a draw.
 func missingSamples(ctx context.Context, st *store.Store, g models.Game, now time.Time) ([]models.Date, error) {
 	zone, err := g.Location()
 	if err != nil {
@@ -113,7 +113,8 @@ func sampleDraws(g models.Game, days []models.Date) iter.Seq[store.DrawChange] {
 	}
 }
 
-// sampleNumber depends on the slot alone, so that a later start adds to the same history.
+// sampleNumber returns the number drawn in a slot. It depends on the slot alone, so that a later start extends the same
+// history.
 func sampleNumber(g models.Game, day models.Date, tod models.Tod) string {
 	slot := fnv.New64a()
 	fmt.Fprintf(slot, "%s %s %s", g.ID, day, tod)

@@ -13,23 +13,23 @@ import (
 	"lottery/models"
 )
 
-// lookEvery is how often a node looks for jobs that were missed or cut off.
+// lookEvery is how often a node checks for jobs that were missed or cut off.
 const lookEvery = 4 * time.Second
 
-// stopTimeout is how long the end waits for jobs, which were told to stop.
+// stopTimeout is how long to wait for jobs that were told to stop.
 const stopTimeout = 20 * time.Second
 
-// Schedule runs jobs by the clock. Every node has one; the Runner's leases decide whose turn it is.
+// Schedule runs jobs by the clock. Every node has one; the Runner's leases decide which node runs a job.
 type Schedule struct {
 	Jobs   []Job
 	Runner *Runner
 
 	mu      sync.Mutex
-	ended   bool           // nothing begins any more
+	ended   bool           // nothing may begin any more
 	running sync.WaitGroup // what was begun
 }
 
-// Run runs jobs when they are due, until ctx ends and those that were running have stopped.
+// Run runs jobs when they are due. It returns when ctx has ended and the running jobs have stopped.
 func (s *Schedule) Run(ctx context.Context) error {
 	clock, err := gocron.NewScheduler(
 		gocron.WithLocation(time.UTC), gocron.WithLogger(gocronLog{s.Runner.Log}),
@@ -61,7 +61,8 @@ func (s *Schedule) Run(ctx context.Context) error {
 	return clock.Shutdown()
 }
 
-// begin says that work begins; false = the schedule has ended. Whoever began says running.Done.
+// begin registers work that begins; it returns false if the schedule has ended. Otherwise the caller must call
+// running.Done.
 func (s *Schedule) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +73,8 @@ func (s *Schedule) begin() bool {
 	return true
 }
 
-// end lets nothing more begin, and waits for what has begun. gocron would wait, too, by asking without a pause whether
-// it is done: that would keep a processor busy, while others answer their last requests.
+// end prevents further work from beginning and waits for what is running. gocron could wait as well, but it polls
+// without a pause, which would keep a processor busy while others serve their last requests.
 func (s *Schedule) end() {
 	s.mu.Lock()
 	s.ended = true
@@ -103,8 +104,8 @@ func (s *Schedule) runDue(ctx context.Context, j *Job) {
 	}
 }
 
-// looker finds jobs that are due although no clock says so: those of a node that was killed, those whose hour passed
-// while no node was there, and those that failed.
+// looker finds jobs that are due although no clock says so: those of a node that was killed, those missed while no node
+// was running, and those that failed.
 type looker struct {
 	schedule *Schedule
 	timed    map[string]gocron.Job
@@ -148,13 +149,13 @@ func (l *looker) look(ctx context.Context) {
 		if !j.due(last, now) {
 			continue
 		}
-		if err := l.timed[j.Name].RunNow(); err != nil { // the next look comes soon
+		if err := l.timed[j.Name].RunNow(); err != nil { // the next check comes soon
 			r.Log.DebugContext(ctx, "a job cannot be begun now", "job", j.Name, "error", err)
 		}
 	}
 }
 
-// gocronLog passes on what the scheduler complains of.
+// gocronLog passes the scheduler's complaints on to our log.
 type gocronLog struct{ log *slog.Logger }
 
 func (l gocronLog) Debug(string, ...any)           {}

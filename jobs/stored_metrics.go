@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// storedEvery is how often, at most, the database is read for metrics, however often they are asked for.
+	// storedEvery is how often the database is read for metrics at most, however often they are scraped.
 	storedEvery = 15 * time.Second
 	// storedTimeout bounds that reading: a database that hangs must not hang the scrape.
 	storedTimeout = 2 * time.Second
 )
 
-// StoredMetrics is what the database knows of feeds, webhooks and mails. While the database is away lottery_database_up
-// is 0 and they are left out: an alert on old numbers would be a lie.
+// StoredMetrics exports what the database knows about feeds, webhooks and mails. While the database is away,
+// lottery_database_up is 0 and these metrics are left out: old numbers would mislead alerts.
 type StoredMetrics struct {
 	store *store.Store
 	live  *catalog.Live
@@ -29,11 +29,11 @@ type StoredMetrics struct {
 	now   func() time.Time
 
 	mu   sync.Mutex
-	read time.Time // when the database was asked last
+	read time.Time // when the database was last asked
 	list []prometheus.Metric
 }
 
-// NewStoredMetrics reads st; the newest draws of games come from live, the feeds' addresses from cfg.
+// NewStoredMetrics makes metrics that read st; the games' newest draws come from live, the feeds' URLs from cfg.
 func NewStoredMetrics(st *store.Store, live *catalog.Live, cfg configs.Feeds, now func() time.Time) *StoredMetrics {
 	return &StoredMetrics{store: st, live: live, cfg: cfg, now: now}
 }
@@ -54,10 +54,10 @@ var (
 	outboxDead    = prometheus.NewDesc("lottery_outbox_dead", "Emails that could not be sent and will not be retried.", nil, nil)
 )
 
-// Describe is for prometheus: what there is depends on the database.
+// Describe implements prometheus.Collector. It names one metric; which others exist depends on the database.
 func (m *StoredMetrics) Describe(ch chan<- *prometheus.Desc) { ch <- storedUp }
 
-// Collect is for prometheus. It never fails.
+// Collect implements prometheus.Collector. It never fails.
 func (m *StoredMetrics) Collect(ch chan<- prometheus.Metric) {
 	for _, metric := range m.current() {
 		ch <- metric
@@ -101,7 +101,8 @@ func (m *StoredMetrics) ask(ctx context.Context, r *stored) error {
 		return err
 	}
 	if cat := m.live.Load(); cat != nil && cat.Version().Token == v.Token {
-		v.Number = cat.Version().Number // an operator has confirmed a draw since: what is served is the same
+		// An operator has only confirmed a draw since; what is served is the same.
+		v.Number = cat.Version().Number
 	}
 	r.gauge(storedVersion, float64(v.Number))
 	sources, err := FeedSources(ctx, m.store, &m.cfg)
@@ -137,7 +138,7 @@ func (r *stored) queue(q store.QueueState, waiting, oldest, dead *prometheus.Des
 	r.gauge(dead, float64(q.Dead))
 }
 
-// feeds tells of the addresses that are fetched, and were before.
+// feeds adds the metrics of each feed, from what is stored about its URLs.
 func (r *stored) feeds(sources []models.FeedSource) {
 	type feed struct {
 		success, checked time.Time
@@ -172,7 +173,7 @@ func (r *stored) feeds(sources []models.FeedSource) {
 	}
 }
 
-// games tells how new the draws of the games that are fetched are.
+// games adds how recent the draws of the fetched games are.
 func (r *stored) games(games []models.Game, cat *catalog.Catalog) {
 	if cat == nil {
 		return
@@ -194,7 +195,7 @@ func (r *stored) games(games []models.Game, cat *catalog.Catalog) {
 	}
 }
 
-// newestOf is the date of the newest draw of each time of day of g; nil has none.
+// newestOf returns the date of g's newest draw for each time of day; g may be nil.
 func newestOf(g *catalog.Game) map[models.Tod]models.Date {
 	newest := map[models.Tod]models.Date{}
 	if g == nil {

@@ -28,36 +28,36 @@ type Sync struct {
 	Log     *slog.Logger
 }
 
-// SyncOptions is what a person may ask for.
+// SyncOptions is what a person may ask a sync to do.
 type SyncOptions struct {
 	Feed         string // only this one; "" = all
-	AcceptShrink bool   // take a file that became much smaller
-	// AcceptCorrections takes an answer that says other digits of many draws than it said before.
+	AcceptShrink bool   // accept a file that became much smaller
+	// AcceptCorrections accepts a response with different digits than before for many draws.
 	AcceptCorrections bool
-	Whole             bool // read everything, whatever is known
+	Whole             bool // read everything, even if it has not changed
 }
 
-// FeedSynced is what became of one feed.
+// FeedSynced is the result of syncing one feed.
 type FeedSynced struct {
 	Feed        string
 	Addresses   int
-	NotModified int // addresses that had nothing new
+	NotModified int // URLs that had nothing new
 	Summary     models.ImportSummary
-	News        []models.Rejection // that were not there at the last sync
-	Errs        []error            // of the addresses that failed; the others stand
+	News        []models.Rejection // rejections that the last sync did not have
+	Errs        []error            // of the URLs that failed; the others were imported
 }
 
 const (
-	// shrunk is the part of its former size below which a file is not taken.
+	// shrunk is the fraction of its former size below which a file is refused.
 	shrunk = 0.9
-	// rewritten is the part of what a feed said before above which its corrections are not taken.
+	// rewritten is the fraction of a feed's earlier draws above which its corrections are refused.
 	rewritten = 0.1
-	// fewRewritten is how many corrections are taken whatever part they are: a day or two that a lottery mixed up.
+	// fewRewritten is how many corrections are accepted whatever their fraction: a day or two that a lottery mixed up.
 	fewRewritten = 20
 )
 
-// Run syncs the feeds, one after the other: a feed, or an address of it, that fails does not stop the others.
-// CodeConflict: the database is the demo's.
+// Run syncs the feeds one after the other. A feed or URL that fails does not stop the others. CodeConflict means that
+// the database is the demo's.
 func (s *Sync) Run(ctx context.Context, o SyncOptions) ([]FeedSynced, error) {
 	if err := s.Store.NotDemo(ctx); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *Sync) now() time.Time {
 	return s.Now().UTC()
 }
 
-// address does the work for one address, and writes down how it went.
+// address does the work for one URL and stores how it went.
 func (s *Sync) address(ctx context.Context, out *FeedSynced, address string, work func(*models.FeedSource) error) {
 	if ctx.Err() != nil {
 		return
@@ -116,10 +116,10 @@ func (s *Sync) address(ctx context.Context, out *FeedSynced, address string, wor
 	}
 }
 
-// stopped tells whether the sync was told to end: what that breaks off is no fault of the feed.
+// stopped reports whether the sync was told to end: an error caused by that is not the feed's fault.
 func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// file syncs one whole file, which has the draws of a game.
+// file syncs one whole file, which holds the draws of one game.
 func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource, game string, o SyncOptions) error {
 	known := feed.Known{ETag: src.ETag, LastModified: src.LastModified}
 	if o.Whole {
@@ -148,14 +148,14 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	return nil
 }
 
-// sniff is an error for an answer that is no data at all, before anything is said about its size.
+// sniff returns an error for a response that is no data at all, before anything is said about its size.
 func sniff(feedID string, got *feed.Fetched) error {
 	body := got.Open()
 	return errors.Join(importer.Sniff(feedID, body), body.Close())
 }
 
-// refuseShrunk is an error for an answer that lost more than a tenth of its size: rather a mistake of the publisher's
-// than a correction.
+// refuseShrunk returns an error for a response that lost more than a tenth of its size: that is more likely the
+// publisher's mistake than a correction.
 func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions) error {
 	if o.AcceptShrink || src.Size == 0 || float64(size) >= shrunk*float64(src.Size) {
 		return nil
@@ -164,8 +164,8 @@ func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions
 		src.Size, size, unit, src.Feed)
 }
 
-// refuseRewritten is an error for an answer that says other digits of more than a tenth of the draws that the feed told
-// before: rather a column, a date or a time of day that stands elsewhere than a correction.
+// refuseRewritten returns an error for a response with different digits for more than a tenth of the feed's earlier
+// draws: that is more likely a column, date or time of day in the wrong place than a correction.
 func refuseRewritten(feedID string, held, changed int) error {
 	if changed <= fewRewritten || float64(changed) <= rewritten*float64(held) {
 		return nil
@@ -174,8 +174,8 @@ func refuseRewritten(feedID string, held, changed int) error {
 		"`lotteryadmin draws sync --feed %s --accept-corrections`", changed, models.Count(held, "draw"), feedID)
 }
 
-// take imports one answer, tells how many draws it holds, and finds out which of its rejections are new. whole tells that
-// the answer is all that the address has.
+// take imports one response, returns how many draws it holds, and finds out which of its rejections are new. whole is
+// set if the response is everything that the URL has.
 func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, from importer.Source, o SyncOptions) (draws int, _ error) {
 	from.Name, from.Size = src.Address, -1
 	var rejected []models.Rejection
@@ -205,12 +205,13 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	}
 	for _, fault := range done.FileErrors {
 		if !whole && errors.Is(fault, importer.ErrNoDraws) && done.Summary.Rejected == 0 {
-			continue // nothing was drawn since
+			continue // nothing has been drawn since
 		}
 		return 0, fault.Err
 	}
 	known := setOf(src.Rejected)
-	names := make(map[string]bool, len(rejected)) // a lottery that changes its form has all draws of its history rejected at once
+	// If a lottery changes its form, all draws of its history are rejected at once: a map, not a slice to search.
+	names := make(map[string]bool, len(rejected))
 	for i := range rejected {
 		name := nameOf(&rejected[i])
 		if !known[name] && !names[name] {
@@ -235,7 +236,7 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// nameOf knows a rejection again, on whatever line it comes next time. The detail is left out, since it may name lines.
+// nameOf identifies a rejection across syncs, whatever its line. It leaves out the detail, since that may name lines.
 func nameOf(r *models.Rejection) string {
 	h := fnv.New64a()
 	for _, text := range []string{r.Column, r.Value, string(r.Reason), r.Draw} {
@@ -244,7 +245,7 @@ func nameOf(r *models.Rejection) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// add sums two summaries.
+// add adds from to to.
 func add(to, from *models.ImportSummary) {
 	to.Files += from.Files
 	to.Lines += from.Lines

@@ -18,22 +18,22 @@ import (
 )
 
 const (
-	// pageRows is how many records one request asks for; Socrata gives up to 50,000.
+	// pageRows is how many records one request asks for; Socrata returns up to 50,000.
 	pageRows = 10_000
-	// mostPages ends a dataset that never does.
+	// mostPages stops reading a dataset that never ends.
 	mostPages = 50
-	// wholeEvery is how often everything is read again, for corrections older than lookBack.
+	// wholeEvery is how often everything is read again, to catch corrections older than lookBack.
 	wholeEvery = 7 * 24 * time.Hour
 	// lookBack is how many days before the newest draw are read again each time.
 	lookBack = 14
-	// changes is how often a dataset may change while its pages are read.
+	// changes is how often a dataset may change while its pages are read before the sync gives up.
 	changes = 3
 )
 
-// errChanged says that a dataset changed between two of its pages.
+// errChanged means that a dataset changed between two of its pages.
 var errChanged = errors.New("it changed while its pages were read")
 
-// dataset syncs New York's dataset: what was drawn lately, and once a week everything.
+// dataset syncs New York's dataset: recent draws each time, and everything once a week.
 func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *models.FeedSource, o SyncOptions) error {
 	since, held, err := s.since(ctx, p)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 	whole := !held || o.Whole || src.WholeAt == nil
 	if !whole {
 		age := s.now().Sub(*src.WholeAt)
-		whole = age < -clocksApart || age > wholeEvery // read by a clock that was wrong, or long ago
+		whole = age < -clocksApart || age > wholeEvery // last read long ago, or by a clock that was wrong
 	}
 	where := ""
 	if !whole {
@@ -78,7 +78,7 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 	return nil
 }
 
-// since is the day from which on a dataset is read for what was drawn lately. held is false if a game has no draws yet.
+// since returns the day from which on recent draws are read. held is false if a game has no draws yet.
 func (s *Sync) since(ctx context.Context, p *publisher) (_ models.Date, held bool, _ error) {
 	holdings, err := s.Store.Holdings(ctx)
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *Sync) since(ctx context.Context, p *publisher) (_ models.Date, held boo
 	return oldest - lookBack, true, nil
 }
 
-// refuseEmptied is an error where a dataset has no draw from a day on, though draws of that time came from it. Of those of an
-// operator or of a file nobody knows whether it ever had them.
+// refuseEmptied returns an error if a dataset has no draw from a day on although it used to. Stored draws of an
+// operator or a file do not count: the dataset may never have had them.
 func (s *Sync) refuseEmptied(ctx context.Context, p *publisher, since models.Date, o SyncOptions) error {
 	if o.AcceptShrink {
 		return nil
@@ -109,7 +109,7 @@ func (s *Sync) refuseEmptied(ctx context.Context, p *publisher, since models.Dat
 		"Check it; use `lotteryadmin draws unset` for draws that never happened", since, models.Count(n, "stored draw"))
 }
 
-// joined is the records of all pages as one JSON array in a file: what stands on two pages is seen together.
+// joined holds the records of all pages as one JSON array in a file, so that duplicates across pages are noticed.
 type joined struct {
 	file *os.File
 	rows int
@@ -118,7 +118,7 @@ type joined struct {
 
 func (j *joined) close() { _ = feed.CloseTempFile(j.file) }
 
-// endBefore tells whether the newest record is of an earlier day; of one without a date in Socrata's form nobody knows.
+// endBefore reports whether the newest record is from before day; false if it has no date in Socrata's form.
 func (j *joined) endBefore(day models.Date) bool {
 	var record struct {
 		Date string `json:"draw_date"`
@@ -174,10 +174,10 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 	return out, w.Flush()
 }
 
-// appendPage appends a page's records, and gives their number and the text of the first.
+// appendPage appends a page's records, and returns their number and the text of the first.
 func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first string, err error) {
 	r := got.Open()
-	defer r.Close() //nolint:errcheck // only read
+	defer r.Close() //nolint:errcheck // it was only read
 	dec := json.NewDecoder(r)
 	token, err := dec.Token()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"lottery/models"
 )
 
-// syncJob fetches the feeds when feeds_sync says so.
+// syncJob fetches the feeds, at the times in feeds_sync.
 func syncJob(d *Deps) Job {
 	j := Job{
 		Name: "sync", What: "import what the lotteries publish", When: d.Feeds.Sync, ByHand: true, Limit: 30 * time.Minute,
@@ -31,7 +31,7 @@ func syncJob(d *Deps) Job {
 	return j
 }
 
-// told is what a sync did, in a line; failed names the feeds that could not be synced, whose faults are in the log and
+// told summarizes a sync in one line. failed names the feeds that could not be synced; their errors are in the log and
 // in `feeds status`.
 func told(list []FeedSynced) (outcome string, failed error) {
 	var inserted, corrected, news, ignored, withdrawn int

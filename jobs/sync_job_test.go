@@ -15,7 +15,7 @@ import (
 	"lottery/models"
 )
 
-// job is the job that syncs b's feeds, by b's clock.
+// job returns the job that syncs b's feeds, by b's clock.
 func (b *bench) job(log io.Writer) jobs.Job {
 	feeds := b.sync.Feeds
 	feeds.AllowPrivate, feeds.Sync = true, "15 * * * *"

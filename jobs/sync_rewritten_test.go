@@ -14,7 +14,7 @@ import (
 	"lottery/models"
 )
 
-// exchanged is a file of Virginia's with the names of its times of day exchanged.
+// exchanged returns a file of Virginia's with the names of its times of day exchanged.
 func exchanged(file string) string {
 	return strings.NewReplacer("Day:", "Night:", "Night:", "Day:").Replace(file)
 }

@@ -1,11 +1,10 @@
-// Package feed is what the parsers of the lotteries' published forms share: the normalised row (Candidate),
-// the form itself (Form), and the reading of lines, quoted fields, headers and dates.
+// Package feed is what the parsers of the lotteries' published forms share: the normalised row (Candidate), the form
+// itself (Form), and the reading of lines, quoted fields, headers and dates.
 //
-// A parser only reads. It hands every draw that a file seems to hold to the importer as a Candidate with the
-// fields as published, and the importer alone decides whether it is taken, so that one order of reasons
-// (models.ReasonMalformed … models.ReasonConflict) holds for all feeds. Titles, blank lines, headers and
-// disclaimers give no candidate; a line that looks like data and cannot be read gives a malformed one, so that
-// nothing disappears without a word.
+// A parser only reads. It hands every draw that a file seems to hold to the importer as a Candidate with the fields as
+// published; only the importer decides whether to accept it, so that all feeds share one order of reasons
+// (models.ReasonMalformed … models.ReasonConflict). Titles, blank lines, headers and disclaimers give no candidate; a
+// line that looks like data but cannot be read gives a malformed one, so that nothing disappears silently.
 package feed
 
 import (
@@ -17,17 +16,17 @@ import (
 	"lottery/models"
 )
 
-// Cell is one field as it was published: the column's name (or its 1-based number where the form has no
-// names) and the text in it.
+// Cell is one field as published: the column's name (or its 1-based number if the form has no names) and the text in
+// it.
 type Cell struct {
 	Column string
 	Value  string
 }
 
-// Blank tells whether c holds nothing but spaces.
+// Blank reports whether c holds nothing but spaces.
 func (c Cell) Blank() bool { return strings.TrimSpace(c.Value) == "" }
 
-// The add-ons that the lotteries' forms have.
+// The add-ons in the lotteries' forms.
 const (
 	Fireball  = "fireball"  // Texas, North Carolina, Virginia: one digit
 	Booster   = "booster"   // New York: the multiplier as published
@@ -40,14 +39,14 @@ type Addon struct {
 	Value string
 }
 
-// Candidate is one draw that a file seems to hold, not yet checked against its game.
-// Parsers hand candidates out in the order of their lines and, within a line, of their columns.
+// Candidate is one draw that a file seems to hold, not yet checked against its game. Parsers yield candidates in the
+// order of their lines and, within a line, of their columns.
 type Candidate struct {
 	Line int    // 1-based physical line where the row begins
 	Raw  string // that line (of JSON: what is known of the record), for the report of a malformed one
 
-	// Malformed says why the row cannot be read, and MalformedCell which field of it (no column = the row as a whole,
-	// Raw). Where Malformed is not empty, only Line counts besides, and the cells that tell which draw it is.
+	// Malformed says why the row cannot be read, and MalformedCell which field of it (no column = the whole row, in
+	// Raw). If Malformed is not empty, only Line and the cells that identify the draw are meaningful besides.
 	Malformed     string
 	MalformedCell Cell
 
@@ -57,15 +56,15 @@ type Candidate struct {
 
 	GameCell   Cell
 	GameID     string
-	GameUntold bool // the file does not tell its game, or not up to here (Virginia)
+	GameUntold bool // the file has not named its game up to here (Virginia)
 
 	TodCell Cell
 	Tod     models.Tod // 0 = blank, or no time of day of this form
 
-	NumberCell Cell   // of a form with a field a ball: the first wrong ball, else the first ball's column
-	Number     string // the digits, trimmed and joined; "" where a ball is not one digit
+	NumberCell Cell   // in a form with one field per ball: the first wrong ball, else the first ball's column
+	Number     string // the digits, trimmed and joined; "" if a ball is not one digit
 	Balls      bool   // published ball by ball: 0,3,4
-	Padded     bool   // leading zeros may be lost: a shorter number is to be padded (New York only)
+	Padded     bool   // leading zeros may be lost: pad a shorter number (New York only)
 
 	SumCell Cell // the published sum to check; blank = nothing to check
 
@@ -73,12 +72,12 @@ type Candidate struct {
 	Addons   []Addon
 }
 
-// Reset makes c an empty candidate of the given line, keeping its memory.
+// Reset empties c for the given line, reusing its memory.
 func (c *Candidate) Reset(line int, raw string) {
 	*c = Candidate{Line: line, Raw: raw, Sequence: 1, Addons: c.Addons[:0]}
 }
 
-// Identity tells which draw c is, as far as that can be read, wherever in the file it stands.
+// Identity identifies the draw, as far as it can be read and independently of its place in the file.
 func (c *Candidate) Identity() string {
 	if c.Malformed != "" {
 		return Shown(c.Raw)
@@ -88,7 +87,7 @@ func (c *Candidate) Identity() string {
 	}, " "))
 }
 
-// Fail marks c as malformed by one of its fields, unless it already is: the first fault stands.
+// Fail marks c as malformed because of a field. The first fault stands; later calls do nothing.
 func (c *Candidate) Fail(cell Cell, detail string) {
 	if c.Malformed == "" {
 		c.Malformed, c.MalformedCell = detail, cell
@@ -98,9 +97,9 @@ func (c *Candidate) Fail(cell Cell, detail string) {
 // FailRow marks c as malformed as a whole, as Fail does.
 func (c *Candidate) FailRow(detail string) { c.Fail(Cell{Value: c.Raw}, detail) }
 
-// AddAddon adds a value to c unless it is blank; spaces around it go. Values that no database or report could
-// give back as they were (control characters, broken UTF-8, over maxAddonValue bytes) make c malformed, and so
-// does a Fireball of anything but one digit: the columns are then not where they are thought to be.
+// AddAddon adds a value to c, trimmed, unless it is blank. It makes c malformed if no database or report could return
+// the value unchanged (control characters, broken UTF-8, over maxAddonValue bytes), or if a Fireball is not exactly one
+// digit: then the columns are not where they were assumed to be.
 func (c *Candidate) AddAddon(name string, cell Cell) {
 	value := strings.TrimSpace(cell.Value)
 	switch {
@@ -114,8 +113,8 @@ func (c *Candidate) AddAddon(name string, cell Cell) {
 	}
 }
 
-// SetBalls joins the balls into c.Number. Each must be exactly one digit (spaces around it aside); the first
-// that is not becomes the NumberCell and leaves Number empty.
+// SetBalls joins the balls into c.Number. Each must be exactly one digit, apart from spaces; the first that is not
+// becomes NumberCell, and Number stays empty.
 func (c *Candidate) SetBalls(balls []Cell) {
 	c.Balls = true
 	joined := make([]byte, 0, 2*models.MaxDigits)
@@ -133,14 +132,14 @@ func (c *Candidate) SetBalls(balls []Cell) {
 	}
 }
 
-// Clone is a copy of c that outlives the parser's next step.
+// Clone returns a copy of c that outlives the parser's next step.
 func (c *Candidate) Clone() Candidate {
 	copied := *c
 	copied.Addons = slices.Clone(c.Addons)
 	return copied
 }
 
-// WithCommas writes a number as the ball-by-ball forms publish it: 034 → 0,3,4.
+// WithCommas writes a number as the forms with one field per ball publish it: 034 → 0,3,4.
 func WithCommas(number string) string {
 	return strings.Join(strings.Split(number, ""), ",")
 }

@@ -7,8 +7,8 @@ import (
 	"lottery/models"
 )
 
-// ParseUSDate reads M/D/YYYY or MM/DD/YYYY, spaces around it aside. The year must have four digits:
-// of a shorter one the century could only be guessed.
+// ParseUSDate reads M/D/YYYY or MM/DD/YYYY, ignoring surrounding spaces. The year must have four digits: the century of
+// a shorter one would be a guess.
 func ParseUSDate(s string) (models.Date, bool) {
 	month, rest, ok1 := strings.Cut(strings.TrimSpace(s), "/")
 	day, year, ok2 := strings.Cut(rest, "/")
@@ -32,7 +32,7 @@ func CivilDate(month, day, year string) (models.Date, bool) {
 // ParseISODate reads YYYY-MM-DD.
 func ParseISODate(s string) (models.Date, bool) { return readDate(models.ParseDate(s)) }
 
-// readDate tells whether a day was read. One after models.LastDate was: the importer rejects it for being in the future.
+// readDate reports whether a date was read. One after models.LastDate counts: the importer rejects it as in the future.
 func readDate(date models.Date, err error) (models.Date, bool) {
 	return date, err == nil || (errors.Is(err, models.ErrDateRange) && date > models.LastDate)
 }

@@ -27,49 +27,50 @@ import (
 // Limits of one fetch.
 const (
 	longestStall = 30 * time.Second
-	// longestBody is enough for what lotteries publish, a few MB an address. All addresses of all feeds can take it and
-	// the job sync, which has half an hour, still comes to the last.
+	// longestBody is enough for what lotteries publish, a few MB per URL. Even if every URL of every feed takes this
+	// long, the sync job reaches the last one within its half hour.
 	longestBody  = 2 * time.Minute
 	mostRetries  = 3
 	firstWait    = time.Second
-	longestWait  = time.Minute // a server that wants more is left until the next sync
+	longestWait  = time.Minute // a server that asks for more is left until the next sync
 	mostRedirect = 5
 )
 
-// MostFetched is how large an answer may be, in bytes. It is kept in the temporary folder while it is imported.
+// MostFetched is how large a response may be, in bytes. It is kept in the temporary folder while it is imported.
 const MostFetched = 256 << 20
 
-// Fetcher gets what lotteries publish. It refuses addresses that lead to this machine or a private network, web pages,
-// and what is cut off.
+// Fetcher downloads what lotteries publish. It refuses URLs that lead to this machine or a private network, web pages,
+// and truncated responses.
 type Fetcher struct {
 	client    *retryablehttp.Client
 	userAgent string
 	stall     time.Duration
-	away      sync.Map // the hosts that failed to the last retry when they were asked last
+	away      sync.Map // hosts whose last fetch failed in spite of all retries
 }
 
-// tries is the attempts of one fetch. A host that is away is asked once for each other address that it has: those of
-// other lotteries wait.
+// tries counts the attempts of one fetch. Once a host is known to be away, each further URL on it is tried only once,
+// so that other lotteries do not have to wait.
 type tries struct {
 	once   bool
-	failed bool // the last one might fare better in a moment
+	failed bool // the last attempt might succeed in a moment
 }
 
 type triesKey struct{}
 
-// FetchOptions is how to make a Fetcher.
+// FetchOptions configures a Fetcher.
 type FetchOptions struct {
-	// Contact is where the publisher finds who fetches: the service's own address.
+	// Contact tells publishers who is fetching: the service's own address.
 	Contact string
-	// AllowPrivate lets addresses of this machine and of private networks be fetched.
+	// AllowPrivate permits addresses of this machine and of private networks.
 	AllowPrivate bool
-	// Proxy is what to go through; nil = what the environment says (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
+	// Proxy is the proxy configuration; nil = the environment's (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
 	Proxy *httpproxy.Config
 	// FirstWait is the pause before the first retry; 0 = a second.
 	FirstWait time.Duration
-	// Stall is how long a server may take to connect, to the headers, and between two pieces of the body; 0 = 30 s.
+	// Stall is how long a server may take to connect, to send its headers, and between two pieces of the body; 0 = 30
+	// s.
 	Stall time.Duration
-	// Through wraps what sends each request, so that it can be watched; nil = nobody watches.
+	// Through wraps the transport, so that requests can be observed; nil = no wrapping.
 	Through func(http.RoundTripper) http.RoundTripper
 }
 
@@ -102,14 +103,15 @@ func NewFetcher(o FetchOptions) *Fetcher {
 	return &Fetcher{client: client, userAgent: fmt.Sprintf("lottery/%s (+%s)", models.BuildVersion().Version, o.Contact), stall: stall}
 }
 
-// lasting is an error that stays, however often one tries.
+// lasting is an error that retrying does not mend.
 type lasting struct{ error }
 
-// forAll is the headers that may go to another server than the one that was asked, or there in the clear. What the
-// caller adds is for that server alone: an app token is a secret, and net/http holds back only those that it knows.
+// forAll lists the headers that may be sent to a server other than the one asked, or to that one without TLS. The
+// caller's headers are for that server alone: an app token is a secret, and net/http drops only the sensitive headers
+// that it knows.
 var forAll = []string{"User-Agent", "If-None-Match", "If-Modified-Since"}
 
-// backoff doubles, with jitter; a Retry-After is obeyed.
+// backoff doubles the pause each time, with jitter; it obeys Retry-After.
 func backoff(least, most time.Duration, attempt int, res *http.Response) time.Duration {
 	if after, ok := retryAfter(res); ok {
 		return after
@@ -130,7 +132,7 @@ func retryAfter(res *http.Response) (time.Duration, bool) {
 	return max(0, time.Until(at)), err == nil
 }
 
-// retry tells whether to try again.
+// retry reports whether to try again.
 func retry(ctx context.Context, res *http.Response, err error) (bool, error) {
 	t := ctx.Value(triesKey{}).(*tries) //nolint:forcetypeassert // Fetch puts it there
 	worth, err := worthRetrying(ctx, res, err)
@@ -138,7 +140,7 @@ func retry(ctx context.Context, res *http.Response, err error) (bool, error) {
 	return worth && !t.once, err
 }
 
-// worthRetrying tells whether the same request may fare better in a moment.
+// worthRetrying reports whether the same request may succeed in a moment.
 func worthRetrying(ctx context.Context, res *http.Response, err error) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -152,13 +154,13 @@ func worthRetrying(ctx context.Context, res *http.Response, err error) (bool, er
 	return retryablehttp.DefaultRetryPolicy(ctx, res, err)
 }
 
-// Known is what an earlier fetch said of an address: with it, what has not changed is not sent again.
+// Known holds an earlier response's validators: with them, unchanged content is not sent again.
 type Known struct {
 	ETag         string
 	LastModified string
 }
 
-// Fetched is an answer, kept in a file that Close removes.
+// Fetched is a response, kept in a file that Close removes.
 type Fetched struct {
 	Known
 	NotModified bool
@@ -166,14 +168,14 @@ type Fetched struct {
 	file        *os.File
 }
 
-// Open reads the answer, from its beginning each time.
+// Open returns a reader of the response, each time from its beginning.
 func (f *Fetched) Open() io.ReadCloser { return OpenTempFile(f.file) }
 
 // Close removes the file.
 func (f *Fetched) Close() error { return CloseTempFile(f.file) }
 
-// Fetch gets an address whole. A web page, an error, and a body that breaks off or does not come to its end in time are
-// errors. header goes to the server of the address only, not to where it redirects.
+// Fetch downloads a URL completely. A web page, an error status, and a body that breaks off or does not end in time are
+// errors. header is sent only to the URL's own server, not to one that it redirects to.
 func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header http.Header) (*Fetched, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -199,11 +201,11 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header
 	}
 	if err != nil {
 		if fault, ok := errors.AsType[*url.Error](err); ok {
-			err = fault.Err // the address is named by who asked
+			err = fault.Err // the caller names the URL
 		}
 		return nil, err
 	}
-	defer res.Body.Close() //nolint:errcheck // it was read as far as it is wanted
+	defer res.Body.Close() //nolint:errcheck // as much was read as is wanted
 	out := &Fetched{Known: Known{res.Header.Get("ETag"), res.Header.Get("Last-Modified")}}
 	switch {
 	case res.StatusCode == http.StatusNotModified && known != Known{}:
@@ -243,7 +245,7 @@ func (f *Fetched) save(ctx context.Context, body io.Reader) error {
 	return nil
 }
 
-// watched resets a timer with every piece.
+// watched is a reader that resets a timer with every piece.
 type watched struct {
 	io.Reader
 	timer *time.Timer

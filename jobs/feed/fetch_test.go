@@ -82,7 +82,7 @@ type through func(*http.Request) *http.Response
 
 func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
-// answered is a fetcher whose requests are answered so.
+// answered returns a fetcher whose requests are answered so.
 func answered(answer through) *Fetcher {
 	return NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper { return answer }})
 }

@@ -12,11 +12,11 @@ const (
 	maxAddonValue = 200
 )
 
-// ValidAddonName tells whether s can name an add-on: plain text, not empty, at most MaxAddonName bytes.
+// ValidAddonName reports whether s can name an add-on: plain text, not empty, at most MaxAddonName bytes.
 func ValidAddonName(s string) bool { return s != "" && len(s) <= MaxAddonName && printable(s) }
 
-// Kebab is the words of s in lower case, joined by hyphens, as game ids are made: "Pick 3" → pick-3.
-// Whatever is no ASCII letter or digit separates words.
+// Kebab returns the words of s in lower case, joined by hyphens, as in game ids: "Pick 3" → pick-3. Everything except
+// ASCII letters and digits separates words.
 func Kebab(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -24,15 +24,15 @@ func Kebab(s string) string {
 	return strings.Join(words, "-")
 }
 
-// Why a line cannot be split into fields. A line that ends within quotes may be the beginning of a field with a line
-// break, or lack a quote: both are told.
+// Why a line cannot be split into fields. A line that ends inside quotes may contain a line break or lack a quote; the
+// message mentions both.
 const (
 	faultQuotes   = "the quotes do not pair up"
 	faultOpenLine = "the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing"
 )
 
-// SplitFields appends the comma-separated fields of line to fields. Fields may be quoted, with doubled quotes
-// inside (RFC 4180), and spaces may stand around the quotes. fault, if not empty, is why the line cannot be split.
+// SplitFields appends the comma-separated fields of line to fields. Fields may be quoted, with doubled quotes inside
+// (RFC 4180), and spaces may surround the quotes. fault, if not empty, says why the line cannot be split.
 func SplitFields(fields []string, line string) (_ []string, fault string) {
 	if strings.IndexByte(line, '"') < 0 {
 		for {
@@ -57,7 +57,7 @@ func SplitFields(fields []string, line string) (_ []string, fault string) {
 	}
 }
 
-// nextField is the first field of line; more tells whether a comma, and so another field, follows.
+// nextField returns the first field of line; more is set if a comma, and so another field, follows.
 func nextField(line string) (field, rest string, more bool, fault string) {
 	opened := strings.TrimLeft(line, " \t")
 	if !strings.HasPrefix(opened, `"`) {
@@ -86,7 +86,8 @@ func nextField(line string) (field, rest string, more bool, fault string) {
 	}
 }
 
-// Undivided is what made one field of a row, and what to do, to stand behind what was found; "" = nothing that is known.
+// Undivided explains why a row has only one field, and what to do about it, as an addition to an error message; "" =
+// unknown.
 func Undivided(fields []string, row string) string {
 	switch {
 	case len(fields) != 1:
@@ -98,8 +99,7 @@ func Undivided(fields []string, row string) string {
 	}
 }
 
-// separated tells, of a row that has not the fields that it should have, what stands between them instead of commas, and
-// what to do; "" = nothing that is known.
+// separated says what separates a row's values if not commas, and what to do about it; "" = unknown.
 func separated(row string) string {
 	for _, separator := range []struct{ mark, name string }{{";", "semicolons"}, {"\t", "tabs"}, {"|", "bars"}} {
 		if strings.Count(row, separator.mark) > strings.Count(row, ",") {
@@ -109,7 +109,7 @@ func separated(row string) string {
 	return ""
 }
 
-// AllBlank tells whether the fields hold nothing but spaces: a blank line as spreadsheets write it.
+// AllBlank reports whether the fields hold nothing but spaces: a blank line as spreadsheets write it.
 func AllBlank(fields []string) bool {
 	for _, f := range fields {
 		if strings.TrimSpace(f) != "" {
@@ -119,24 +119,24 @@ func AllBlank(fields []string) bool {
 	return true
 }
 
-// BeginsWithDigit tells whether the first character of s, spaces and quotes aside, is a digit of any script: so begin the
-// rows that begin with a date. Those that are not ASCII make no date, but their line is no title.
+// BeginsWithDigit reports whether the first character of s, apart from spaces and quotes, is a digit of any script, as
+// in rows that begin with a date. Digits outside ASCII make no valid date, but their line is not a title either.
 func BeginsWithDigit(s string) bool {
 	s = strings.TrimLeft(s, " \t\"")
 	first, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsDigit(first)
 }
 
-// Words is what stands in line between separators of any kind, spaces and quotes among them: so a draw is found in a line
-// that has not the form's own.
+// Words returns what is between the separators of any kind in line, spaces and quotes included. It serves to find a
+// draw in a line that is not in the form's own format.
 func Words(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(`,;|"'`, r) || unicode.IsSpace(r) })
 }
 
-// oneDigit tells whether s is exactly one ASCII digit.
+// oneDigit reports whether s is exactly one ASCII digit.
 func oneDigit(s string) bool { return len(s) == 1 && s[0] >= '0' && s[0] <= '9' }
 
-// printable tells whether s is valid UTF-8 without control characters.
+// printable reports whether s is valid UTF-8 without control characters.
 func printable(s string) bool {
 	for _, r := range s {
 		if r == utf8.RuneError || unicode.IsControl(r) {

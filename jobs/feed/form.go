@@ -9,26 +9,26 @@ import (
 	"lottery/models"
 )
 
-// Form is one feed's published form.
+// Form describes a feed's published form.
 type Form struct {
 	Feed     string // models.Feed…
 	Expected string // what a good file looks like; ends the sentence "expected …"
-	// Whole tells that a file has every draw of a game at a time of day from the first date that it has to the last: one
-	// that is missing between was not forgotten.
+	// Whole is set if a file holds all draws of a game at a time of day from its first date to its last: one that is
+	// missing in between is really absent.
 	Whole bool
 
-	// Parse hands the candidates of r to yield, in the order of their lines, and returns how many physical
-	// lines it read (a last one without a newline counts). It stops at the first error of r or of yield.
-	// What makes the file as a whole unusable is a models.Error. A candidate is valid until yield returns.
-	// f is the form itself, for such errors and for OnIgnored.
+	// Parse yields the candidates of r, in the order of their lines, and returns how many physical lines it read (a
+	// last one without a newline counts). It stops at the first error of r or of yield. A fault that makes the whole
+	// file unusable is a models.Error. A candidate is valid until yield returns. f is the form itself, for such errors
+	// and for OnIgnored.
 	Parse func(f Form, r *bufio.Reader, yield func(*Candidate) error) (lines int, err error)
 
-	// OnIgnored, if not nil, gets each column, or key of a record, that the form does not know and that has a value
-	// somewhere, once: those values are not read. A column without a name is told by its 1-based number.
+	// OnIgnored, if not nil, is called once for each column, or key of a record, that the form does not know and that
+	// has a value somewhere: those values are not read. A column without a name is given by its 1-based number.
 	OnIgnored func(column string)
 }
 
-// Read looks at the first bytes of r, which tell an empty file or a web page from data, and parses the rest.
+// Read checks the first bytes of r, which distinguish data from an empty file or a web page, and parses the rest.
 func (f Form) Read(r io.Reader, yield func(*Candidate) error) (lines int, err error) {
 	buffered := bufio.NewReaderSize(r, MaxLine+2)
 	if err := f.sniff(buffered); err != nil {
@@ -38,10 +38,10 @@ func (f Form) Read(r io.Reader, yield func(*Candidate) error) (lines int, err er
 	return f.Parse(f, buffered, yield)
 }
 
-// Sniff is an error where the first bytes of r tell that it cannot be data of the form.
+// Sniff returns an error if the first bytes of r show that it cannot be data of the form.
 func (f Form) Sniff(r io.Reader) error { return f.sniff(bufio.NewReaderSize(r, Sniffed)) }
 
-// ReadAll is Read into a slice, for small files and tests.
+// ReadAll collects what Read yields, for small files and tests.
 func (f Form) ReadAll(r io.Reader) (candidates []Candidate, lines int, err error) {
 	lines, err = f.Read(r, func(c *Candidate) error {
 		candidates = append(candidates, c.Clone())
@@ -50,12 +50,12 @@ func (f Form) ReadAll(r io.Reader) (candidates []Candidate, lines int, err error
 	return candidates, lines, err
 }
 
-// unusable is the error for a file that is something else: found says what.
+// unusable returns the error for a file that is something else: found says what.
 func (f Form) unusable(found string) error {
 	return models.Errorf(models.CodeInvalid, "%s: expected %s", found, f.Expected)
 }
 
-// Sniffed is how many bytes at the beginning of a file tell what it is.
+// Sniffed is how many bytes at the beginning of a file are enough to tell what it is.
 const Sniffed = 1024
 
 // sniff refuses what cannot be data of any form, and drops a byte order mark.

@@ -14,11 +14,11 @@ type Header struct {
 	fold   func(string) string
 	folded []string       // Names, folded
 	index  map[string]int // folded name → column
-	twice  string         // the first name that stands twice; "" = none does
+	twice  string         // the first name that occurs twice; "" = none
 }
 
-// FoldName makes names comparable that differ only in case, spaces, underscores and the marks # and *:
-// "Midday Win 4 #" and "midday_win_4" are the same column.
+// FoldName makes names equal that differ only in case, spaces, underscores and the marks # and *: "Midday Win 4 #" and
+// "midday_win_4" are the same column.
 func FoldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -43,8 +43,8 @@ func newHeader(fields []string, fold func(string) string) *Header {
 	return h
 }
 
-// Distinct is an error if a name stands twice. A row that is no header at all may well repeat itself, so this is
-// asked only of what is known to be one.
+// Distinct returns an error if a name occurs twice. Call it only for a row known to be a header: any other row may well
+// repeat a value.
 func (h *Header) Distinct() error {
 	if h.twice == "" {
 		return nil
@@ -52,12 +52,12 @@ func (h *Header) Distinct() error {
 	return models.Errorf(models.CodeInvalid, "the header names the column %q twice: keep one of them", Shown(h.twice))
 }
 
-// noHeader is the error for a file whose first row is not the form's header.
+// noHeader returns the error for a file whose first row is not the form's header.
 func (f Form) noHeader(row string) error {
 	return f.unusable(fmt.Sprintf("%q is not the header", Shown(row)) + separated(row))
 }
 
-// Column is the place of a column by its folded name, or -1.
+// Column returns the index of a column by its folded name, or -1.
 func (h *Header) Column(folded string) int {
 	if i, ok := h.index[folded]; ok {
 		return i
@@ -65,7 +65,7 @@ func (h *Header) Column(folded string) int {
 	return -1
 }
 
-// Cell is the field of row in column i; of a column that the table does not have (-1), an empty one.
+// Cell returns the field of row in column i; an empty one for a missing column (-1).
 func (h *Header) Cell(row []string, i int) Cell {
 	if i < 0 {
 		return Cell{}
@@ -73,8 +73,8 @@ func (h *Header) Cell(row []string, i int) Cell {
 	return Cell{h.Names[i], row[i]}
 }
 
-// split appends the fields of line to fields; of a line that SplitFields cannot split, none.
-// fault, if not empty, is why line is no row of this table.
+// split appends the fields of line to fields, none if SplitFields cannot split it. fault, if not empty, says why line
+// is not a row of this table.
 func (h *Header) split(fields []string, line Line) (_ []string, fault string) {
 	split, fault := SplitFields(fields, line.Text)
 	switch {
@@ -89,14 +89,15 @@ func (h *Header) split(fields []string, line Line) (_ []string, fault string) {
 	}
 }
 
-// repeats tells whether fields say the same as the header: files that were put together have it again for each part.
+// repeats reports whether fields repeat the header, as they do in a file concatenated from several.
 func (h *Header) repeats(fields []string) bool {
 	return slices.EqualFunc(fields, h.folded, func(field, name string) bool { return h.fold(strings.TrimSpace(field)) == name })
 }
 
-// notice tells whether a line that does not begin as a row does is a title or a disclaimer. It has one field that is not
-// blank, or another number of fields than a row and none that begins with a digit, or quotes that do not pair up and not
-// as many commas as a row. fields and fault are what split made of it.
+// notice reports whether a line that does not begin like a row is a title or a disclaimer: it has exactly one non-blank
+// field (the first, if it has as many fields as a row); or a different number of fields than a row, none of them
+// beginning with a digit; or unpaired quotes and a different number of commas than a row. fields and fault are what
+// split returned for it.
 func (h *Header) notice(line Line, fields []string, fault string) bool {
 	switch {
 	case len(fields) == 0:
@@ -108,10 +109,10 @@ func (h *Header) notice(line Line, fields []string, fault string) bool {
 	}
 }
 
-// maxShown is the longest piece of a file that a report or a message repeats, in characters.
+// maxShown is how many characters of a file a report or message quotes at most.
 const maxShown = 200
 
-// Shown is s as a report shows it: valid UTF-8 of at most maxShown characters.
+// Shown returns s as a report shows it: valid UTF-8 of at most maxShown characters.
 func Shown(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if len(s) <= maxShown {

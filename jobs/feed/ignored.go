@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// mostIgnored is how many names of one file are told: records may have new ones each.
+// mostIgnored is how many names are reported per file: in JSON, every record may have new ones.
 const mostIgnored = 100
 
-// Ignored finds what a file has besides what its form reads. A lottery that renames a column, or adds one for a new
-// ball, must not lose its values in silence.
+// Ignored finds the columns or keys in a file that its form does not read. If a lottery renames a column, or adds one
+// for a new ball, its values must not be lost silently.
 type Ignored struct {
 	form    Form
 	header  *Header
-	columns []int           // unknown ones that had no value yet
-	keys    map[string]bool // unknown ones, folded, that had one
+	columns []int           // unknown ones that have had no value so far
+	keys    map[string]bool // unknown ones, folded, that have had a value
 }
 
-// NewIgnored looks at the columns of a table beside the known ones; -1 among these stands for none.
+// NewIgnored watches the columns of a table that are not known; a -1 in known is skipped.
 func (f Form) NewIgnored(h *Header, known ...int) *Ignored {
 	g := &Ignored{form: f, header: h}
 	for i := range h.Names {
@@ -29,10 +29,10 @@ func (f Form) NewIgnored(h *Header, known ...int) *Ignored {
 	return g
 }
 
-// NewIgnoredKeys looks at the keys of records, which have no header.
+// NewIgnoredKeys watches the keys of records, which have no header.
 func (f Form) NewIgnoredKeys() *Ignored { return &Ignored{form: f, keys: map[string]bool{}} }
 
-// Row looks at the fields of one whole row.
+// Row examines the fields of one complete row.
 func (g *Ignored) Row(fields []string) {
 	g.columns = slices.DeleteFunc(g.columns, func(i int) bool {
 		if strings.TrimSpace(fields[i]) == "" {
@@ -47,7 +47,7 @@ func (g *Ignored) Row(fields []string) {
 	})
 }
 
-// Key looks at an unknown key and its value. Keys that differ only as FoldName allows are the same.
+// Key examines an unknown key and its value. Keys with the same FoldName are the same.
 func (g *Ignored) Key(cell Cell) {
 	folded := FoldName(cell.Column)
 	if cell.Blank() || g.keys[folded] || len(g.keys) == mostIgnored {
@@ -63,8 +63,8 @@ func (g *Ignored) tell(column string) {
 	}
 }
 
-// onceEach passes each name on once, whatever header or record of a file it stands in. Those that differ only as FoldName
-// allows are the same.
+// onceEach returns a function that calls tell once for each name, whichever header or record has it. Names with the
+// same FoldName are the same.
 func onceEach(tell func(column string)) func(column string) {
 	if tell == nil {
 		return nil

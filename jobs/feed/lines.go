@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-// MaxLine is the longest line, in bytes without its end, that is read as data.
+// MaxLine is the longest line, in bytes without its line ending, that is read as data.
 const MaxLine = 64 << 10
 
-// mark is the byte order mark that some programs begin a text with.
+// mark is the byte order mark that some programs put at the beginning of a text.
 const mark = "\ufeff"
 
-// Line is one physical line without its end: LF, CRLF, or CR CR LF, which a program writes that makes CRLF of the LF of a
-// CRLF.
+// Line is one physical line without its line ending: LF, CRLF, or CR CR LF, which a program writes that converts the LF
+// of a CRLF to CRLF.
 type Line struct {
 	Number  int // from 1
 	Text    string
 	TooLong bool // over MaxLine; Text is its beginning
 }
 
-// Lines reads a text line by line. A line is a row in every form: a broken quote costs one row, never the rest
-// of the file, and the memory needed does not grow with the file.
+// Lines reads a text line by line. A row is one line in every form: a broken quote costs one row, never the rest of the
+// file, and memory does not grow with the file.
 type Lines struct {
 	r    *bufio.Reader
 	read int
 }
 
-// NewLines reads r, whose buffer must hold MaxLine+2 bytes or more (as Form.Read sees to).
+// NewLines reads from r, whose buffer must hold at least MaxLine+2 bytes (Form.Read sees to that).
 func NewLines(r *bufio.Reader) *Lines { return &Lines{r: r} }
 
-// Count is how many lines were read so far.
+// Count returns how many lines have been read.
 func (l *Lines) Count() int { return l.read }
 
-// Next is the next line, or io.EOF after the last.
+// Next returns the next line, or io.EOF after the last.
 func (l *Lines) Next() (Line, error) {
 	b, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -45,15 +45,15 @@ func (l *Lines) Next() (Line, error) {
 	}
 	l.read++
 	text := strings.TrimRight(strings.TrimSuffix(string(b), "\n"), "\r")
-	text = strings.TrimPrefix(text, mark) // files that were put together have it again
+	text = strings.TrimPrefix(text, mark) // concatenated files have it again
 	if len(text) > MaxLine {
 		return Line{l.read, text[:shown], true}, nil
 	}
 	return Line{Number: l.read, Text: text}, nil
 }
 
-// Each gives every line that is left to read, and tells how many lines were read. It ends with the first error, read's
-// or the reader's.
+// Each calls read with every remaining line and returns how many lines have been read in total. It stops at the first
+// error, read's or the reader's.
 func (l *Lines) Each(read func(Line) error) (count int, err error) {
 	for {
 		line, err := l.Next()

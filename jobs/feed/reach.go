@@ -8,7 +8,8 @@ import (
 	"net/url"
 )
 
-// Reach connects to an address's host, or to the proxy before it, under the same rules as a fetch, and asks for nothing.
+// Reach connects to the host of a URL, or to the proxy before it, under the same rules as a fetch, and sends no
+// request.
 func Reach(ctx context.Context, address string, allowPrivate bool) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// route is how an address is reached: straight, or through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, as
-// everything else that the programs ask for.
+// route decides how to reach a URL: directly, or through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name,
+// which hold for everything else that the programs fetch.
 type route struct {
 	proxyOf      func(*url.URL) (*url.URL, error)
-	proxies      map[string]bool // host:port; the operator named them, so they may lie in a private network
+	proxies      map[string]bool // host:port; configured by the operator, so they may be in a private network
 	allowPrivate bool
 	timeout      time.Duration // of a connection; 0 = none
 }
@@ -37,11 +37,11 @@ func newRoute(env *httpproxy.Config, allowPrivate bool, timeout time.Duration) *
 	return r
 }
 
-// lookUp bounds the question where a name leads: who is behind a proxy may have nobody who knows.
+// lookUp bounds the DNS lookup of a name: behind a proxy there may be no server that can answer.
 const lookUp = 2 * time.Second
 
-// proxy is what a request goes through; nil = nothing. Of what lies behind a proxy dial sees the proxy alone, so what is
-// asked for is looked at here, as is a request for the proxy itself. A name that nobody knows here is left to the proxy.
+// proxy returns the proxy for a request; nil = none. Behind a proxy, dial sees only the proxy, so proxy checks that the
+// requested host is public, even if it is the proxy itself. A name that cannot be resolved here is left to the proxy.
 func (r *route) proxy(q *http.Request) (*url.URL, error) {
 	proxy, err := r.proxyOf(q.URL)
 	if err != nil || r.allowPrivate || (proxy == nil && !r.proxies[hostPort(q.URL)]) {
@@ -72,7 +72,7 @@ func (r *route) dial(ctx context.Context, network, address string) (net.Conn, er
 	return dialer.DialContext(ctx, network, address)
 }
 
-// hostPort is the address of a URL's server.
+// hostPort returns the host:port of a URL's server.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -81,8 +81,8 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// publicOnly refuses to connect to what is not on the public internet. It sees the address that a name resolved to, so
-// neither a name nor a redirect gets around it.
+// publicOnly refuses connections to anything not on the public internet. It sees the resolved address, so neither a
+// name nor a redirect can get around it.
 func publicOnly(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -98,5 +98,5 @@ func public(ip netip.Addr) error {
 	return nil
 }
 
-// sharedSpace is carriers' private addresses (RFC 6598).
+// sharedSpace is the shared address space of carriers (RFC 6598).
 var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")

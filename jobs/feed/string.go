@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// String is c on one line, for tests and debugging: `3: tx-pick-3 2013-09-09 Morning 398 fireball=5`.
-// What could not be read stands as it was published, with its column and a question mark.
+// String formats c on one line, for tests and debugging: `3: tx-pick-3 2013-09-09 Morning 398 fireball=5`. A field that
+// could not be read appears as published, with its column and a question mark.
 func (c *Candidate) String() string {
 	if c.Malformed != "" {
 		return fmt.Sprintf("%d: malformed[%s] %s", c.Line, c.MalformedCell.Column, c.Malformed)

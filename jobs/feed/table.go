@@ -9,26 +9,26 @@ import (
 	"strings"
 )
 
-// Table is how a form that has a header is read.
+// Table describes how to read a form that has a header.
 type Table struct {
 	Fold func(name string) string // makes column names comparable
-	// Open finds the form's columns in a header, and gives what reads the rows below it: nil if the row is no header of
-	// the form. An error is a header with a fault.
+	// Open finds the form's columns in a header and returns what reads the rows below it: nil if the row is not a
+	// header of the form. An error means a header with a fault.
 	Open func(h *Header) (*Rows, error)
 }
 
 // Rows reads the rows below one header.
 type Rows struct {
-	Date int // the column that has a date in every row, and so tells rows from headers
+	Date int // the column that holds a date in every row, which distinguishes rows from headers
 	Read func(line Line, fields []string) error
-	// Begins tells whether a line begins as a row does, and so is no title or disclaimer; fields is empty where the line
+	// Begins reports whether a line begins like a row, and so is no title or disclaimer; fields is empty if the line
 	// cannot be split. nil = a row begins with a digit.
 	Begins func(line Line, fields []string) bool
 }
 
-// ReadTable reads a table, past blank lines, titles and disclaimers. Where a header of the form stands among the rows,
-// because files were put together, the rows below it are read by it. A row that cannot be split, or has not as many fields
-// as the header, is handed to yield as malformed. A file without any header is an error.
+// ReadTable reads a table, skipping blank lines, titles and disclaimers. Another header of the form among the rows, as
+// in concatenated files, applies to the rows below it. A row that cannot be split, or has a different number of fields
+// than the header, is yielded as malformed. A file without any header is an error.
 func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error) (lines int, err error) {
 	all := NewLines(r)
 	header, rows, err := f.firstHeader(all, t)
@@ -71,7 +71,7 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 	})
 }
 
-// begin is Begins.
+// begin is Begins with its default.
 func (r *Rows) begin(line Line, fields []string) bool {
 	if r.Begins == nil {
 		return BeginsWithDigit(line.Text)
@@ -79,9 +79,9 @@ func (r *Rows) begin(line Line, fields []string) bool {
 	return r.Begins(line, fields)
 }
 
-// firstHeader reads on to the form's header, past blank lines and titles: lines without a field that begins with a
-// digit. Where a row comes first, or the end, the error names what stands in the header's place: the last line above it
-// with more than one field, or else the first.
+// firstHeader reads up to the form's header, skipping blank lines and titles, which are lines without a field that
+// begins with a digit. If a row or the end comes first, the error quotes what was in the header's place: the last line
+// above it with more than one field, or else the first.
 func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 	first, instead := "", ""
 	for {
@@ -116,7 +116,7 @@ func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 	}
 }
 
-// filled is how many fields are not blank.
+// filled returns how many fields are not blank.
 func filled(fields []string) (n int) {
 	for _, field := range fields {
 		if strings.TrimSpace(field) != "" {

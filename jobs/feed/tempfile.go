@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// NewTempFile is a file for what memory has no room for. Where the system allows it it has no name any more, so that not
-// even kill -9 leaves it behind.
+// NewTempFile creates a file for what does not fit into memory. If the system allows it, the file is unlinked at once,
+// so that not even kill -9 leaves it behind.
 func NewTempFile(pattern string) (*os.File, error) {
 	file, err := os.CreateTemp("", pattern)
 	if err == nil {
@@ -18,7 +18,7 @@ func NewTempFile(pattern string) (*os.File, error) {
 	return file, err
 }
 
-// CloseTempFile closes and removes a file of NewTempFile; nil is none.
+// CloseTempFile closes and removes a file made by NewTempFile; file may be nil.
 func CloseTempFile(file *os.File) error {
 	if file == nil {
 		return nil
@@ -30,7 +30,8 @@ func CloseTempFile(file *os.File) error {
 	return err
 }
 
-// OpenTempFile reads a file of NewTempFile from its beginning. What has no name cannot be opened again by it.
+// OpenTempFile returns a reader of a NewTempFile from its beginning. The file may be unlinked and so cannot be opened
+// by name.
 func OpenTempFile(file *os.File) io.ReadCloser {
 	return io.NopCloser(io.NewSectionReader(file, 0, math.MaxInt64))
 }

@@ -10,13 +10,13 @@ import (
 	"lottery/models"
 )
 
-// addonTable holds each set of add-ons that occurs once. Set 0 is empty. A set is kept as one text of
-// name NUL value NUL …, names ascending: add-ons hold no control characters (feed.Candidate.AddAddon).
+// addonTable stores each distinct set of add-ons once. Set 0 is empty. A set is stored as one text: name NUL value NUL
+// …, names ascending. Add-ons contain no control characters (feed.Candidate.AddAddon).
 type addonTable struct {
 	sets   textStore
 	places []uint64 // of sets, by number
 	tags   []uint16 // of their hashes
-	slots  []uint32 // sets by hash, in the first free slot from there on; 0 = free
+	slots  []uint32 // hash table of sets with linear probing; 0 = free
 	seed   maphash.Seed
 	buf    []byte
 	texts  map[uint32]string // database texts of recent sets
@@ -26,7 +26,7 @@ func newAddonTable() *addonTable {
 	return &addonTable{places: make([]uint64, 1), tags: make([]uint16, 1), slots: make([]uint32, 1<<8), seed: maphash.MakeSeed(), texts: map[uint32]string{}}
 }
 
-// number finds or adds a set; it may reorder list.
+// number returns the number of a set, adding it if necessary; it may reorder list.
 func (t *addonTable) number(list []feed.Addon) uint32 {
 	if len(list) == 0 {
 		return 0
@@ -53,7 +53,7 @@ func (t *addonTable) number(list []feed.Addon) uint32 {
 	return i
 }
 
-// slot is where the search for a hash begins.
+// slot returns where the search for a hash begins.
 func (t *addonTable) slot(hash uint64) int { return int(hash & uint64(len(t.slots)-1)) }
 
 func (t *addonTable) grow() {
@@ -80,7 +80,7 @@ func (t *addonTable) each(i uint32, f func(name, value string)) {
 	}
 }
 
-// union is both sets together; ok is false where they give one name different values.
+// union returns the union of two sets; ok is false if they give one name different values.
 func (t *addonTable) union(a, b uint32) (_ uint32, ok bool) {
 	switch {
 	case a == b || b == 0:
@@ -108,7 +108,7 @@ func (t *addonTable) union(a, b uint32) (_ uint32, ok bool) {
 	return t.number(list), true
 }
 
-// brings tells whether set i has an add-on that stored lacks or has another value of.
+// brings reports whether set i has an add-on that stored lacks or has with another value.
 func (t *addonTable) brings(i uint32, stored models.Addons) bool {
 	news := false
 	t.each(i, func(name, value string) {
@@ -118,7 +118,7 @@ func (t *addonTable) brings(i uint32, stored models.Addons) bool {
 	return news
 }
 
-// over is stored with set i laid over it.
+// over returns stored overlaid with set i.
 func (t *addonTable) over(stored models.Addons, i uint32) uint32 {
 	if len(stored) == 0 {
 		return i
@@ -134,7 +134,7 @@ func (t *addonTable) over(stored models.Addons, i uint32) uint32 {
 	return t.number(list)
 }
 
-// addons is set i as the model has it.
+// addons returns set i in the model's type.
 func (t *addonTable) addons(i uint32) models.Addons {
 	if i == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (t *addonTable) addons(i uint32) models.Addons {
 
 const maxTexts = 4096
 
-// text is set i as the database has it.
+// text returns set i as stored in the database.
 func (t *addonTable) text(i uint32) string {
 	if i == 0 {
 		return ""
@@ -156,7 +156,7 @@ func (t *addonTable) text(i uint32) string {
 	}
 	value, err := t.addons(i).Value()
 	if err != nil {
-		panic(err) // a map of strings always becomes JSON
+		panic(err) // cannot happen for a map of strings
 	}
 	text, _ := value.(string)
 	if len(t.texts) >= maxTexts {

@@ -46,14 +46,14 @@ func onEach(t *testing.T, test func(b *bench)) {
 	})
 }
 
-// text is a source of the given name.
+// text returns a source of the given name.
 func text(name, content string) importer.Source {
 	return importer.Source{Name: name, Size: int64(len(content)), Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(content)), nil
 	}}
 }
 
-// csvText is a CSV with the given rows below the usual header.
+// csvText returns a CSV with the given rows below the usual header.
 func csvText(rows ...string) string {
 	return "game,date,tod,number,fireball\n" + strings.Join(rows, "\n") + "\n"
 }
@@ -100,7 +100,7 @@ func (b *bench) consistent(result importer.Result, rejections int) {
 	}
 }
 
-// counts is a summary as a short text: only what is not zero.
+// counts returns a summary as a short text: only what is not zero.
 func counts(s models.ImportSummary) string {
 	var parts []string
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func drawLine(d *models.Draw) string {
 	return line
 }
 
-// query is the rows of a query, fields joined by spaces.
+// query returns the rows of a query, fields joined by spaces.
 func (b *bench) query(query string, args ...any) []string {
 	b.Helper()
 	driver, dsn := "pgx", b.url

@@ -8,7 +8,7 @@ import (
 	"lottery/models/store"
 )
 
-// changes is how many slots the plan of f changes.
+// changes returns how many slots f's plan changes.
 func (f *file) changes() int { return f.counts[inserted] + f.counts[corrected] }
 
 // summary counts f's lines and draws by outcome; after the plan, with conflicts.
@@ -31,7 +31,7 @@ func (f *file) summary() models.ImportSummary {
 	return s
 }
 
-// drawChanges is what the plan of f writes, by slot.
+// drawChanges yields what f's plan writes, by slot.
 func (r *run) drawChanges(f *file) iter.Seq[store.DrawChange] {
 	return func(yield func(store.DrawChange) bool) {
 		for i := range f.rows {
@@ -53,7 +53,7 @@ func (r *run) drawChanges(f *file) iter.Seq[store.DrawChange] {
 	}
 }
 
-// overlay is the slots that earlier files of the command would change, by slot: what stands in them then.
+// overlay holds, by slot, what earlier files of the command would write.
 type overlay []laidDraw
 
 type laidDraw struct {
@@ -62,7 +62,7 @@ type laidDraw struct {
 	addons uint32
 }
 
-// with is o and, over it, what the plan of f changes.
+// with returns o overlaid with the changes of f's plan.
 func (o overlay) with(f *file) overlay {
 	laid := make(overlay, 0, len(o)+f.changes())
 	for i := range f.rows {

@@ -9,13 +9,13 @@ import (
 	"lottery/models"
 )
 
-// knownGame is a game and what checks need of it.
+// knownGame is a game with what the checks need.
 type knownGame struct {
 	models.Game
 	tomorrow models.Date // in the game's zone: the last date a draw may have
 }
 
-// gameTable is the games of the database as they were when the command began.
+// gameTable holds the database's games as of the start of the command.
 type gameTable struct {
 	games       []knownGame
 	index       map[string]int
@@ -42,8 +42,8 @@ type fault struct {
 	detail string
 }
 
-// check is the place of c's game and its packed number, or the first reason that applies, in the order of the
-// reasons. The last of them, conflict, only the plan can tell.
+// check returns the index of c's game and its packed number, or the first applicable reason, in the order of the
+// reasons. The last reason, conflict, is left to the plan.
 func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault) {
 	if c.Malformed != "" {
 		return 0, 0, &fault{models.ReasonMalformed, c.MalformedCell, c.Malformed}
@@ -87,8 +87,8 @@ func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault)
 	return game, number, nil
 }
 
-// strangers is the fault of a draw that stands in the file of another game: its form was taken for another, or the lottery
-// sends another file.
+// strangers returns the fault of a draw of another game than the file's: either its form was misread, or the lottery
+// sent another file.
 func strangers(c *feed.Candidate, game string) *fault {
 	cell := c.GameCell
 	if cell.Blank() {
@@ -97,16 +97,16 @@ func strangers(c *feed.Candidate, game string) *fault {
 	return &fault{models.ReasonUnknownGame, cell, fmt.Sprintf("a draw of %s, where those of %s are expected", c.GameID, game)}
 }
 
-// sumIs tells whether text is sum in plain digits.
+// sumIs reports whether text is sum in plain digits.
 func sumIs(text string, sum int) bool {
 	text = strings.TrimSpace(text)
 	packed, ok := packNumber(text, len(text))
 	return ok && packed == uint64(sum)
 }
 
-// readable tells whether a rejected candidate was a draw all the same, since it could be read as far as its date:
-// a file of such candidates only is not a file in which nothing parses. What another lottery's file has in the
-// place of a date is none.
+// readable reports whether a rejected candidate was still a draw, because it could be read as far as its date: a file
+// of only such candidates is not one that holds no draw. With a bad date it does not count: another lottery's file may
+// have anything in that place.
 func readable(reason models.Reason) bool {
 	return reason != models.ReasonMalformed && reason != models.ReasonBadDate
 }

@@ -12,15 +12,15 @@ import (
 
 // conflict is one row that contradicts another line of its file, or the database.
 type conflict struct {
-	row    uint32 // place in file.rows
+	row    uint32 // index in file.rows
 	start  uint32 // the first row of its slot
-	other  uint32 // the first row that contradicts the ones before it; = start where the database contradicts
-	feed   uint16 // of the stored draw, in the run's feeds
+	other  uint32 // the first row that contradicts those before it; = start if the database does
+	feed   uint16 // the stored draw's feed: index in the run's feeds
 	odd    bool   // the stored digits are not the game's
 	stored uint64
 }
 
-// eachRejection hands out f's rejections in the order of the file.
+// eachRejection yields f's rejections in file order.
 func (r *run) eachRejection(f *file, yield func(models.Rejection) error) error {
 	conflicts := f.conflicts
 	slices.SortFunc(conflicts, func(a, b conflict) int { return cmp.Compare(f.rows[a.row].index, f.rows[b.row].index) })
@@ -72,9 +72,9 @@ func (r *run) slotName(k key) string {
 	return name
 }
 
-const maxNamed = 4 // lines that a conflict's detail names
+const maxNamed = 4 // how many lines a conflict's detail names
 
-// contradicting names the other lines of the conflict's slot, the one that contradicts its row among them.
+// contradicting names the other lines of the conflict's slot, among them the one that contradicts its row.
 func (r *run) contradicting(f *file, c *conflict) string {
 	k := f.rows[c.row].key
 	digits := r.games.games[k.game()].Digits

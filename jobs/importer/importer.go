@@ -1,17 +1,17 @@
-// Package importer takes a feed's files into the database: rows → checked against their game → planned against
-// what is stored → one transaction a file → summary.
+// Package importer takes a feed's files into the database: rows → checked against their game → planned against what is
+// stored → one transaction per file → summary.
 //
 // The rules, the same for all feeds:
 //   - Rejection is per draw. The reasons are tried in the order of models.ReasonMalformed … ReasonConflict and the
-//     first that applies is told; a draw rejected for another reason takes no part in conflicts.
+//     first that applies is reported; a draw rejected for another reason takes no part in conflicts.
 //   - Within one file, repeats of a draw (same slot, same number, add-ons equal or absent) are duplicates; two
 //     numbers, or two values of one add-on, in one slot reject all lines of that slot.
 //   - Against the stored draw: nothing there → inserted; a slot that an operator unset, or other digits than an
-//     operator's → overruled; same digits → unchanged; other digits → corrected where the stored draw came from
-//     the same feed or a lower one (models.FeedRank), else a conflict. Where the feed may correct, an add-on that
+//     operator's → overruled; same digits → unchanged; other digits → corrected if the stored draw came from
+//     the same feed or a lower one (models.FeedRank), else a conflict. If the feed may correct, an add-on that
 //     is new or different is a correction too; an absent one never erases.
-//   - A file that cannot be read, or in which nothing is a draw, is a FileError: it changes nothing, the others stand.
-//   - Draws of the same feed that a file does not have, between others that it has, stay and are told of (Withdrawn).
+//   - A file that cannot be read, or that holds no draw, is a FileError: it changes nothing, and the other files stand.
+//   - Draws that came from the same feed but are missing between draws of the file stay, and are reported (Withdrawn).
 //   - Columns that a lottery's form does not have are not read; the summary names those that have values.
 //   - Strict: any rejection or FileError, in any file → no file is imported. Strict imports are one transaction.
 package importer
@@ -35,31 +35,30 @@ import (
 
 // Source is one file to import.
 type Source struct {
-	Name string // a file name, an address, or "-"
+	Name string // a file name, a URL, or "-"
 	Size int64  // bytes, -1 = unknown; only for Progress
-	// Game is whose draws the source has, where that is known: those of others are rejected, and a file that has none of
-	// the game's is not used. "" = any that its feed has.
+	// Game is the game whose draws the source holds, if that is known: draws of other games are rejected, and a file
+	// without any draw of the game is not used. "" = any game of the feed.
 	Game string
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Options says how to import.
+// Options configures an import.
 type Options struct {
 	Feed   string // one of Feeds
 	DryRun bool   // plan and report, write nothing
-	Strict bool   // all files without a rejection, or none
+	Strict bool   // import all files, or none if anything is rejected
 	Now    func() time.Time
-	// Patience is for how long a plan is made again and again where others change the draws in the meantime; 0 = ten
-	// minutes.
+	// Patience is how long to keep planning again if others change the draws in the meantime; 0 = ten minutes.
 	Patience time.Duration
 
-	// Doubt, if not nil, is asked of each file that is planned: held of its draws are stored as the feed's own word, and
-	// rewritten of those would get other digits. Its error is a FileError.
+	// Doubt, if not nil, is called for each planned file: held of its draws are stored as the feed's own earlier word,
+	// and rewritten of those would get different digits. Its error becomes a FileError.
 	Doubt func(held, rewritten int) error
 
 	// Progress, if not nil, is called at most four times a second, and never at the same time as OnRejection.
 	Progress func(Progress)
-	// OnRejection, if not nil, gets every rejection: by file, then line, then column, once the file is done with.
+	// OnRejection, if not nil, gets every rejection: by file, then line, then column, once a file's outcome is settled.
 	// Its error stops the command; files already imported stay.
 	OnRejection func(models.Rejection) error
 }
@@ -72,20 +71,20 @@ type FileError struct {
 
 func (e FileError) Error() string { return e.File + ": " + e.Err.Error() }
 
-// Unwrap is the cause; errors.Is(e, ErrNoDraws) tells a file that could be read but held no draw.
+// Unwrap returns the cause; errors.Is(e, ErrNoDraws) identifies a file that was readable but held no draw.
 func (e FileError) Unwrap() error { return e.Err }
 
-// Result is what a command did, or would have done.
+// Result is what an import did, or would have done.
 type Result struct {
 	Summary    models.ImportSummary // over all files
 	FileErrors []FileError
-	Refused    bool // Strict, and there was a rejection or a FileError: nothing was imported
+	Refused    bool // nothing was imported: Strict, and there was a rejection or a FileError
 }
 
-// ErrNoDraws marks the error of a file in which nothing is a draw, such as an empty answer of an API.
+// ErrNoDraws marks the error of a file that holds no draw, such as an empty response of an API.
 var ErrNoDraws = errors.New("no draws")
 
-// noDraws is such an error with its text for the operator.
+// noDraws is an ErrNoDraws with its own text for the operator.
 type noDraws struct{ error }
 
 func (noDraws) Is(target error) bool { return target == ErrNoDraws }
@@ -111,7 +110,7 @@ func formOf(id string) (feed.Form, error) {
 	return feed.Form{}, models.Errorf(models.CodeInvalid, "%q is not a feed; use one of %s", id, strings.Join(Feeds(), ", "))
 }
 
-// Sniff is an error where the first bytes of r tell that it is no data of a feed: a web page, an empty file.
+// Sniff returns an error if the first bytes of r show that it is no data of a feed: a web page, an empty file.
 func Sniff(feedID string, r io.Reader) error {
 	form, err := formOf(feedID)
 	if err != nil {
@@ -120,8 +119,8 @@ func Sniff(feedID string, r io.Reader) error {
 	return form.Sniff(r)
 }
 
-// Run imports sources, in their order. Its error is what stops the whole command (an unknown feed, the database
-// away, ctx ended, OnRejection failing); what is wrong with one file is in the Result.
+// Run imports sources in order. Its error is one that stops the whole command (an unknown feed, the database away, ctx
+// ended, OnRejection failing); what is wrong with a single file is in the Result.
 func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (Result, error) {
 	form, err := formOf(opts.Feed)
 	if err != nil {
@@ -153,7 +152,7 @@ func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (
 		err = closed
 	}
 	if err != nil && ctx.Err() != nil {
-		err = ctx.Err() // whatever the database makes of it
+		err = ctx.Err() // rather than the database's version of it
 	}
 	r.result.Summary.DurationMS = opts.Now().Sub(started).Milliseconds()
 	return r.result, err

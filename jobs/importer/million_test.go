@@ -131,7 +131,7 @@ func watchLock(t *testing.T, url string) func() time.Duration {
 	}
 }
 
-// peakMemory is the most that the process ever held, as Linux tells it.
+// peakMemory returns the most that the process ever held, as Linux tells it.
 func peakMemory(t *testing.T) string {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")

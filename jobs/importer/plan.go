@@ -7,7 +7,7 @@ import (
 	"lottery/models"
 )
 
-// stored is what a slot holds before a file is imported. nil = nothing.
+// stored is what a slot holds before a file is imported; nil = nothing.
 type stored struct {
 	number uint64
 	odd    bool // the stored digits are not the game's: no number equals them
@@ -16,7 +16,7 @@ type stored struct {
 	void   bool
 }
 
-// plan decides the outcome of every row of f against the database overlaid with before. It can be made again.
+// plan decides the outcome of every row of f against the database overlaid with before. It can be repeated.
 func (r *run) plan(ctx context.Context, f *file, before overlay) error {
 	f.counts, f.conflicts, f.withdrawn = [outcomes]int{}, f.conflicts[:0], withdrawn{}
 	f.held, f.rewritten = 0, 0
@@ -37,17 +37,17 @@ func (r *run) plan(ctx context.Context, f *file, before overlay) error {
 	return nil
 }
 
-// planner walks a file's rows, the overlay and the stored draws side by side: all three are sorted by slot.
+// planner walks a file's rows, the overlay and the stored draws in parallel: all three are sorted by slot.
 type planner struct {
 	run    *run
 	file   *file
 	before overlay // what is left of it
 	next   int     // the first row not yet decided
-	game   int     // whose rows are decided
-	spans  spans   // of its rows
+	game   int     // the game whose rows are being decided
+	spans  spans   // the spans of its rows
 }
 
-// decideGame decides the rows from start to end, which are those of one game.
+// decideGame decides the rows from start to end, which are all of one game.
 func (p *planner) decideGame(ctx context.Context, start, end int) error {
 	rows := p.file.rows
 	game := rows[start].key.game()
@@ -76,7 +76,7 @@ func (p *planner) decideGame(ctx context.Context, start, end int) error {
 	return nil
 }
 
-// laid is what is laid over slot k, or nil. What lies before it is not in the file: slots must be asked for in order.
+// laid returns the overlay's draw in slot k, or nil. It discards what precedes k: slots must be asked for in order.
 func (p *planner) laid(k key) *laidDraw {
 	for len(p.before) > 0 && p.before[0].key < k {
 		p.absent(p.before[0].key, p.before[0].number)
@@ -90,7 +90,7 @@ func (p *planner) laid(k key) *laidDraw {
 	return found
 }
 
-// slot decides all rows of the next slot, of which the database holds found.
+// slot decides all rows of the next slot, for which the database holds found.
 func (p *planner) slot(found *stored) {
 	rows, start := p.file.rows, p.next
 	end := start + 1
@@ -117,8 +117,8 @@ func (p *planner) slot(found *stored) {
 	p.decide(start, addons, found)
 }
 
-// agree is the add-ons of all rows of a slot together, and the first row that contradicts the rows before it:
-// start where none does.
+// agree returns the union of the add-ons of all rows of a slot, and the first row that contradicts the rows before it;
+// start if none does.
 func (p *planner) agree(start, end int) (addons uint32, other int) {
 	rows := p.file.rows
 	addons = rows[start].addons
@@ -132,7 +132,7 @@ func (p *planner) agree(start, end int) (addons uint32, other int) {
 	return addons, start
 }
 
-// decide is the rule of what a file's word does to what is stored.
+// decide applies the rules for what a row does to a stored draw (see the package comment).
 func (p *planner) decide(i int, addons uint32, found *stored) {
 	r, table := &p.file.rows[i], p.run.addons
 	if found == nil {

@@ -9,18 +9,18 @@ const (
 	PhaseWriting   = "writing"
 )
 
-// Progress is how far a file is: bytes while reading, draws afterwards. Total is -1 where it is not known.
+// Progress is how far a file has got: in bytes while reading, in draws afterwards. Total is -1 if unknown.
 type Progress struct {
 	File        string
 	Phase       string
 	Done, Total int64
 }
 
-// meter passes progress on, four times a second at most and always where a phase begins.
+// meter passes progress on, at most four times a second and always at the beginning of a phase.
 type meter struct {
 	tell  func(Progress)
 	last  time.Time
-	phase [2]string // file and phase told last
+	phase [2]string // file and phase reported last
 	calls int
 }
 
@@ -28,7 +28,7 @@ func newMeter(tell func(Progress)) *meter { return &meter{tell: tell} }
 
 const (
 	tellEvery  = 250 * time.Millisecond
-	clockEvery = 1024 // calls between two looks at the clock, which costs more than the rest
+	clockEvery = 1024 // calls between two readings of the clock, which costs more than the rest
 )
 
 func (m *meter) at(p Progress) {

@@ -14,34 +14,34 @@ import (
 	"lottery/models"
 )
 
-// file is one source, read and checked.
+// file is one source after reading and checking.
 type file struct {
 	name       string
-	failed     error // why it cannot be used; then rows is empty
+	failed     error // why it cannot be used; rows is then empty
 	lines      int
 	skipped    int // lines without a candidate
 	ignored    []models.IgnoredColumn
-	rows       []row // the acceptable draws, by key, then as they stood in the file
+	rows       []row // the acceptable draws, by key, then in file order
 	rejections rejections
-	rejected   map[models.Reason]int // before the plan, which adds conflicts
-	counts     [outcomes]int         // by the plan
-	conflicts  []conflict            // by the plan
+	rejected   map[models.Reason]int // without the conflicts, which the plan adds
+	counts     [outcomes]int         // set by the plan
+	conflicts  []conflict            // set by the plan
 	doubtful   []key                 // the days, as keys, of rejected draws: what is stored of them may be meant
-	withdrawn  withdrawn             // by the plan
-	held       int                   // by the plan: slots in which the feed's own earlier word stands
-	rewritten  int                   // by the plan: how many of those would get other digits
+	withdrawn  withdrawn             // set by the plan
+	held       int                   // set by the plan: slots that hold the feed's own earlier word
+	rewritten  int                   // set by the plan: how many of those would get other digits
 }
 
-// reading is the state while a file is read.
+// reading is the state while a file is being read.
 type reading struct {
 	run      *run
 	file     *file
-	index    uint32 // of the next candidate
+	index    uint32 // the next candidate's index
 	lastLine int    // line of the latest candidate
-	covered  int    // lines that gave a candidate
-	draws    int    // candidates that were draws, though some were rejected
-	game     string // whose draws are taken; "" = all
-	stranger string // a game that others were of
+	covered  int    // lines that yielded a candidate
+	draws    int    // candidates that were draws, rejected ones included
+	game     string // the game whose draws are accepted; "" = all
+	stranger string // another game that some draws were of
 	broken   error  // an error of the importer itself, not of the file
 }
 
@@ -99,7 +99,7 @@ func (s *reading) parse(ctx context.Context, source Source) (lines int, err erro
 	return form.Read(counted, s.take)
 }
 
-// take checks one candidate and keeps it as a row or as a rejection.
+// take checks one candidate and stores it as a row or as a rejection.
 func (s *reading) take(c *feed.Candidate) error {
 	f, r := s.file, s.run
 	index := s.index
@@ -140,7 +140,7 @@ func (s *reading) take(c *feed.Candidate) error {
 	return nil
 }
 
-// nothing is the error of a file in which no candidate is a draw.
+// nothing returns the error for a file in which no candidate is a draw.
 func (s *reading) nothing() error {
 	found := "there is no line that could be a draw"
 	if s.index > 0 {
@@ -155,7 +155,7 @@ func (s *reading) nothing() error {
 	return noDraws{models.Errorf(models.CodeInvalid, "of %d lines, %s: expected %s", s.file.lines, found, s.run.form.Expected)}
 }
 
-// countedReader tells how much was read, and ends with ctx.
+// countedReader counts what is read, and fails once ctx has ended.
 type countedReader struct {
 	ctx  context.Context
 	r    io.Reader

@@ -13,10 +13,10 @@ import (
 	"lottery/models"
 )
 
-// rejections keeps a file's rejections until the plan is known, since those of the plan stand between them in the
-// report. Above maxKept bytes they go to a temporary file: a file of a million lines may be rejected whole.
+// rejections stores a file's rejections until the plan is known, since the plan's own come between them in the report.
+// Beyond maxKept bytes they go to a temporary file: all of a million lines may be rejected.
 type rejections struct {
-	wanted  bool // false: nobody will ask, nothing is kept
+	wanted  bool // false = nobody will ask, so nothing is kept
 	kept    bytes.Buffer
 	spilled *os.File
 	out     *bufio.Writer
@@ -40,7 +40,7 @@ func (r *rejections) add(index uint32, rejection models.Rejection) error {
 	return r.encoder.Encode(keptRejection{index, rejection})
 }
 
-// Write takes what the encoder writes.
+// Write receives what the encoder writes.
 func (r *rejections) Write(b []byte) (int, error) {
 	if r.spilled == nil && r.kept.Len()+len(b) <= maxKept {
 		return r.kept.Write(b)
@@ -58,7 +58,7 @@ func (r *rejections) Write(b []byte) (int, error) {
 	return r.out.Write(b)
 }
 
-// each hands out what was added, in that order.
+// each yields what was added, in that order.
 func (r *rejections) each(yield func(index uint32, rejection models.Rejection) error) error {
 	var in io.Reader = bytes.NewReader(r.kept.Bytes())
 	if r.spilled != nil {
@@ -86,7 +86,7 @@ func (r *rejections) each(yield func(index uint32, rejection models.Rejection) e
 	}
 }
 
-// close gives the memory and the temporary file back.
+// close releases the memory and the temporary file.
 func (r *rejections) close() error {
 	spilled := r.spilled
 	*r = rejections{}

@@ -7,16 +7,16 @@ import (
 	"lottery/models"
 )
 
-// row is one acceptable draw of a file. A million of them stay in memory at once, hence the packing: 40 bytes.
+// row is one acceptable draw of a file. It is packed into 40 bytes, since a million of them are in memory at once.
 type row struct {
 	key     key
-	number  uint64 // the digits; how many, the game says
+	number  uint64 // the digits; the game says how many
 	line    uint32 // physical line, from 1
 	index   uint32 // which candidate of the file it was: the order of the report
-	addons  uint32 // in the run's addonTable, as published
-	merged  uint32 // by the plan: what the slot's add-ons become
-	column  uint16 // of the number, in the run's columns
-	written uint8  // how many digits were published (fewer where padded), with commas if withCommas is added
+	addons  uint32 // index in the run's addonTable, as published
+	merged  uint32 // set by the plan: the slot's resulting add-ons
+	column  uint16 // the number's column: index in the run's columns
+	written uint8  // how many digits were published (fewer if padded), plus withCommas if with commas
 	outcome outcome
 }
 
@@ -33,14 +33,14 @@ const (
 	duplicate
 	overruled
 	conflicting
-	outcomes // how many there are
+	outcomes // the number of outcomes
 )
 
-// key is a slot in 64 bits that sort as slots do: game, date, tod, sequence.
+// key is a slot packed into 64 bits that sort like slots: game, date, tod, sequence.
 type key uint64
 
 func newKey(game int, date models.Date, tod models.Tod, sequence int) key {
-	// The date's sign bit is turned, so that days before 1970 sort before those after.
+	// The date's sign bit is flipped, so that days before 1970 sort first.
 	return key(game)<<48 | key(uint32(date)^1<<31)<<16 | key(tod)<<8 | key(sequence)
 }
 
@@ -49,7 +49,7 @@ func (k key) date() models.Date { return models.Date(int32(uint32(k>>16) ^ 1<<31
 func (k key) tod() models.Tod   { return models.Tod(k >> 8) }
 func (k key) sequence() int     { return int(k & 0xff) }
 
-// packNumber is the number in plain binary. ok is false where it is not exactly digits ASCII digits.
+// packNumber returns the number in binary. ok is false unless it is exactly digits ASCII digits.
 func packNumber(number string, digits int) (packed uint64, ok bool) {
 	if len(number) != digits || !models.ValidNumber(number) {
 		return 0, false
@@ -58,7 +58,7 @@ func packNumber(number string, digits int) (packed uint64, ok bool) {
 	return packed, err == nil
 }
 
-// unpackNumber is the number with its leading zeros.
+// unpackNumber returns the number with its leading zeros.
 func unpackNumber(packed uint64, digits int) string {
 	b := make([]byte, digits)
 	for i := digits - 1; i >= 0; i-- {
@@ -68,7 +68,7 @@ func unpackNumber(packed uint64, digits int) string {
 	return string(b)
 }
 
-// published is a row's number as the file had it.
+// published returns a row's number as it was in the file.
 func (r *row) published(digits int) string {
 	number := unpackNumber(r.number, digits)
 	number = number[digits-int(r.written&^withCommas):]
@@ -78,7 +78,7 @@ func (r *row) published(digits int) string {
 	return number
 }
 
-// nameTable gives names small numbers.
+// nameTable maps names to small numbers.
 type nameTable struct {
 	names []string
 	index map[string]uint16

@@ -13,7 +13,7 @@ import (
 	"lottery/models/store"
 )
 
-// run is one command.
+// run is the state of one import command.
 type run struct {
 	store    *store.Store
 	form     feed.Form
@@ -50,8 +50,8 @@ func (r *run) oneByOne(ctx context.Context, sources []Source) error {
 	return nil
 }
 
-// together plans all files, each against the database as the ones before it would leave it, before it writes
-// any: then, where that is asked for and nothing was rejected, all in one transaction.
+// together plans all files before it writes any, each against the database as the ones before it would leave it. If
+// they are to be written and nothing was rejected, it writes all in one transaction.
 func (r *run) together(ctx context.Context, sources []Source) (err error) {
 	var files, usable []*file
 	defer func() {
@@ -83,12 +83,12 @@ func (r *run) together(ctx context.Context, sources []Source) (err error) {
 	return nil
 }
 
-// longestPause is between two plans of the same files.
+// longestPause is the longest pause before the same files are planned again.
 const longestPause = time.Second
 
-// planAndMerge plans the files and writes them, unless that is not to be. A plan that is stale by the time of
-// writing, because others (imports, operators) changed the draws, is made again, each time after a longer pause, so that
-// of many who want to write each comes to its turn.
+// planAndMerge plans the files and writes them, unless only a plan is wanted. If others (imports, operators) changed
+// the draws before the write, it plans again, each time after a longer pause, so that every one of many writers gets
+// its turn.
 func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 	if len(files) == 0 {
 		return nil
@@ -126,7 +126,7 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 	return models.Errorf(models.CodeUnavailable, "other programs kept changing the draws for %s: run it again", r.opts.Patience)
 }
 
-// doubted asks Doubt of a planned file, and makes it one that cannot be used.
+// doubted asks Doubt about a planned file and, if it objects, makes the file one that cannot be used.
 func (r *run) doubted(f *file) (bool, error) {
 	if r.opts.Doubt == nil {
 		return false, nil
@@ -169,7 +169,7 @@ func (r *run) merge(ctx context.Context, basis int64, files []*file) error {
 					done++
 					r.progress.at(Progress{f.name, PhaseWriting, int64(done), int64(total)})
 					if err := r.addons.sets.err; err != nil {
-						stop(err) // what is written so far is undone
+						stop(err) // rolls back what was written so far
 						return
 					}
 					if !yield(c) {
@@ -185,7 +185,7 @@ func (r *run) merge(ctx context.Context, basis int64, files []*file) error {
 	return nil
 }
 
-// report adds what became of f to the result and hands out its rejections.
+// report adds f's outcome to the result and yields its rejections.
 func (r *run) report(f *file) error {
 	if f.failed != nil {
 		r.result.FileErrors = append(r.result.FileErrors, FileError{f.name, f.failed})

@@ -14,12 +14,12 @@ import (
 // slot is where the tests below put their draws: 2 May 2024, Day.
 var slot = models.Slot{GameID: "tx-pick-3", Date: models.NewDate(2024, time.May, 2), Tod: models.Day, Sequence: 1}
 
-// texas is a line of the Texas feed for slot.
+// texas returns a line of the Texas feed for slot.
 func texas(number, fireball string) string {
 	return "Pick 3 Day,5,2,2024," + strings.Join(strings.Split(number, ""), ",") + ",," + fireball + "\n"
 }
 
-// generic is the same as CSV.
+// generic returns the same as CSV.
 func generic(number, fireball string) string {
 	return csvText("tx-pick-3,2024-05-02,Day," + number + "," + fireball)
 }

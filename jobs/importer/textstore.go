@@ -10,22 +10,22 @@ import (
 	"lottery/jobs/feed"
 )
 
-// textStore keeps texts one after another in pieces of memory. What comes after the first of them goes to a temporary
-// file: a file of a million lines may have a remark in each.
+// textStore stores texts one after another in pieces of memory. All but the first pieces go to a temporary file: each
+// of a million lines may have a remark.
 type textStore struct {
-	pieces  [][]byte // the first ones, and the one that is being filled
+	pieces  [][]byte // the first ones, and the one being filled
 	filled  int      // how many are full
 	spilled *os.File // holds full pieces by their number
 	buf     []byte
-	err     error // the first of the file's; texts are then not what they should be
+	err     error // the temporary file's first error; texts are then unreliable
 }
 
 const (
-	pieceShift = 20 // log2 of the bytes of a piece, which the longest line has room in many times
-	mostPieces = 24 // that stay in memory
+	pieceShift = 20 // log2 of a piece's bytes; the longest line fits many times
+	mostPieces = 24 // how many stay in memory
 )
 
-// add keeps a text and tells its place.
+// add stores a text and returns its place.
 func (s *textStore) add(text []byte) uint64 {
 	if len(s.pieces) == 0 || len(s.pieces[len(s.pieces)-1])+len(text)+binary.MaxVarintLen32 > 1<<pieceShift {
 		s.next()
@@ -36,7 +36,7 @@ func (s *textStore) add(text []byte) uint64 {
 	return place
 }
 
-// next begins a piece.
+// next begins a new piece.
 func (s *textStore) next() {
 	if len(s.pieces) > 0 {
 		s.filled++
@@ -58,7 +58,7 @@ func (s *textStore) next() {
 	*last = (*last)[:0]
 }
 
-// fail keeps the first error.
+// fail records the first error.
 func (s *textStore) fail(err error) bool {
 	if err != nil && s.err == nil {
 		s.err = fmt.Errorf("keep the add-ons: %w", err)
@@ -66,7 +66,7 @@ func (s *textStore) fail(err error) bool {
 	return err != nil
 }
 
-// text is the one at a place. It is valid until the next call.
+// text returns the text at a place. It is valid until the next call.
 func (s *textStore) text(place uint64) []byte {
 	piece, from := int(place>>pieceShift), place&(1<<pieceShift-1)
 	var rest []byte
@@ -82,7 +82,7 @@ func (s *textStore) text(place uint64) []byte {
 	return rest[head:][:n]
 }
 
-// readBack is a text of the file.
+// readBack reads a text from the file.
 func (s *textStore) readBack(place int64) []byte {
 	var head [binary.MaxVarintLen32]byte
 	if s.err != nil {
@@ -104,7 +104,7 @@ func (s *textStore) readBack(place int64) []byte {
 	return s.buf
 }
 
-// close gives the temporary file back. It tells whether the texts were what they should be.
+// close releases the temporary file. It returns an error if any text was unreliable.
 func (s *textStore) close() error {
 	s.fail(feed.CloseTempFile(s.spilled))
 	return s.err

@@ -7,16 +7,16 @@ import (
 	"lottery/models"
 )
 
-// withdrawn is the stored draws that a file does not have, though its feed once did.
+// withdrawn holds the stored draws that a file lacks although its feed once had them.
 type withdrawn struct {
 	count int
 	draws []models.WithdrawnDraw // the first of them
 }
 
-// spans is from which date to which a file has draws of a game, by time of day.
+// spans holds, by time of day, the first and last date of a game's draws in a file.
 type spans [models.TodCount + 1]struct{ first, last models.Date }
 
-// spansOf is the spans of rows of one game, which are sorted by date.
+// spansOf returns the spans of the rows of one game, which must be sorted by date.
 func spansOf(rows []row) (all spans) {
 	var seen [len(all)]bool
 	for i := range rows {
@@ -28,21 +28,21 @@ func spansOf(rows []row) (all spans) {
 	}
 	for tod := range all {
 		if !seen[tod] {
-			all[tod].first, all[tod].last = 1, 0 // no date is between
+			all[tod].first, all[tod].last = 1, 0 // an empty span
 		}
 	}
 	return all
 }
 
-// doubt notes the day of a draw that is rejected, as far as it can be read. Which slot it is of that day may be just what
-// is wrong with it.
+// doubt records the day of a rejected draw, as far as it can be read. It records no slot, since the slot may be just
+// what is wrong with the draw.
 func (f *file) doubt(games *gameTable, c *feed.Candidate) {
 	if game, known := games.index[c.GameID]; known && c.DateOK {
 		f.doubtful = append(f.doubtful, newKey(game, c.Date, 0, 0))
 	}
 }
 
-// absentStored looks at a stored draw that no row of the file has.
+// absentStored considers a stored draw that no row of the file has.
 func (p *planner) absentStored(at key, d *models.Draw) {
 	if laid := p.laid(at); laid != nil {
 		p.absent(at, laid.number)
@@ -53,7 +53,7 @@ func (p *planner) absentStored(at key, d *models.Draw) {
 	}
 }
 
-// absent notes a draw of the file's feed that no row of the file has, if the file has draws before and after it.
+// absent records a draw of the file's feed that no row of the file has, if the file has draws before and after it.
 func (p *planner) absent(at key, number uint64) {
 	f, span := p.file, &p.spans[at.tod()]
 	if !p.run.form.Whole || at.game() != p.game || at.date() < span.first || at.date() > span.last {

@@ -1,5 +1,5 @@
-// Package feedtest holds what the tests of the parsers share: tables of texts and candidates, and the property
-// that their fuzz targets check.
+// Package feedtest holds what the parsers' tests share: tables of texts and candidates, and the property that their
+// fuzz targets check.
 package feedtest
 
 import (
@@ -16,7 +16,7 @@ type Case struct {
 	Name    string
 	Text    string
 	Want    []string
-	Ignored []string // names of columns and keys that are not read
+	Ignored []string // the columns and keys that are not read
 }
 
 // Run parses each case.
@@ -49,7 +49,7 @@ func Run(t *testing.T, form feed.Form, cases []Case) {
 	}
 }
 
-// Unusable parses texts that are no files of the form; each error is for the operator and contains what is wanted.
+// Unusable parses texts that are not files of the form; each error must be a models.Error that contains the given text.
 func Unusable(t *testing.T, form feed.Form, cases map[string]string) {
 	t.Helper()
 	for text, want := range cases {
@@ -60,14 +60,14 @@ func Unusable(t *testing.T, form feed.Form, cases map[string]string) {
 	}
 }
 
-// Fuzz seeds f with the cases and checks of any text that parsing it does not panic, fails only with an error for
-// the operator, counts its lines, keeps candidates in order and inside the file, marks as read only what was read,
-// and that every line of which data tells that it must be a draw gave a candidate. data gets the lines that
-// follow the first candidate, or all where it needs no header.
+// Fuzz seeds f with the cases and checks, for any text, that parsing it does not panic, fails only with an error meant
+// for the operator, counts its lines, keeps candidates in order and inside the file, marks as read only what was read,
+// and yields a candidate for every line that data says must be a draw. data gets the lines that follow the first
+// candidate, or all lines if it needs no header.
 func Fuzz(f *testing.F, form feed.Form, cases []Case, data func(line string) bool) {
 	f.Helper()
 	for _, tc := range cases {
-		if len(tc.Text) < feed.MaxLine { // the fuzzer would spend its time on making the long ones shorter
+		if len(tc.Text) < feed.MaxLine { // the fuzzer would spend its time on shortening longer ones
 			f.Add([]byte(tc.Text))
 		}
 	}
@@ -105,7 +105,7 @@ func Fuzz(f *testing.F, form feed.Form, cases []Case, data func(line string) boo
 	})
 }
 
-// check is what every candidate must keep.
+// check checks what must hold for every candidate.
 func check(t *testing.T, c *feed.Candidate) {
 	t.Helper()
 	switch {
@@ -122,7 +122,7 @@ func check(t *testing.T, c *feed.Candidate) {
 	}
 }
 
-// countLines is how many physical lines text has.
+// countLines returns how many physical lines text has.
 func countLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {

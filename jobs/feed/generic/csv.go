@@ -1,5 +1,5 @@
-// Package generic parses the product's own form, which `lotteryadmin draws export` writes: CSV with a header
-// that holds game,date,tod,number and, in any order, sequence and any add-on columns.
+// Package generic parses the product's own form, which `lotteryadmin draws export` writes: CSV with a header that
+// contains game,date,tod,number and optionally sequence and any add-on columns, in any order.
 package generic
 
 import (
@@ -16,23 +16,22 @@ import (
 
 // Form is the feed "csv".
 //
-// Column names are compared in lower case; a name that stands twice, or none, is an error. Dates are
-// YYYY-MM-DD, tods capitalised (models.ParseTod), numbers exactly the game's digits. A blank sequence is 1.
-// Every further column is an add-on; a blank value is none. A row with another number of fields than the
-// header is malformed, unless it is a title or a disclaimer: no game's id stands in the game's column, no field begins
-// with a digit, and its words are none of a draw, whatever separates them (holdsDraw). A header may stand again, with
-// other columns.
+// Column names are compared in lower case; a duplicate or empty name is an error. Dates are YYYY-MM-DD, tods
+// capitalised (models.ParseTod), numbers have exactly the game's digits. A blank sequence is 1. Every further column is
+// an add-on; a blank value means none. A row with a different number of fields than the header is malformed, unless it
+// is a title or a disclaimer: no game id is in the game's column, no field begins with a digit, and its words, whatever
+// separates them, are not those of a draw (holdsDraw). Another header may follow, with other columns.
 var Form = feed.Form{
 	Feed:     models.FeedCSV,
 	Expected: "CSV with the header game,date,tod,number (and, optionally, sequence and add-on columns)",
 	Parse:    parse,
 }
 
-// columns is where the header put what; sequence may be -1.
+// columns holds the indexes of the columns; sequence may be -1.
 type columns struct {
 	game, date, tod, number, sequence int
 	addons                            []addonColumn
-	all                               int // how many the header has
+	all                               int // how many columns the header has
 }
 
 type addonColumn struct {
@@ -73,7 +72,7 @@ func findColumns(h *feed.Header) (cols columns, ok bool) {
 	return cols, min(cols.game, cols.date, cols.tod, cols.number) >= 0
 }
 
-// begin tells whether a line has anything of a row: a game's id where it belongs, a field that begins with a digit, or a
+// begin reports whether a line looks like a row: a game id where it belongs, a field that begins with a digit, or a
 // draw that is not divided into fields.
 func (cols *columns) begin(line feed.Line, fields []string) bool {
 	if len(fields) == 0 {
@@ -83,20 +82,20 @@ func (cols *columns) begin(line feed.Line, fields []string) bool {
 		cols.game < len(fields) && models.ValidGameID(strings.Trim(fields[cols.game], "\" \t")) || cols.holdsDraw(line.Text)
 }
 
-// dateForm is how a date begins, in ISO's form or another.
+// dateForm matches the beginning of a date, in ISO form or another.
 var dateForm = regexp.MustCompile(`^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}`)
 
-// fewMore is how many words a row may have beyond its columns: a game's name of four words in place of its id.
+// fewMore is how many more words than columns a row may have: the game's name, of up to four words, may replace its id.
 const fewMore = 3
 
-// holdsDraw tells whether the words of a line are those of a draw: not many more than the columns, none of a sentence, and
-// three of a game's id, a date, a time of day and a number; or an id and a date alone.
+// holdsDraw reports whether the words of a line are those of a draw: not many more than the columns, none of a
+// sentence, and either three of game id, date, time of day and number, or a game id and a date alone.
 func (cols *columns) holdsDraw(line string) bool {
 	words := feed.Words(line)
 	if len(words) == 0 || len(words) > cols.all+fewMore || slices.ContainsFunc(words[1:], ofSentence) || !models.ValidGameID(words[0]) && ofSentence(words[0]) {
 		return false
 	}
-	id := models.ValidGameID(words[0]) && strings.ContainsAny(words[0], "-0123456789") // which other words do not have
+	id := models.ValidGameID(words[0]) && strings.ContainsAny(words[0], "-0123456789") // which other words lack
 	date := slices.ContainsFunc(words, dateForm.MatchString)
 	tod := slices.ContainsFunc(words, isTod)
 	number := slices.ContainsFunc(words, func(s string) bool { return len(s) > 1 && models.ValidNumber(s) })
@@ -106,16 +105,16 @@ func (cols *columns) holdsDraw(line string) bool {
 	return id && date && (tod || number) || number && tod && (id || date)
 }
 
-// ofSentence tells whether a word is none that the name of a game or a time of day has.
+// ofSentence reports whether a word cannot be part of the name of a game or a time of day.
 func ofSentence(word string) bool { return word[0] >= 'a' && word[0] <= 'z' && !isTod(word) }
 
-// isTod tells whether a word is a time of day, letter case aside.
+// isTod reports whether a word is a time of day, ignoring case.
 func isTod(word string) bool {
 	_, ok := models.ParseTod(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
 	return ok
 }
 
-// findAddons takes every further column for an add-on.
+// findAddons treats every further column as an add-on.
 func (cols *columns) findAddons(h *feed.Header) error {
 	if err := h.Distinct(); err != nil {
 		return err
@@ -125,7 +124,7 @@ func (cols *columns) findAddons(h *feed.Header) error {
 		case cols.game, cols.date, cols.tod, cols.number, cols.sequence:
 			continue
 		}
-		kept := strings.ToLower(name) // may have more bytes; what is exported is read again
+		kept := strings.ToLower(name) // may become longer; exports must be importable again
 		if !feed.ValidAddonName(kept) {
 			return models.Errorf(models.CodeInvalid,
 				"column %d of the header, %q, cannot name an add-on: give it a name of plain text, at most %d bytes in lower case, or remove it",
@@ -136,7 +135,7 @@ func (cols *columns) findAddons(h *feed.Header) error {
 	return nil
 }
 
-// read fills c from the fields of one whole row.
+// read fills c from the fields of one complete row.
 func (cols *columns) read(c *feed.Candidate, h *feed.Header, fields []string) {
 	c.GameCell = h.Cell(fields, cols.game)
 	c.GameID = strings.TrimSpace(c.GameCell.Value)

@@ -1,5 +1,5 @@
-// Package northcarolina parses the downloads of the North Carolina Education Lottery: CSV, every field quoted,
-// CRLF, a file a game, with a blank line and a disclaimer at the end.
+// Package northcarolina parses the downloads of the North Carolina Education Lottery: CSV, every field quoted, CRLF,
+// one file per game, with a blank line and a disclaimer at the end.
 package northcarolina
 
 import (
@@ -14,11 +14,11 @@ import (
 
 // Form is the feed "nc-lottery".
 //
-// The game is nc-pick-N, N being how many columns "Ball 1", "Ball 2", … the header has. Day/Eve is D or E; a
-// blank one is never inferred. DoubleDraw* D is the second honoured draw of its slot (sequence 2); blank, W
-// (Whiteball) and R (Redball) are the first. Fireball and GreenBall are add-ons, kept as published. A row has
-// exactly the header's fields; titles and disclaimers are skipped. A header may stand again, of the same game or of
-// another. Further columns are not read, and told of.
+// The game is nc-pick-N, where N is how many columns "Ball 1", "Ball 2", … the header has. Day/Eve is D or E; a blank
+// one is never inferred. DoubleDraw* D is the second honoured draw of its slot (sequence 2); blank, W (Whiteball) and R
+// (Redball) are the first. Fireball and GreenBall are add-ons, kept as published. A row has exactly the header's
+// fields; titles and disclaimers are skipped. Another header may follow, of the same game or another. Further columns
+// are not read, but reported.
 var Form = feed.Form{
 	Feed:     models.FeedNC,
 	Expected: `CSV with the header "Date","Day/Eve","Ball 1","Ball 2","Ball 3","Fireball" (as many balls as the game has)`,
@@ -26,7 +26,7 @@ var Form = feed.Form{
 	Parse:    parse,
 }
 
-// columns is where the header put what; the last three may be -1.
+// columns holds the indexes of the columns; the last three may be -1.
 type columns struct {
 	date, dayEve                    int
 	balls                           []int
@@ -62,7 +62,7 @@ func findColumns(h *feed.Header) (cols columns, ok bool) {
 		date: h.Column("date"), dayEve: h.Column("day/eve"),
 		fireball: h.Column("fireball"), greenBall: h.Column("greenball"), doubleDraw: h.Column("doubledraw"),
 	}
-	names := map[string]bool{} // of balls; one that stands twice is left to Distinct
+	names := map[string]bool{} // of balls; Distinct reports duplicates
 	for _, name := range h.Names {
 		if folded := feed.FoldName(name); strings.HasPrefix(folded, "ball") {
 			names[folded] = true
@@ -78,7 +78,7 @@ func findColumns(h *feed.Header) (cols columns, ok bool) {
 	return cols, min(cols.date, cols.dayEve) >= 0 && numbered > 0 && len(cols.balls) == numbered
 }
 
-// read fills c from the fields of one whole row.
+// read fills c from the fields of one complete row.
 func (cols *columns) read(c *feed.Candidate, h *feed.Header, fields []string) {
 	c.GameCell, c.GameID = feed.Cell{Value: cols.game}, cols.game
 

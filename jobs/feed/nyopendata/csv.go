@@ -6,13 +6,14 @@ import (
 	"lottery/jobs/feed"
 )
 
-// columns is where the header put one slot's fields; sum and booster may be -1.
+// columns holds the column indexes of one slot's fields; sum and booster may be -1.
 type columns struct {
 	slot                 slot
 	number, sum, booster int
 }
 
-// parseCSV reads the CSV export. A row that does not have the header's fields is one malformed candidate.
+// parseCSV reads the CSV export. A row with a different number of fields than the header becomes one malformed
+// candidate.
 func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	var c feed.Candidate
 	return f.ReadTable(r, &feed.Table{
@@ -46,7 +47,7 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 	}, yield)
 }
 
-// findColumns wants the number columns of all four slots: a renamed one must not lose its draws in silence.
+// findColumns requires the number columns of all four slots: a renamed one must not lose its draws silently.
 func findColumns(h *feed.Header) (cols []columns, ok bool) {
 	for _, s := range slots {
 		at := columns{slot: s, number: h.Column(s.column), sum: h.Column(s.column + "sum"), booster: h.Column(s.column + "booster")}

@@ -14,8 +14,8 @@ import (
 	"lottery/models"
 )
 
-// parseJSON reads a SODA answer: an array of records, streamed token by token. A record's line is that of its
-// opening brace. Text after a broken token cannot be trusted, so JSON that breaks off makes the file unusable.
+// parseJSON reads a SODA response: an array of records, streamed token by token. A record's line is that of its opening
+// brace. Text after a broken token cannot be trusted, so truncated JSON makes the file unusable.
 func parseJSON(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	in := &positions{r: r}
 	dec := json.NewDecoder(in)
@@ -67,7 +67,7 @@ func (p *jsonParser) document() error {
 	}
 }
 
-// refusal is the error for the object that Socrata sends instead of records.
+// refusal returns the error for the object that Socrata sends instead of records.
 func (p *jsonParser) refusal() error {
 	said, _, err := p.object()
 	if err != nil {
@@ -125,11 +125,11 @@ func (p *jsonParser) element() error {
 	return yieldRow(&p.c, line, raw(date, row), date, row, p.yield)
 }
 
-// systemPrefix begins the names of Socrata's own fields (:id, :updated_at), which are ignored on purpose.
+// systemPrefix begins the names of Socrata's own fields (:id, :updated_at), which are ignored deliberately.
 // https://dev.socrata.com/docs/system-fields.html
 const systemPrefix = ":"
 
-// knownKeys is the folded keys that are read.
+// knownKeys holds the folded keys that are read.
 var knownKeys = func() map[string]bool {
 	keys := map[string]bool{dateColumn: true}
 	for _, s := range slots {
@@ -138,11 +138,11 @@ var knownKeys = func() map[string]bool {
 	return keys
 }()
 
-// value is one value of a record as text.
+// value is one value of a record, as text.
 type value struct {
 	key   string // as published
 	text  string
-	fault string // set where it is no text, number or null
+	fault string // set if it is not a string, number or null
 }
 
 // The keys under which SODA publishes the columns, for reports.
@@ -152,8 +152,8 @@ var slotKeys = [len(slots)]string{"midday_daily", "evening_daily", "midday_win_4
 
 func (v value) cell(column string) feed.Cell { return feed.Cell{Column: column, Value: v.text} }
 
-// object reads the members that follow an opening brace, by folded key, and tells the first known key that stands twice.
-// null is blank.
+// object reads the members after an opening brace, by folded key; null becomes blank. twice is the first known key that
+// occurs twice, "" if none does.
 func (p *jsonParser) object() (members map[string]value, twice string, err error) {
 	members = make(map[string]value, 16)
 	for p.dec.More() {
@@ -189,7 +189,7 @@ func (p *jsonParser) object() (members map[string]value, twice string, err error
 	return members, twice, err
 }
 
-// skip reads on to the end of the array or object that token opens.
+// skip reads to the end of the array or object that token opens.
 func (p *jsonParser) skip(token json.Token) error {
 	for depth := 0; ; {
 		switch token {
@@ -208,7 +208,7 @@ func (p *jsonParser) skip(token json.Token) error {
 	}
 }
 
-// raw shows a record in a report as the fields that count.
+// raw returns the relevant fields of a record, for a report.
 func raw(date feed.Cell, row []cells) string {
 	fields := append(make([]string, 0, 1+len(row)), date.Value)
 	for _, at := range row {

@@ -2,8 +2,8 @@ package nyopendata
 
 import "io"
 
-// positions passes a text on and remembers where its lines end, so that an offset which the JSON decoder names
-// can be told as a line. It keeps only the line ends that the decoder has read but not yet asked about.
+// positions is a reader that remembers where lines end, so that an offset from the JSON decoder can be converted to a
+// line. It keeps only the line ends that were read but not yet passed by lineBefore.
 type positions struct {
 	r      io.Reader
 	offset int64   // bytes passed on
@@ -26,7 +26,7 @@ func (p *positions) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// lineBefore is the 1-based line of the byte before offset. Offsets must not fall from call to call.
+// lineBefore returns the 1-based line of the byte before offset. Offsets must not decrease from call to call.
 func (p *positions) lineBefore(offset int64) int {
 	passed := 0
 	for passed < len(p.ends) && p.ends[passed] < offset-1 {
@@ -37,7 +37,7 @@ func (p *positions) lineBefore(offset int64) int {
 	return p.line + 1
 }
 
-// count is how many lines were passed on.
+// count returns how many lines have been passed on.
 func (p *positions) count() int {
 	n := p.line + len(p.ends)
 	if p.open {

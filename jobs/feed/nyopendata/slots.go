@@ -17,12 +17,12 @@ import (
 
 // Form is the feed "ny-open-data".
 //
-// A row holds the four draws of one date, two games at two tods, each with an optional Sum and Booster (kept as
-// the add-on "booster"). A blank number, spaces included, is no draw; beside a given Sum it is a draw without
-// its digits (bad_digits). Leading zeros are lost in parts of the dataset, so that shorter numbers are to be
-// padded; the Sum, where given, guards against padding what was cut. Columns are found by name, in any order,
-// in the spelling of either form ("Midday Win 4 #", midday_win_4); Sum and Booster columns may be missing and
-// further columns and keys are not read, and told of. Dates are M/D/YYYY or the midnight timestamps of SODA.
+// A row holds the four draws of one date: two games at two times of day, each with an optional Sum and Booster (kept as
+// the add-on "booster"). A blank number, also one of spaces, is no draw; but next to a Sum it is a draw without its
+// digits (bad_digits). Parts of the dataset have lost leading zeros, so shorter numbers are padded; the Sum, if given,
+// guards against padding a number that was cut off. Columns are found by name, in any order and in the spelling of
+// either form ("Midday Win 4 #", midday_win_4). Sum and Booster columns may be missing; further columns and keys are
+// not read, but reported. Dates are M/D/YYYY or SODA's midnight timestamps.
 var Form = feed.Form{
 	Feed:     models.FeedNYOpenData,
 	Expected: "the dataset hsys-3def of data.ny.gov: CSV with the header Draw Date,Midday Daily #,Evening Daily #,Midday Win 4 #,Evening Win 4 #, or a JSON array of records",
@@ -41,7 +41,7 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 	return parseCSV(f, r, yield)
 }
 
-const dateColumn = "drawdate" // folded, as the columns below
+const dateColumn = "drawdate" // folded, like the columns below
 
 // slot is one of the four draws of a row.
 type slot struct {
@@ -57,16 +57,16 @@ var slots = [...]slot{
 	{"ny-win-4", models.Evening, "eveningwin4"},
 }
 
-// cells are a row's fields of one slot.
+// cells holds a row's fields for one slot.
 type cells struct {
 	slot                 slot
 	place                int // orders the slots of a row as published
 	number, sum, booster feed.Cell
-	fault                string    // why a field cannot be read; "" = all can
+	fault                string    // why a field cannot be read; "" = all fields can
 	faulty               feed.Cell // that field
 }
 
-// yieldRow hands out the draws of one row, in the order of place.
+// yieldRow yields the draws of one row, in the order of place.
 func yieldRow(c *feed.Candidate, line int, raw string, date feed.Cell, row []cells, yield func(*feed.Candidate) error) error {
 	slices.SortStableFunc(row, func(a, b cells) int { return cmp.Compare(a.place, b.place) })
 	for i := range row {

@@ -1,5 +1,5 @@
-// Package texas parses the winning numbers of the Texas Lottery: CSV without a header, a file a game and tod,
-// `Pick 3 Morning,M,D,YYYY,d1,d2,d3,sum,fireball`, where the last columns may be blank or absent.
+// Package texas parses the winning numbers of the Texas Lottery: CSV without a header, one file per game and time of
+// day, `Pick 3 Morning,M,D,YYYY,d1,d2,d3,sum,fireball`, where the last columns may be blank or absent.
 package texas
 
 import (
@@ -16,13 +16,15 @@ import (
 
 // Form is the feed "tx-lottery".
 //
-// The game is tx- and the words of the first field before the tod (Pick 3 Morning → tx-pick-3); the number in
-// them is how many balls follow the date. What stands behind the balls counts by its place: first the sum,
-// which is not checked, then the Fireball; anything further must be blank. A line is data if it has seven fields or more
-// or begins with the name of a game, and has a digit to begin a field with or the game's time of day; if it has five and
-// all but the first begin with a digit; or if its words, whatever separates them, are a draw's (holdsDraw). Every other
-// line is a title and skipped, and so is one of column names: one with Month, Day and Year in their place that begins with
-// no game's name. Rejections name columns by number.
+// The game is tx- and the words of the first field before the tod (Pick 3 Morning → tx-pick-3); the number in them is
+// how many balls follow the date. After the balls, position counts: first the sum, which is not checked, then the
+// Fireball; anything further must be blank.
+//
+// A line is data if it has seven or more fields, or begins with a game's name, and also has a field that begins with a
+// digit or names the game's time of day; if it has five fields, of which all but the first begin with a digit; or if
+// its words, whatever separates them, are those of a draw (holdsDraw). All other lines are titles and skipped, and so
+// is a line of column names: one that has Month, Day and Year in their places and does not begin with a game's name.
+// Rejections name columns by number.
 var Form = feed.Form{
 	Feed:     models.FeedTexas,
 	Expected: "lines such as Pick 3 Morning,9,30,2024,1,2,3,6,4",
@@ -32,16 +34,17 @@ var Form = feed.Form{
 
 const (
 	dateFields = 4 // the name, month, day, year
-	dataFields = 7 // a line with as many is data, whatever it begins with
+	dataFields = 7 // a line with this many is data, whatever it begins with
 )
 
-// knownGame is how the digit games' names begin: the game's own words, the count of its balls, and the rest.
+// knownGame matches the name of a digit game: the game's own words, the number of its balls, and the rest.
 var knownGame = regexp.MustCompile(`(?i)^\s*((?:pick|daily)\s*(\d{1,2}))(?:\s+(.*))?$`)
 
-// namedLine is a line that begins with the name of a game, whatever stands behind it: the rest of it, without the time of day.
+// namedLine matches a line that begins with a game's name, whatever follows; the submatch is the rest without the time
+// of day.
 var namedLine = regexp.MustCompile(`(?i)^\W*(?:pick|daily)\W*\d{1,2}\b(?:\W+(?:morning|day|evening|night)\b)?(.*)$`)
 
-// yearDate is a date with its whole year.
+// yearDate matches a date with a four-digit year.
 var yearDate = regexp.MustCompile(`^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}$`)
 
 func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
@@ -94,9 +97,9 @@ func looksLikeData(text string, fields []string, split bool) bool {
 	}
 }
 
-// holdsDraw tells whether a line that is not divided into fields has the words of a draw: behind the name of a game two
-// numbers or more, and fewer words that are none; or, where there is no name, five numbers or more and nothing else. A
-// title has a year, a date or two, or the time of a clock.
+// holdsDraw reports whether a line that is not divided into fields has the words of a draw: after a game's name, at
+// least two numbers and fewer words that are not; without a name, at least five numbers and nothing else. A title has a
+// year, one or two dates, or a clock time.
 func holdsDraw(text string) bool {
 	words, fewest := feed.Words(text), dateFields+1
 	m := namedLine.FindStringSubmatch(text)
@@ -117,8 +120,8 @@ func holdsDraw(text string) bool {
 	return numbers >= fewest && (others == 0 || m != nil && others < numbers)
 }
 
-// namesDate tells whether the fields of a date are the names of its columns: the files come without a header, but some
-// programs give them one.
+// namesDate reports whether the fields of a date are column names: the files come without a header, but some programs
+// add one.
 func namesDate(fields []string) bool {
 	return slices.EqualFunc(fields, []string{"month", "day", "year"}, func(field, name string) bool { return feed.FoldName(field) == name })
 }
@@ -127,7 +130,7 @@ func namesDate(fields []string) bool {
 func read(c *feed.Candidate, fields []string) {
 	game, tod, balls := splitName(fields[0])
 	known := balls > 0
-	if !known { // the importer will say that there is no such game; all further fields are then taken for balls
+	if !known { // the importer will reject the game as unknown; here all further fields count as balls
 		balls = max(0, len(fields)-dateFields)
 	}
 	if need := dateFields + balls; len(fields) < need {
@@ -152,7 +155,7 @@ func read(c *feed.Candidate, fields []string) {
 	}
 }
 
-// readRest reads what stands behind the balls: the sum, the Fireball, and nothing more.
+// readRest reads what follows the balls: the sum, the Fireball, and nothing more.
 func readRest(c *feed.Candidate, fields []string, sum int) {
 	for i := sum + 1; i < len(fields); i++ {
 		switch at := cell(fields, i); {
@@ -164,13 +167,13 @@ func readRest(c *feed.Candidate, fields []string, sum int) {
 	}
 }
 
-// cell is field i (from 0) under its column number (from 1).
+// cell returns field i (from 0) with its column number (from 1).
 func cell(fields []string, i int) feed.Cell {
 	return feed.Cell{Column: strconv.Itoa(i + 1), Value: fields[i]}
 }
 
-// splitName takes a first field apart: "Daily 4 Night" → tx-daily-4, Night, 4. tod is 0 where none or an
-// unknown one is named, balls is 0 where the game is no digit game known here.
+// splitName splits a first field: "Daily 4 Night" → tx-daily-4, Night, 4. tod is 0 if it is missing or unknown, balls
+// is 0 if the game is not a known digit game.
 func splitName(name string) (game string, tod models.Tod, balls int) {
 	if m := knownGame.FindStringSubmatch(name); m != nil {
 		tod, _ = models.ParseTod(strings.TrimSpace(m[3]))

@@ -16,16 +16,17 @@ import (
 
 // Form is the feed "va-lottery".
 //
-// The game is what the title "Results for Pick N" says: va-pick-N, from there to the next title. Above any
-// title it is told by how many digits more than half of the well-formed draws have, among the first 100 lines, or
-// hundreds of lines if the first do not tell: a damaged draw must not decide for all others, wherever it stands. A draw
-// of a number of digits that no game has is not well-formed. A Fireball belongs to the
-// draw before it. A line is data if it begins with a draw or a Fireball, which have then lost their date; if a segment after the
-// first reads `name: digits`; if the first may be a date in another form and one
-// after it is named Day, Night or Fireball; or if it begins with a digit and has any segment with a colon after the first.
-// Another line that begins with a digit is malformed, and every other line is a notice and skipped. Where something like a date stands after the first segment, two lines
-// have become one: from there on no segment is taken, since nobody knows whose date it has. Rejections name a draw by
-// its segment's name, and segments without a known name by their number.
+// A title "Results for Pick N" sets the game to va-pick-N until the next title. For draws above any title, the game is
+// the one whose number of digits more than half of the well-formed draws have, among the first 100 lines or, if those
+// do not decide it, further hundreds: one damaged draw, wherever it is, must not decide for all others. A draw with a
+// number of digits that no game has is not well-formed. A Fireball belongs to the draw before it.
+//
+// A line is data if its first segment is a draw or a Fireball, in which case its date is lost; if a later segment reads
+// `name: digits`; if the first may be a date in another form and a later one is named Day, Night or Fireball; or if the
+// line begins with a digit and any later segment has a colon. Any other line that begins with a digit is malformed; all
+// remaining lines are notices and skipped. Something like a date after the first segment means that two lines have
+// become one: from there on no segment is taken, since its date is uncertain. Rejections name a draw by its segment's
+// name, or by the segment's number if the name is unknown.
 var Form = feed.Form{
 	Feed:     models.FeedVirginia,
 	Expected: `the title "Results for Pick 3" (or 4) and lines such as 9/30/2024; Day: 0,3,4; Fireball: 5; Night: 2,8,4`,
@@ -35,7 +36,7 @@ var Form = feed.Form{
 
 const titlePrefix = "results for "
 
-// dateLike stands in dates, also damaged ones, and in nothing else of a line: a slash alone may be that of N/A.
+// dateLike matches dates, even damaged ones, and nothing else in a line: a slash alone may be that of N/A.
 var dateLike = regexp.MustCompile(`\d\s*/\s*\d`)
 
 // Virginia draws Pick 3, Pick 4 and Pick 5.
@@ -44,16 +45,16 @@ const (
 	mostDigits   = 5
 )
 
-// heldLines is how many lines are looked at before one is read, where no title tells the game.
+// heldLines is how many lines are examined at once before any is read, while no title names the game.
 const heldLines = 100
 
 type parser struct {
 	title string      // the title line in force; "" = none yet
-	game  string      // "" = not told yet
-	held  []feed.Line // those above any title that wait for the game to be told
+	game  string      // "" = not known yet
+	held  []feed.Line // lines above any title, waiting until the game is known
 	votes [mostDigits + 1]int
 	c     feed.Candidate
-	open  bool // c is filled and may still get its Fireball
+	open  bool // c is filled but may still get its Fireball
 	yield func(*feed.Candidate) error
 }
 
@@ -86,8 +87,8 @@ func (p *parser) line(line feed.Line) error {
 	return p.release()
 }
 
-// release lets the draws of the held lines tell the game, and reads those lines. Where no number of digits is that of
-// more than half of the draws, the game is still untold.
+// release lets the draws in the held lines decide the game, and reads those lines. If no number of digits has more than
+// half of the draws, the game stays unknown.
 func (p *parser) release() error {
 	held := p.held
 	p.held = nil
@@ -143,17 +144,17 @@ func (p *parser) read(line feed.Line) error {
 	}
 }
 
-// dateWords is a first segment that may be a date in another form, with a word before it at most: three numbers, or the
-// name of a month and two.
+// dateWords matches a first segment that may be a date in another form, after at most one word: three numbers, or the
+// name of a month and two numbers.
 var dateWords = regexp.MustCompile(`^\W*(?:\pL+\W+)?\d{1,4}\W+\d{1,2}\W+\d{1,4}\W*$|^\W*\pL{3,9}\W+\d{1,2}\W+\d{4}\W*$`)
 
-// isDraw tells whether a segment is a draw or a Fireball. Where it is the first, the line has lost its date.
+// isDraw reports whether a segment is a draw or a Fireball. If it is the first, the line has lost its date.
 func isDraw(segment string) bool {
 	name, value, named := strings.Cut(segment, ":")
 	return named && knownName(strings.TrimSpace(name)) && digitsOnly(value)
 }
 
-// hasDraws tells data from notices: see Form.
+// hasDraws distinguishes data from notices: see Form.
 func hasDraws(segments []string) bool {
 	dated, perhaps := feed.BeginsWithDigit(segments[0]), dateWords.MatchString(segments[0])
 	for _, s := range segments[1:] {
@@ -166,19 +167,19 @@ func hasDraws(segments []string) bool {
 	return false
 }
 
-// knownName tells whether a segment of that name is part of a draw, letter case aside.
+// knownName reports whether a segment with that name is part of a draw, ignoring case.
 func knownName(name string) bool {
 	return slices.ContainsFunc([]string{"Day", "Night", feed.Fireball}, func(known string) bool { return strings.EqualFold(name, known) })
 }
 
 const asciiDigits = "0123456789"
 
-// digitsOnly tells whether s is digits, commas and spaces, with a digit among them.
+// digitsOnly reports whether s is digits, commas and spaces, with at least one digit.
 func digitsOnly(s string) bool {
 	return strings.Trim(s, asciiDigits+", \t") == "" && strings.ContainsAny(s, asciiDigits)
 }
 
-// draws reads a line of data: a date and its draws, which are the segments from the given number on.
+// draws reads a line of data: a date and its draws, which are the segments from index from on.
 func (p *parser) draws(line feed.Line, date string, segments []string, from int) error {
 	melted := false
 	for i, segment := range segments {
@@ -233,13 +234,13 @@ func (p *parser) draw(line feed.Line, date, name feed.Cell, balls string) {
 	}
 	c.SetBalls(cells)
 	if c.Number == "" {
-		c.NumberCell.Value = balls // a segment is one field: all of it is what cannot be read
+		c.NumberCell.Value = balls // a segment is one field: all of it could not be read
 	}
 	c.GameCell, c.GameID, c.GameUntold = feed.Cell{Value: p.title}, p.game, p.game == ""
 	p.open = true
 }
 
-// fireball gives the open draw its Fireball.
+// fireball sets the Fireball of the open draw.
 func (p *parser) fireball(line feed.Line, cell feed.Cell) error {
 	if !p.open {
 		return p.malformed(line, cell, "a Fireball stands before any draw")
@@ -254,7 +255,7 @@ func (p *parser) fireball(line feed.Line, cell feed.Cell) error {
 	return nil
 }
 
-// close hands out the open draw.
+// close yields the open draw.
 func (p *parser) close() error {
 	if !p.open {
 		return nil
@@ -263,7 +264,7 @@ func (p *parser) close() error {
 	return p.yield(&p.c)
 }
 
-// malformed hands out the open draw and then a candidate that cannot be read.
+// malformed yields the open draw, and then a candidate that cannot be read.
 func (p *parser) malformed(line feed.Line, cell feed.Cell, detail string) error {
 	if err := p.close(); err != nil {
 		return err
