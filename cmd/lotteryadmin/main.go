@@ -9,25 +9,25 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-	_ "time/tzdata" // the games' time zones, where the machine has none
+	_ "time/tzdata" // the games' time zones, in case the machine has none
 
 	"lottery/admin"
 )
 
-// saidTwice is how long a signal after the first is taken for the same one: timeout(1), and whoever passes on what the
-// whole process group got, too, say it twice within moments.
+// saidTwice is how long after a signal another one counts as the same: timeout(1), and programs that forward a signal
+// which the whole process group received anyway, send it twice within moments.
 const saidTwice = time.Second
 
 func main() {
-	log.SetOutput(io.Discard) // what Go's HTTP client finds odd is no message for an operator: what failed is told as an error
+	log.SetOutput(io.Discard) // silences net/http's complaints: what failed is reported as an error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // by nohup
-		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that closes may say so twice: it is never undone
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // never undone: a closing terminal may send it twice
 	}
-	// A reader that goes away, as behind | head, ends what is printed, not the program: it has yet to note what it did. It is
-	// caught and not ignored, since programs that this one starts would ignore it, too.
+	// A reader that goes away, as in `| head`, ends the output, not the program, which has yet to record what it did.
+	// SIGPIPE is caught, not ignored, because programs started from here would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	context.AfterFunc(ctx, func() { time.AfterFunc(saidTwice, stop) }) // a later Ctrl-C ends the program at once
+	context.AfterFunc(ctx, func() { time.AfterFunc(saidTwice, stop) }) // a later Ctrl-C ends the program immediately
 	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// balancer is a proxy in front of several servers, set up as docs/operations.md tells: round robin, /readyz asked now
-// and then, and the next server when one refuses the connection.
+// balancer is a proxy in front of several servers, set up as docs/operations.md says: round robin, a /readyz check now
+// and then, and the next server if one refuses the connection.
 type balancer struct {
 	base  string
 	nodes []*upstream
@@ -30,10 +30,10 @@ type upstream struct {
 	ready atomic.Bool
 }
 
-// fromBalancer marks an answer that no server gave.
+// fromBalancer marks a response that no server gave.
 const fromBalancer = "X-From-Balancer"
 
-// healthEvery is how often the balancer asks for /readyz; a drain delay must be longer.
+// healthEvery is how often the balancer checks /readyz; a drain delay must be longer.
 const healthEvery = 100 * time.Millisecond
 
 func newBalancer(t testing.TB, bases ...string) *balancer {
@@ -103,7 +103,7 @@ func (n *upstream) check(ctx context.Context) {
 	n.ready.Store(err == nil && res.StatusCode == http.StatusOK)
 }
 
-// RoundTrip asks the servers in turn until one takes the connection: first those that are ready.
+// RoundTrip tries the servers in turn, those that are ready first, until one accepts the connection.
 func (b *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	first := b.next.Add(1)
 	var err error

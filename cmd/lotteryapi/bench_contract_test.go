@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// demand is something that section 10 of the contract asks for.
+// demand is one demand of section 10 of the contract.
 type demand int
 
 const (
@@ -26,7 +26,7 @@ const (
 	demands
 )
 
-// asked is the demands' words. The last two are cases that one may read into two of the others.
+// asked holds the demands' wording. The last two are cases that may be read into two of the others.
 var asked = [demands]string{
 	demandRecent:      "ten-draw recent, by coding and connections: ≥ 0.8 of bare",
 	demandSQL:         "ten-draw recent, by connections: ≥ 10 × SQL",
@@ -43,19 +43,19 @@ var asked = [demands]string{
 	demandAllAccounts: "all 100,000 accounts ask by turns (decision 0030)",
 }
 
-// shown is what the tables showed of each demand.
+// shown is what the tables showed about each demand.
 var shown [demands]struct {
 	texts []string
 	fails bool
 }
 
-// shows notes what a table showed of d, and whether that is what is asked for.
+// shows records what a table showed about d, and whether d is met.
 func shows(d demand, ok bool, format string, args ...any) {
 	s := &shown[d]
 	s.texts, s.fails = append(s.texts, fmt.Sprintf(format, args...)), s.fails || !ok
 }
 
-// printContract prints the table of what section 10 asks for, of those demands that something was shown of.
+// printContract prints the table of section 10's demands about which anything was shown.
 func printContract() {
 	t := newTable("Section 10 of the contract, by the tables above: medians", "asked for", "shown", "holds")
 	for d, s := range shown {
@@ -78,7 +78,7 @@ func (n *named) add(name string, figure float64) {
 
 func (n *named) lowest() float64 { return slices.Min(n.figures) }
 
-// String is the lowest, whose that is, and the highest.
+// String returns the lowest, whose that is, and the highest.
 func (n *named) String() string {
 	low := n.lowest()
 	return fmt.Sprintf("%.2f (%s) … %.2f", low, n.names[slices.Index(n.figures, low)], slices.Max(n.figures))

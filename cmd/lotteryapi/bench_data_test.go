@@ -39,7 +39,7 @@ var benchGames = []benchGame{
 	{"bench-pick-5", 5, 60_000},
 }
 
-// tenGames is so many draws spread over ten games, for the tables about the size of the data.
+// tenGames returns the given number of draws spread over ten games, for the tables about data size.
 func tenGames(draws int) (games []benchGame) {
 	for i := range 10 {
 		games = append(games, benchGame{fmt.Sprintf("bench-%d", i), 3 + i%2, draws / 10})
@@ -71,7 +71,8 @@ func writeDraws(b *testing.B, games ...benchGame) string {
 	return path
 }
 
-// fill imports games into the empty database at url. It gives a key that will not run out, and what the import took.
+// fill imports games into the empty database at url. It returns a key that will not run out, and how long the import
+// took.
 func fill(b *testing.B, url string, games ...benchGame) (key string, took time.Duration) {
 	b.Helper()
 	addGames(b, url, games...)
@@ -92,7 +93,7 @@ func addGames(b *testing.B, url string, games ...benchGame) {
 	}
 }
 
-// command is lotteryadmin on the database at url.
+// command runs lotteryadmin on the database at url.
 func command(b *testing.B, url string, args ...string) {
 	b.Helper()
 	if out, code := admin(b, url, args...); code != 0 {
@@ -100,7 +101,7 @@ func command(b *testing.B, url string, args ...string) {
 	}
 }
 
-// openGORM is the database as an application without the product's index would open it.
+// openGORM returns the database as an application without the product's index would open it.
 func openGORM(url string) (*gorm.DB, error) {
 	dialector := postgres.Open(url)
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
@@ -119,7 +120,7 @@ func openGORM(url string) (*gorm.DB, error) {
 	return db, nil
 }
 
-// inEach does work in each of the databases, at once.
+// inEach does work in all the databases concurrently.
 func inEach(b *testing.B, work func(db *gorm.DB) error, urls ...string) {
 	b.Helper()
 	done := make(chan error)
@@ -145,7 +146,7 @@ func inOne(url string, work func(db *gorm.DB) error) error {
 	return errors.Join(work(db.WithContext(context.Background())), pool.Close())
 }
 
-// fillAccounts makes n Pro accounts, the same in each database and there in one transaction, and gives their keys.
+// fillAccounts makes n Pro accounts, the same in each database and in one transaction there, and returns their keys.
 func fillAccounts(b *testing.B, n int, urls ...string) []string {
 	b.Helper()
 	keys := make([]string, n)

@@ -10,15 +10,15 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// hotspot is one line of what a profile is spent on: all samples that have one of the functions in their stack, and none
-// of those of the lines before. A function is named from the beginning of its name.
+// hotspot is one line of a profile's table: all samples with one of the functions in their stack, except those counted
+// by an earlier line. A function is given by the beginning of its name.
 type hotspot struct {
 	what      string
 	functions []string
 	done      string // about it
 }
 
-// cpuHotspots is where the processor's time goes. What the runtime does for all comes first.
+// cpuHotspots lists where processor time goes. The runtime's own work, done for all, comes first.
 var cpuHotspots = []hotspot{
 	{"the kernel: write on sockets", []string{"internal/poll.(*FD).Write"}, "one write an answer, where net/http makes two of more than 4 KB; many connections are written to in turn (decision 0025)"},
 	{"the kernel: read on sockets", []string{"internal/poll.(*FD).Read"}, "one read a request, as with bare"},
@@ -41,7 +41,7 @@ var cpuHotspots = []hotspot{
 	{"net/http and Gin: the rest", []string{"net/http.", "github.com/gin-gonic/gin."}, "as with bare"},
 }
 
-// allocationHotspots is who allocates.
+// allocationHotspots lists who allocates.
 var allocationHotspots = []hotspot{
 	{"net/http: header cloned", []string{"net/http.Header.Clone"}, "as with bare"},
 	{"request id, and the first of our headers", []string{"lottery/api.(*Handler).routes.RequestID"}, "a client's own id is used as it is"},
@@ -55,10 +55,10 @@ var allocationHotspots = []hotspot{
 	{"net/http: request, its header, URL, context", []string{"net/http.(*conn).serve"}, "as with bare"},
 }
 
-// hotspotSeconds is how long the program is watched.
+// hotspotSeconds is how long the program is profiled.
 const hotspotSeconds = 5
 
-// hotspots is where processor and memory of ten-draw recent go, as the program itself tells under load.
+// hotspots prints where processor time and memory of ten-draw recent go, from the program's own profiles under load.
 func (s *bench) hotspots(b *testing.B) {
 	cpu, memory := make(chan []byte, 1), make(chan []byte, 1)
 	go func() { cpu <- s.product.pprof(b, fmt.Sprintf("profile?seconds=%d", hotspotSeconds)) }()
@@ -69,7 +69,8 @@ func (s *bench) hotspots(b *testing.B) {
 	printHotspots(b, "allocated bytes", <-memory, "alloc_space", allocationHotspots, 1, requests, "bytes")
 }
 
-// printHotspots prints one of a profile's values by what it was spent on, most first. A unit is so many of the profile's.
+// printHotspots prints one of a profile's values by hotspot, largest first. One printed unit is `unit` of the
+// profile's.
 func printHotspots(b *testing.B, of string, data []byte, value string, known []hotspot, unit, requests float64, unitName string) {
 	b.Helper()
 	p, err := profile.ParseData(data)
@@ -98,7 +99,7 @@ func printHotspots(b *testing.B, of string, data []byte, value string, known []h
 	t.print()
 }
 
-// whose is the first of known that has a function of the sample's stack; the last, if there is none.
+// whose returns the index of the first of known with a function in the sample's stack, or the last one.
 func whose(sample *profile.Sample, known []hotspot) int {
 	for i, h := range known {
 		for _, location := range sample.Location {

@@ -14,14 +14,14 @@ import (
 const (
 	// importDraws is how many new draws are imported while requests run.
 	importDraws = 100_000
-	// importRounds is how often that is done: an import is over in a second or two, which is a short time to measure.
+	// importRounds is how often that is done: an import takes only a second or two, which is short to measure.
 	importRounds = 3
-	// steadyRate is requests a second of the steady load: a few percent of what the server can do, so that the
-	// importing process, which wants a core for itself, and the load find room beside it on two cores.
+	// steadyRate is the steady load in requests a second: a few percent of what the server can do, so that it and the
+	// importing process, which wants a core for itself, fit on two cores.
 	steadyRate = 1000
 )
 
-// imports is the table of what running requests feel of an import and of the swap that follows.
+// imports prints the table of how an import, and the swap after it, affects running requests.
 func (s *bench) imports(b *testing.B) {
 	t := newTable(fmt.Sprintf("Import of %d new draws while requests run: ten-draw recent; ms. Steady: %d requests/s, each timed from the moment that it was due. Saturating: wrk, %d connections. Medians of %d imports.",
 		importDraws, steadyRate, benchConnections, importRounds),
@@ -53,7 +53,7 @@ func (s *bench) imports(b *testing.B) {
 	t.print()
 }
 
-// newDraws gives work that imports draws of a new game and waits until they are served; what the import takes is added
+// newDraws returns work that imports draws of a new game and waits until they are served; it adds the import's duration
 // to took.
 func (s *bench) newDraws(b *testing.B, url, base, key, id string, took *[]float64) (work func()) {
 	b.Helper()
@@ -68,7 +68,7 @@ func (s *bench) newDraws(b *testing.B, url, base, key, id string, took *[]float6
 	}
 }
 
-// felt is what requests took in one round, in milliseconds.
+// felt holds the latencies of one round, in milliseconds.
 type felt struct {
 	p50, p99, longest float64
 	failed            int
@@ -93,7 +93,7 @@ func (f feelings) failed() (n int) {
 	return n
 }
 
-// String is the medians of p50 and p99, and the longest of all.
+// String returns the medians of p50 and p99, and the longest of all.
 func (f feelings) String() string {
 	return fmt.Sprintf("%.2g/%.2g/%.0f", median(f.each(func(f felt) float64 { return f.p50 })), f.p99(), slices.Max(f.each(func(f felt) float64 { return f.longest })))
 }
@@ -113,8 +113,8 @@ func answers(url, key string) bool {
 	return err == nil && res.StatusCode == http.StatusOK
 }
 
-// steady asks steadyRate times a second while work runs. A request that had to wait for the one before it counts
-// from when it was due: a server that stalls cannot hide how many it kept waiting.
+// steady sends steadyRate requests a second while work runs. A request that had to wait for the one before it is timed
+// from when it was due: a stalling server cannot hide how many requests it kept waiting.
 func steady(b *testing.B, base, key string, work func()) felt {
 	b.Helper()
 	const clients = 20
@@ -152,7 +152,8 @@ func steady(b *testing.B, base, key string, work func()) felt {
 	return felt{p50: all[len(all)/2], p99: all[len(all)*99/100], longest: all[len(all)-1], failed: failed}
 }
 
-// saturate loads the server with wrk while work runs, in rounds of 2 s, and gives the worst round's p99. A failed request ends the benchmark.
+// saturate loads the server with wrk while work runs, in rounds of 2 s, and returns the worst round's p99. A failed
+// request ends the benchmark.
 func saturate(b *testing.B, base, key string, work func()) felt {
 	b.Helper()
 	var worst series

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// needWrk skips a benchmark that has nothing to load servers with.
+// needWrk skips a benchmark if wrk, which makes the load, is missing.
 func needWrk(b *testing.B) {
 	b.Helper()
 	if _, err := exec.LookPath("wrk"); err != nil {
@@ -26,7 +26,7 @@ func needWrk(b *testing.B) {
 	}
 }
 
-// fetch is one answer to key, in the coding that is named, or in none.
+// fetch returns one response to key, in the given content coding, "" = none.
 func fetch(t testing.TB, base, uri, key, coding string) captured {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, base+uri, nil)
@@ -77,7 +77,7 @@ func startYardstick(b *testing.B, kind, url string, answers ...captured) (base s
 	return base
 }
 
-// startOps is start with the operator's listener, where the process tells of itself.
+// startOps is start with the operator's listener, where the process reports about itself.
 func startOps(b *testing.B, url string) *process {
 	b.Helper()
 	return start(b, b.TempDir(), serveArgs(url, "--ops-listen", "127.0.0.1:0")...)
@@ -85,7 +85,7 @@ func startOps(b *testing.B, url string) *process {
 
 var opsAddr = regexp.MustCompile(`"operator's listener","addr":"([^"]+)"`)
 
-// pprof is what the process tells of itself under /debug/pprof/; nothing if it does not, which fails the benchmark.
+// pprof returns what the process reports under /debug/pprof/; if it does not, the benchmark fails.
 func (p *process) pprof(b *testing.B, of string) []byte {
 	b.Helper()
 	addr := opsAddr.FindStringSubmatch(p.stderr.String())
@@ -121,7 +121,7 @@ func (p *process) spending(b *testing.B) spending {
 	return spending{cpu: cpu, gc: time.Duration(fraction * float64(counted) * float64(runtime.NumCPU()))}
 }
 
-// said is one of the numbers of runtime.MemStats, as a profile lists them.
+// said returns one of the numbers of runtime.MemStats, as a profile lists them.
 func said(text []byte, name string) float64 {
 	_, after, _ := bytes.Cut(text, []byte("# "+name+" = "))
 	line, _, _ := bytes.Cut(after, []byte("\n"))
@@ -146,14 +146,14 @@ func (p *process) clocks(b *testing.B) (cpu, uptime time.Duration) {
 	return cpu, time.Duration(now*float64(time.Second)) - time.Duration(number([]byte(field[19])))*tick
 }
 
-// gcShare is how much of the CPU time since before went to garbage collection, in percent.
+// gcShare returns how much of the CPU time since before went to garbage collection, in percent.
 func (p *process) gcShare(b *testing.B, before spending) float64 {
 	b.Helper()
 	after := p.spending(b)
 	return 100 * float64(after.gc-before.gc) / float64(after.cpu-before.cpu)
 }
 
-// resident is the process's resident memory now and at its highest, in MiB.
+// resident returns the process's resident memory now and at its highest, in MiB.
 func (p *process) resident(b *testing.B) (now, peak int) {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))

@@ -11,8 +11,8 @@ import (
 const (
 	// manyAccounts is how many accounts take turns in the second half of the table.
 	manyAccounts = 10_000
-	// manyWarm is seconds of load before each round with many accounts: blocks go home while another server is
-	// measured, and an account has one again after its fifth request, which comes within two seconds.
+	// manyWarm is the seconds of load before each round with many accounts: nodes return blocks while another server is
+	// measured, and an account gets one again after its fifth request, which comes within two seconds.
 	manyWarm = 3
 )
 
@@ -60,7 +60,7 @@ func (s *bench) quota(b *testing.B) {
 	t.print()
 }
 
-// turnsOf is one request for each key.
+// turnsOf returns one request per key.
 func turnsOf(path string, keys ...string) []string {
 	out := make([]string, len(keys))
 	for i, key := range keys {

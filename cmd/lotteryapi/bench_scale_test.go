@@ -209,7 +209,7 @@ func longLists(b *testing.B, s server) {
 // randomRequest is a request about draws of the days from first on.
 type randomRequest func(rng *rand.Rand, first models.Date) string
 
-// randomRequests is more requests of key than any round makes.
+// randomRequests returns more requests of key than any round makes.
 func randomRequests(key string, days int, random randomRequest) []string {
 	rng := rand.New(rand.NewPCG(7, 7))
 	out := make([]string, 20_000)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// table is printed as Markdown, in columns that a terminal lines up, so that docs/performance.md holds what was printed.
+// table prints as Markdown whose columns line up in a terminal, so that docs/performance.md can hold it as printed.
 type table struct {
 	title string
 	rows  [][]string
@@ -41,14 +41,14 @@ func (t *table) print() {
 	fmt.Fprintln(os.Stdout)
 }
 
-// spread is a median with the lowest and the highest.
+// spread formats a median with the lowest and the highest.
 func spread(format string, values []float64) string {
 	return fmt.Sprintf(format+" ("+format+"…"+format+")", median(values), slices.Min(values), slices.Max(values))
 }
 
 func rate(s series) string { return fmt.Sprintf("%.0f", median(s.rates())) }
 
-// tails is the median p50 and p99 in milliseconds.
+// tails returns the median p50 and p99 in milliseconds.
 func tails(s series) string { return fmt.Sprintf("%.2g/%.2g", s.p50(), s.p99()) }
 
 func holds(ok bool) string {

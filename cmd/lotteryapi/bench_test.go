@@ -56,7 +56,7 @@ var endpointPaths = []string{
 	"/v1/draws/by-pair?game=bench-pick-4&pair=12&limit=1000",
 }
 
-// What section 10 of the contract asks for.
+// What section 10 of the contract demands.
 const (
 	recentOfBare     = 0.8
 	recentPerRequest = 10
@@ -79,8 +79,8 @@ const (
 	sqlRound    = 450 * time.Millisecond
 )
 
-// answerRows is every path with few and many connections, plain and compressed, and then other codings, forms and
-// more digits. Plain answers stand beside SQL, which compresses nothing.
+// answerRows returns every path with few and many connections, plain and compressed, and then other codings, forms and
+// more digits. Only plain answers have an SQL yardstick, which compresses nothing.
 func answerRows() (rows []answerRow) {
 	for _, path := range endpointPaths {
 		for _, coding := range []string{"", "gzip"} {
@@ -164,21 +164,21 @@ func (l *answerRow) of(name, base, key string) traffic {
 	return traffic{name: name, base: base, path: l.path, key: key, coding: l.coding, conns: l.conns, brief: answerRound}
 }
 
-// beside measures a row's product and bare in some rounds more.
+// beside measures a row's product and bare for some more rounds.
 func (s *bench) beside(b *testing.B, m *measuredRow, bare string, rounds int) {
 	got := measure(b, rounds, m.of("product", s.product.base, s.key), m.of("bare", bare, s.key))
 	m.product, m.bare = append(m.product, got[0]...), append(m.bare, got[1]...)
 }
 
 const (
-	// settleTime is how long rows are measured once more in all.
+	// settleTime is how long rows are measured again in all.
 	settleTime = 10 * time.Second
-	// farApart is how many times the lowest of a row's ratios the highest is where that is done.
+	// farApart is the ratio of a row's highest to its lowest ratio above which it is measured again.
 	farApart = 1.25
 )
 
-// settle measures those rows once more whose rounds stand on both sides of what is asked for, and then those whose rounds
-// lie apart most, whatever their median: where the machine did something else in one of two rounds, both are not worth much.
+// settle measures again the rows whose rounds are on both sides of what is demanded, and then those whose rounds differ
+// most, whatever their median: if the machine did something else in one of two rounds, neither is worth much.
 func (s *bench) settle(b *testing.B, rows []measuredRow, bare string) {
 	until := time.Now().Add(settleTime)
 	worst := make([]*measuredRow, len(rows))
@@ -201,15 +201,15 @@ func (s *bench) settle(b *testing.B, rows []measuredRow, bare string) {
 
 func (m *measuredRow) ofBare() []float64 { return ratios(m.product, m.bare) }
 
-// apart is how many times the lowest of a row's ratios the highest is.
+// apart returns the highest of a row's ratios divided by the lowest.
 func (m *measuredRow) apart() float64 { return slices.Max(m.ofBare()) / slices.Min(m.ofBare()) }
 
-// undecided tells whether some rounds have what is asked for, and some have not.
+// undecided reports whether some rounds meet the demand and some do not.
 func (m *measuredRow) undecided() bool {
 	return slices.Min(m.ofBare()) < m.least() && slices.Max(m.ofBare()) >= m.least()
 }
 
-// least is what section 10 of the contract asks for.
+// least returns what section 10 of the contract demands.
 func (m *measuredRow) least() float64 {
 	if strings.HasPrefix(m.path, recentPath) && m.size < 10_000 {
 		return recentOfBare
@@ -217,7 +217,7 @@ func (m *measuredRow) least() float64 {
 	return otherOfBare
 }
 
-// timesSQL is how many times the rate of SQL on the quicker database the product has; 0 = SQL ended no answer.
+// timesSQL returns the product's rate divided by that of SQL on the quicker database; 0 = SQL completed no response.
 func (m *measuredRow) timesSQL() float64 {
 	most := max(median(m.onSQL[0].rates()), median(m.onSQL[1].rates()))
 	if most == 0 {
@@ -226,7 +226,8 @@ func (m *measuredRow) timesSQL() float64 {
 	return median(m.product.rates()) / most
 }
 
-// judge notes what the row shows of section 10 of the contract: of ten-draw recent by itself, of others for all of them.
+// judge records what the row shows about section 10 of the contract: ten-draw recent by itself, the others for all of
+// them.
 func (m *measuredRow) judge(plain, compressed *named) {
 	ofBare, name := median(m.ofBare()), fmt.Sprintf("%s, %d connections", m.path, m.conns)
 	switch {
@@ -242,7 +243,7 @@ func (m *measuredRow) judge(plain, compressed *named) {
 	}
 }
 
-// cells is the row as it is printed, and whether it has what section 10 of the contract asks for.
+// cells returns the row as printed, and whether it meets section 10 of the contract.
 func (m *measuredRow) cells() []string {
 	ok := median(m.ofBare()) >= m.least()
 	bySQL := []string{"", "", "", "", ""}

@@ -103,8 +103,8 @@ func wrk(b *testing.B, l traffic) figures {
 	return figures{rate: number(rate[1]), p50: milliseconds(latency[0]), p99: milliseconds(latency[1]), longest: milliseconds(longest)}
 }
 
-// run runs wrk for the length of a round, and gives what it prints. It knows whole seconds only; when it is interrupted,
-// it tells what it has.
+// run runs wrk for the length of a round and returns its output. wrk accepts only whole seconds; when interrupted, it
+// prints what it has.
 func (l *traffic) run(cmd *exec.Cmd) ([]byte, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
@@ -118,11 +118,11 @@ func (l *traffic) run(cmd *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// longestLeft is how long is waited for what a load leaves behind.
+// longestLeft is how long to wait for the work that a load leaves behind.
 const longestLeft = time.Second
 
-// awaitIdle waits until this machine has little to do: the answers that wrk did not wait for are still being made when it
-// ends, and would disturb whoever is measured next. Where the system does not tell how busy it is, nothing is waited for.
+// awaitIdle waits until this machine is nearly idle: responses that wrk did not wait for are still being made when it
+// ends, and would disturb the next measurement. If the system does not tell how busy it is, awaitIdle does not wait.
 func awaitIdle() {
 	const window, busyAtMost = 50 * time.Millisecond, 0.15
 	for until := time.Now().Add(longestLeft); time.Now().Before(until); {
@@ -135,8 +135,8 @@ func awaitIdle() {
 	}
 }
 
-// processorTicks is how long the processors have had nothing to do, and have been this machine's, in ticks (proc(5),
-// /proc/stat).
+// processorTicks returns how long the processors have been idle, and the time that they have had in all, in ticks
+// (proc(5), /proc/stat).
 func processorTicks() (idle, all float64) {
 	text, _ := os.ReadFile("/proc/stat")
 	line, _, _ := bytes.Cut(text, []byte("\n"))
@@ -153,7 +153,7 @@ func processorTicks() (idle, all float64) {
 	return idle, all
 }
 
-// turns is a wrk script: requests take turns in the lines of the file that $MIX names.
+// turns is a wrk script: requests are taken in turn from the lines of the file that $MIX names.
 const turns = `
 local requests = {}
 function init()

@@ -10,8 +10,9 @@ import (
 	"lottery/models/store"
 )
 
-// newBilling is billing as configured; nil if nothing is sold. That there is a webhook secret, without which it believes
-// no event, configs.Load has seen to. now is Stripe's time; nil = this machine's. transport reaches Stripe; nil = as usual.
+// newBilling returns billing as configured; nil if nothing is sold. configs.Load has made sure that there is a webhook
+// secret, without which billing accepts no event. now is Stripe's clock; nil = this machine's. transport reaches
+// Stripe; nil = the default.
 func newBilling(cfg *configs.Config, st *store.Store, now func() time.Time, transport http.RoundTripper, log *slog.Logger) *billing.Service {
 	if !cfg.Stripe.On() {
 		return nil
@@ -21,7 +22,7 @@ func newBilling(cfg *configs.Config, st *store.Store, now func() time.Time, tran
 	})
 }
 
-// withWebhook gives Stripe's events to billing, and everything else to next.
+// withWebhook routes Stripe's events to billing and everything else to next.
 func (n *node) withWebhook(next http.Handler) http.Handler {
 	if n.billing == nil {
 		return next

@@ -20,7 +20,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// shop is what sells: Stripe's stand-in, a database, and servers behind one public address.
+// shop is everything that sells: Stripe's stand-in, a database, and servers behind one public URL.
 type shop struct {
 	t      *testing.T
 	stripe *sandbox.Sandbox
@@ -34,7 +34,7 @@ type shop struct {
 
 const customerEmail = "ada@example.com"
 
-// newShop runs n servers on the database at address that sell.
+// newShop runs n servers that sell, on the database at address.
 func newShop(t *testing.T, address string, n int) *shop {
 	t.Helper()
 	s := &shop{t: t, url: address, dir: t.TempDir(), client: http.Client{Timeout: 10 * time.Second}}
@@ -127,7 +127,7 @@ func (s *shop) pay(session string) {
 	}
 }
 
-// answer is what one server says to a request that counts.
+// answer is a server's response to a counted request.
 type answer struct{ status, limit, remaining int }
 
 func (s *shop) ask(p *process, key string) answer {
@@ -150,7 +150,7 @@ func (s *shop) ask(p *process, key string) answer {
 	return answer{res.StatusCode, limit, remaining}
 }
 
-// within waits for something, and says so if it took longer than two seconds.
+// within waits for something, and fails if it took longer than two seconds.
 func (s *shop) within(what string, ok func() bool) {
 	s.t.Helper()
 	began := time.Now()
@@ -160,7 +160,7 @@ func (s *shop) within(what string, ok func() bool) {
 	}
 }
 
-// inbox is the events that came.
+// inbox returns the events that arrived.
 func (s *shop) inbox() (list []struct {
 	ID, Type, State string
 	Attempts        int
@@ -262,7 +262,7 @@ func TestFault31ReconcileOfARunningServer(t *testing.T) {
 		s.admin(nil, "billing", "sync", "--all")
 		s.within("Pro", func() bool { return s.ask(s.nodes[0], key).limit == 10_000 })
 
-		// And the other way: it ended, and nobody said so.
+		// And the other way round: it ended, and no event said so.
 		if err := s.stripe.Cancel(s.stripe.Subscriptions("")[0].ID); err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestFault41UpgradeAtTheLimit(t *testing.T) {
 				if got.status != http.StatusOK {
 					return false
 				}
-				// What another server holds in advance counts as used: exact for the first, then at most.
+				// What another server holds in advance counts as used: exact at first, then an upper bound.
 				served++
 				if got.limit != 10_000 || got.remaining > 10_000-served || served == 101 && got.remaining != 9_899 {
 					s.t.Errorf("request %d of the day: %+v", served, got)

@@ -18,7 +18,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// chromium is a browser of the test's own, without any state; the test is skipped where there is none.
+// chromium returns a fresh browser for this test alone; it skips the test if there is none.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -98,7 +98,7 @@ func saying(text string) string {
 	return `(//*[self::a or self::button][contains(normalize-space(.), "` + text + `")])[1]`
 }
 
-// follow does something and waits until another page is there.
+// follow does something and waits until another page has loaded.
 func (b *tab) follow(what string, actions ...chromedp.Action) {
 	b.t.Helper()
 	b.do(what, append([]chromedp.Action{chromedp.Evaluate("window.before = true", nil)}, actions...)...)
@@ -143,7 +143,7 @@ func (b *tab) says(text string) {
 	}
 }
 
-// body is all text of the page. It is asked for again while a page is replaced by the next.
+// body returns the page's text. It retries while the page is being replaced by the next.
 func (b *tab) body() string {
 	b.t.Helper()
 	var text string
@@ -163,7 +163,7 @@ func (b *tab) body() string {
 
 func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// until opens an address again and again until the page says text.
+// until reloads a URL until the page says text.
 func (b *tab) until(address, text string) {
 	b.t.Helper()
 	waitUntil(b.t, address+" to say "+text, func() bool {
@@ -184,7 +184,7 @@ func (b *tab) withoutScripts() {
 	b.do("turn scripts off", emulation.SetScriptExecutionDisabled(true))
 }
 
-// signUp goes from the start page to the first key, as a person would, and gives the key.
+// signUp goes from the start page to the first key, as a person would, and returns the key.
 func (b *tab) signUp(base, email string) string {
 	b.t.Helper()
 	b.open(base + "/")
@@ -211,7 +211,7 @@ func (b *tab) followMail(base string) {
 	b.pressAt("main form button")
 }
 
-// call asks the API with a key: the status, and the day's limit and rest.
+// call sends an API request with a key and returns the status, the day's limit and what is left of it.
 func call(t *testing.T, base, key string) (status int, limit, left string) {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodGet, base+"/v1/draws/recent?game=sample-pick-3&count=1", nil)
@@ -227,7 +227,7 @@ func call(t *testing.T, base, key string) (status int, limit, left string) {
 	return res.StatusCode, res.Header.Get("X-RateLimit-Limit"), res.Header.Get("X-RateLimit-Remaining")
 }
 
-// stripeOf is the address of the demo's stand-in for Stripe.
+// stripeOf returns the address of the demo's stand-in for Stripe.
 func stripeOf(t *testing.T, p *process) string {
 	t.Helper()
 	for field := range strings.FieldsSeq(p.stdout.String()) {
@@ -239,14 +239,14 @@ func stripeOf(t *testing.T, p *process) string {
 	return ""
 }
 
-// sessionsOf is the checkout sessions of the stand-in for Stripe, by status.
+// sessionsOf returns the checkout sessions of the stand-in for Stripe, by status.
 func sessionsOf(t *testing.T, stripe string) map[string]int {
 	t.Helper()
 	sessions, _ := stateOf(t, stripe)
 	return sessions
 }
 
-// subscriptionsOf is the subscriptions of the stand-in for Stripe, by status.
+// subscriptionsOf returns the subscriptions of the stand-in for Stripe, by status.
 func subscriptionsOf(t *testing.T, stripe string) map[string]int {
 	t.Helper()
 	_, subscriptions := stateOf(t, stripe)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// judge holds what the servers say when all is well again against what they told their clients before.
+// judge compares what the servers say once all is well again with what they told their clients before.
 func (w *chaos) judge() {
 	w.t.Helper()
 	if !w.importNext() {
@@ -19,7 +19,7 @@ func (w *chaos) judge() {
 	w.judgeKeys()
 }
 
-// converge: every server answers the newest draws, knows the plan that was set last, and is ready.
+// converge: every server serves the newest draws, knows the plan that was set last, and is ready.
 func (w *chaos) converge() {
 	w.t.Helper()
 	newest, changing := w.imported.Load(), w.account("changing")
@@ -67,7 +67,7 @@ func (w *chaos) judgeCount(a *chaosAccount) {
 	}
 }
 
-// judgeKeys: keys that lotteryadmin said it made work everywhere, and those that it revoked nowhere.
+// judgeKeys: keys that lotteryadmin made work on every server, keys that it revoked on none.
 func (w *chaos) judgeKeys() {
 	w.t.Helper()
 	for _, a := range w.accounts {

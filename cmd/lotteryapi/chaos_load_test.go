@@ -22,11 +22,11 @@ const (
 	chaosGame  = "chaos-pick-5"
 	chaosDays  = 100 // of 2020, with two draws each
 	chaosDraws = 2 * chaosDays
-	// keyGrace is how long after its revocation a key may still work, on a machine that is busy: 2 s are promised.
+	// keyGrace is how long a revoked key may still work on a busy machine; the promise is 2 s.
 	keyGrace = 10 * time.Second
 )
 
-// chaosAccount is one customer, and what it was told.
+// chaosAccount is one customer, and what the servers told it.
 type chaosAccount struct {
 	email  string
 	limit  int64
@@ -70,7 +70,7 @@ func (w *chaos) account(name string) *chaosAccount {
 	return w.accounts[i]
 }
 
-// chaosLoad counts answers.
+// chaosLoad counts responses.
 type chaosLoad struct {
 	mu     sync.Mutex
 	status map[int]int
@@ -122,7 +122,7 @@ func (w *chaos) startLoad() (stop func()) {
 	}
 }
 
-// request sends one, and judges its answer.
+// request sends one request and checks its response.
 func (w *chaos) request() {
 	a := w.accounts[rand.IntN(len(w.accounts))]
 	if a.strict {
@@ -181,7 +181,7 @@ var chaosPaths = []string{
 	"/v1/games",
 }
 
-// look judges an answer: all of it must be of one version of the draws, and of one that somebody began to import.
+// look checks a response: all of it must be of one version of the draws, one whose import has begun.
 func (w *chaos) look(path string, body []byte) {
 	var answer struct {
 		Draws []struct {
@@ -226,7 +226,7 @@ func (w *chaos) look(path string, body []byte) {
 	w.noteAge(version)
 }
 
-// chaosNumber is a draw of version k: the version, and which of the day's draws it is.
+// chaosNumber returns a draw of version k, which encodes the version and which of the day's draws it is.
 func chaosNumber(k, day int, tod string) string {
 	i := 2 * day
 	if tod == "Evening" {
@@ -235,7 +235,7 @@ func chaosNumber(k, day int, tod string) string {
 	return fmt.Sprintf("%03d%02d", k, i%100)
 }
 
-// noteAge keeps the longest that an old version was answered while the database could be read.
+// noteAge records the longest time that an old version was served while the database was readable.
 func (w *chaos) noteAge(version int64) {
 	w.mu.Lock()
 	next, ok := w.importedAt[version+1]
@@ -246,7 +246,7 @@ func (w *chaos) noteAge(version int64) {
 	}
 }
 
-// importNext imports draws that correct all that are held.
+// importNext imports corrections of all stored draws.
 func (w *chaos) importNext() (done bool) {
 	k := int(w.attempted.Add(1))
 	var b strings.Builder
@@ -311,7 +311,7 @@ func (w *chaos) changePlan() {
 	w.plan = plan
 }
 
-// at asks one server, past the balancer.
+// at sends a request to one server, bypassing the balancer.
 func (w *chaos) at(host, path, key string) (*http.Response, []byte) {
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, "http://"+host+path, nil)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"lottery/jobs/feed"
 )
 
-// Containers whose root is read-only have a temporary folder into which the largest feed goes, with room beside it: no
-// feed can be fetched without one.
+// Containers with a read-only root need a temporary folder with room for the largest feed and more: without it no feed
+// can be fetched.
 func TestComposeHasRoomForFeeds(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../compose.yaml")
@@ -45,8 +45,8 @@ func TestComposeHasRoomForFeeds(t *testing.T) {
 	}
 }
 
-// A later `docker compose up` without the name that the nodes were started with must not start them with another: links in
-// mails and Stripe's events would go there.
+// A later `docker compose up` without the domain that the nodes were started with must not start them with another one:
+// links in mails and Stripe's events would go there.
 func TestComposeWantsItsDomain(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../compose.yaml")

@@ -24,7 +24,7 @@ import (
 	"lottery/web/mail"
 )
 
-// demoAccounts is who the demo's keys belong to.
+// demoAccounts are the accounts that the demo's keys belong to.
 var demoAccounts = []struct {
 	plan  models.Plan
 	email string
@@ -33,8 +33,8 @@ var demoAccounts = []struct {
 	{models.PlanPro, "pro@demo.example"},
 }
 
-// demoOptions is where the demo's options come from: its own values, and LOTTERY_LISTEN, since another program may have
-// the usual port. Nothing else of the environment is read, which may be a real server's.
+// demoOptions returns where the demo's options come from: its own values, and LOTTERY_LISTEN, in case another program
+// has the usual port. Nothing else in the environment is read: it may be meant for a real server.
 func demoOptions(c *cli.Context, getenv func(string) string) configs.Source {
 	src := configs.Source{
 		Flags: map[string]string{
@@ -86,7 +86,7 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout io.
 	})
 }
 
-// welcome tells whoever started the demo what there is to open and to try.
+// welcome prints what there is to open and to try.
 func welcome(w io.Writer, base, stripeURL, keysFile string, ready *readyDemo) {
 	fmt.Fprintf(w, `
   Lottery draws API, demo: three made-up games, ten years of draws, two accounts.
@@ -109,7 +109,7 @@ func welcome(w io.Writer, base, stripeURL, keysFile string, ready *readyDemo) {
 		base, base, stripeURL, keysFile)
 }
 
-// settled names a free port where listen leaves it open (port 0): links in mails and payments lead back here.
+// settled replaces port 0 in listen with a free port: links in mails and payments need to lead back here.
 func settled(ctx context.Context, listen string) (string, error) {
 	if !strings.HasSuffix(listen, ":0") {
 		return listen, nil
@@ -121,7 +121,7 @@ func settled(ctx context.Context, listen string) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// demoURL is how a person on this machine reaches listen.
+// demoURL returns the URL by which a person on this machine reaches listen.
 func demoURL(listen string) (*url.URL, error) {
 	_, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -130,11 +130,11 @@ func demoURL(listen string) (*url.URL, error) {
 	return url.Parse("http://localhost:" + port)
 }
 
-// readyDemo is what a demo that is ready prints.
+// readyDemo is what the demo prints once it is ready.
 type readyDemo struct {
 	keys map[models.Plan]string
-	try  models.Plan // whose key the line to paste has
-	why  string      // why it is not Free's
+	try  models.Plan // the plan whose key the line to paste has
+	why  string      // why that is not Free
 }
 
 // prepareDemo makes the demo's database and accounts, or brings those of an earlier start up to date.
@@ -144,7 +144,7 @@ func prepareDemo(ctx context.Context, cfg configs.Config, folder string) (readyD
 	if err != nil {
 		return d, err
 	}
-	defer st.Close() //nolint:errcheck // everything is committed; there is nobody to tell
+	defer st.Close() //nolint:errcheck // everything is committed
 	if err := claimDemo(ctx, st, folder); err != nil {
 		return d, err
 	}
@@ -168,7 +168,7 @@ func prepareDemo(ctx context.Context, cfg configs.Config, folder string) (readyD
 	return d, err
 }
 
-// claimDemo marks an empty database as the demo's, and refuses one that somebody else made.
+// claimDemo marks an empty database as the demo's, and refuses one that belongs to something else.
 func claimDemo(ctx context.Context, st *store.Store, folder string) error {
 	isDemo, err := st.IsDemo(ctx)
 	if err != nil || isDemo {
@@ -184,7 +184,7 @@ func claimDemo(ctx context.Context, st *store.Store, folder string) error {
 	return st.MarkDemo(ctx)
 }
 
-// demoKeys is the keys that file holds, as long as they still work; new ones take the place of those that do not.
+// demoKeys returns the keys in file, as long as they work; it replaces those that do not.
 func demoKeys(ctx context.Context, st *store.Store, plans models.Plans, file string) (map[models.Plan]string, error) {
 	kept, err := readDemoKeys(file)
 	if err != nil {
@@ -212,7 +212,7 @@ func works(ctx context.Context, st *store.Store, key, email string) bool {
 		k.Account.Email != nil && *k.Account.Email == email
 }
 
-// newDemoKey makes a key for a demo account, whose earlier keys nobody can know any more.
+// newDemoKey makes a key for a demo account whose earlier keys are lost.
 func newDemoKey(ctx context.Context, st *store.Store, plans models.Plans, plan models.Plan, email string) (string, error) {
 	if account, err := st.Account(ctx, email); err == nil {
 		old, err := st.Keys(ctx, account.ID)
@@ -233,12 +233,12 @@ func newDemoKey(ctx context.Context, st *store.Store, plans models.Plans, plan m
 			}
 		}
 	}
-	var grant *models.Plan // Free needs none
+	var grant *models.Plan // Free needs no grant
 	if plan != models.PlanFree {
 		grant = &plan
 	}
-	// Whoever tried the dashboard may have made all keys that the plan has, in place of the demo's: it must start all
-	// the same, since there is no page to revoke one on while it does not run.
+	// Somebody who tried the dashboard may have made all keys that the plan allows. The demo must still start: while it
+	// does not run, there is no page on which to revoke one.
 	roomy := models.Plans{}
 	for name, terms := range plans {
 		terms.MaxKeys = math.MaxInt
@@ -253,7 +253,7 @@ func newDemoKey(ctx context.Context, st *store.Store, plans models.Plans, plan m
 
 const demoKeyName = "demo"
 
-// readDemoKeys reads lines of a plan and a key. What it cannot read counts as no key.
+// readDemoKeys reads lines of a plan and a key. It skips what it cannot read.
 func readDemoKeys(file string) (map[models.Plan]string, error) {
 	keys := map[models.Plan]string{}
 	text, err := os.ReadFile(file)
@@ -271,7 +271,7 @@ func readDemoKeys(file string) (map[models.Plan]string, error) {
 	return keys, nil
 }
 
-// writeDemoKeys writes the keys so that only this user can read them, and whole or not at all.
+// writeDemoKeys writes the keys atomically, readable for this user only.
 func writeDemoKeys(file string, keys map[models.Plan]string) error {
 	var b strings.Builder
 	for _, a := range demoAccounts {

@@ -23,8 +23,8 @@ type demoStripe struct {
 	url     string
 }
 
-// startDemoStripe serves the stand-in, makes there what selling needs, and connects cfg to it. What was paid in an
-// earlier demo is kept in folder.
+// startDemoStripe serves the stand-in, sets up there what selling needs, and points cfg at it. folder keeps what was
+// paid in earlier demos.
 func startDemoStripe(ctx context.Context, cfg *configs.Config, folder string) (*demoStripe, error) {
 	listener, err := besides(ctx, cfg.Listen)
 	if err != nil {
@@ -46,13 +46,13 @@ func startDemoStripe(ctx context.Context, cfg *configs.Config, folder string) (*
 	return d, nil
 }
 
-// setup is what an operator does with `lotteryadmin billing setup`; it gives the webhook's secret.
+// setup does what an operator does with `lotteryadmin billing setup`; it returns the webhook's secrets.
 func (d *demoStripe) setup(ctx context.Context, cfg *configs.Config) ([]string, error) {
 	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{})
 	if err != nil {
 		return nil, err
 	}
-	defer st.Close() //nolint:errcheck // everything is committed; there is nobody to tell
+	defer st.Close() //nolint:errcheck // everything is committed
 	service := billing.New(billing.Options{Store: st, Stripe: cfg.Stripe, PublicURL: cfg.PublicURL.String(), StripeNow: d.sandbox.Now})
 	done, err := service.Setup(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (d *demoStripe) setup(ctx context.Context, cfg *configs.Config) ([]string, 
 		return []string{done.WebhookSecret}, nil
 	}
 	for _, step := range done.Steps {
-		if step.Thing == "webhook" { // made by an earlier demo, whose secret was told then
+		if step.Thing == "webhook" { // made by an earlier demo; its secret was shown only then
 			secret, err := d.sandbox.RollSecret(step.ID, 0)
 			return []string{secret}, err
 		}
@@ -74,11 +74,11 @@ func (d *demoStripe) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	_ = d.server.Shutdown(ctx)
-	_ = d.sandbox.Close(ctx) // writes what was paid
+	_ = d.sandbox.Close(ctx) // saves what was paid
 }
 
-// besides listens on the loopback port after that of listen, so that addresses stay the same over restarts; on any
-// free one if it is taken.
+// besides listens on the loopback port after listen's, so that URLs stay the same across restarts; if that is taken, on
+// any free one.
 func besides(ctx context.Context, listen string) (net.Listener, error) {
 	_, port, err := net.SplitHostPort(listen)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 var curlLine = regexp.MustCompile(`(?m)^ +(curl .*)$`)
 
-// The first start and every later one print the same keys and a curl line that works when pasted.
+// The first start and every later one print the same keys, and a curl line that works when pasted.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("demo-keys: %v %v", info, err)
 	}
 
-	// A lost file of keys, and a key that was revoked: new keys take their place.
+	// New keys replace a lost file of keys, and a revoked key.
 	if err := os.Remove(filepath.Join(dir, "data", "demo-keys")); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func demoReady(t *testing.T, p *process) *process {
 	return p
 }
 
-// Where another program has the usual port, LOTTERY_LISTEN names another for `make run` too; nothing else that the
+// If another program has the usual port, LOTTERY_LISTEN names another, for `make run` too. Nothing else that the
 // environment may hold for a real server reaches the demo.
 func TestDemoListensWhereItIsTold(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,8 @@ func TestDemoListensWhereItIsTold(t *testing.T) {
 	}
 }
 
-// Who made all keys that Free has and revoked the demo's could not start it any more, and without it not revoke one.
+// The demo starts even if somebody made all keys that Free allows and revoked the demo's: otherwise there would be no
+// page to revoke one on.
 func TestDemoStartsWithoutAPlaceForItsKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -131,7 +132,7 @@ func TestDemoStartsWithoutAPlaceForItsKey(t *testing.T) {
 	}
 }
 
-// The line to paste works at a start too that follows a day of trying the limit.
+// The printed curl line works even if an earlier start used up Free's requests for the day.
 func TestDemoCurlLineWhenFreeHasUsedItsDay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

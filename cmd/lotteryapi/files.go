@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// openFiles is how many files and connections this process may have open at once; 0 = as many as it likes.
+// openFiles returns how many files and connections this process may have open at once; 0 = no limit.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {

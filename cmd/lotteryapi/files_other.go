@@ -2,5 +2,5 @@
 
 package main
 
-// openFiles is how many files and connections this process may have open at once; 0 = it is not known.
+// openFiles returns how many files and connections this process may have open at once; 0 = unknown.
 func openFiles() int { return 0 }

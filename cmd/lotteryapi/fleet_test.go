@@ -100,7 +100,8 @@ func (f *fleet) ask(t testing.TB, key string, n, concurrent int) map[int]int {
 	return got
 }
 
-// fill sends requests until total of the account's day are served; more may come meanwhile, as blocks come home.
+// fill sends requests until total of the account's day are served; there may be more to serve meanwhile, as nodes
+// return blocks.
 func (f *fleet) fill(t testing.TB, key string, served, total int) int {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -113,7 +114,7 @@ func (f *fleet) fill(t testing.TB, key string, served, total int) int {
 	return served + f.ask(t, key, 300, 16)[http.StatusOK]
 }
 
-// awayFromMidnight waits for the new day if the present one is about to end.
+// awayFromMidnight waits for the new day if the current one is about to end.
 func awayFromMidnight(t testing.TB) {
 	t.Helper()
 	now := time.Now().UTC()
@@ -122,7 +123,7 @@ func awayFromMidnight(t testing.TB) {
 	}
 }
 
-// usedToday is what the database's counter of the only account with email says.
+// usedToday returns what the database's counter of the only account with email says.
 func usedToday(t *testing.T, url, email string) int {
 	t.Helper()
 	var used int
@@ -139,7 +140,7 @@ func usedToday(t *testing.T, url, email string) int {
 	return used
 }
 
-// setPlan changes an account and tells when that was done.
+// setPlan changes an account and returns when that was done.
 func setPlan(t *testing.T, url string, args ...string) time.Time {
 	t.Helper()
 	if out, code := admin(t, url, append([]string{"accounts"}, args...)...); code != 0 {
@@ -148,7 +149,7 @@ func setPlan(t *testing.T, url string, args ...string) time.Time {
 	return time.Now()
 }
 
-// eachCounters runs test with the arguments of servers on PostgreSQL, that count there and in Redis.
+// eachCounters runs test with the arguments of servers on PostgreSQL, once counting there and once in Redis.
 func eachCounters(t *testing.T, test func(t *testing.T, url string, args []string, redis bool)) {
 	t.Helper()
 	t.Run("postgres", func(t *testing.T) {

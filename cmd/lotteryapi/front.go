@@ -14,17 +14,17 @@ import (
 	"lottery/models"
 )
 
-// The public server's own limits. Answers are made in memory, so a slow request is a slow client.
+// Limits of the public server. Responses are made in memory, so a slow request means a slow client.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 15 * time.Second // of a whole request: bodies are forms and events of a few kilobytes
-	writeTimeout      = 30 * time.Second // until an answer has been taken
+	writeTimeout      = 30 * time.Second // until the client has read the response
 	idleTimeout       = 120 * time.Second
-	// serverHeaderBytes is above middleware.MaxHeaderBytes: up to here the refusal is problem+json.
+	// serverHeaderBytes is larger than middleware.MaxHeaderBytes: up to here the refusal is problem+json.
 	serverHeaderBytes = 64 << 10
 )
 
-// server is the public listener's server.
+// server returns the server of the public listener.
 func (n *node) server() (*http.Server, error) {
 	handler := api.New(api.Deps{
 		Catalog: &n.live, Keys: n.keys, Store: n.store, Quota: n.quota, Usage: n.usage, Warnings: n.warn,
@@ -48,8 +48,8 @@ func (n *node) server() (*http.Server, error) {
 	}, nil
 }
 
-// ready tells why this node should get no traffic. The schema was brought up to date, or found to be, before the node
-// began to listen.
+// ready returns why this node should get no traffic, or nil. It need not check the schema: that was brought up to date,
+// or found to be, before the node began to listen.
 func (n *node) ready() error {
 	switch {
 	case n.drained.Load():
@@ -61,7 +61,7 @@ func (n *node) ready() error {
 	}
 }
 
-// pageRoutes is the labels of the pages. Those of pageFolders are also the labels of all that is below them.
+// pageRoutes holds the metric labels of the pages. Those in pageFolders also label everything below them.
 var (
 	pageRoutes = []string{
 		"/", "/pricing", "/explore", "/status", "/terms", "/privacy", "/docs", "/llms.txt", "/robots.txt", "/sitemap.xml", "/static", "/favicon.ico",
@@ -70,14 +70,14 @@ var (
 	pageFolders = []string{"/explore", "/docs", "/static", "/sign-in", "/dashboard", "/dev"}
 )
 
-// knowPages makes the counters of what is not the API.
+// knowPages creates the counters of everything that is not the API.
 func (n *node) knowPages() {
 	for _, route := range append(slices.Clone(pageRoutes), billing.WebhookPath) {
 		n.traffic.Know(route, route)
 	}
 }
 
-// pageRoute is the label of a page. What is no page is "other".
+// pageRoute returns the metric label of a page; "other" for anything that is not a page.
 func pageRoute(r *http.Request) string {
 	if slices.Contains(pageRoutes, r.URL.Path) {
 		return r.URL.Path

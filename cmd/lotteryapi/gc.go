@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// gcStride is how much may be allocated between two garbage collections. Go's own rule, as much as is alive,
-	// would collect the few megabytes of a small catalog dozens of times a second.
+	// gcStride is how much may be allocated between two garbage collections. Go's default, as much as is live, would
+	// collect the few megabytes of a small catalog dozens of times a second.
 	gcStride = 32 << 20
-	// gcEvery is how often the pace is set anew: what is alive changes with the catalog and the active accounts, by up to
-	// 10 MB a second.
+	// gcEvery is how often the pace is adjusted: the live heap changes with the catalog and the active accounts, by up
+	// to 10 MB a second.
 	gcEvery = time.Second
 )
 
-// paceGC lets the heap grow by gcStride between two collections, until ctx ends. An operator who sets GOGC is obeyed.
+// paceGC lets the heap grow by gcStride between two collections, until ctx ends. It leaves GOGC alone if the operator
+// set it.
 func paceGC(ctx context.Context) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -39,8 +40,8 @@ func paceGC(ctx context.Context) {
 	}
 }
 
-// gcPercent is the heap's growth in percent of live bytes that makes gcStride, or a quarter of what is alive, or as much
-// as a collection has to look through, which is what it costs: accounts are, draws are not.
+// gcPercent returns the GOGC value that allows the largest of three amounts: gcStride, a quarter of the live heap, and
+// the bytes that a collection scans, which are what it costs. Accounts are scanned, draws are not.
 func gcPercent(live, scanned uint64) int {
 	const least, most = 25, 800
 	return int(min(max(max(gcStride, scanned)*100/max(live, 1), least), most))

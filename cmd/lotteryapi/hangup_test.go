@@ -16,8 +16,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// hearHangups lets programs hear that their terminal closes where the tests themselves run under nohup: what ignores that
-// signal is inherited, and what waits for it is not.
+// hearHangups makes the programs receive SIGHUP even if the tests themselves run under nohup: an ignored signal is
+// inherited, a handled one is not.
 func hearHangups(t *testing.T) {
 	t.Helper()
 	heard := make(chan os.Signal, 1)
@@ -25,13 +25,14 @@ func hearHangups(t *testing.T) {
 	t.Cleanup(func() { signal.Stop(heard) })
 }
 
-// underNohup is a program that was told to outlive its terminal.
+// underNohup returns a command that is told to outlive its terminal.
 func underNohup(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	return exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$0" "$@"`, binary(t, name)}, args...)...)
 }
 
-// A server whose terminal closes ends as on SIGTERM: what it held in advance is home. Shells say it after the terminal did.
+// A server whose terminal closes shuts down as on SIGTERM and returns what it held in advance. Shells send a second
+// SIGHUP after the terminal's.
 func TestServerWhoseTerminalCloses(t *testing.T) {
 	t.Parallel()
 	hearHangups(t)
@@ -61,8 +62,8 @@ func TestServerWhoseTerminalCloses(t *testing.T) {
 	}
 }
 
-// A server that is told to stop twice within moments, as timeout(1) does, ends as if it were told once. Told again later,
-// it ends at once, whatever is in flight.
+// A server that is told to stop twice within moments, as by timeout(1), stops as if told once. Told again later, it
+// ends immediately, whatever is in flight.
 func TestStopIsSaidTwice(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -92,7 +93,7 @@ func TestStopIsSaidTwice(t *testing.T) {
 	}
 }
 
-// So does a command of lotteryadmin whose terminal closes, which takes nothing of its import.
+// A lotteryadmin command whose terminal closes stops as well, and none of its import is kept.
 func TestCommandWhoseTerminalCloses(t *testing.T) {
 	t.Parallel()
 	hearHangups(t)
@@ -130,8 +131,8 @@ func TestCommandWhoseTerminalCloses(t *testing.T) {
 	}
 }
 
-// A command whose result nobody reads, as behind | head, has done what it does: its entry in the audit log is not missing,
-// and a key that nobody has seen is told of.
+// A command whose output nobody reads, as in `| head`, still finishes its work: its audit entry is written, and it
+// reports a key that nobody has seen.
 func TestCommandWhoseReaderIsGone(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -171,7 +172,7 @@ func TestCommandWhoseReaderIsGone(t *testing.T) {
 	}
 }
 
-// A server whose log nobody reads any more goes on, and ends as it should.
+// A server whose log reader is gone goes on, and stops cleanly.
 func TestServerWhoseLogReaderIsGone(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

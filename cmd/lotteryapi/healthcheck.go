@@ -12,15 +12,15 @@ import (
 // healthTimeout is longer than a live server ever takes.
 const healthTimeout = 3 * time.Second
 
-// healthcheck asks the server on this machine that listens on address. It is for supervisors of containers, which
-// have neither shell nor curl. path is /healthz or /readyz.
+// healthcheck asks the server that listens on address on this machine. It is for supervisors of containers, which
+// contain neither a shell nor curl. path is /healthz or /readyz.
 func healthcheck(ctx context.Context, address, path string, stdout io.Writer) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return err // configuration was checked
+		return err // cannot happen: configs checked it
 	}
 	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
-		host = "localhost" // it listens everywhere
+		host = "localhost" // it listens on all addresses
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
@@ -33,7 +33,7 @@ func healthcheck(ctx context.Context, address, path string, stdout io.Writer) er
 	if err != nil {
 		return fmt.Errorf("the server on %s does not respond: %w", address, rootError(err))
 	}
-	defer res.Body.Close() //nolint:errcheck // a few bytes, read to the end
+	defer res.Body.Close() //nolint:errcheck // a few bytes, fully read
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 	if err != nil {
 		return fmt.Errorf("the server on %s broke off its response: %w", address, err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// healthcheck says what a container's supervisor has to know, by its exit code.
+// healthcheck's exit code tells a container's supervisor what it needs to know.
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
 	ask := func(address string, more ...string) (code int, said string) {

@@ -7,7 +7,7 @@ import (
 	"lottery/jobs"
 )
 
-// runJobs runs what the servers do by themselves, one node at a time, until ctx ends.
+// runJobs runs the servers' own jobs, each on one node at a time, until ctx ends.
 func (n *node) runJobs(ctx context.Context) {
 	list := jobs.All(jobs.Deps{
 		Store: n.store, Billing: n.billing, Feeds: n.cfg.Feeds, Contact: n.cfg.PublicURL.String(), Mail: n.outbox != nil, Log: n.log,

@@ -13,7 +13,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// lottery is a publisher whose answers take for ever, so that whoever syncs is at it until it dies.
+// lottery is a publisher whose responses never end, so that a node that syncs is busy until it dies.
 type lottery struct {
 	url   string
 	asked atomic.Int64 // requests that came
@@ -39,7 +39,7 @@ func newLottery(t *testing.T) *lottery {
 	return l
 }
 
-// args sync from l, once a year: only what was never run, or was cut off, is run in a test.
+// args returns the arguments to sync from l, once a year: in a test, only a job that never ran, or was cut off, runs.
 func (l *lottery) args(url string) []string {
 	return serveArgs(url, "--feeds-sync", "0 0 1 1 *", "--feeds-allow-private", "true", "--feeds-ny-open-data-url", l.url+"/ny",
 		"--feeds-tx-lottery-url", l.url+"/tx", "--feeds-nc-lottery-url", l.url, "--feeds-va-lottery-url", l.url+"/va")
@@ -70,8 +70,8 @@ func jobIs(t *testing.T, url, name string) listedJob {
 	return listedJob{}
 }
 
-// Of two servers one runs a job. When it is killed in the midst, the other one takes over; when that one is stopped,
-// whoever comes next does at once. At no moment two are at it.
+// Of two servers, one runs a job. When it is killed, the other takes over; when that one is stopped, the next takes
+// over at once. Never do two run it at the same time.
 func TestJobsOfKilledServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a killed server's lock to run out")
@@ -124,7 +124,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 	})
 }
 
-// What jobs do is told to Prometheus, and what others did too.
+// Prometheus sees what jobs do, also those that other nodes ran.
 func TestJobMetrics(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -150,7 +150,7 @@ func TestJobMetrics(t *testing.T) {
 	}
 }
 
-// opsListening is the address of the operator's listener that a log says.
+// opsListening returns the address of the operator's listener that a log says.
 func opsListening(log string) string {
 	for line := range strings.Lines(log) {
 		var said struct{ Msg, Addr string }

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The entire way of a customer, in a real browser: from the start page to a paid key, and back to Free.
+// A customer's whole journey, in a real browser: from the start page to a paid key, and back to Free.
 func TestJourney(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -83,7 +83,7 @@ func TestJourney(t *testing.T) {
 	}
 }
 
-// Somebody who is signed out and wants Pro is led through signing in straight to checkout.
+// Somebody who is signed out and wants Pro is led through sign-in straight to checkout.
 func TestUpgradeSignedOut(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -104,7 +104,7 @@ func TestUpgradeSignedOut(t *testing.T) {
 	}
 }
 
-// A tab that is closed before checkout leads back, a double click, the back button, two tabs.
+// Detours on the way to checkout: a tab closed before the return, a double click, the back button, two tabs.
 func TestCheckoutAstray(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -134,7 +134,7 @@ func TestCheckoutAstray(t *testing.T) {
 	first.press("Go back without paying")
 	first.says("Usage")
 
-	// Paid in a tab that goes away before it comes back: the webhook tells.
+	// Pay in a tab that is closed before it returns: the webhook grants Pro.
 	paid, err := http.Post(stripe+"/_sandbox/pay", "application/json", strings.NewReader(`{"session": "`+path.Base(checkout)+`", "card": "ok"}`))
 	if err != nil || paid.StatusCode != http.StatusOK {
 		t.Fatalf("pay: %v %v", paid, err)
@@ -152,7 +152,7 @@ func TestCheckoutAstray(t *testing.T) {
 	}
 }
 
-// A program that checks mail opens the link before the person does; and a link works once.
+// A mail scanner opens the link before the person does; and a link works only once.
 func TestLinkScannedFirst(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)

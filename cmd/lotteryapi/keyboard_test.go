@@ -11,14 +11,14 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// focused is what has the keyboard's focus: its words, its name, and whether one sees that it has it.
+// focused is the element with the keyboard's focus: its text, its name, and whether the focus is visible.
 type focused struct {
 	Text, Name string
 	Seen       bool
 }
 
-// seeFocus tells about the focused element. One sees the focus if it has an outline or a shadow, and the page has
-// scrolled to where it is, which takes a moment.
+// seeFocus describes the focused element. The focus is visible if the element has an outline or a shadow, and the page
+// has scrolled to it, which takes a moment.
 const seeFocus = `(async () => {
 	const e = document.activeElement, s = getComputedStyle(e)
 	const drawn = (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 1) || s.boxShadow !== "none"
@@ -34,7 +34,7 @@ const seeFocus = `(async () => {
 	}
 })()`
 
-// tabTo presses the tab key until what has the focus satisfies is; every stop on the way must be seen.
+// tabTo presses the tab key until the focused element satisfies is; the focus must be visible at every stop.
 func (b *tab) tabTo(what string, is func(focused) bool) {
 	b.t.Helper()
 	var stops []string
@@ -67,8 +67,8 @@ func (b *tab) enter() {
 	b.follow("press enter", chromedp.KeyEvent(kb.Enter))
 }
 
-// Tab, letters and enter are enough: from the start page to a key, to a second one, and to Pro. One always sees where
-// one is.
+// Tab, letters and enter are enough to get from the start page to a key, to a second one, and to Pro. The focus is
+// always visible.
 func TestKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -115,7 +115,7 @@ func TestKeyboardAlone(t *testing.T) {
 	b.says("Sandbox: no real money")
 }
 
-// A link that is older than a quarter of an hour does nothing, and leads to a new one.
+// A link older than a quarter of an hour does nothing, and leads to a new one.
 func TestLinkExpired(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)

@@ -24,7 +24,7 @@ const (
 	killCorrects = 500  // of which correct those of the file before
 )
 
-// An import that is killed at any moment leaves the database as before or as after, and a rerun completes it.
+// An import killed at any moment leaves the database as before or as after it, and a rerun completes it.
 func TestKilledImports(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -90,8 +90,8 @@ func count(t *testing.T, db *sql.DB) held {
 	return h
 }
 
-// alone waits until PostgreSQL has noticed that the killed process is gone: until then its session may still be at
-// work, and may even commit. On SQLite a dead process holds nothing.
+// alone waits until PostgreSQL has noticed that the killed process is gone: until then its session may still be
+// working, and may even commit. On SQLite a dead process holds nothing.
 func alone(t *testing.T, url string, db *sql.DB) {
 	t.Helper()
 	if strings.HasPrefix(url, "sqlite:") {
@@ -123,7 +123,7 @@ func open(t *testing.T, url string) *sql.DB {
 	return db
 }
 
-// killFile is file k: it corrects the last killCorrects draws of file k-1 and goes on from there.
+// killFile returns file k: it corrects the last killCorrects draws of file k-1 and goes on from there.
 func killFile(t *testing.T, k int) string {
 	t.Helper()
 	var b strings.Builder

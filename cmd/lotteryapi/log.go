@@ -10,7 +10,7 @@ import (
 	"lottery/configs"
 )
 
-// newLogger writes text for a person at a terminal, JSON for a machine. Lines of a request hold its id.
+// newLogger returns a logger that writes text to a terminal and JSON otherwise. A request's lines have its id.
 func newLogger(cfg configs.Config, w *logLines) *slog.Logger {
 	opts := &slog.HandlerOptions{Level: cfg.LogLevel}
 	format := cfg.LogFormat

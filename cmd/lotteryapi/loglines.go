@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// logLines hands lines on to whoever reads the log, who may not: a reader that hangs leaves its pipe full, and would hold
-// up whoever has something to say, the counting of requests among them. Lines wait for him, and further ones are left
-// out; how many is said once he reads again.
+// logLines passes log lines on to a reader that may stop reading. Its full pipe would block whoever logs, request
+// counting included. So lines are queued for it and, if the queue is full, dropped; the number dropped is logged once
+// it reads again.
 type logLines struct {
 	out  io.Writer
 	more chan struct{} // holds a value when there may be lines
-	done chan struct{} // closed when all is written after the end
+	done chan struct{} // closed when everything is written after close
 
 	mu      sync.Mutex
 	waiting []byte
-	left    int            // lines that were left out
-	tell    func(left int) // writes a line of that; nil = nobody does
+	left    int            // lines dropped
+	tell    func(left int) // logs that number; nil = not logged
 	ended   bool
 }
 
-// mostWaiting is bytes of lines that wait.
+// mostWaiting is how many bytes of lines may be queued.
 const mostWaiting = 1 << 20
 
 func newLogLines(out io.Writer) *logLines {
@@ -30,7 +30,7 @@ func newLogLines(out io.Writer) *logLines {
 	return l
 }
 
-// Write takes a line. It never fails, and never waits.
+// Write queues a line. It never fails and never blocks.
 func (l *logLines) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	if len(l.waiting)+len(line) > mostWaiting {
@@ -50,7 +50,7 @@ func (l *logLines) wake() {
 	}
 }
 
-// run writes what waits until close was called and all is written.
+// run writes the queue until close was called and everything is written.
 func (l *logLines) run() {
 	defer close(l.done)
 	var lines []byte
@@ -67,7 +67,7 @@ func (l *logLines) run() {
 				}
 				break
 			}
-			_, _ = l.out.Write(lines) // whoever reads may have gone away: there is nobody left to tell
+			_, _ = l.out.Write(lines) // the reader may be gone: there is nobody left to tell
 			if left > 0 && tell != nil {
 				tell(left)
 			}
@@ -75,7 +75,7 @@ func (l *logLines) run() {
 	}
 }
 
-// close writes what waits, for a second at most, and ends. Nothing may be written afterwards.
+// close writes the queue, for a second at most, and ends run. Nothing may be written afterwards.
 func (l *logLines) close() {
 	l.mu.Lock()
 	l.ended = true

@@ -21,8 +21,8 @@ type shopWindow struct {
 
 type shopPage struct{ name, path string }
 
-// dressed starts a demo, signs somebody up, makes some calls, and lists the pages: open ones first, since the others
-// want the session.
+// dressed starts a demo, signs somebody up, makes some calls, and lists the pages: public ones first, since the others
+// need the session.
 func dressed(t *testing.T) *shopWindow {
 	t.Helper()
 	p := startDemo(t, t.TempDir())
@@ -127,7 +127,7 @@ func TestAccessible(t *testing.T) {
 	})
 }
 
-// fits makes the screen so wide, and fails the test if the page is wider, or hides what is cut off at its side.
+// fits sets the screen's width, and fails the test if the page is wider or hides something cut off at its side.
 func (b *tab) fits(width int64) {
 	b.t.Helper()
 	var across int64
@@ -143,7 +143,7 @@ func (b *tab) fits(width int64) {
 	}
 }
 
-// However long a key's name is, what can be done with the key is on the screen beside it.
+// However long a key's name is, the key's buttons are on the screen beside it.
 func TestLongKeyName(t *testing.T) {
 	t.Parallel()
 	p := startDemo(t, t.TempDir())
@@ -166,7 +166,7 @@ func TestLongKeyName(t *testing.T) {
 	}
 }
 
-// The page of all games is no wider than the screen, also with a game of as many digits as there may be.
+// The page of all games is no wider than the screen, even with a game of as many digits as possible.
 func TestTenDigits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -193,8 +193,7 @@ func TestTenDigits(t *testing.T) {
 	}
 }
 
-// The page of the service's state is no wider than a phone, also where a version has a long name, with feeds, and while the
-// database is away.
+// The status page is no wider than a phone, even with a long version name, with feeds, and while the database is away.
 func TestStatusOnAPhone(t *testing.T) {
 	t.Parallel()
 	p := startDemo(t, t.TempDir())
@@ -212,7 +211,7 @@ func TestStatusOnAPhone(t *testing.T) {
 	}
 }
 
-// The longest local part that there is: every page that shows an address shows all of it on the screen of a phone.
+// The longest possible local part: every page that shows an address shows all of it on a phone's screen.
 func TestLongAddress(t *testing.T) {
 	t.Parallel()
 	p := startDemo(t, t.TempDir())

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	_ "time/tzdata" // the games' time zones, where the machine has none
+	_ "time/tzdata" // the games' time zones, in case the machine has none
 
 	"github.com/urfave/cli/v2"
 
@@ -19,16 +19,17 @@ import (
 	"lottery/models"
 )
 
-// saidTwice is how long a signal after the first is taken for the same one: timeout(1), and whoever passes on what the
-// whole process group got, too, say it twice within moments.
+// saidTwice is how long after a signal another one counts as the same: timeout(1), and programs that forward a signal
+// which the whole process group received anyway, send it twice within moments.
 const saidTwice = time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // by nohup
-		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that closes may say so twice: it is never undone
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP) // never undone: a closing terminal may send it twice
 	}
-	// Whoever reads the log may go away, as a logger(1) that is restarted: the server goes on, and stops as it should.
+	// The reader of the log may go away, like a logger(1) that is restarted. The server goes on, and still stops
+	// cleanly.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	context.AfterFunc(ctx, func() { time.AfterFunc(saidTwice, stop) }) // a later SIGTERM or Ctrl-C ends the program at once, whatever is in flight
 	os.Exit(run(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr))
@@ -40,7 +41,8 @@ const (
 	exitUsage  = 2
 )
 
-// run is the program: it ends when ctx does. Tests call it with a port of 0 and read the address off stderr.
+// run is the program. It returns the exit code when ctx ends. Tests call it with port 0 and read the address from
+// stderr.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	lines := newLogLines(stderr)
 	defer lines.close()
@@ -51,7 +53,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		Writer:          stdout,
 		ErrWriter:       lines,
 		HideHelpCommand: true,
-		Flags:           []cli.Flag{cli.HelpFlag}, // which the library leaves out where there is a command of that name
+		Flags:           []cli.Flag{cli.HelpFlag}, // the library omits it if a command has that name
 		ExitErrHandler:  func(*cli.Context, error) {},
 		OnUsageError:    onUsageError,
 		Action: func(c *cli.Context) error {
@@ -120,7 +122,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 					case c.App.Command(name) == nil:
 						return noCommand(name)
 					default:
-						return cli.ShowCommandHelp(c.Lineage()[1], name) // the program's own commands, not those of help
+						return cli.ShowCommandHelp(c.Lineage()[1], name) // the program's commands, not help's own
 					}
 				},
 			},
@@ -137,7 +139,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		},
 	}
 	err := app.RunContext(ctx, args)
-	if err == nil || (ctx.Err() != nil && errors.Is(err, context.Canceled)) { // told to stop, if only while it started
+	if err == nil || (ctx.Err() != nil && errors.Is(err, context.Canceled)) { // told to stop, maybe while starting
 		return 0
 	}
 	fmt.Fprintf(lines, "lotteryapi: %v\n", err)
@@ -147,7 +149,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return exitFailed
 }
 
-// badUsageError is a command line that cannot be understood.
+// badUsageError means that the command line cannot be understood.
 type badUsageError struct{ text string }
 
 func (e *badUsageError) Error() string { return e.text }
@@ -162,7 +164,7 @@ func onUsageError(_ *cli.Context, err error, _ bool) error {
 	return usagef("%v; see lotteryapi --help", err)
 }
 
-// optionFlags is --config and a flag for every option of configs.
+// optionFlags returns --config and a flag for every option of configs.
 func optionFlags() []cli.Flag {
 	options := configs.Options()
 	flags := make([]cli.Flag, 0, len(options)+2)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What lotteryadmin knows as words, lotteryapi does, too.
+// lotteryapi knows the same words (help, version) as lotteryadmin.
 func TestHelpAndVersion(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// A version that cannot be printed is told so.
+// A version that cannot be printed is an error.
 func TestVersionThatCannotBePrinted(t *testing.T) {
 	t.Parallel()
 	read, closed := io.Pipe()
@@ -46,7 +46,7 @@ func TestVersionThatCannotBePrinted(t *testing.T) {
 	}
 }
 
-// Why an address cannot be listened on decides what helps.
+// The remedy depends on why an address cannot be listened on.
 func TestCannotListen(t *testing.T) {
 	t.Parallel()
 	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -12,13 +12,13 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// scrape is /metrics of the operator's listener, as text.
+// scrape returns /metrics of the operator's listener, as text.
 func (p *process) scrape(t *testing.T) string {
 	t.Helper()
 	return p.ops(t, "/metrics")
 }
 
-// ops is what the operator's listener answers.
+// ops returns what the operator's listener answers.
 func (p *process) ops(t *testing.T, path string) string {
 	t.Helper()
 	addr := opsAddr.FindStringSubmatch(p.stderr.String())
@@ -37,7 +37,7 @@ func (p *process) ops(t *testing.T, path string) string {
 	return string(text)
 }
 
-// metrics is the values of /metrics by series.
+// metrics returns the values of /metrics by series.
 func (p *process) metrics(t *testing.T) map[string]float64 {
 	t.Helper()
 	values := map[string]float64{}
@@ -55,7 +55,7 @@ func (p *process) metrics(t *testing.T) map[string]float64 {
 	return values
 }
 
-// What clients do shows at the operator's listener, by route, status and plan; nothing there names one of them.
+// What clients do appears in the metrics, by route, status and plan; nothing there names a client.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -108,7 +108,7 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
-// A database that is away does not make a scrape fail: the numbers that it holds are left out, and that is told.
+// A database that is away does not make a scrape fail: its numbers are left out, and a metric says so.
 func TestMetricsWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	server := storetest.NewPostgresServer(t)
@@ -129,7 +129,7 @@ func TestMetricsWithoutDatabase(t *testing.T) {
 	}
 }
 
-// The flags may hold a password: the operator's listener does not tell them.
+// The flags may contain a password: the operator's listener does not reveal them.
 func TestProfilesTellNoFlags(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), serveArgs("sqlite:data/topsecret.db", "--ops-listen", "127.0.0.1:0")...)

@@ -17,7 +17,7 @@ import (
 	"lottery/models"
 )
 
-// The operator's listener has few, known clients; a profile takes as long as it is told to.
+// Limits of the operator's listener. It has few, known clients; a profile takes as long as it is asked to.
 const (
 	opsWriteTimeout = 5 * time.Minute
 	opsHeaderBytes  = 16 << 10
@@ -26,13 +26,14 @@ const (
 	scrapeTimeout   = 10 * time.Second
 )
 
-// measure makes what the node counts, and shows it at /metrics.
+// measure sets up the node's metrics and serves them at /metrics.
 func (n *node) measure() {
 	var log middleware.AccessLog
 	if n.cfg.AccessLog {
 		log = middleware.AccessLog{Log: n.log, Trusted: n.cfg.TrustedProxies}
 	}
-	if tracer := n.trace.server(); n.cfg.OpsListen != "" || n.cfg.AccessLog || tracer != nil { // else nobody could see what is counted
+	// Without any of these, nobody would see the counts.
+	if tracer := n.trace.server(); n.cfg.OpsListen != "" || n.cfg.AccessLog || tracer != nil {
 		n.traffic = middleware.NewTraffic(log, tracer)
 		n.traffic.Register(n.metrics)
 		n.knowPages()
@@ -57,8 +58,8 @@ func (n *node) measure() {
 		}))
 }
 
-// mostConnections is max_connections, or half of the files that the system lets the process open, if that is less: without
-// a file left, no client is taken at all, however many say nothing, and neither database nor Redis is reached.
+// mostConnections returns max_connections, or half of the files that the process may open if that is less: once no file
+// is left, no client is accepted, even if all the others are idle, and neither the database nor Redis can be reached.
 func (n *node) mostConnections() int {
 	most, files := n.cfg.MaxConnections, openFiles()
 	if files == 0 || most <= files/2 {
@@ -69,7 +70,7 @@ func (n *node) mostConnections() int {
 	return files / 2
 }
 
-// programName answers instead of pprof.Cmdline, which tells the flags too: --database-url has a password in it.
+// programName replaces pprof.Cmdline, which also reveals the flags: --database-url contains a password.
 func programName(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, "lotteryapi")
@@ -78,7 +79,7 @@ func programName(w http.ResponseWriter, _ *http.Request) {
 // serveOps serves the operator's own listener, if one is configured.
 func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server, error) {
 	if n.cfg.OpsListen == "" {
-		return nil, nil //nolint:nilnil // no listener is configured
+		return nil, nil //nolint:nilnil // no listener configured
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.OpsListen)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// strangers is clients that mean no good: connections to the server on which no answer is waited for.
+// strangers opens n connections from malicious clients: they send text and wait for no response. leave closes them.
 func strangers(t *testing.T, p *process, n int, prepare func(*net.TCPConn), text string) (leave func()) {
 	t.Helper()
 	var all []net.Conn
@@ -43,7 +43,7 @@ func strangers(t *testing.T, p *process, n int, prepare func(*net.TCPConn), text
 	}
 }
 
-// memory is the process's memory in MiB.
+// memory returns the process's memory in MiB.
 func (p *process) memory(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
@@ -61,8 +61,8 @@ func (p *process) memory(t *testing.T) int {
 	return kb >> 10
 }
 
-// healthy asks /healthz, on new connections, until stop is called, which gives how often it was asked. One that is not
-// answered, or not with 200, fails the test.
+// healthy requests /healthz, on new connections, until stop is called, which returns how many requests were sent. Any
+// result but a 200 fails the test.
 func healthy(t *testing.T, p *process) (stop func() int) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
@@ -95,7 +95,7 @@ func healthy(t *testing.T, p *process) (stop func() int) {
 	}
 }
 
-// thousandDraws is an import file of a year and more.
+// thousandDraws returns an import file with the draws of more than a year.
 func thousandDraws() string {
 	var b strings.Builder
 	b.WriteString("game,date,tod,number\n")
@@ -106,7 +106,8 @@ func thousandDraws() string {
 	return b.String()
 }
 
-// A thousand clients that never end their headers, more than have a place, cannot keep the server from those that ask.
+// A thousand clients that never finish their headers, more than the server has places for, cannot keep it from serving
+// others.
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -128,8 +129,8 @@ func TestSlowHeaders(t *testing.T) {
 	}
 }
 
-// Where the system lets the server open fewer files than it may have connections, it says so, and those that never end their
-// headers keep nobody out all the same.
+// If the system allows the server fewer open files than connections, it says so, and clients that never finish their
+// headers still keep nobody out.
 func TestFewFiles(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -148,7 +149,7 @@ func TestFewFiles(t *testing.T) {
 	}
 }
 
-// Who asks for long answers and does not read them loses its place when others want it.
+// A client that requests long responses and does not read them loses its place when others want it.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -160,7 +161,8 @@ func TestSlowReaders(t *testing.T) {
 	const long = "/v1/draws/recent?game=ny-win-4&count=1000"
 	waitUntil(t, "the draws", func() bool { return total(t, p, key, long) == 1200 })
 	stop := healthy(t, p)
-	// They ask until the buffers are full. Who is refused a place asks again: in the end none is free.
+	// They send requests until the buffers are full. A client that is refused a place asks again: in the end none is
+	// free.
 	asks := strings.Repeat("GET "+long+" HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+key+"\r\n\r\n", 10)
 	strangers(t, p, 32, func(c *net.TCPConn) {
 		_ = c.SetReadBuffer(4 << 10)
@@ -192,7 +194,8 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// More at once than the server may take is refused at once, says so, and is not counted; afterwards all is as before.
+// Requests beyond the allowed number in flight are refused immediately, say so, and are not counted; afterwards all is
+// as before.
 func TestOverload(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -203,8 +206,8 @@ func TestOverload(t *testing.T) {
 		t.Fatalf("%d %s", status, body)
 	}
 	stop := healthy(t, p)
-	// A form that does not end holds the one place, until its time is over. It is sent again if the request before was
-	// not quite over when it came, so that it was refused.
+	// A form that does not end holds the only place until it times out. It is sent again if it was refused because the
+	// previous request was not quite over.
 	leave := func() {}
 	waitUntil(t, "the place to be taken", func() bool {
 		leave()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// tell posts an order to the stand-in for Stripe.
+// tell posts an order to Stripe's stand-in.
 func tell(t *testing.T, stripe, path, body string) {
 	t.Helper()
 	res, err := http.Post(stripe+"/_sandbox/"+path, "application/json", strings.NewReader(body))
@@ -22,7 +22,7 @@ func tell(t *testing.T, stripe, path, body string) {
 	}
 }
 
-// The page after checkout is right although no webhook ever comes.
+// The page after checkout is right even if no webhook ever comes.
 func TestWebhookNeverComes(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -39,7 +39,7 @@ func TestWebhookNeverComes(t *testing.T) {
 		return limit == "10000"
 	})
 
-	// Cancelled in the portal, and still no webhook: coming back tells.
+	// Cancelled in the portal, still without a webhook: coming back is enough.
 	b.open(p.base + "/dashboard/plan")
 	b.press("Card, invoices, cancel")
 	b.press("Cancel at the end of the period")
@@ -53,7 +53,7 @@ func TestWebhookNeverComes(t *testing.T) {
 	stranger.says("There is nothing here")
 }
 
-// Who signs up to upgrade while Stripe does not answer is signed in, and can upgrade from the plan page when it does.
+// Somebody who signs up to upgrade while Stripe does not answer is signed in, and can upgrade from the plan page later.
 func TestUpgradeWhileStripeIsAway(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -79,7 +79,7 @@ func TestUpgradeWhileStripeIsAway(t *testing.T) {
 	b.says("Welcome to Pro")
 }
 
-// Money that comes days later: the page says so, and the plan changes by itself.
+// A payment that takes days: the page says so, and the plan changes by itself.
 func TestBankPaysLater(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -98,7 +98,7 @@ func TestBankPaysLater(t *testing.T) {
 	b.until(p.base+"/dev/mail", "You are on Pro")
 }
 
-// A renewal that fails shows on the pages and in the mailbox; a new card mends it.
+// A failed renewal shows on the pages and in the mailbox; a new card mends it.
 func TestPaymentFails(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -125,7 +125,7 @@ func TestPaymentFails(t *testing.T) {
 	}
 }
 
-// The live samples of the pages are what the API answers; the API's own errors stay problem+json.
+// The pages' live samples equal the API's responses; the API's own errors stay problem+json.
 func TestPagesBesideTheAPI(t *testing.T) {
 	t.Parallel()
 	p := startDemo(t, t.TempDir())

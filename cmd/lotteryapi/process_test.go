@@ -152,7 +152,7 @@ func launchCommand(t testing.TB, dir string, env []string, cmd *exec.Cmd) *proce
 	return p
 }
 
-// listening is the address that a log says, or "".
+// listening returns the address that a log says, or "".
 func listening(log string) string {
 	scan := bufio.NewScanner(strings.NewReader(log))
 	for scan.Scan() {
@@ -164,7 +164,7 @@ func listening(log string) string {
 	return ""
 }
 
-// serveArgs is how tests start a server on the database at url, at a free port.
+// serveArgs returns how tests start a server on the database at url, at a free port.
 func serveArgs(url string, more ...string) []string {
 	return append([]string{"serve", "--listen", "127.0.0.1:0", "--database-url", url}, more...)
 }
@@ -194,7 +194,7 @@ func (p *process) wait(t testing.TB) int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// get asks the server; the body is read whole.
+// get sends a GET to the server and reads the whole body.
 func (p *process) get(t testing.TB, path, key string) (int, []byte) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, p.base+path, nil)
@@ -214,7 +214,7 @@ func (p *process) get(t testing.TB, path, key string) (int, []byte) {
 	return res.StatusCode, body
 }
 
-// admin runs lotteryadmin and gives its JSON output and exit code.
+// admin runs lotteryadmin and returns its JSON output and exit code.
 func admin(t testing.TB, url string, args ...string) (stdout []byte, code int) {
 	t.Helper()
 	cmd := exec.Command(binary(t, "lotteryadmin"), append([]string{"--database-url", url, "--output", "json"}, args...)...)

@@ -13,7 +13,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// rates is the rate headers of an answer.
+// rates holds the rate headers of a response.
 type rates struct{ policy, left, limit, remaining, reset string }
 
 func ratesOf(h http.Header) rates {
@@ -107,7 +107,7 @@ func TestRateHeaders(t *testing.T) {
 	}
 }
 
-// checkRates checks that an answer's rate headers agree with each other, and gives the seconds to midnight.
+// checkRates checks that a response's rate headers agree with each other, and returns the seconds to midnight.
 func checkRates(t *testing.T, name string, res *http.Response, limit, remaining int) int {
 	t.Helper()
 	got := ratesOf(res.Header)

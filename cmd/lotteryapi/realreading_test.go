@@ -61,7 +61,7 @@ func sortDigits(number string) string {
 	return string(b)
 }
 
-// holdsPair tells whether both digits of pair are in number, at two places.
+// holdsPair reports whether both digits of pair are in number, at two places.
 func holdsPair(number, pair string) bool {
 	if pair[0] == pair[1] {
 		return strings.Count(number, pair[:1]) >= 2

@@ -17,11 +17,11 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// documentedBackup is the backup that the documented steps restore. It lies where the user that runs the server, who does
-// the steps, may make and read it.
+// documentedBackup is the backup that the documented steps restore, at a place where the server's user, who follows the
+// steps, can write and read it.
 const documentedBackup = "/var/lib/lottery/backups/lottery-2026-11-21"
 
-// restoreSteps is the shell commands of docs/operations.md under heading, which name what they work on.
+// restoreSteps returns the shell commands under heading in docs/operations.md that mention names.
 func restoreSteps(t *testing.T, heading, names string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/operations.md")
@@ -37,8 +37,8 @@ func restoreSteps(t *testing.T, heading, names string) string {
 	return steps
 }
 
-// A backup that is taken while draws are imported and requests counted is of one moment, and the documented steps
-// bring it back after damage: draws, accounts, keys and counters.
+// A backup taken while draws are imported and requests counted is a consistent snapshot, and the documented steps
+// restore it after damage: draws, accounts, keys and counters.
 func TestRestoreAsDocumented(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// oneRun is held by whoever runs the program in this process: the cli package keeps state that all its programs share.
+// oneRun is held while the program runs in this process: the cli package has state that all its programs share.
 var oneRun sync.Mutex
 
-// runHere runs the program in this process, without an environment. It is for runs that end by themselves: others
-// would have to wait for one that serves.
+// runHere runs the program in this process, without an environment. It is for runs that end by themselves: while one
+// serves, all others would have to wait.
 func runHere(ctx context.Context, stdout io.Writer, args ...string) (code int, errors string) {
 	oneRun.Lock()
 	defer oneRun.Unlock()

@@ -29,7 +29,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// samplesOn is the samples of a page by their language.
+// samplesOn returns the samples of a page by their language.
 func samplesOn(t *testing.T, address string) map[string]string {
 	t.Helper()
 	res, err := http.Get(address)
@@ -95,7 +95,7 @@ func runSample(t *testing.T, language, text, key string) {
 	}
 }
 
-// firstKey is a key that the demo printed.
+// firstKey returns a key that the demo printed.
 func firstKey(t *testing.T, p *process) string {
 	t.Helper()
 	found := regexp.MustCompile(`ldk_[0-9A-Za-z]{38}`).FindString(p.stdout.String())
@@ -126,7 +126,7 @@ func textAt(t *testing.T, address, key string) string {
 	return string(text)
 }
 
-// plain is the text of a piece of HTML.
+// plain returns the text of a piece of HTML.
 func plain(s string) string {
 	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(s, ""))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A button that copies says so for a moment, and then what it said before, however often it is pressed.
+// A copy button says so for a moment, then shows its old text again, however often it is pressed.
 func TestCopyTwice(t *testing.T) {
 	t.Parallel()
 	p := startDemo(t, t.TempDir())
@@ -34,7 +34,7 @@ func TestCopyTwice(t *testing.T) {
 	}
 }
 
-// tryIt is the page of the reference, with the form that asks for the newest draws open, and one of the demo's keys.
+// tryIt opens the reference page, with the form for the newest draws open, and returns it with one of the demo's keys.
 func tryIt(t *testing.T, p *process, base string) (b *tab, key string) {
 	t.Helper()
 	b = newTab(t, chromium(t))
@@ -49,7 +49,7 @@ const (
 	tryTold  = "#listRecentDraws .try output"
 )
 
-// What is pasted as a key and cannot be one is told to be none; the network has no part in it.
+// Text that cannot be a key is refused as one, without any request.
 func TestTryItWithoutAWholeKey(t *testing.T) {
 	t.Parallel()
 	p := startDemo(t, t.TempDir())
@@ -65,7 +65,7 @@ func TestTryItWithoutAWholeKey(t *testing.T) {
 	waitUntil(t, "the answer", func() bool { return strings.Contains(b.text(tryTold), "→ 200") })
 }
 
-// Of two questions that are asked one after the other the newest alone is answered, also if the older answer comes last.
+// Of two requests in quick succession only the newer one's answer is shown, even if the older answer arrives last.
 func TestTryItTwice(t *testing.T) {
 	t.Parallel()
 	p := startDemo(t, t.TempDir())

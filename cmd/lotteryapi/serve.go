@@ -27,21 +27,21 @@ import (
 	"lottery/web/mail"
 )
 
-// How long a stop may take.
+// How long the steps of shutting down may take.
 const (
 	shutdownTimeout = 30 * time.Second
 	quotaTimeout    = 5 * time.Second
 	flushTimeout    = 5 * time.Second
 )
 
-// serveOptions is what serve and demo do differently.
+// serveOptions is where serve and demo differ.
 type serveOptions struct {
 	migrate bool
 	demo    bool
-	// unmetered stands in for the quota where a benchmark tells what that costs; nil = the quota.
+	// unmetered replaces the quota in a benchmark that measures what the quota costs; nil = the quota.
 	unmetered func(http.Handler) http.Handler
 	stripeNow func() time.Time // the clock of demo's stand-in for Stripe; nil = this machine's
-	mailbox   *mail.Mailbox    // takes demo's mails; nil = they are sent
+	mailbox   *mail.Mailbox    // receives the demo's mails; nil = they are sent
 	trace     *tracing         // nil = nothing is traced
 	log       *slog.Logger
 	started   func(addr string) // called once the index is loaded; may be nil
@@ -66,15 +66,15 @@ type node struct {
 	traffic *middleware.Traffic
 	trace   *tracing // nil = nothing is traced
 	conns   *middleware.Connections
-	drained atomic.Bool // SIGTERM came
+	drained atomic.Bool // shutting down
 
 	unmetered func(http.Handler) http.Handler
 	work      sync.WaitGroup
 }
 
-// serve runs a server until ctx ends, then lets what is in flight finish.
+// serve runs a server until ctx ends, then lets requests in flight finish.
 func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
-	slog.SetDefault(opts.log) // Go's HTTP client says there what it finds odd
+	slog.SetDefault(opts.log) // net/http's client logs oddities there
 	if cfg.LeadsAstray() && !opts.demo {
 		opts.log.Warn("public_url only works on this machine: links in emails and from Stripe lead nowhere for everybody else; set it to the address that people type", "public_url", cfg.PublicURL.String())
 	}
@@ -85,7 +85,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if err != nil {
 		return err
 	}
-	defer st.Close() //nolint:errcheck // everything is committed; there is nobody to tell
+	defer st.Close() //nolint:errcheck // everything is committed
 	isDemo, err := st.IsDemo(ctx)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if err != nil {
 		return err
 	}
-	defer closeLedger() //nolint:errcheck // everything is written; there is nobody to tell
+	defer closeLedger() //nolint:errcheck // everything is written
 	counters := quota.OptionsFor(cfg, st)
 	counters.Log, counters.Metrics = opts.log, quota.NewMetrics()
 	counters.Metrics.Register(n.metrics)
@@ -123,7 +123,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	return errors.Join(n.run(ctx, opts.started), n.closeQuota(ctx))
 }
 
-// closeQuota gives back what the node holds, and writes what the counters and the statistics do not know yet.
+// closeQuota returns what the node holds in advance, and writes what counters and statistics do not know yet.
 func (n *node) closeQuota(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), quotaTimeout)
 	defer cancel()
@@ -152,7 +152,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	defer stop()
 	refresher := &jobs.Catalog{Store: n.store, Live: &n.live, Log: n.log, Metrics: n.index}
 	if err := n.store.Await(ctx, refresher.Refresh); err != nil {
-		if ctx.Err() != nil { // told to stop before the index was whole
+		if ctx.Err() != nil { // told to stop before the index was complete
 			return server.Close()
 		}
 		return errors.Join(err, server.Close())
@@ -179,7 +179,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	after := context.WithoutCancel(ctx) // what follows outlives the signal that ended ctx
+	after := context.WithoutCancel(ctx) // the rest must outlive the signal that ended ctx
 	err = n.shutdown(after, server, ops)
 	stop()
 	n.work.Wait()
@@ -188,15 +188,15 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	return err
 }
 
-// flushKeys writes the last uses of keys, as long as the database does not let it wait.
+// flushKeys stores the keys' last uses, waiting for the database no longer than flushTimeout.
 func (n *node) flushKeys(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
 	n.keys.Flush(ctx)
 }
 
-// shutdown lets balancers notice, then waits for what is in flight. What does not end in time is cut off: that is its
-// client's fault, and no failure of the stop.
+// shutdown lets load balancers notice, then waits for requests in flight. Those that do not finish in time are cut off:
+// that is their clients' fault, and no error of the shutdown.
 func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 	n.drained.Store(true)
 	n.log.Info("shutting down", "drain_delay_ms", n.cfg.DrainDelay.Milliseconds())
@@ -221,7 +221,7 @@ func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 	return errors.Join(errs...)
 }
 
-// cannotListen tells why an address of an option cannot be listened on, and what to do about it.
+// cannotListen returns why an option's address cannot be listened on, and what to do about it.
 func cannotListen(option, address string, err error) error {
 	advice := ""
 	switch {
@@ -235,7 +235,7 @@ func cannotListen(option, address string, err error) error {
 	return models.Errorf(models.CodeUnavailable, "cannot listen on %s (%s): %v%s", address, option, rootError(err), advice)
 }
 
-// rootError is the innermost cause: "address already in use" rather than the whole chain.
+// rootError returns the innermost cause: "address already in use" rather than the whole chain.
 func rootError(err error) error {
 	for {
 		inner := errors.Unwrap(err)

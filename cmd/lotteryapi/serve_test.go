@@ -43,7 +43,7 @@ func total(t testing.TB, p *process, key, query string) int {
 	return list.Total
 }
 
-// An import by another process shows on every node, and the answers survive the database.
+// An import by another process appears on every node, and serving goes on without the database.
 func TestImportShowsOnEveryNode(t *testing.T) {
 	t.Parallel()
 	server := storetest.NewPostgresServer(t)
@@ -120,7 +120,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// A stop that comes while the database is opened or the index built is one as well.
+// A signal to stop is also obeyed while the database is being opened or the index built.
 func TestStoppedWhileStarting(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(context.Background())
@@ -131,7 +131,7 @@ func TestStoppedWhileStarting(t *testing.T) {
 	}
 }
 
-// A server that finds tables locked by somebody else says so, names him, and goes on when they are free.
+// A server that finds tables locked by somebody else says so, names the holder, and goes on when they are free.
 func TestStartWaitsForLockedTables(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"games", "account_version", "draws"} {
@@ -163,7 +163,7 @@ func TestStartWaitsForLockedTables(t *testing.T) {
 	}
 }
 
-// A server that sends mails which lead people to their own machines says so at its start.
+// A server whose mails would lead people to their own machines warns about it at the start.
 func TestLocalPublicURLIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(context.Background())
@@ -178,7 +178,7 @@ func TestLocalPublicURLIsWarnedOf(t *testing.T) {
 	}
 }
 
-// A misspelt variable of the environment is told at the start, without its value.
+// A misspelt environment variable is reported at the start, without its value.
 func TestMisspeltVariablesAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	p := launchWith(t, t.TempDir(), []string{"LOTTERY_DATABASE_URI=postgres://a:secret@b/c", "LOTTERY_PORT=tcp://10.0.0.1:80"}, serveArgs("sqlite:lottery.db")...)
@@ -189,7 +189,7 @@ func TestMisspeltVariablesAreWarnedOf(t *testing.T) {
 	}
 }
 
-// A server that may not migrate makes no database either: a misspelt path leaves nothing behind.
+// A server that may not migrate does not create a database either: a misspelt path leaves nothing behind.
 func TestNoMigrateMakesNoDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -240,7 +240,7 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
-// A request that does not end is cut off when its time is over, and the stop goes on as any other.
+// A request that does not end is cut off when its time is over, and the shutdown proceeds as usual.
 func TestStopCutsOffWhatDoesNotEnd(t *testing.T) {
 	t.Parallel()
 	at, ended := make(chan struct{}), make(chan struct{})

@@ -14,8 +14,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// silentPostgres is the address of a way to a new PostgreSQL database, and its own. After silence all connections stay
-// open, and nothing passes any more, as where a network drops packets.
+// silentPostgres returns a URL that leads to a new PostgreSQL database through a proxy, and the database's own URL.
+// After silence is called, all connections stay open but nothing passes, as in a network that drops packets.
 func silentPostgres(t *testing.T) (url, direct string, silence func()) {
 	t.Helper()
 	direct = storetest.NewPostgres(t)

@@ -12,7 +12,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// What Go's own HTTP client says of a lottery's server stands in the log as all else does: a line of JSON, with a level.
+// Messages of Go's own HTTP client about a lottery's server are logged like any others: JSON lines with a level.
 func TestLogOfLibraries(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

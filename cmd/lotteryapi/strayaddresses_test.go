@@ -9,7 +9,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A client that gets the beginning of an address of the API wrong is told so in the form that it reads: not by a page.
+// A client that mistypes the beginning of an API path gets an error in the format that it reads, not a page.
 func TestStrayAddressesOfTheAPI(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, serveArgs(storetest.URL(t)))

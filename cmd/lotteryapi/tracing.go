@@ -23,23 +23,24 @@ import (
 	"lottery/models"
 )
 
-// tracing sends spans by OTLP. A nil one traces nothing, and costs nothing. Names of attributes are OpenTelemetry's:
-// https://opentelemetry.io/docs/specs/semconv/http/http-spans/. No span holds an address's query, a key or an e-mail.
+// tracing exports spans by OTLP. A nil one traces nothing and costs nothing. Attribute names are OpenTelemetry's:
+// https://opentelemetry.io/docs/specs/semconv/http/http-spans/. No span contains a URL's query, a key or an e-mail
+// address.
 type tracing struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	carrier  propagation.TraceContext
 }
 
-// tracingVariables are OpenTelemetry's own: one of them turns tracing on. The exporter and the sampler read theirs
-// (OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER, …) by themselves.
+// tracingVariables are OpenTelemetry's own; setting one of them turns tracing on. The exporter and the sampler read
+// their other variables (OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER, …) themselves.
 // https://opentelemetry.io/docs/specs/otel/protocol/exporter/
 var tracingVariables = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"}
 
-// tracingTimeout is how long a stop waits for the last spans to be sent.
+// tracingTimeout is how long shutting down waits for the last spans to be sent.
 const tracingTimeout = 3 * time.Second
 
-// newTracing is what the environment asks for; nil if it asks for nothing.
+// newTracing returns the tracing that the environment asks for; nil if none.
 func newTracing(ctx context.Context, getenv func(string) string, log *slog.Logger) (*tracing, error) {
 	on := false
 	for _, name := range tracingVariables {
@@ -47,7 +48,8 @@ func newTracing(ctx context.Context, getenv func(string) string, log *slog.Logge
 		if on = on || endpoint != ""; endpoint == "" {
 			continue
 		}
-		// The exporter would go on with its default, https://localhost:4318. A password in it must not come to a log.
+		// The exporter would fall back to its default, https://localhost:4318. The URL is not logged: it may hold a
+		// password.
 		if u, err := url.Parse(endpoint); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return nil, models.Errorf(models.CodeInvalid, "%s: must be an http:// or https:// address, such as http://127.0.0.1:4318", name)
 		}
@@ -65,14 +67,14 @@ func newTracing(ctx context.Context, getenv func(string) string, log *slog.Logge
 	}
 	about, err := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", "lottery"), attribute.String("service.version", models.BuildVersion().Version),
-	), resource.WithHost(), resource.WithFromEnv()) // what the environment says is stronger
+	), resource.WithHost(), resource.WithFromEnv()) // the environment takes precedence
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	t := &tracing{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}
 	t.tracer = t.provider.Tracer("lottery")
 	var logged atomic.Int64
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // for each batch: once a minute is enough
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // called for each batch: log once a minute
 		now := time.Now().Unix()
 		if last := logged.Load(); now-last >= 60 && logged.CompareAndSwap(last, now) {
 			log.Warn("traces cannot be sent", "error", err)
@@ -81,15 +83,15 @@ func newTracing(ctx context.Context, getenv func(string) string, log *slog.Logge
 	return t, nil
 }
 
-// causes writes OpenTelemetry's own lines with their cause alone: besides, they repeat what they read, headers with a
-// token too.
+// causes reduces OpenTelemetry's own log lines to their cause: they also repeat what they read, headers with a token
+// included.
 type causes struct{ slog.Handler }
 
 // Handle writes a line.
 func (h causes) Handle(ctx context.Context, r slog.Record) error {
 	short := slog.NewRecord(r.Time, r.Level, "traces: "+r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "err" { // so logr calls it
+		if a.Key == "err" { // logr's name for it
 			short.AddAttrs(slog.Any("error", a.Value))
 		}
 		return true
@@ -97,7 +99,7 @@ func (h causes) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, short)
 }
 
-// close sends what is not sent yet.
+// close sends the remaining spans.
 func (t *tracing) close(ctx context.Context, log *slog.Logger) {
 	if t == nil {
 		return
@@ -109,7 +111,7 @@ func (t *tracing) close(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// server is what the requests' counters want; nil if nothing is traced.
+// server returns the tracer for the request middleware; nil if nothing is traced.
 func (t *tracing) server() middleware.Tracer {
 	if t == nil {
 		return nil
@@ -117,7 +119,7 @@ func (t *tracing) server() middleware.Tracer {
 	return t
 }
 
-// Begin begins the span of a request, as a part of the client's if it says so (traceparent).
+// Begin starts the span of a request, as a child of the client's if the request has a traceparent.
 func (t *tracing) Begin(r *http.Request) middleware.Span {
 	ctx := t.carrier.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	ctx, span := t.tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))   //nolint:spancheck // End is called when the request is answered
@@ -132,8 +134,8 @@ func (t *tracing) Begin(r *http.Request) middleware.Span {
 	}}
 }
 
-// client traces requests to a named service through next. Of the address only the host is told: paths and queries of
-// others may hold names of customers.
+// client traces requests to a named service through next. A span gives only the URL's host: other services' paths and
+// queries may contain customers' names.
 func (t *tracing) client(service string, next http.RoundTripper) http.RoundTripper {
 	if t == nil {
 		return next
@@ -157,7 +159,7 @@ func (c *tracedClient) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer span.End()
 	res, err := c.next.RoundTrip(r.WithContext(ctx))
 	if err != nil {
-		span.SetStatus(codes.Error, "no answer") // the error's text holds the address
+		span.SetStatus(codes.Error, "no answer") // the error's text contains the URL
 		return nil, err
 	}
 	span.SetAttributes(attribute.Int("http.response.status_code", res.StatusCode))

@@ -27,7 +27,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// receiver takes traces by OTLP over HTTP.
+// receiver receives traces by OTLP over HTTP.
 type receiver struct {
 	url string
 
@@ -70,7 +70,7 @@ func attributes(s *spans.Span) map[string]string {
 	return m
 }
 
-// Requests arrive as spans where a collector is named; no span names a customer or a key.
+// Requests arrive as spans if a collector is configured; no span names a customer or a key.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	rc := newReceiver(t)
@@ -121,7 +121,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// What is asked of Stripe and of the lotteries is a span within the one that asks, and holds no address but the host's.
+// Requests to Stripe and to lotteries are child spans, and contain no part of the URL but the host.
 func TestTracesOfOthers(t *testing.T) {
 	t.Parallel()
 	recorder := tracetest.NewSpanRecorder()
@@ -169,7 +169,7 @@ func TestTracesOfOthers(t *testing.T) {
 	}
 }
 
-// A collector that is away costs nothing but a line in the log.
+// A collector that is away costs nothing but a log line.
 func TestTracesWithoutCollector(t *testing.T) {
 	t.Parallel()
 	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT=100", "OTEL_BSP_SCHEDULE_DELAY=50"}, serveArgs(storetest.URL(t))...)
@@ -184,7 +184,7 @@ func TestTracesWithoutCollector(t *testing.T) {
 	}
 }
 
-// A protocol that is not spoken is told at the start.
+// An unsupported protocol is reported at the start.
 func TestTracesByGRPC(t *testing.T) {
 	t.Parallel()
 	p := launchWith(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, serveArgs(storetest.URL(t))...)
@@ -194,7 +194,7 @@ func TestTracesByGRPC(t *testing.T) {
 	}
 }
 
-// An address without a scheme would be taken for none, and the traces sent to the exporter's default.
+// A URL without a scheme is an error: the exporter would ignore it and send the traces to its default.
 func TestTracesToNoAddress(t *testing.T) {
 	t.Parallel()
 	for _, name := range tracingVariables {
@@ -209,7 +209,7 @@ func TestTracesToNoAddress(t *testing.T) {
 	}
 }
 
-// What OpenTelemetry itself has to say stands in the log as every other line does, without what it has read.
+// OpenTelemetry's own messages are logged like any others, without what it has read.
 func TestTracesComplain(t *testing.T) {
 	t.Parallel()
 	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + newReceiver(t).url, "OTEL_EXPORTER_OTLP_HEADERS=topsecret"}, serveArgs(storetest.URL(t))...)

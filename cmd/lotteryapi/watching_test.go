@@ -18,10 +18,10 @@ import (
 
 const watchingDocs = "../../docs/operations/"
 
-// metricName is a metric in a PromQL expression, or in text.
+// metricName matches a metric in a PromQL expression or in text.
 var metricName = regexp.MustCompile(`\b(lottery|process|go)_[a-z0-9_]+\b`)
 
-// exposed is the names of the metrics that a server shows that has had something to do with everything.
+// exposed returns the names of the metrics of a server in which every part has been used.
 func exposed(t *testing.T) []string {
 	t.Helper()
 	url := storetest.URL(t)
@@ -53,8 +53,7 @@ func exposed(t *testing.T) []string {
 	return slices.Compact(names)
 }
 
-// The rules and the dashboard ask for nothing that the server does not tell; and of what it tells of itself there is
-// nothing that the docs do not explain.
+// The alert rules and the dashboard use only metrics that the server exposes, and the docs explain all that it exposes.
 func TestWhatIsWatchedIsExposed(t *testing.T) {
 	t.Parallel()
 	names := exposed(t)
@@ -97,7 +96,7 @@ func TestWhatIsWatchedIsExposed(t *testing.T) {
 	}
 }
 
-// dashboardPanel is what is read of a panel of Grafana's.
+// dashboardPanel is the part of a Grafana panel that the test reads.
 type dashboardPanel struct {
 	Title   string
 	Targets []struct{ Expr string }

@@ -11,7 +11,7 @@ import (
 	"lottery/web/mail"
 )
 
-// withPages gives the API's paths to next, and all others to the pages.
+// withPages routes the API's paths to next and all others to the pages.
 func (n *node) withPages(next http.Handler) (http.Handler, error) {
 	deps := web.Deps{
 		Catalog: &n.live, Store: n.store, Plans: n.cfg.Plans, Quota: n.quota, Ledger: n.ledger, Usage: n.usage, Billing: n.billing,
@@ -54,10 +54,10 @@ func (n *node) withPages(next http.Handler) (http.Handler, error) {
 	}), nil
 }
 
-// isAPI tells whether a path is the API's: its errors are problem+json, and it is called from anywhere. So is a path of it
-// with a slash too many or in capitals: nothing is there, and a program is told so in the form that it reads.
+// isAPI reports whether a path is the API's: its errors are problem+json, and it is called from any origin. Paths of it
+// in capitals or with an extra slash count too: nothing is there, and a program is told so in the format that it reads.
 func isAPI(path string) bool {
-	if strings.HasPrefix(path, "/v1/") { // nearly all: at once
+	if strings.HasPrefix(path, "/v1/") { // nearly all requests
 		return true
 	}
 	first, _, _ := strings.Cut(strings.TrimLeft(path, "/"), "/")

@@ -62,8 +62,8 @@ func searchSQL(c *gin.Context, db *gorm.DB, h http.Header) (*sqlList, error) {
 	return out, nil
 }
 
-// captures runs the queries that an answer needs, reads their rows, and writes the captured answer: what is made of
-// the rows is left out, in this yardstick's favour.
+// captures runs the queries that a response needs, reads their rows, and writes the captured response. It makes nothing
+// of the rows, in this yardstick's favour.
 func captures(queries ...string) func(*gin.Context, *gorm.DB, http.Header) (*sqlList, error) {
 	return func(c *gin.Context, db *gorm.DB, _ http.Header) (*sqlList, error) {
 		for _, query := range queries {

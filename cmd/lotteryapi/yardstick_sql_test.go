@@ -13,7 +13,7 @@ import (
 	"lottery/models/secret"
 )
 
-// fillSQL gives the per-request yardstick tables of its own, with what it is asked for in indexed columns.
+// fillSQL creates the per-request yardstick's own tables, with indexes on the columns that it queries.
 func fillSQL(db *gorm.DB) error {
 	for _, statement := range []string{
 		"CREATE TABLE bench_numbers (number TEXT PRIMARY KEY, normalized TEXT, digits_sum INTEGER)",
@@ -66,14 +66,14 @@ func fillSQL(db *gorm.DB) error {
 	return nil
 }
 
-// sqlAnswers is how answers would be made without the index: the key, the account, the games, the count and the
-// draws are asked of the database for every request, records are made of structs and encoded by encoding/json.
+// sqlAnswers makes responses as one would without the index: for every request it queries the database for the key, the
+// account, the games, the count and the draws, and encodes structs with encoding/json.
 type sqlAnswers struct {
 	db       *gorm.DB
 	captured map[string]captured // by request; for headers, and for bodies that nothing else gives (see serve)
 }
 
-// serve answers with what ask gives, or, where that is nil, with the captured body.
+// serve responds with what ask returns or, if that is nil, with the captured body.
 func (s *sqlAnswers) serve(ask func(c *gin.Context, db *gorm.DB, h http.Header) (*sqlList, error)) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		db, like := s.db.WithContext(c.Request.Context()), s.captured[c.Request.RequestURI]
@@ -144,7 +144,7 @@ type sqlList struct {
 	BoxTotal   *int64      `json:"box_total,omitempty"`
 }
 
-// list is the newest draws of table that where holds for.
+// list returns the newest draws of table that satisfy where.
 func list(c *gin.Context, db *gorm.DB, h http.Header, fallback int, table, where string, args ...any) (*sqlList, error) {
 	var games []models.Game
 	if err := db.Find(&games).Error; err != nil {
@@ -183,7 +183,7 @@ func list(c *gin.Context, db *gorm.DB, h http.Header, fallback int, table, where
 	return out, nil
 }
 
-// cursorOf takes the cursor from the product's Link header: making it is not what is measured.
+// cursorOf takes the cursor from the product's Link header: making it is not part of the measurement.
 func cursorOf(header http.Header) string {
 	_, rest, _ := strings.Cut(header.Get("Link"), "cursor=")
 	cursor, _, _ := strings.Cut(rest, ">")

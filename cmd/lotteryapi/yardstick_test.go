@@ -15,13 +15,13 @@ import (
 	"lottery/configs"
 )
 
-// The yardsticks of the contract. Each is this test binary, started again with yardstickEnv set:
-// bare = a Gin handler on the product's server settings that writes the product's bytes and headers;
-// sql = the same answers made by Gin, GORM and SQL for every request;
-// unmetered = the product without its quota.
+// The yardsticks of the contract. Each is this test binary, restarted with yardstickEnv set:
+// - bare = a Gin handler with the product's server settings that writes the product's bytes and headers;
+// - sql = the same responses made with Gin, GORM and SQL on every request;
+// - unmetered = the product without its quota.
 const yardstickEnv = "YARDSTICK"
 
-// yardstick runs the server that the environment asks for, if it does.
+// yardstick runs the server that the environment asks for, if any.
 func yardstick() (ran bool, err error) {
 	dir, url := os.Getenv("YARDSTICK_DIR"), os.Getenv("YARDSTICK_DATABASE")
 	switch os.Getenv(yardstickEnv) {
@@ -50,7 +50,7 @@ func yardstick() (ran bool, err error) {
 	}
 }
 
-// captured is an answer of the product.
+// captured is a response of the product.
 type captured struct {
 	URI    string
 	Coding string // the Accept-Encoding that it answers
@@ -58,7 +58,7 @@ type captured struct {
 	Body   []byte
 }
 
-// serveYardstick serves what register makes of the captured answers, as the product is served.
+// serveYardstick serves the routes that register makes of the captured responses, on the product's server settings.
 func serveYardstick(dir string, register func(e *gin.Engine, answers []captured) error) error {
 	text, err := os.ReadFile(filepath.Join(dir, "answers"))
 	if err != nil {
@@ -116,7 +116,7 @@ func registerBare(e *gin.Engine, answers []captured) {
 	}
 }
 
-// tellAddress lets the benchmark know where the yardstick listens.
+// tellAddress tells the benchmark where the yardstick listens.
 func tellAddress(dir, addr string) error {
 	part := filepath.Join(dir, "addr.part")
 	if err := os.WriteFile(part, []byte(addr), 0o600); err != nil {
@@ -125,7 +125,7 @@ func tellAddress(dir, addr string) error {
 	return os.Rename(part, filepath.Join(dir, "addr"))
 }
 
-// serveUnmetered is the product without its quota: it writes the same rate headers, and counts nothing.
+// serveUnmetered serves the product without its quota: it writes the same rate headers but counts nothing.
 func serveUnmetered(dir, url string) error {
 	cfg, err := configs.Load(configs.Source{Flags: map[string]string{"listen": "127.0.0.1:0", "database_url": url}})
 	if err != nil {
@@ -137,7 +137,7 @@ func serveUnmetered(dir, url string) error {
 	})
 }
 
-// rateHeaders writes rate headers that nobody counted.
+// rateHeaders adds rate headers with fixed values.
 func rateHeaders(next http.Handler) http.Handler {
 	header := http.Header{
 		"Ratelimit-Policy": {`"daily";q=10000;w=86400`}, "Ratelimit": {`"daily";r=9999;t=43210`},
