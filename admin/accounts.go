@@ -84,12 +84,12 @@ func (t *tool) accounts() *cli.Command {
 	}}
 }
 
-// yesFlag is the flag of the commands that ask before they go on.
+// yesFlag returns the flag of commands that ask for confirmation.
 func yesFlag() []cli.Flag {
 	return []cli.Flag{&cli.BoolFlag{Name: "yes", Usage: "do not ask"}}
 }
 
-// account is the account object.
+// account is an account as commands print it.
 type account struct {
 	ID         string            `json:"id"`
 	Email      *string           `json:"email"`
@@ -113,11 +113,11 @@ func (c *call) accountOf(a *models.Account) account {
 type accountDetails struct {
 	account
 	Keys       []key         `json:"keys"`
-	UsageToday *spending     `json:"usage_today"` // null where the counters do not answer
-	Billing    *billingState `json:"billing"`     // null for an account that never went to checkout
+	UsageToday *spending     `json:"usage_today"` // null if the counters do not answer
+	Billing    *billingState `json:"billing"`     // null if the account never went to checkout
 }
 
-// accountResult prints the account that a store method gave, if it did.
+// accountResult prints the account that a store method returned, unless it failed.
 func (c *call) accountResult(a models.Account, err error) error {
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 	}
 	c.about = a.ID
 	var open error
-	if grant != nil { // paying would change nothing from now on
+	if grant != nil { // from now on, paying would change nothing
 		open = c.closeCheckout(ctx, a.ID, "accounts set-plan")
 		b, err := c.store.BillingAccount(ctx, a.ID)
 		if err != nil {
@@ -241,7 +241,7 @@ func accountsSuspend(ctx context.Context, c *call) error {
 	if charging {
 		c.say("Its subscription keeps charging: cancel it in Stripe's dashboard, or resume the account. The account is flagged.")
 	}
-	if a, err = c.store.Account(ctx, a.ID); err != nil { // what Stripe said may have changed its plan
+	if a, err = c.store.Account(ctx, a.ID); err != nil { // the sync may have changed its plan
 		return err
 	}
 	return c.finish(c.accountOf(&a), open)
@@ -267,8 +267,8 @@ func accountsDelete(ctx context.Context, c *call) error {
 	return c.accountResult(c.store.DeleteAccount(ctx, a.ID))
 }
 
-// confirmAccount asks a question about the account that the argument names, and gives what names it from then on: the
-// address may be another account's by the time that the answer comes.
+// confirmAccount asks a question about the account that the argument names, and returns its id to use from then on: by
+// the time of the answer, the address may belong to another account.
 func (c *call) confirmAccount(ctx context.Context, question string) (id string, err error) {
 	id = c.arg(0)
 	err = c.confirm(func() (string, error) {

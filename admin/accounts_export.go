@@ -9,8 +9,8 @@ import (
 	"lottery/models/store"
 )
 
-// record is all that is held about an account: what `accounts export` prints. Keys, sessions and links stand in it
-// without what makes them work, which is not known here either.
+// record is everything stored about an account: what `accounts export` prints. It has no key, session or link in usable
+// form; those are not stored here either.
 type record struct {
 	ExportedAt string            `json:"exported_at"`
 	Account    recordAccount     `json:"account"`
@@ -62,7 +62,7 @@ type recordBilling struct {
 	SyncedAt          *string `json:"synced_at"`
 }
 
-// recordChange tells what was done, not which of the operators did it: that is about them.
+// recordChange tells what was done, but not which operator did it: that is the operator's personal data.
 type recordChange struct {
 	At      string  `json:"at"`
 	By      string  `json:"by"`
@@ -144,7 +144,7 @@ func (c *call) recordOf(r *store.Record) record {
 	return out
 }
 
-// listOf makes a list that is [] in JSON where there is nothing.
+// listOf converts a list; an empty one is [] in JSON, not null.
 func listOf[F, T any](from []F, one func(*F) T) []T {
 	list := make([]T, 0, len(from))
 	for i := range from {

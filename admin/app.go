@@ -1,6 +1,6 @@
-// Package admin is lotteryadmin, the operator's tool: its commands, one file a noun.
+// Package admin is lotteryadmin, the operator's tool: its commands, one file per noun.
 //
-// A command gets its flags and arguments in urfave/cli's context, calls the store, and prints the object that it
+// A command gets its flags and arguments from urfave/cli's context, calls the store, and prints the object that it
 // showed or changed. Results go to stdout, everything else to stderr.
 package admin
 
@@ -24,19 +24,19 @@ import (
 	"lottery/models/store"
 )
 
-// Env is the world outside, as the tool sees it.
+// Env is the tool's view of the outside world.
 type Env struct {
 	Getenv func(string) string
-	// Environ is all variables, "NAME=value": of those that are misspelt people are told.
+	// Environ holds all variables, "NAME=value": misspelt ones are reported.
 	Environ []string
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	// Now is the clock; nil = time.Now.
 	Now func() time.Time
-	// IsTerminal tells whether one of the three streams is a terminal; nil = ask the operating system.
+	// IsTerminal reports whether one of the three streams is a terminal; nil = ask the operating system.
 	IsTerminal func(stream any) bool
-	// HTTP fetches the URLs of `draws import`; nil = a client with time-outs.
+	// HTTP fetches the URLs of `draws import`; nil = a client with timeouts.
 	HTTP *http.Client
 }
 
@@ -50,13 +50,13 @@ const (
 	exitConflict = 5
 )
 
-// rejectedError says that an import was done without some of the rows.
+// rejectedError means that an import was done without some of the rows.
 type rejectedError struct{ text string }
 
 func (e rejectedError) Error() string { return e.text }
 
-// Run carries out one command line (args without the program's name) and gives the exit code: 0 done, 1 failed,
-// 2 usage, 3 done but some rows rejected, 4 not found, 5 conflict.
+// Run executes one command line (args without the program's name) and returns the exit code: 0 done, 1 failed, 2 usage,
+// 3 done but some rows rejected, 4 not found, 5 conflict.
 func Run(ctx context.Context, args []string, env Env) int {
 	t := newTool(ctx, env)
 	err := t.run(ctx, args)
@@ -66,7 +66,7 @@ func Run(ctx context.Context, args []string, env Env) int {
 	return exitCode(err)
 }
 
-// exitCode is the one mapping of errors to exit codes.
+// exitCode is the only mapping of errors to exit codes.
 func exitCode(err error) int {
 	var rejected rejectedError
 	switch {
@@ -90,25 +90,25 @@ func exitCode(err error) int {
 var (
 	keyForm      = regexp.MustCompile(`ldk_[0-9A-Za-z]{8}[0-9A-Za-z]+`)
 	passwordForm = regexp.MustCompile(`(://[^:/@\s]*:)[^\s]*@`)
-	// What we say of the form itself is no secret.
+	// Our own description of a URL's form is no secret.
 	formsAgain = strings.NewReplacer("://USER:xxxxx@", "://USER:PASSWORD@", "://[:xxxxx@]", "://[:PASSWORD@]")
 )
 
-// explain is err for a person. Whatever way a key or a password got into it, it does not get out.
+// explain returns err's text for a person, without any key or password, however it got into err.
 func explain(ctx context.Context, err error) string {
 	if ctx.Err() != nil {
-		return "interrupted" // whatever the database or a reader made of it
+		return "interrupted" // whatever error the database or a reader made of it
 	}
 	text := keyForm.ReplaceAllStringFunc(clean(err.Error()), func(key string) string { return key[:12] + "…" })
 	text = passwordForm.ReplaceAllString(text, "${1}xxxxx@")
 	return formsAgain.Replace(secret.Parameters(text))
 }
 
-// tool is one run.
+// tool is one run of the program.
 type tool struct {
 	env   Env
 	stdin *bufio.Reader
-	form  string // of the result: table, json or csv
+	form  string // the result's form: table, json or csv
 	quiet bool
 
 	saying sync.Mutex
@@ -148,7 +148,7 @@ func (t *tool) run(ctx context.Context, args []string) error {
 	return app.RunContext(ctx, l.forCLI(app.Name))
 }
 
-// errHelpShown ends a run that named no command: its help is on stderr already.
+// errHelpShown ends a run that named no command; its help is already on stderr.
 var errHelpShown = models.Errorf(models.CodeInvalid, "no command was given")
 
 func (t *tool) app() *cli.App {
@@ -175,27 +175,27 @@ func (t *tool) app() *cli.App {
 		Commands: nouns,
 		HideHelp: true, HideVersion: true,
 		Reader: t.env.Stdin, Writer: t.env.Stderr, ErrWriter: t.env.Stderr,
-		ExitErrHandler: func(*cli.Context, error) {}, // Run alone decides how the program ends
+		ExitErrHandler: func(*cli.Context, error) {}, // only Run decides how the program ends
 	}
 }
 
-// call is one command being carried out.
+// call is one command being executed.
 type call struct {
 	*cli.Context
 	*tool
 	cfg   configs.Config
 	store *store.Store // nil unless the command is stored
 
-	// What an audited command is about, where the store does not note it.
+	// What an audited command is about, if the store does not record it.
 	about     string // an account's id
 	object    string
-	unchanged bool // it only looked
+	unchanged bool // it changed nothing
 }
 
-// arg is the i-th argument, from 0.
+// arg returns the i-th argument, from 0.
 func (c *call) arg(i int) string { return c.Args().Get(i) }
 
-// configured gives run the settings.
+// configured returns an action that loads the settings and calls run.
 func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc {
 	return func(cc *cli.Context) error {
 		flags := map[string]string{}
@@ -210,12 +210,13 @@ func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc
 	}
 }
 
-// stored gives run the settings and an open database whose schema is up to date.
+// stored is configured with an open database whose schema is up to date.
 func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
 	return t.configured(opened(run))
 }
 
-// opened gives run, which has the settings, an open database whose schema is up to date. It tells of one that it makes.
+// opened wraps run, which has the settings, with an open database whose schema is up to date. It reports a database
+// that it creates.
 func opened(run func(context.Context, *call) error) func(context.Context, *call) error {
 	return func(ctx context.Context, c *call) (err error) {
 		migrate, there := !c.Bool("no-migrate"), store.Exists(c.cfg.DatabaseURL)
@@ -234,7 +235,7 @@ func opened(run func(context.Context, *call) error) func(context.Context, *call)
 	}
 }
 
-// tellingLocks gives run the database, and tells of whoever keeps it waiting there.
+// tellingLocks calls run with the database, and reports locks that keep it waiting.
 func (c *call) tellingLocks(ctx context.Context, run func(context.Context, *call) error) error {
 	telling, end := context.WithCancel(ctx)
 	var teller sync.WaitGroup
@@ -244,13 +245,13 @@ func (c *call) tellingLocks(ctx context.Context, run func(context.Context, *call
 	return run(ctx, c)
 }
 
-// sayNew tells of a database that was made: it may not be the one that was meant.
+// sayNew reports that a database was created: it may not be the one that was meant.
 func (c *call) sayNew() { c.say("Created a new database at %s.", c.cfg.DatabaseURL) }
 
-// sayWaiting tells what the database keeps a command waiting for.
+// sayWaiting reports what the database keeps a command waiting for.
 func (c *call) sayWaiting(why string) { c.say("Waiting for the database: %s.", why) }
 
-// say writes a message, which is no result, to stderr. It may be called by several goroutines.
+// say writes a message, as opposed to a result, to stderr. It is safe for concurrent use.
 func (t *tool) say(format string, args ...any) {
 	if !t.quiet {
 		t.saying.Lock()

@@ -11,16 +11,16 @@ import (
 	"lottery/models"
 )
 
-// line is a command line taken apart. It is the same wherever on the line its flags stood.
+// line is a parsed command line. It does not depend on where the flags were.
 type line struct {
-	path    []*cli.Command    // noun and verb, or only one of them; empty where no command was named
-	globals map[string]string // what was given, by the flags' own names
+	path    []*cli.Command    // noun and verb, or only one of them; empty if no command was named
+	globals map[string]string // the values given, by the flags' own names
 	flags   map[string]string
 	args    []string
 	help    bool // -h, --help, or the word help
 }
 
-// command is the last of the path; nil where no command was named.
+// command returns the last element of the path; nil if no command was named.
 func (l *line) command() *cli.Command {
 	if len(l.path) == 0 {
 		return nil
@@ -28,10 +28,10 @@ func (l *line) command() *cli.Command {
 	return l.path[len(l.path)-1]
 }
 
-// complete tells whether the path names something that can be carried out.
+// complete reports whether the path names something that can be executed.
 func (l *line) complete() bool { return len(l.path) > 0 && len(l.command().Subcommands) == 0 }
 
-// forCLI is the line in the one order that urfave/cli v2 reads, which stops looking for flags at the first argument.
+// forCLI returns the line in the order that urfave/cli v2 needs: it stops looking for flags at the first argument.
 func (l *line) forCLI(program string) []string {
 	words := appendFlags([]string{program}, l.globals)
 	for _, c := range l.path {
@@ -48,17 +48,16 @@ func appendFlags(words []string, flags map[string]string) []string {
 	return words
 }
 
-// given is one flag as it stood on the line.
+// given is one flag as it was typed.
 type given struct {
-	typed string // with its hyphens
-	name  string // the flag's own name; "" where no command has it
+	typed string // with hyphens
+	name  string // the flag's own name; "" if no command has it
 	value string
 }
 
-// parse takes args (without the program's name) apart against app's commands. Flags may stand anywhere;
-// "--" ends them; "-" and negative numbers are arguments. A value may follow its flag as a word of its own,
-// unless it looks like a flag: then it must be given as --flag=value.
-// The error is CodeInvalid. Asking for help overrides what is wrong with flags and arguments.
+// parse parses args (without the program's name) against app's commands. Flags may be anywhere; "--" ends them; "-" and
+// negative numbers are arguments. A flag's value may be a separate word unless it looks like a flag; then it must be
+// given as --flag=value. The error is CodeInvalid. Asking for help overrides errors in flags and arguments.
 func parse(app *cli.App, args []string) (line, error) {
 	s := scanner{kinds: flagsOf(app)}
 	s.scan(args)
@@ -69,7 +68,7 @@ func parse(app *cli.App, args []string) (line, error) {
 	if err == nil && l.help {
 		return l, nil
 	}
-	// Before err: what looks like a wrong command may be an unknown flag's value.
+	// Check this before err: what looks like a wrong command may be an unknown flag's value.
 	if unknown := s.unknownFlag(app, &l); unknown != nil {
 		return l, unknown
 	}
@@ -87,21 +86,21 @@ func parse(app *cli.App, args []string) (line, error) {
 	return l, l.check()
 }
 
-// scanner tells flags, their values and plain words apart. It can do so before it knows the command, because a
-// flag's name takes a value in all commands that have it, or in none (a test holds us to it).
+// scanner separates flags, their values and plain words. It can do so before it knows the command, because a flag's
+// name takes a value in all commands that have it, or in none (a test enforces that).
 type scanner struct {
 	kinds   map[string]flagKind
 	flags   []given
 	words   []string
 	help    bool
-	version bool  // --version, which stands for the command of that name, whatever other was named
-	problem error // the first
+	version bool  // --version, which means the version command, whatever other command was named
+	problem error // the first one
 }
 
 type flagKind struct {
-	name  string // without alias
+	name  string // not an alias
 	value bool
-	text  bool // free text: it may be empty
+	text  bool // free text, which may be empty
 }
 
 func kindOf(f cli.Flag) flagKind {
@@ -109,7 +108,7 @@ func kindOf(f cli.Flag) flagKind {
 	return flagKind{f.Names()[0], takesValue(f), placeholder == "NAME" || placeholder == "TEXT"}
 }
 
-// flagsOf is every flag of every command, by name and alias.
+// flagsOf returns every flag of every command, by name and alias.
 func flagsOf(app *cli.App) map[string]flagKind {
 	kinds := map[string]flagKind{}
 	add := func(flags []cli.Flag) {
@@ -178,20 +177,20 @@ func (s *scanner) fail(format string, args ...any) {
 	}
 }
 
-// kind looks a flag up as typed: two hyphens, or one as Go's own tools allow.
+// kind looks up a flag as typed: with two hyphens, or with one, as Go's own tools allow.
 func (s *scanner) kind(typed string) (flagKind, bool) {
 	kind, ok := s.kinds[strings.TrimPrefix(strings.TrimPrefix(typed, "-"), "-")]
 	return kind, ok
 }
 
-// looksLikeFlag tells whether word stands for a flag although a value is due.
+// looksLikeFlag reports whether word is a flag although a value is expected.
 func (s *scanner) looksLikeFlag(word string) bool {
 	typed, _, _ := strings.Cut(word, "=")
 	_, known := s.kind(typed)
 	return word == "--" || (isFlag(word) && (known || typed == "-h" || typed == "--help" || typed == "--version"))
 }
 
-// isFlag tells flags from words: "-" is a word, and so is a negative number.
+// isFlag reports whether word is a flag; "-" and negative numbers are not.
 func isFlag(word string) bool {
 	if len(word) < 2 || word[0] != '-' {
 		return false

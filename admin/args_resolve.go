@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// resolve finds the command that the words name; what follows it is arguments.
+// resolve finds the command that the words name; the words after it are arguments.
 func (s *scanner) resolve(app *cli.App) (line, error) {
 	l := line{help: s.help, globals: map[string]string{}, flags: map[string]string{}}
 	words, commands, within := s.words, app.Commands, ""
@@ -45,7 +45,7 @@ func unknownCommand(within, word string, commands []*cli.Command) error {
 		strings.TrimSpace(within+" "+word), help)
 }
 
-// unknownFlag is the error for the first flag that the command does not have.
+// unknownFlag returns the error for the first flag that the command does not have.
 func (s *scanner) unknownFlag(app *cli.App, l *line) error {
 	known := flagNames(app.Flags)
 	if l.complete() {
@@ -81,7 +81,7 @@ func flagNames(flags []cli.Flag) []string {
 	return names
 }
 
-// name is the command as one types it: accounts create.
+// name returns the command as typed: accounts create.
 func (l *line) name() string {
 	names := make([]string, 0, len(l.path))
 	for _, c := range l.path {
@@ -90,7 +90,7 @@ func (l *line) name() string {
 	return strings.Join(names, " ")
 }
 
-// sort puts the flags where they belong; one given twice is an error, since either value might be meant.
+// sort assigns the flags to the program or the command. A flag given twice is an error: either value might be meant.
 func (s *scanner) sort(app *cli.App, l *line) error {
 	globals := flagNames(app.Flags)
 	for _, g := range s.flags {
@@ -109,7 +109,7 @@ func (s *scanner) sort(app *cli.App, l *line) error {
 	return nil
 }
 
-// check tells what is missing, or too much.
+// check returns an error about what is missing or too much.
 func (l *line) check() error {
 	for _, f := range l.command().Flags {
 		if required(f) && strings.TrimSpace(l.flags[f.Names()[0]]) == "" {
@@ -128,10 +128,10 @@ func (l *line) check() error {
 	return nil
 }
 
-// optionalArg tells whether an argument may be left out: [ACCOUNT]. Such ones stand last.
+// optionalArg reports whether an argument may be left out, like [ACCOUNT]. Optional arguments come last.
 func optionalArg(arg string) bool { return strings.HasPrefix(arg, "[") }
 
-// usage is the command's form in one line: required flags, arguments, optional flags in brackets.
+// usage returns the command's synopsis: required flags, arguments, optional flags in brackets.
 func (l *line) usage() string {
 	cmd := l.command()
 	if cmd == nil {
@@ -160,7 +160,7 @@ func required(f cli.Flag) bool {
 	return ok && r.IsRequired()
 }
 
-// flagUsage is a flag with its placeholder: --plan free|pro.
+// flagUsage returns a flag with its placeholder: --plan free|pro.
 func flagUsage(f cli.Flag) string {
 	text := "--" + f.Names()[0]
 	if placeholder, _ := describe(f); placeholder != "" {
@@ -169,7 +169,7 @@ func flagUsage(f cli.Flag) string {
 	return text
 }
 
-// describe splits a flag's text into its placeholder, which stands in backquotes, and the text without them.
+// describe splits a flag's text into its placeholder, which is in backquotes, and the text without the quotes.
 func describe(f cli.Flag) (placeholder, text string) {
 	doc, ok := f.(cli.DocGenerationFlag)
 	if !ok {

@@ -26,7 +26,7 @@ func (t *tool) audit() *cli.Command {
 	}}
 }
 
-// auditEntry is an entry of the audit log.
+// auditEntry is one entry of the audit log.
 type auditEntry struct {
 	At        string  `json:"at"`
 	Who       string  `json:"who"` // an operator, or stripe, reconcile, customer

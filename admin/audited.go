@@ -14,11 +14,11 @@ import (
 	"lottery/models/store"
 )
 
-// noteTimeout bounds writing into the audit log what an interrupted command did.
+// noteTimeout bounds recording an interrupted command in the audit log.
 const noteTimeout = 10 * time.Second
 
-// audited makes a command that changes something leave an entry in the audit log. The store writes it in the
-// transaction of the change where there is one; else, and where the command fails, it is written directly after it.
+// audited makes a command that changes something leave an entry in the audit log. The store writes it in the change's
+// transaction if there is one; otherwise, or if the command fails, audited writes it right afterwards.
 func audited(run func(context.Context, *call) error) func(context.Context, *call) error {
 	return func(ctx context.Context, c *call) error {
 		o, err := c.operator()
@@ -31,7 +31,7 @@ func audited(run func(context.Context, *call) error) func(context.Context, *call
 		case (err == nil || readerGone(err)) && (o.Noted() || c.unchanged):
 			return err
 		case errors.Is(err, store.ErrDiskFull):
-			return err // nor is there room for an entry
+			return err // no entry can be written either
 		case err != nil:
 			if result = failure(ctx, err); result == "" || c.unchanged {
 				return err
@@ -41,7 +41,7 @@ func audited(run func(context.Context, *call) error) func(context.Context, *call
 	}
 }
 
-// note writes an entry, also for a command that was interrupted.
+// note writes an entry, even for a command that was interrupted.
 func (c *call) note(ctx context.Context, o *store.Operator, result string) error {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
@@ -51,8 +51,8 @@ func (c *call) note(ctx context.Context, o *store.Operator, result string) error
 	return nil
 }
 
-// failure is how the audit log has an error; "" for what ends before anything could be changed. The error's own text
-// stays out: it may name addresses.
+// failure returns an error as the audit log records it; "" for one that comes before anything could be changed. It
+// leaves out the error's own text, which may contain addresses.
 func failure(ctx context.Context, err error) string {
 	var rejected rejectedError
 	switch code := models.ErrorCode(err); {
@@ -71,8 +71,8 @@ func failure(ctx context.Context, err error) string {
 	}
 }
 
-// operator is who runs the command: what --as or LOTTERY_OPERATOR says, or whoever became root by sudo, or the user.
-// The user that the operating system knows stands behind it, if it is another: anybody can claim a name.
+// operator returns who runs the command: --as or LOTTERY_OPERATOR, or whoever became root with sudo, or the system's
+// user. The system's user is added if it is a different one: anybody can claim a name.
 func (c *call) operator() (*store.Operator, error) {
 	name := osUser(c.env.Getenv)
 	who := name
@@ -98,7 +98,7 @@ func (c *call) operator() (*store.Operator, error) {
 	return &store.Operator{Who: who, Origin: origin, Command: strings.TrimPrefix(c.Command.HelpName, "lotteryadmin ")}, nil
 }
 
-// osUser is the user's name, or number where it has none (in a container).
+// osUser returns the user's name, or number if it has no name (in a container).
 func osUser(getenv func(string) string) string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

@@ -69,7 +69,7 @@ func (t *tool) billing() *cli.Command {
 	}}
 }
 
-// billed gives run the settings, the database, and billing.
+// billed returns an action that calls run with the settings, the database, and billing.
 func (t *tool) billed(run func(context.Context, *call) error) cli.ActionFunc {
 	return t.stored(func(ctx context.Context, c *call) error {
 		if !c.cfg.Stripe.On() {
@@ -79,14 +79,14 @@ func (t *tool) billed(run func(context.Context, *call) error) cli.ActionFunc {
 	})
 }
 
-// service is billing as configured.
+// service returns billing as configured.
 func (c *call) service() *billing.Service {
 	return billing.New(billing.Options{
 		Store: c.store, Stripe: c.cfg.Stripe, PublicURL: c.cfg.PublicURL.String(), Now: c.env.Now, Log: slog.New(slog.DiscardHandler), Retries: 2,
 	})
 }
 
-// operator is why the command line changes something.
+// operator returns the cause of a change made from the command line.
 func operator(reason string) billing.Cause { return billing.Cause{Actor: "operator", Reason: reason} }
 
 // setup is what `billing setup` prints.
@@ -96,7 +96,7 @@ type setup struct {
 	Price         string   `json:"price"`
 	Webhook       string   `json:"webhook"`
 	Portal        string   `json:"portal"`
-	Made          []string `json:"made"` // of the four, those that were not there or not right
+	Made          []string `json:"made"` // of the four, those that were missing or wrong
 	WebhookSecret *string  `json:"webhook_secret"`
 	Todo          []string `json:"todo"`
 }
@@ -123,7 +123,7 @@ func billingSetup(ctx context.Context, c *call) error {
 	return c.result(out)
 }
 
-// check is one line of a doctor.
+// check is one line of the doctor's result.
 type check struct {
 	Check  string  `json:"check"`
 	OK     bool    `json:"ok"`
@@ -187,7 +187,7 @@ func billingPortal(ctx context.Context, c *call) error {
 	return c.result(portal{url})
 }
 
-// endBilling cancels what an account that is to be deleted pays for.
+// endBilling cancels the subscriptions of an account that is about to be deleted.
 func (c *call) endBilling(ctx context.Context, a *models.Account) error {
 	b, err := c.store.BillingAccount(ctx, a.ID)
 	if err != nil {
@@ -220,7 +220,7 @@ func (c *call) endBilling(ctx context.Context, a *models.Account) error {
 	}
 }
 
-// closeCheckout keeps an account from paying for what it does not get any more. What it was done for stands, whether or
+// closeCheckout keeps an account from paying for what it no longer gets. The change that it follows stands, whether or
 // not Stripe answers.
 func (c *call) closeCheckout(ctx context.Context, accountID, reason string) error {
 	if !c.cfg.Stripe.On() {
@@ -314,14 +314,14 @@ func billingClearFlags(ctx context.Context, c *call) error {
 		return err
 	}
 	c.say("Cleared %s.", models.Count(len(cleared), "flag"))
-	for i := range cleared { // one of them may have been raised after the operator looked
+	for i := range cleared { // one may have been raised after the operator looked
 		f := &cleared[i]
 		c.say("%s", clean(strings.TrimSuffix(fmt.Sprintf("%s %s, raised %s: %s", f.Kind, f.Ref, stamp(f.RaisedAt), f.Detail), ": ")))
 	}
 	return c.billingResult(ctx, &a)
 }
 
-// stripeEvent is one of `billing events`.
+// stripeEvent is one line of `billing events`.
 type stripeEvent struct {
 	ID         string  `json:"id"`
 	Type       string  `json:"type"`

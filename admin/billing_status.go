@@ -6,7 +6,7 @@ import (
 	"lottery/models"
 )
 
-// billingState is what is known of an account's billing.
+// billingState is what is known about an account's billing.
 type billingState struct {
 	CustomerID        *string `json:"customer_id"`
 	SubscriptionID    *string `json:"subscription_id"`
@@ -19,7 +19,7 @@ type billingState struct {
 	Flags             []flag  `json:"flags"`
 }
 
-// flag is why an operator should look at an account.
+// flag is a reason for an operator to look at an account.
 type flag struct {
 	Kind     string `json:"kind"`
 	Ref      string `json:"ref"`
@@ -37,7 +37,7 @@ type billingDetails struct {
 	History []planChange `json:"history"`
 }
 
-// planChange is an entry of the audit log.
+// planChange is a plan change from the audit log.
 type planChange struct {
 	At      string  `json:"at"`
 	Actor   string  `json:"actor"`
@@ -47,7 +47,7 @@ type planChange struct {
 	EventID *string `json:"event_id"`
 }
 
-// billingOf is what is known of an account's billing; nil if it never went to checkout and nothing is flagged.
+// billingOf returns what is known about an account's billing; nil if it never went to checkout and nothing is flagged.
 func (c *call) billingOf(ctx context.Context, accountID string) (*billingState, error) {
 	b, err := c.store.BillingAccount(ctx, accountID)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *call) billingOf(ctx context.Context, accountID string) (*billingState, 
 		return nil, err
 	}
 	if b.CustomerID == nil && b.SyncedAt == nil && len(raised) == 0 {
-		return nil, nil //nolint:nilnil // an account without billing is usual
+		return nil, nil //nolint:nilnil // most accounts have no billing
 	}
 	out := &billingState{
 		CustomerID: b.CustomerID, SubscriptionID: b.SubscriptionID, Status: b.Status, PriceID: b.PriceID,
@@ -81,7 +81,7 @@ func billingStatus(ctx context.Context, c *call) error {
 	return c.billingResult(ctx, &a)
 }
 
-// billingResult prints what is known of a's billing.
+// billingResult prints what is known about a's billing.
 func (c *call) billingResult(ctx context.Context, a *models.Account) error {
 	plan, source := a.Plan()
 	out := billingDetails{AccountID: a.ID, Email: a.Email, Plan: plan, PlanSource: source, History: []planChange{}}

@@ -31,7 +31,7 @@ func (t *tool) completion() *cli.Command {
 	}
 }
 
-// writeCompletion fills the shell's script with what the command tree says.
+// writeCompletion fills the shell's script template from the command tree.
 func (t *tool) writeCompletion(shell string, app *cli.App) error {
 	script := template.New(shell + ".tmpl").Funcs(template.FuncMap{"join": strings.Join, "quote": singleQuoted, "colons": escapedColons})
 	script, err := script.ParseFS(completionScripts, "completion/"+shell+".tmpl")
@@ -48,9 +48,9 @@ func (t *tool) writeCompletion(shell string, app *cli.App) error {
 	return nil
 }
 
-// completionTree is all that can be typed.
+// completionTree is everything that can be typed.
 type completionTree struct {
-	Nouns    []string // those that want a verb
+	Nouns    []string // those that need a verb
 	Places   []completionPlace
 	Global   []completionFlag
 	Flags    []completionFlag // of all commands, each name once
@@ -58,11 +58,11 @@ type completionTree struct {
 	HelpText string
 }
 
-// completionPlace is a point that a command line can have reached.
+// completionPlace is a point that a command line may have reached.
 type completionPlace struct {
 	Path  string // accounts create; "" before any command
 	Words []completionWord
-	Flags []completionFlag // its own
+	Flags []completionFlag // the command's own
 	Args  []completionValues
 }
 
@@ -75,7 +75,7 @@ type completionFlag struct {
 	completionValues
 }
 
-// completionValues is what a value can be, where that is known.
+// completionValues lists a value's possible words, if they are known.
 type completionValues struct {
 	Position int // of an argument, from 0
 	Words    []string
@@ -116,7 +116,7 @@ func completionOf(app *cli.App) (completionTree, error) {
 	return tree, nil
 }
 
-// add notes the flags that were not there yet.
+// add adds the flags that the tree lacks.
 func (tree *completionTree) add(flags []completionFlag) {
 	for _, f := range flags {
 		if has(tree.Flags, f.Names[0]) {
@@ -166,7 +166,7 @@ func completionFlags(flags []cli.Flag, known map[string][]string) []completionFl
 	return list
 }
 
-// valuesOf reads a placeholder: FILE is a file, free|pro is one of two words.
+// valuesOf interprets a placeholder: FILE is a file, free|pro is one of two words.
 func valuesOf(placeholder string, known []string) completionValues {
 	if known != nil {
 		return completionValues{Words: known}
@@ -186,5 +186,5 @@ func valuesOf(placeholder string, known []string) completionValues {
 // singleQuoted quotes for the three shells.
 func singleQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// escapedColons is for zsh's "word:text" pairs.
+// escapedColons escapes colons for zsh's "word:text" pairs.
 func escapedColons(text string) string { return strings.ReplaceAll(text, ":", `\:`) }

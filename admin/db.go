@@ -45,7 +45,7 @@ func (t *tool) db() *cli.Command {
 	}}
 }
 
-// database is what `db status` prints; what needs a schema is null while there is none.
+// database is what `db status` prints; fields that need a schema are null if there is none.
 type database struct {
 	Dialect       string   `json:"dialect"`
 	SchemaCurrent int64    `json:"schema_current"`

@@ -13,7 +13,7 @@ import (
 // copied is what `db copy` prints.
 type copied struct {
 	From       string        `json:"from"`
-	Dialect    string        `json:"dialect"` // of the database that was filled
+	Dialect    string        `json:"dialect"` // the target's
 	Rows       int64         `json:"rows"`
 	DurationMS int64         `json:"duration_ms"`
 	Tables     []copiedTable `json:"tables"`
@@ -24,7 +24,7 @@ type copiedTable struct {
 	Rows  int64  `json:"rows"`
 }
 
-// dbCopy looks at what is to be copied before it opens, and perhaps makes, what is to be filled.
+// dbCopy checks the source before it opens, and perhaps creates, the target.
 func dbCopy(ctx context.Context, c *call) (err error) {
 	from, err := store.OpenSource(ctx, c.String("from"))
 	if err != nil {

@@ -26,17 +26,17 @@ func (t *tool) doctor() *cli.Command {
 	}
 }
 
-// status is how a check went.
+// status is the outcome of a check.
 type status string
 
 const (
 	statusOK      status = "ok"
 	statusWarning status = "warning"
 	statusFailed  status = "failed"
-	statusOff     status = "off" // not configured, or what it needs failed
+	statusOff     status = "off" // not configured, or a prerequisite failed
 )
 
-// finding is one line of the doctor.
+// finding is one line of the doctor's result.
 type finding struct {
 	Check  string  `json:"check"`
 	Status status  `json:"status"`
@@ -47,32 +47,32 @@ type finding struct {
 // checkTime bounds one check.
 const checkTime = 15 * time.Second
 
-// patient is what the checks look at.
+// patient is what the checks examine.
 type patient struct {
 	*call
 	source configs.Source
-	wrong  bool // the configuration: what is empty in it may be so because it could not be read
+	wrong  bool // the configuration has faults: an empty option may be one that could not be read
 
-	mu     sync.Mutex               // a check that ran out of time may still come to an end
+	mu     sync.Mutex               // a check that timed out may still finish
 	open   *store.Store             // nil = the database does not answer
-	clocks map[string]time.Duration // how far this machine's clock is before others
+	clocks map[string]time.Duration // how far this machine's clock is ahead of others
 }
 
-// opened is the database, where it answers.
+// opened returns the database if it answers.
 func (p *patient) opened() *store.Store {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.open
 }
 
-// compare notes another clock.
+// compare records the time of another clock.
 func (p *patient) compare(whose string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clocks[whose] = p.env.Now().Sub(now)
 }
 
-// examine runs every check, whatever the others found.
+// examine runs every check, whatever the others find.
 func (t *tool) examine(cc *cli.Context) error {
 	flags := map[string]string{}
 	if cc.IsSet("database-url") {
@@ -115,8 +115,8 @@ func (t *tool) examine(cc *cli.Context) error {
 	return nil
 }
 
-// findings prints what was found. In a table, what is told in several lines (a configuration with several problems)
-// stands below it: one cell of all of them would make each line as wide as they are together.
+// findings prints the findings. In a table, a finding of several lines (a configuration with several problems) goes
+// below the table: in one cell it would make every row as wide as all its lines together.
 func (t *tool) findings(list []finding) error {
 	if t.form != formTable {
 		return t.result(list)
@@ -125,7 +125,7 @@ func (t *tool) findings(list []finding) error {
 	short := slices.Clone(list)
 	for i := range short {
 		first, rest, _ := strings.Cut(short[i].Found, "\n")
-		if !strings.Contains(rest, "\n") { // one problem has room in the table
+		if !strings.Contains(rest, "\n") { // a single problem fits in the table
 			continue
 		}
 		short[i].Found = strings.TrimSuffix(first, ":") + "; see below"
@@ -141,7 +141,7 @@ func (t *tool) findings(list []finding) error {
 	return err
 }
 
-// bounded gives a check its time; one that does not heed its context is left behind.
+// bounded runs a check with a timeout; it abandons a check that ignores its context.
 func bounded(ctx context.Context, run func(context.Context) finding) finding {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -185,7 +185,7 @@ func (p *patient) configuration(context.Context) finding {
 	return fine(found)
 }
 
-// unset is a part whose option is empty.
+// unset returns the finding for a part whose option is empty.
 func (p *patient) unset(found string) finding {
 	if p.wrong {
 		return off("not checked: the configuration must be fixed first")
@@ -193,9 +193,9 @@ func (p *patient) unset(found string) finding {
 	return off(found)
 }
 
-// broken is a database that cannot be used.
+// broken returns the finding for a database that cannot be used.
 func (p *patient) broken(err error) finding {
-	if models.ErrorCode(err) == models.CodeConflict { // it is another program's
+	if models.ErrorCode(err) == models.CodeConflict { // it belongs to another program
 		return failing(err.Error(), "set database_url to a database of its own")
 	}
 	if store.DialectOf(p.cfg.DatabaseURL) == store.SQLite {
@@ -217,7 +217,7 @@ func (p *patient) database(ctx context.Context) finding {
 	}
 	health, err := st.Health(ctx)
 	if err != nil {
-		_ = st.Close() // it is of no use
+		_ = st.Close() // it cannot be used
 		return p.broken(err)
 	}
 	if health.Now != nil {

@@ -18,10 +18,11 @@ import (
 	"lottery/models/store"
 )
 
-// clockTolerance is how far clocks may be apart: the day of quotas and the expiry of keys follow them.
+// clockTolerance is how far apart clocks may be: quota days and key expiry depend on them.
 const clockTolerance = time.Minute
 
-// clock compares this machine's clock with those that the other checks met. Stripe's is part of its own check.
+// clock compares this machine's clock with those that the other checks met. Stripe's clock is compared in Stripe's own
+// check.
 func (p *patient) clock(context.Context) finding {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,13 +47,13 @@ func judgeClocks(clocks map[string]time.Duration) finding {
 	return fine(found)
 }
 
-// What a disk must have: room for the largest import's write-ahead log, and for a copy of the database.
+// What a disk must have free: room for the largest import's write-ahead log, and for a copy of the database.
 const (
 	littleRoom = 64 << 20
 	someRoom   = 1 << 30
 )
 
-// disk looks at the folder of the SQLite file, where a backup needs as much again.
+// disk checks the folder of the SQLite file, where a backup needs as much space again.
 func (p *patient) disk(context.Context) finding {
 	path, ok := store.SQLiteFile(p.cfg.DatabaseURL)
 	if !ok {
@@ -83,7 +84,7 @@ func judgeDisk(folder string, free, database uint64) finding {
 	}
 }
 
-// temp tries the folder of temporary files, where what is fetched is kept while it is imported.
+// temp tries the temporary folder, where fetched files are kept while they are imported.
 func (p *patient) temp(context.Context) finding {
 	folder := os.TempDir()
 	const remedy = "give the server's user write access, or set TMPDIR to a folder that it can write to (a container with a read-only root needs a tmpfs there): without it, no feed can be fetched"
@@ -107,7 +108,7 @@ func judgeTemp(folder string, free uint64) finding {
 
 func megabytes(n uint64) string { return fmt.Sprintf("%d MB", n/1_000_000) }
 
-// permissions looks for secrets that others may read, and for a folder that cannot be written.
+// permissions looks for secrets that others can read, and for folders that cannot be written to.
 func (p *patient) permissions(context.Context) finding {
 	var wrong, remedies []string
 	for _, path := range configs.SecretFiles(p.source) {
@@ -133,7 +134,7 @@ func (p *patient) permissions(context.Context) finding {
 	return fine("other users cannot read secrets or data")
 }
 
-// readable tells whether everybody may read path: the file, and the folder that it is in.
+// readable reports whether everybody can read path: both the file and its folder.
 func readable(path string) bool {
 	info, err := os.Stat(path)
 	folder, folderErr := os.Stat(filepath.Dir(path))
@@ -141,8 +142,8 @@ func readable(path string) bool {
 	return err == nil && folderErr == nil && !info.IsDir() && info.Mode().Perm()&read != 0 && folder.Mode().Perm()&enter != 0
 }
 
-// tryFolder makes a file and takes it away: SQLite makes its log beside the database, and what is fetched is kept in a
-// file.
+// tryFolder creates a file and removes it: SQLite creates its log beside the database, and fetched data is kept in
+// files.
 func tryFolder(folder string) error {
 	file, err := os.CreateTemp(folder, ".doctor-*")
 	if err != nil {

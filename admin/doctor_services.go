@@ -42,7 +42,7 @@ func (p *patient) redis(ctx context.Context) finding {
 	return fine(found)
 }
 
-// stripe is `billing doctor` in one line.
+// stripe sums up `billing doctor` in one line.
 func (p *patient) stripe(ctx context.Context) finding {
 	switch {
 	case !p.cfg.Stripe.On():
@@ -70,7 +70,7 @@ func (p *patient) stripe(ctx context.Context) finding {
 	return fine(strings.Join(good, ", "))
 }
 
-// smtp connects and signs in; no mail is sent.
+// smtp connects to the mail server and signs in; it sends no mail.
 func (p *patient) smtp(ctx context.Context) finding {
 	if p.cfg.Web.SMTPURL == "" {
 		return p.unset("no email is sent, and nobody can sign up")
@@ -100,7 +100,7 @@ func withoutPassword(text string, u *url.URL) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// publishers reaches the feeds' hosts, and looks at how their last fetches went.
+// publishers connects to the feeds' hosts and checks how their last fetches went.
 func (p *patient) publishers(ctx context.Context) finding {
 	if p.cfg.Feeds.Sync == "" {
 		return p.unset("feeds_sync is off: draws come from `draws import` and `draws sync`")

@@ -104,7 +104,7 @@ func gameFlag(required bool) cli.Flag {
 	return &cli.StringFlag{Name: "game", Required: required, Usage: usage}
 }
 
-// slotFlags name one draw.
+// slotFlags returns the flags that identify one draw.
 func slotFlags() []cli.Flag {
 	return []cli.Flag{
 		gameFlag(true),
@@ -114,7 +114,7 @@ func slotFlags() []cli.Flag {
 	}
 }
 
-// dateFlags narrow a selection of draws.
+// dateFlags returns the flags that narrow a selection of draws.
 func dateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "from", Usage: "starting on this `DATE`"},
@@ -143,7 +143,7 @@ func (c *call) slot() (models.Slot, error) {
 	return slot, err
 }
 
-// tod reads --tod; 0 where it was not given.
+// tod reads --tod; 0 if it was not given.
 func (c *call) tod() (models.Tod, error) {
 	if !c.IsSet("tod") {
 		return 0, nil
@@ -155,7 +155,7 @@ func (c *call) tod() (models.Tod, error) {
 	return tod, nil
 }
 
-// dates reads --from and --to; nil where they were not given.
+// dates reads --from and --to; nil if not given.
 func (c *call) dates() (from, to *models.Date, err error) {
 	if from, err = c.date("from"); err != nil {
 		return nil, nil, err
@@ -173,13 +173,13 @@ func allTods() []string {
 	return todNames(models.NewTodSet(models.Morning, models.Midday, models.Day, models.Afternoon, models.Evening, models.Night))
 }
 
-// draw is the draw object.
+// draw is a draw as commands print it.
 type draw struct {
 	Game       string        `json:"game"`
 	Date       models.Date   `json:"date"`
 	Tod        string        `json:"tod"`
 	Sequence   int           `json:"sequence"`
-	Number     *string       `json:"number"` // null where the slot holds no draw
+	Number     *string       `json:"number"` // null if the slot holds no draw
 	Addons     models.Addons `json:"addons"`
 	Feed       string        `json:"feed"`
 	Revision   int           `json:"revision"`
@@ -196,7 +196,7 @@ func drawOf(d *models.Draw) draw {
 	}
 }
 
-// heldNumber is the number of a slot; nil where it holds no draw.
+// heldNumber returns the number of a slot; nil if it holds no draw.
 func heldNumber(number string, void bool) *string {
 	if void {
 		return nil
@@ -204,7 +204,7 @@ func heldNumber(number string, void bool) *string {
 	return textOf(number)
 }
 
-// shownAddons is add-ons as JSON shows them: an object, also where there are none.
+// shownAddons returns add-ons as JSON shows them: an object, even if there are none.
 func shownAddons(a models.Addons) models.Addons {
 	if a == nil {
 		return models.Addons{}

@@ -55,7 +55,7 @@ func drawsExport(ctx context.Context, c *call) error {
 
 const exportBuffer = 1 << 16
 
-// csvExporter writes what the feed csv reads: LF line ends, quotes only where needed.
+// csvExporter writes what the feed csv reads: LF line endings, quotes only where needed.
 type csvExporter struct {
 	w      *csv.Writer
 	buffer *bufio.Writer
@@ -89,7 +89,7 @@ func (e *csvExporter) end() error {
 	return e.buffer.Flush()
 }
 
-// ndjsonExporter writes an object a line.
+// ndjsonExporter writes one object per line.
 type ndjsonExporter struct {
 	buffer *bufio.Writer
 	json   *json.Encoder
@@ -102,7 +102,7 @@ func newNDJSONExporter(w io.Writer) *ndjsonExporter {
 	return &ndjsonExporter{buffer, e}
 }
 
-// exportedDraw is one line.
+// exportedDraw is one line of NDJSON.
 type exportedDraw struct {
 	Game     string        `json:"game"`
 	Date     models.Date   `json:"date"`

@@ -13,7 +13,7 @@ import (
 
 const shownRejections = 20 // without --report
 
-// imported is the result. Of files that --strict refused the counts are what would have been done: nothing was.
+// imported is the result. If --strict refused the files, the counts are what would have been done: nothing was.
 type imported struct {
 	models.ImportSummary
 	Refused bool `json:"refused,omitempty"`
@@ -49,7 +49,7 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	}
 	outcome := imported{result.Summary, result.Refused}
 	if err != nil {
-		return errors.Join(err, c.result(outcome)) // files that were done with stand: say what was done
+		return errors.Join(err, c.result(outcome)) // completed files stand: say what was done
 	}
 	report.show(result.Summary.Rejected)
 	c.warnIgnored(feed, result.Summary.IgnoredColumns)
@@ -57,7 +57,7 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	return c.finish(outcome, importOutcome(&result, c.Bool("dry-run")))
 }
 
-// warnIgnored names the columns that were not read. They are no failure: what is known was imported.
+// warnIgnored names the columns that were not read. They are no failure: everything known was imported.
 func (c *call) warnIgnored(feed string, columns []models.IgnoredColumn) {
 	for _, x := range columns {
 		c.say("%s", clean(fmt.Sprintf("%s: warning: %s has no column %q: its values are not read; if they are draws or add-on balls, look for a newer lotteryadmin, or import them with --feed csv",
@@ -65,8 +65,8 @@ func (c *call) warnIgnored(feed string, columns []models.IgnoredColumn) {
 	}
 }
 
-// warnWithdrawn tells of stored draws that their feed does not publish any more; the result names them. Nobody but a person
-// can say which of them were never drawn.
+// warnWithdrawn warns about stored draws that their feed no longer publishes; the result lists them. Only a person can
+// say which of them never happened.
 func (c *call) warnWithdrawn(feed string, s *models.ImportSummary) {
 	if s.Withdrawn == 0 {
 		return
@@ -80,7 +80,7 @@ func (c *call) warnWithdrawn(feed string, s *models.ImportSummary) {
 	c.say("They stay stored. Use `lotteryadmin draws unset` to remove a draw that never happened, or `lotteryadmin draws set` to confirm one, so that it is not reported again.")
 }
 
-// importOutcome is what went wrong, the worst of it.
+// importOutcome returns the worst of what went wrong.
 func importOutcome(result *importer.Result, dryRun bool) error {
 	would := ""
 	if dryRun {

@@ -7,18 +7,18 @@ import (
 	"lottery/models/store"
 )
 
-// shownDraw is a draw with what its slot said before, the oldest first.
+// shownDraw is a draw with its slot's earlier contents, oldest first.
 type shownDraw struct {
 	draw
 	Revisions []revision `json:"revisions"`
 }
 
-// revision is what a slot said before it was corrected.
+// revision is what a slot held before a correction.
 type revision struct {
 	Tod        string        `json:"tod"`
 	Sequence   int           `json:"sequence"`
 	Revision   int           `json:"revision"`
-	Number     *string       `json:"number"` // null where the slot held no draw
+	Number     *string       `json:"number"` // null if the slot held no draw
 	Addons     models.Addons `json:"addons"`
 	Feed       string        `json:"feed"`
 	Reason     *string       `json:"reason"`
@@ -63,7 +63,7 @@ func drawsShow(ctx context.Context, c *call) error {
 	return c.result(list)
 }
 
-// revisionsOf picks those of one slot; newest are first among all.
+// revisionsOf returns the corrections of one slot; all is sorted newest first.
 func revisionsOf(slot models.Slot, all []store.Correction) []revision {
 	list := []revision{}
 	for i := len(all) - 1; i >= 0; i-- {
@@ -80,15 +80,15 @@ func revisionsOf(slot models.Slot, all []store.Correction) []revision {
 	return list
 }
 
-// correction is one change of what a slot says.
+// correction is one change of a slot.
 type correction struct {
 	At           string        `json:"at"`
 	Game         string        `json:"game"`
 	Date         models.Date   `json:"date"`
 	Tod          string        `json:"tod"`
 	Sequence     int           `json:"sequence"`
-	Was          *string       `json:"was"`    // null where the slot held no draw
-	Became       *string       `json:"became"` // null where it holds none since
+	Was          *string       `json:"was"`    // null if the slot held no draw
+	Became       *string       `json:"became"` // null if it holds none since
 	WasAddons    models.Addons `json:"was_addons"`
 	BecameAddons models.Addons `json:"became_addons"`
 	WasFeed      string        `json:"was_feed"`

@@ -33,7 +33,7 @@ func (t *tool) drawsSync() *cli.Command {
 	}
 }
 
-// synced is what became of one feed.
+// synced is the result of syncing one feed.
 type synced struct {
 	Feed          string                `json:"feed"`
 	Addresses     int                   `json:"addresses"`

@@ -10,35 +10,35 @@ import (
 	"lottery/models/store"
 )
 
-// verification is what `draws verify` finds of one game.
+// verification is what `draws verify` finds about one game.
 type verification struct {
 	Game         string       `json:"game"`
 	Draws        int          `json:"draws"`
 	First        *models.Date `json:"first"`
 	Last         *models.Date `json:"last"`
 	MissingDays  int          `json:"missing_days"`  // dates without a draw on which there should be one
-	MissingDraws int          `json:"missing_draws"` // draws that should be there, of dates that have others
+	MissingDraws int          `json:"missing_draws"` // missing draws on dates that have others
 	Gaps         []gap        `json:"gaps"`
-	OffSchedule  []offDay     `json:"off_schedule"` // draws at a time of a date at which the game does not draw
+	OffSchedule  []offDay     `json:"off_schedule"` // draws at a time at which the game does not draw on that date
 	Problems     []problem    `json:"problems"`
 }
 
-// gap is a run of missing days: none between them has a draw; or of days that have draws, but not the one of a tod.
+// gap is a run of missing days, with no draw in between; or of days that have draws, but not the one of Tod.
 type gap struct {
 	From models.Date `json:"from"`
 	To   models.Date `json:"to"`
 	Days int         `json:"days"`
-	Tod  *models.Tod `json:"tod"` // nil: of the whole day
+	Tod  *models.Tod `json:"tod"` // nil = the whole day
 }
 
-// offDay is a draw of a time at which there should be none: a mistyped date, or a special draw.
+// offDay is a draw at a time when there should be none: a mistyped date, or a special draw.
 type offDay struct {
 	Date     models.Date `json:"date"`
 	Tod      models.Tod  `json:"tod"`
 	Sequence int         `json:"sequence"`
 }
 
-// problem is a row that cannot be.
+// problem is an impossible row.
 type problem struct {
 	Date     string `json:"date"`
 	Tod      string `json:"tod"`
@@ -65,7 +65,7 @@ func drawsVerify(ctx context.Context, c *call) error {
 		}
 	}
 	err = c.store.InspectDraws(ctx, c.String("game"), func(d *store.StoredDraw) error {
-		if v := found[d.GameID]; v != nil { // else the game is newer than our look at the games
+		if v := found[d.GameID]; v != nil { // otherwise the game was added after we read the games
 			v.take(d)
 		}
 		return nil
@@ -88,14 +88,14 @@ func drawsVerify(ctx context.Context, c *call) error {
 	return nil
 }
 
-// verifier looks at one game's rows as they come, oldest first.
+// verifier examines one game's rows, oldest first.
 type verifier struct {
 	verification
 	game   *models.Game
-	latest models.Date // the last on which a draw may be held: tomorrow in the game's zone
+	latest models.Date // the last date a draw may have: tomorrow in the game's zone
 
-	held    models.TodSet            // what Last has draws of
-	lacking [models.TodCount + 1]int // by tod: which of Gaps still goes on, counted from 1; 0 = none
+	held    models.TodSet            // the times of day of which Last has draws
+	lacking [models.TodCount + 1]int // by tod: the index + 1 of the gap that still continues; 0 = none
 }
 
 func (c *call) newVerifier(g *models.Game) (*verifier, error) {
@@ -140,7 +140,8 @@ func (v *verifier) problem(d *store.StoredDraw, text string) {
 	v.Problems = append(v.Problems, problem{d.Date, d.Tod.String(), d.Sequence, text})
 }
 
-// reach notes a date that has a draw, and what is missing since the one before. Of the newest date, draws may be to come.
+// reach records a date that has a draw, and what is missing since the previous one. The newest date's draws may still
+// come.
 func (v *verifier) reach(date models.Date) {
 	if v.First == nil {
 		v.First, v.Last = &date, &date
@@ -167,7 +168,7 @@ func (v *verifier) reach(date models.Date) {
 	v.Last, v.held = &date, 0
 }
 
-// complete notes which draws of a date that has some are missing.
+// complete records which draws of a date that has some are missing.
 func (v *verifier) complete(day models.Date) {
 	due := v.game.DrawDays.On(day, v.game.Tods)
 	for _, tod := range due.Tods() {

@@ -24,17 +24,17 @@ func (t *tool) feeds() *cli.Command {
 	}}
 }
 
-// feedStatus is one feed.
+// feedStatus is the state of one feed.
 type feedStatus struct {
 	Feed         string  `json:"feed"`
 	Fresh        bool    `json:"fresh"`
 	NewestDraw   *string `json:"newest_draw"`
 	ExpectedDraw *string `json:"expected_draw"`
-	Behind       *string `json:"behind"` // which of its games are, or which times of day of theirs
+	Behind       *string `json:"behind"` // the games, or times of day of games, that are
 	LastChecked  *string `json:"last_checked"`
-	LastSuccess  *string `json:"last_success"` // of the address that succeeded longest ago
-	LastError    *string `json:"last_error"`   // with the address that failed, and how many others did
-	Rejected     int     `json:"rejected"`     // draws that are published and not taken
+	LastSuccess  *string `json:"last_success"` // the last success of the URL that succeeded longest ago
+	LastError    *string `json:"last_error"`   // names the URL that failed, and how many others did
+	Rejected     int     `json:"rejected"`     // published draws that were not accepted
 }
 
 func feedsStatus(ctx context.Context, c *call) error {
@@ -60,7 +60,7 @@ func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) 
 	return out
 }
 
-// drawn tells how new the draws of the feed's games are.
+// drawn fills in how recent the draws of the feed's games are.
 func (out *feedStatus) drawn(fresh []jobs.Freshness) {
 	var newest *models.Date
 	empty := false
@@ -92,7 +92,7 @@ func (out *feedStatus) drawn(fresh []jobs.Freshness) {
 	}
 }
 
-// fetched tells when the feed's addresses were fetched, and what went wrong.
+// fetched fills in when the feed's URLs were fetched, and what went wrong.
 func (out *feedStatus) fetched(sources []models.FeedSource) {
 	var failed []*models.FeedSource
 	for i := range sources {
@@ -114,8 +114,8 @@ func (out *feedStatus) fetched(sources []models.FeedSource) {
 	out.LastError = errorsOf(failed)
 }
 
-// behindOf names a game whose draws are not all there, with the times of day of which they are not: a lottery may publish
-// each in a file of its own. Where it is all of them, the game's name says so.
+// behindOf names a game that lacks draws, with the times of day that lack them: a lottery may publish each in a file of
+// its own. If all of them do, it gives only the game's name.
 func behindOf(f *jobs.Freshness) string {
 	if f.Behind == f.Due {
 		return f.Game
@@ -123,7 +123,8 @@ func behindOf(f *jobs.Freshness) string {
 	return f.Game + " " + f.Behind.String()
 }
 
-// errorsOf is what the operator reads of the addresses that failed: the first of them, and how many others there are.
+// errorsOf returns what the operator reads about the URLs that failed: the first one's error, and how many others there
+// are.
 func errorsOf(failed []*models.FeedSource) *string {
 	if len(failed) == 0 {
 		return nil

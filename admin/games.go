@@ -35,7 +35,7 @@ func (t *tool) games() *cli.Command {
 	}}
 }
 
-// game is the game object.
+// game is a game as commands print it.
 type game struct {
 	ID           string       `json:"id"`
 	Name         string       `json:"name"`

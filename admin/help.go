@@ -43,7 +43,7 @@ func writeHelp(w io.Writer, app *cli.App, l *line) error {
 	return err
 }
 
-// commandLines lists what can be carried out, with a line of text each.
+// commandLines lists the executable commands with one line of text each.
 func commandLines(nouns []*cli.Command) [][2]string {
 	var lines [][2]string
 	for _, noun := range nouns {
@@ -99,7 +99,7 @@ func wrap(b *strings.Builder, text string, first, rest int) {
 	b.WriteByte('\n')
 }
 
-// usageParts keeps a flag and its placeholder together.
+// usageParts splits a synopsis into words, but keeps a flag and its placeholder together.
 func usageParts(text string) []string {
 	var parts []string
 	for word := range strings.FieldsSeq(text) {

@@ -15,18 +15,20 @@ import (
 	"lottery/models/store"
 )
 
-// report takes the rejections of an import: all of them into the file of --report, or else the first few to show.
+// report receives an import's rejections: it writes all of them to the file of --report, or keeps the first few to
+// show.
 type report struct {
 	call  *call
 	path  string // "" without --report
 	temp  *os.File
-	final string // what temp becomes; "" = temp is what --report names
+	final string // what temp will be renamed to; "" = temp is already what --report names
 	out   *bufio.Writer
 	csv   *csv.Writer
 	first []models.Rejection
 }
 
-// newReport opens the report before anything of the files is imported. It stands beside its final name until it is whole.
+// newReport opens the report before anything is imported. Until it is complete, it is a temporary file beside its final
+// name.
 func (c *call) newReport(files []string) (*report, error) {
 	r := &report{call: c, path: c.String("report")}
 	if !c.IsSet("report") {
@@ -41,7 +43,7 @@ func (c *call) newReport(files []string) (*report, error) {
 			return nil, err
 		}
 		if !info.Mode().IsRegular() {
-			// A device or a pipe, such as /dev/null: to be written to, never to be replaced.
+			// A device or a pipe, such as /dev/null: write to it, never replace it.
 			if r.temp, err = os.OpenFile(r.path, os.O_WRONLY, 0); err != nil {
 				return nil, fmt.Errorf("make the report: %w", err)
 			}
@@ -54,7 +56,7 @@ func (c *call) newReport(files []string) (*report, error) {
 	temp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
 		if of := (*fs.PathError)(nil); errors.As(err, &of) {
-			err = of.Err // its file is none that anybody has named
+			err = of.Err // the temporary file's name would mean nothing to the user
 		}
 		return nil, fmt.Errorf("make the report %s: %w", r.path, err)
 	}
@@ -62,8 +64,8 @@ func (c *call) newReport(files []string) (*report, error) {
 	return r, r.begin()
 }
 
-// replaceable is an error if a report must not take the place of an existing file: one that is to be imported, the
-// database, or where the summary goes.
+// replaceable returns an error if the report must not replace an existing file: one to be imported, the database, or
+// the file that receives the summary.
 func (c *call) replaceable(path string, report os.FileInfo, files []string) error {
 	same := func(other string) bool {
 		info, err := os.Stat(other)
@@ -93,7 +95,7 @@ func (r *report) begin() error {
 	return nil
 }
 
-// add takes one rejection.
+// add adds one rejection.
 func (r *report) add(rejection models.Rejection) error {
 	if r.temp == nil {
 		if len(r.first) < shownRejections {
@@ -110,9 +112,9 @@ func (r *report) add(rejection models.Rejection) error {
 	return nil
 }
 
-const reportMode = 0o644 // what is in it was published
+const reportMode = 0o644 // it contains only published data
 
-// publish gives the report its name; an older report of that name is replaced.
+// publish gives the report its final name, replacing an older report.
 func (r *report) publish() error {
 	if r.temp == nil {
 		return nil
@@ -130,7 +132,7 @@ func (r *report) publish() error {
 	return nil
 }
 
-// discard ends a report, and removes one that was not published.
+// discard closes the report, and removes it if it was not published.
 func (r *report) discard() error {
 	if r.temp == nil {
 		return nil
@@ -145,7 +147,7 @@ func (r *report) discard() error {
 	return err
 }
 
-// show tells people about the rejections, or where they are.
+// show tells people about the rejections, or where to find them.
 func (r *report) show(rejected int) {
 	if r.temp != nil && rejected > 0 {
 		r.call.say("Every rejection is in %s.", r.path)

@@ -19,15 +19,15 @@ import (
 
 const (
 	fetchTimeout  = 30 * time.Second // to connect; to get the headers; between two pieces of the body
-	maxFetched    = 256 << 20        // bytes of one address
+	maxFetched    = 256 << 20        // the most bytes of one URL
 	mostRedirects = 10
 )
 
-// addressForm is what an address begins with (RFC 3986, 3.1), whatever its scheme. A file of such a name can be given
+// addressForm matches the beginning of a URL (RFC 3986, 3.1), whatever its scheme. A file with such a name can be given
 // as ./NAME.
 var addressForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
-// sources are the files to import: paths, http(s) addresses, and - for stdin, once.
+// sources opens the files to import: paths, http(s) URLs, and - for stdin, at most once.
 func (c *call) sources(args []string) ([]importer.Source, error) {
 	var list []importer.Source
 	stdin := false
@@ -55,7 +55,8 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 	return list, nil
 }
 
-// untilEnd ends for good. A terminal says that it ended (Ctrl-D), and waits for more when it is asked again, as bufio does.
+// untilEnd makes an end of input final. A terminal reports one at Ctrl-D, but waits for more if it is read again, as
+// bufio does.
 type untilEnd struct {
 	io.Reader
 	err error
@@ -76,13 +77,13 @@ func fileSource(path string) importer.Source {
 	return importer.Source{Name: path, Size: size, Open: func(context.Context) (io.ReadCloser, error) {
 		f, err := os.Open(path)
 		if fault, ok := errors.AsType[*os.PathError](err); ok {
-			return nil, fault.Err // the file is named already
+			return nil, fault.Err // the message names the file already
 		}
 		return f, err
 	}}
 }
 
-// fetch opens an address. It gives up where the other side says nothing for fetchTimeout.
+// fetch opens a URL. It gives up if the server is silent for fetchTimeout.
 func (c *call) fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
@@ -99,7 +100,7 @@ func (c *call) fetch(ctx context.Context, address string) (io.ReadCloser, error)
 	if err != nil {
 		cancel(nil)
 		if fault, ok := errors.AsType[*url.Error](err); ok {
-			err = fault.Err // the address is named already
+			err = fault.Err // the message names the URL already
 		}
 		return nil, fmt.Errorf("fetch: %w", err)
 	}
@@ -119,7 +120,7 @@ func newHTTPClient() *http.Client {
 			ResponseHeaderTimeout: fetchTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true,
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			r.Header.Del("Referer") // the address that was asked may hold a token
+			r.Header.Del("Referer") // the original URL may contain a token
 			if len(via) > mostRedirects {
 				return fmt.Errorf("it redirects more than %d times", mostRedirects)
 			}
@@ -128,7 +129,7 @@ func newHTTPClient() *http.Client {
 	}
 }
 
-// fetched is a body that neither stalls nor goes on for ever.
+// fetched is a body that may neither stall nor go on for ever.
 type fetched struct {
 	ctx    context.Context
 	body   io.ReadCloser

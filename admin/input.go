@@ -14,13 +14,13 @@ import (
 	"lottery/models/secret"
 )
 
-// isTerminal asks the operating system.
+// isTerminal asks the operating system whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// interruptible gives up a read that waits (for a person, or a program that hangs) when ctx ends.
+// interruptible is a reader that abandons a blocked read (from a person, or a program that hangs) when ctx ends.
 type interruptible struct {
 	ctx context.Context
 	r   io.Reader
@@ -31,7 +31,7 @@ func (i *interruptible) Read(p []byte) (int, error) {
 		n   int
 		err error
 	}
-	buf := make([]byte, len(p)) // its own: the abandoned read may yet write to it
+	buf := make([]byte, len(p)) // a separate buffer: an abandoned read may still write to it
 	done := make(chan result, 1)
 	go func() {
 		n, err := i.r.Read(buf)
@@ -46,11 +46,11 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	}
 }
 
-// errUnchanged ends a command that was not confirmed.
+// errUnchanged is the error of a command that was not confirmed.
 var errUnchanged = errors.New("not confirmed: nothing was changed")
 
-// confirm asks before a command marked † goes on. Without a terminal to ask on, it wants --yes.
-// question is only made where it is asked.
+// confirm asks for confirmation before a command marked † continues. Without a terminal it requires --yes. question is
+// called only if it will be asked.
 func (c *call) confirm(question func() (string, error)) error {
 	if c.Bool("yes") {
 		return nil
@@ -75,10 +75,10 @@ func (c *call) confirm(question func() (string, error)) error {
 	}
 }
 
-const maxStdinKey = 4096 // bytes read when a key is due on stdin
+const maxStdinKey = 4096 // the most bytes read when a key is expected on stdin
 
-// keyRef is the KEY argument: an id, a 12-character prefix, or the whole key from stdin where the argument is "-".
-// A whole key on the command line is refused, and not repeated: other users and the shell's history would see it.
+// keyRef returns the KEY argument: an id, a 12-character prefix, or the whole key read from stdin if the argument is
+// "-". A whole key on the command line is refused, and not repeated: other users and the shell's history would see it.
 func (c *call) keyRef(arg string) (string, error) {
 	if arg != "-" {
 		if strings.HasPrefix(arg, secret.KeyPrefix) && len(arg) > secret.PrefixLength {
@@ -98,7 +98,7 @@ func (c *call) keyRef(arg string) (string, error) {
 	return key, nil
 }
 
-// readKey reads one line from a person, all from a pipe.
+// readKey reads one line from a terminal, or everything from a pipe.
 func (c *call) readKey() (string, error) {
 	if c.env.IsTerminal(c.env.Stdin) {
 		if c.env.IsTerminal(c.env.Stderr) {

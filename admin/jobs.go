@@ -32,12 +32,12 @@ func (t *tool) jobs() *cli.Command {
 	}}
 }
 
-// job is one job.
+// job is a job as commands print it.
 type job struct {
 	Name         string  `json:"name"`
 	What         string  `json:"what"`
-	Schedule     *string `json:"schedule"` // null = it does not run by itself
-	Off          *string `json:"off"`      // why it does not
+	Schedule     *string `json:"schedule"` // null = not scheduled
+	Off          *string `json:"off"`      // why it is not
 	State        string  `json:"state"`    // never, running, cut_off, done, failed
 	LastStarted  *string `json:"last_started"`
 	LastFinished *string `json:"last_finished"`
@@ -45,7 +45,7 @@ type job struct {
 	Outcome      *string `json:"outcome"`
 	Failed       bool    `json:"failed"`
 	Failures     int     `json:"failures"` // in a row
-	Next         *string `json:"next"`     // by the schedule, where servers run
+	Next         *string `json:"next"`     // by the schedule, if a server is running
 }
 
 func jobOf(j *jobs.Job, run *models.JobRun, running bool, now time.Time) job {
@@ -77,7 +77,7 @@ func jobOf(j *jobs.Job, run *models.JobRun, running bool, now time.Time) job {
 	return out
 }
 
-// allJobs is the jobs as this configuration has them.
+// allJobs returns the jobs as configured here.
 func (c *call) allJobs(log *slog.Logger) []jobs.Job {
 	d := jobs.Deps{
 		Store: c.store, Feeds: c.cfg.Feeds, Contact: c.cfg.PublicURL.String(), Mail: c.cfg.Web.SMTPURL != "", Now: c.env.Now, Log: log,
@@ -116,7 +116,8 @@ func jobsList(ctx context.Context, c *call) error {
 	return c.result(append(list, mails))
 }
 
-// outbox is what every server works on by itself, all the time; it stands in the list since that is where one looks.
+// outbox describes the outbox, which every server processes all the time. It is in the list because that is where
+// people look.
 func (c *call) outbox(ctx context.Context) (job, error) {
 	waiting, dead, err := c.store.MailsLeft(ctx)
 	if err != nil {
@@ -131,7 +132,8 @@ func (c *call) outbox(ctx context.Context) (job, error) {
 }
 
 func jobsRun(ctx context.Context, c *call) error {
-	log := slog.New(slog.NewTextHandler(c.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})) // some warnings are given once
+	// Some warnings are issued only once.
+	log := slog.New(slog.NewTextHandler(c.env.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	all := c.allJobs(log)
 	j, ok := jobs.Find(all, c.arg(0))
 	if !ok {

@@ -58,7 +58,7 @@ func (t *tool) keys() *cli.Command {
 	}}
 }
 
-// key is the key object.
+// key is an API key as commands print it.
 type key struct {
 	ID         string           `json:"id"`
 	AccountID  string           `json:"account_id"`
@@ -66,7 +66,7 @@ type key struct {
 	Prefix     string           `json:"prefix"`
 	Status     models.KeyStatus `json:"status"`
 	CreatedAt  string           `json:"created_at"`
-	ExpiresAt  *string          `json:"expires_at"` // of a rotated key, the end of its grace period
+	ExpiresAt  *string          `json:"expires_at"` // for a rotated key, the end of its grace period
 	LastUsedAt *string          `json:"last_used_at"`
 	RevokedAt  *string          `json:"revoked_at"`
 }
@@ -87,7 +87,7 @@ func (c *call) keysOf(keys []models.APIKey) []key {
 	return list
 }
 
-// newKey is a key object with the key itself: the one time that it is shown.
+// newKey is a key with its secret, which is shown only this once.
 type newKey struct {
 	key
 	Key string `json:"key"`
@@ -104,7 +104,8 @@ type replacedKey struct {
 	ExpiresAt *string `json:"expires_at"`
 }
 
-// keyResult prints a new key, which is there by now: where it cannot be printed, nobody will ever know it.
+// keyResult prints a new key. The key exists by now: if it cannot be printed, nobody will ever know it, and the error
+// says so.
 func (c *call) keyResult(token string, object any) error {
 	c.say("This is the only time the key is shown: save it now.")
 	if err := c.printKey(token, object); err != nil {
@@ -113,7 +114,7 @@ func (c *call) keyResult(token string, object any) error {
 	return nil
 }
 
-// printKey puts the key, in a table, alone on its line, where it is easily copied.
+// printKey prints the key; in table form, alone on a line, where it is easily copied.
 func (c *call) printKey(token string, object any) error {
 	if c.form == formTable {
 		if _, err := fmt.Fprintf(c.env.Stdout, "\n    %s\n\n", token); err != nil {
@@ -193,7 +194,7 @@ func keysRevoke(ctx context.Context, c *call) error {
 	return c.result(c.keyOf(&k))
 }
 
-// shownKey is a key's reference without what is secret of a whole key.
+// shownKey returns a key's reference without the secret part of a whole key.
 func shownKey(ref string) string {
 	if secret.WellFormed(ref) {
 		return ref[:secret.PrefixLength] + "…"

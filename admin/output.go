@@ -23,9 +23,9 @@ const (
 	formCSV   = "csv"
 )
 
-// result prints the one result of a command: a struct, or a slice of structs. Its fields hold text, numbers,
-// truth values, pointers to them (nil = absent), lists of text, further structs and slices of them; the JSON tags
-// name them in all three forms.
+// result prints a command's single result: a struct, or a slice of structs. Its fields hold strings, numbers, booleans,
+// pointers to them (nil = absent), lists of strings, further structs and slices of them; the JSON tags name them in all
+// three forms.
 func (t *tool) result(v any) error {
 	var err error
 	switch t.form {
@@ -42,7 +42,7 @@ func (t *tool) result(v any) error {
 	return nil
 }
 
-// finish prints the result of a command that ends with outcome, which is told also where nobody reads the result.
+// finish prints the result of a command that ends with outcome, and returns outcome even if nobody reads the result.
 func (t *tool) finish(v any, outcome error) error {
 	if err := t.result(v); err != nil && (outcome == nil || !readerGone(err)) {
 		return err
@@ -50,10 +50,10 @@ func (t *tool) finish(v any, outcome error) error {
 	return outcome
 }
 
-// readerGone tells whether all that went wrong is that nobody reads the result to its end, as behind | head. The command has
-// done its work, and whoever left needs no message.
+// readerGone reports whether the only error is that the result's reader has left, as in `| head`. The command has done
+// its work, and the reader needs no message.
 func readerGone(err error) bool {
-	for err != nil && err != error(syscall.EPIPE) { //nolint:errorlint // what stands beside it counts, too
+	for err != nil && err != error(syscall.EPIPE) { //nolint:errorlint // a joined error counts, too
 		if many, ok := err.(interface{ Unwrap() []error }); ok {
 			return !slices.ContainsFunc(many.Unwrap(), func(one error) bool { return !readerGone(one) })
 		}
@@ -69,8 +69,9 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// writeCSV writes RFC 4180 with LF: a header of the JSON keys, and a row for each object. Lists of text are joined
-// by commas; what has no flat form is JSON in its cell. Texts are made inert; numbers stay, those below zero too.
+// writeCSV writes RFC 4180 with LF: a header of the JSON keys, and one row per object. Lists of strings are joined by
+// commas; a value without a flat form becomes JSON in its cell. Strings are made inert; numbers, negative ones too,
+// stay as they are.
 func writeCSV(w io.Writer, v any) error {
 	rows, keys := rowsOf(v)
 	out := csv.NewWriter(w)
@@ -100,9 +101,9 @@ func writeCSV(w io.Writer, v any) error {
 	return out.Error()
 }
 
-// inert is a text that no spreadsheet takes for a formula: addresses and names of keys are strangers' words, and
-// =HYPERLINK(…) would send away what stands beside it. It gets a ' in front, by which spreadsheets know text; so does
-// what begins with one, so that a script has the text back by taking one away.
+// inert returns a text that no spreadsheet takes for a formula: addresses and key names are strangers' words, and
+// =HYPERLINK(…) could send away the cells next to it. The text gets a ' in front, which marks text in spreadsheets. So
+// does one that already begins with ', so that a script can always restore the text by removing one.
 // https://owasp.org/www-community/attacks/CSV_Injection
 func inert(text string) string {
 	if strings.IndexAny(text, "=+-@\t\r\n＝＋－＠'") == 0 {
@@ -115,10 +116,10 @@ func inert(text string) string {
 type field struct {
 	key      string
 	value    reflect.Value
-	optional bool // left out where it is empty, of a single object; the objects of a list all have the same fields
+	optional bool // omitted if empty in a single object; in a list, all objects have the same fields
 }
 
-// rowsOf takes a struct or a slice of structs apart. keys are there even if no row is.
+// rowsOf splits a struct or a slice of structs into fields. keys is set even if there are no rows.
 func rowsOf(v any) (rows [][]field, keys []string) {
 	value := reflect.Indirect(reflect.ValueOf(v))
 	if value.Kind() == reflect.Struct {
@@ -139,7 +140,7 @@ func keysOf(row []field) []string {
 	return keys
 }
 
-// fieldsOf lists a struct's fields as encoding/json does: embedded ones in their place.
+// fieldsOf lists a struct's fields as encoding/json does, embedded ones in their place.
 func fieldsOf(value reflect.Value) []field {
 	var list []field
 	for i := range value.NumField() {
@@ -154,7 +155,7 @@ func fieldsOf(value reflect.Value) []field {
 	return list
 }
 
-// nested tells whether f has no flat form: it holds objects.
+// nested reports whether f contains objects and so has no flat form.
 func (f field) nested() bool {
 	t := f.value.Type()
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
@@ -163,7 +164,7 @@ func (f field) nested() bool {
 	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map
 }
 
-// texts tells whether f is a text, or a list of them.
+// texts reports whether f is a string or a list of strings.
 func (f field) texts() bool {
 	t := f.value.Type()
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
@@ -172,10 +173,10 @@ func (f field) texts() bool {
 	return t.Kind() == reflect.String
 }
 
-// absent tells whether f has no value.
+// absent reports whether f has no value.
 func (f field) absent() bool { return f.value.Kind() == reflect.Pointer && f.value.IsNil() }
 
-// text is f's flat form; absent stands for nil.
+// text returns f's flat form; absent is the text for nil.
 func (f field) text(absent string) string {
 	if f.absent() {
 		return absent
@@ -200,10 +201,10 @@ func (f field) text(absent string) string {
 	}
 }
 
-// stamp is a time as JSON shows it: RFC 3339 in UTC, whole seconds.
+// stamp formats a time as JSON shows it: RFC 3339 in UTC, whole seconds.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// stampOf is stamp of a time that may be absent.
+// stampOf is stamp for a time that may be absent.
 func stampOf(t *time.Time) *string {
 	if t == nil {
 		return nil
@@ -212,7 +213,7 @@ func stampOf(t *time.Time) *string {
 	return &s
 }
 
-// textOf is a text that may be absent, which the database holds as an empty one.
+// textOf returns nil for an empty string, which is how the database stores an absent text.
 func textOf(text string) *string {
 	if text == "" {
 		return nil
@@ -220,7 +221,7 @@ func textOf(text string) *string {
 	return &text
 }
 
-// clean makes text safe to show: what would steer a terminal is shown as an escape instead. Newlines stay.
+// clean makes text safe to display: it escapes whatever a terminal would act on, except newlines.
 func clean(text string) string {
 	if strings.IndexFunc(text, steers) < 0 {
 		return text
@@ -236,7 +237,7 @@ func clean(text string) string {
 	return b.String()
 }
 
-// steers tells whether a terminal would act on r: control characters, and those that reorder text.
+// steers reports whether a terminal would act on r: control characters, and those that reorder text.
 func steers(r rune) bool {
 	return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }

@@ -9,7 +9,7 @@ import (
 	"lottery/jobs/importer"
 )
 
-// progress is a bar on stderr, for people only: nothing is drawn without a terminal, or with --quiet.
+// progress is a bar on stderr, for people only: it is not drawn without a terminal, or with --quiet.
 type progress struct {
 	w       io.Writer // nil: draw nothing
 	bar     *progressbar.ProgressBar
@@ -23,7 +23,7 @@ func (t *tool) newProgress() *progress {
 	return &progress{w: t.env.Stderr}
 }
 
-// at draws how far the import is. A bar that cannot be drawn is no reason to stop, so errors are let go.
+// at draws how far the import is. Errors are ignored: a bar that cannot be drawn is no reason to stop.
 func (p *progress) at(now importer.Progress) {
 	if p.w == nil {
 		return
@@ -40,7 +40,7 @@ func (p *progress) at(now importer.Progress) {
 			progressbar.OptionShowBytes(now.Phase == importer.PhaseReading),
 			progressbar.OptionShowCount(),
 			progressbar.OptionSetRenderBlankState(true),
-			progressbar.OptionSetSpinnerChangeInterval(0), // or it draws by itself, from another goroutine
+			progressbar.OptionSetSpinnerChangeInterval(0), // otherwise it draws from a goroutine of its own
 			progressbar.OptionClearOnFinish(),
 		)
 	}
@@ -48,7 +48,7 @@ func (p *progress) at(now importer.Progress) {
 	_ = p.bar.Set64(now.Done)
 }
 
-// end takes the bar off the screen.
+// end removes the bar from the screen.
 func (p *progress) end() {
 	if p.bar != nil {
 		_ = p.bar.Clear()

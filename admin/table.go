@@ -12,8 +12,8 @@ const (
 	columnGap  = 3
 )
 
-// writeTable writes one object as two columns, key and value, and a list as a table with a header. Objects
-// within objects follow below as tables of their own.
+// writeTable writes one object as two columns, key and value, and a list as a table with a header. Nested objects
+// follow below as tables of their own.
 func writeTable(w io.Writer, v any) error {
 	rows, keys := rowsOf(v)
 	if reflect.Indirect(reflect.ValueOf(v)).Kind() == reflect.Struct {
@@ -55,7 +55,7 @@ func writeObject(w io.Writer, row []field) error {
 	return nil
 }
 
-// flatten writes the fields of an object within an object as fields of the outer one.
+// flatten turns the fields of a nested object into fields of the outer one.
 func flatten(prefix string, row []field) []field {
 	var flat []field
 	for _, f := range row {
@@ -73,7 +73,7 @@ func flatten(prefix string, row []field) []field {
 	return flat
 }
 
-// writeDetails writes what the rows of a list hold in lists of their own, with the row's first field before each.
+// writeDetails writes the lists inside a list's rows, each preceded by the row's first field.
 func writeDetails(w io.Writer, rows [][]field, keys []string) error {
 	for i, key := range keys {
 		var table [][]string
@@ -106,12 +106,12 @@ func writeDetails(w io.Writer, rows [][]field, keys []string) error {
 	return nil
 }
 
-// isObjects tells whether f is a list of objects.
+// isObjects reports whether f is a list of objects.
 func isObjects(f field) bool {
 	return f.value.Kind() == reflect.Slice && f.value.Type().Elem().Kind() == reflect.Struct
 }
 
-// cell is f in one line; a list of objects is its length.
+// cell returns f on one line; for a list of objects, its length.
 func cell(f field) string {
 	var text string
 	if isObjects(f) {

@@ -44,7 +44,7 @@ const (
 	mostTop     = 1000
 )
 
-// spending is what an account has used of its running day.
+// spending is what an account has used of its current day.
 type spending struct {
 	Used      int64  `json:"used"`
 	Remaining int64  `json:"remaining"`
@@ -75,7 +75,7 @@ type endpointUsage struct {
 	Requests int64  `json:"requests"`
 }
 
-// topAccount is one of `usage top`.
+// topAccount is one line of `usage top`.
 type topAccount struct {
 	AccountID string      `json:"account_id"`
 	Email     *string     `json:"email"`
@@ -83,7 +83,7 @@ type topAccount struct {
 	Requests  int64       `json:"requests"`
 }
 
-// spendingOf asks the counters, wherever they are, what a has used of the day that is theirs.
+// spendingOf asks the counters, wherever they are, what a has used of what they consider today.
 func (c *call) spendingOf(ctx context.Context, a *models.Account) (s spending, today models.Date, err error) {
 	if c.cfg.RedisURL == "" {
 		s.Used, today, err = c.store.CountedToday(ctx, a.ID)
@@ -96,7 +96,7 @@ func (c *call) spendingOf(ctx context.Context, a *models.Account) (s spending, t
 	return s, today, err
 }
 
-// countedElsewhere asks counters that are not in the database.
+// countedElsewhere asks counters outside the database.
 func (c *call) countedElsewhere(ctx context.Context, accountID string) (used int64, today models.Date, err error) {
 	ledger, closer, err := quota.OpenLedger(ctx, c.cfg, c.store)
 	if err != nil {

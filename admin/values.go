@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// oneOf is value if it is among allowed.
+// oneOf returns value if it is among allowed.
 func oneOf(what, value string, allowed ...string) (string, error) {
 	if slices.Contains(allowed, value) {
 		return value, nil
@@ -17,7 +17,7 @@ func oneOf(what, value string, allowed ...string) (string, error) {
 	return "", models.Errorf(models.CodeInvalid, "%s must be %s, not %q", what, orList(allowed), value)
 }
 
-// orList is "a, b or c".
+// orList joins words as "a, b or c".
 func orList(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -34,7 +34,7 @@ func wholeNumber(what, text string, low, high int) (int, error) {
 	return n, nil
 }
 
-// number reads a flag's number from 1 to most; fallback where the flag was not given.
+// number reads a flag's number, from 1 to most; fallback if the flag was not given.
 func (c *call) number(flag string, fallback, most int) (int, error) {
 	if !c.IsSet(flag) {
 		return fallback, nil
@@ -42,7 +42,7 @@ func (c *call) number(flag string, fallback, most int) (int, error) {
 	return wholeNumber("--"+flag, c.String(flag), 1, most)
 }
 
-// date reads a flag's date; nil where the flag was not given.
+// date reads a flag's date; nil if the flag was not given.
 func (c *call) date(flag string) (*models.Date, error) {
 	if !c.IsSet(flag) {
 		return nil, nil //nolint:nilnil // no date asked for is no date
@@ -54,7 +54,7 @@ func (c *call) date(flag string) (*models.Date, error) {
 	return &d, nil
 }
 
-// plan reads --plan; nil where it was not given.
+// plan reads --plan; nil if it was not given.
 func (c *call) plan() (*models.Plan, error) {
 	if !c.IsSet("plan") {
 		return nil, nil //nolint:nilnil // no plan asked for is no plan
@@ -70,7 +70,7 @@ const (
 	day  = 24 * time.Hour
 	week = 7 * day
 
-	maxSpan = 36500 * day // about what time.Duration holds
+	maxSpan = 36500 * day // about the most that time.Duration holds
 )
 
 // parseSpan reads Nd, Nw, or a Go duration such as 36h or 90m; 0 or more.
@@ -97,13 +97,13 @@ func parseSpan(what, text string) (time.Duration, error) {
 	return time.Duration(n) * unit, nil
 }
 
-// parseExpiry reads a span from now, or a date: the end of that UTC day. It must lie after now.
+// parseExpiry reads a span from now, or a date, which means the end of that UTC day. The result must be after now.
 func parseExpiry(text string, now time.Time) (time.Time, error) {
 	var at time.Time
 	if date, err := models.ParseDate(text); err == nil {
 		at = (date + 1).Time().Add(-time.Microsecond) // what both databases can store
 	} else {
-		if strings.Count(text, "-") == 2 { // meant as a date: say what is wrong with that
+		if strings.Count(text, "-") == 2 { // probably meant as a date: say what is wrong with that
 			return at, models.Errorf(models.CodeInvalid, "--expires: %v", err)
 		}
 		span, err := parseSpan("--expires", text)
