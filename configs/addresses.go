@@ -10,10 +10,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The addresses of databases are looked at when the configuration is read, so that what is wrong with them is told with
-// all else. What is told holds nothing of a password.
+// The addresses of databases are checked when the configuration is read, so that their faults are reported with all
+// others. The messages contain no part of a password.
 
-// sqliteAddress refuses an address that does not name a file.
+// sqliteAddress returns an error if the address does not name a file.
 func sqliteAddress(v string) error {
 	if path := strings.TrimPrefix(v, "sqlite:"); strings.Trim(path, "/") == "" || strings.HasPrefix(path, ":memory:") || strings.ContainsAny(path, "?#") {
 		return errors.New("must be a file name without ? or #, such as sqlite:data/lottery.db")
@@ -21,7 +21,7 @@ func sqliteAddress(v string) error {
 	return nil
 }
 
-// redisAddress refuses what the client could not connect to; "" is no Redis.
+// redisAddress returns an error if the client could not connect to the address; "" means no Redis.
 func redisAddress(v string) error {
 	const form = "must be redis://[:PASSWORD@]HOST:PORT[/DB], rediss:// for TLS, or unix://PATH"
 	scheme, rest, _ := strings.Cut(v, "://")
@@ -34,19 +34,19 @@ func redisAddress(v string) error {
 	switch _, err := redis.ParseURL(v); {
 	case err == nil:
 		return nil
-	case strings.Contains(err.Error(), "@"): // a piece of a password that has a / in it
+	case strings.Contains(err.Error(), "@"): // part of a password that contains a /
 		return errors.New(form)
 	default:
 		return fmt.Errorf("%s (%s)", form, strings.TrimPrefix(err.Error(), "redis: "))
 	}
 }
 
-// sslModes is how PostgreSQL's clients may go about TLS.
+// sslModes lists the values of sslmode that PostgreSQL's clients accept.
 // https://www.postgresql.org/docs/current/libpq-ssl.html
 var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
 
-// databaseAddress tells what is wrong with a PostgreSQL URL, in its own words: those of net/url repeat parts of it, and
-// where the fault is in the password, parts of that.
+// databaseAddress says what is wrong with a PostgreSQL URL, in its own words: net/url's errors repeat parts of the URL,
+// which may be parts of the password.
 func databaseAddress(v string) error {
 	u, err := url.Parse(v)
 	var escape url.EscapeError
@@ -67,9 +67,9 @@ func databaseAddress(v string) error {
 	}
 }
 
-// torn tells whether an address has a mark of its form in the user or the password. PostgreSQL's driver takes the first @
-// and the first / for the end of a part, net/url the last @ and also ? and #: where they differ, one takes part of the
-// password for the host, whose name stands in errors and so in logs.
+// torn reports whether the user or password contains a delimiter of URLs. PostgreSQL's driver ends a part at the first
+// @ and the first /, net/url at the last @, and also at ? and #. Where they differ, one of them takes part of the
+// password for the host, and the host appears in errors and so in logs.
 func torn(address string) bool {
 	_, rest, _ := strings.Cut(address, "://")
 	authority, path, _ := strings.Cut(rest, "/")

@@ -8,7 +8,7 @@ import (
 	"lottery/configs"
 )
 
-// A proxy's network counts in whatever form it is written: requests have IPv4 addresses as such.
+// A proxy's network matches in whatever form it is written: requests have plain IPv4 addresses.
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
@@ -41,8 +41,8 @@ func TestPortOfTheMailServer(t *testing.T) {
 	}
 }
 
-// Addresses to which paths are added have a host, a port that there can be, and nothing behind them: links in mails would
-// lead to the start page, or nowhere.
+// URLs to which paths are appended need a host, a possible port, and nothing after the path: otherwise links in mails
+// would lead to the start page, or nowhere.
 func TestAddressesThatPathsAreAddedTo(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"public_url", "stripe_api_url", "feeds_ny_open_data_url", "feeds_tx_lottery_url", "feeds_nc_lottery_url", "feeds_va_lottery_url"} {
@@ -88,7 +88,7 @@ func TestDatabaseAddressIsExplained(t *testing.T) {
 	}
 }
 
-// Mails and Stripe lead people on other machines to public_url: one that names this machine is told of.
+// Mails and Stripe send people on other machines to public_url: one that means only this machine is reported.
 func TestAPublicURLOfThisMachineAlone(t *testing.T) {
 	t.Parallel()
 	mails := []string{"LOTTERY_SMTP_URL", "smtp://h", "LOTTERY_MAIL_FROM", "a@example.com"}

@@ -1,4 +1,4 @@
-// Package configs is everything an operator can set, and the data that ships with the product.
+// Package configs holds everything an operator can set, and the data that ships with the product.
 package configs
 
 import (
@@ -11,19 +11,19 @@ import (
 	"lottery/models"
 )
 
-// Config is the settings of one process. See lottery.example.yaml for what each means.
+// Config holds the settings of one process. See lottery.example.yaml for their meaning.
 type Config struct {
 	Listen             string
 	PublicURL          *url.URL
 	DatabaseURL        string
 	RedisURL           string // "" = counters in the database
 	TrustedProxies     []netip.Prefix
-	WrongKeysPerMinute int // from one address; 0 = no limit
+	WrongKeysPerMinute int // from one network address; 0 = no limit
 	LogLevel           slog.Level
 	LogFormat          string // text, json, or "" = text on a terminal, else json
 	AccessLog          bool   // a line for each request
-	MaxInFlight        int    // requests answered at once; 0 = as many as come
-	MaxConnections     int    // of the public listener; 0 = as many as come
+	MaxInFlight        int    // requests in flight at once; 0 = no limit
+	MaxConnections     int    // of the public listener; 0 = no limit
 	OpsListen          string // "" = no ops listener
 	DrainDelay         time.Duration
 	Plans              models.Plans
@@ -32,8 +32,8 @@ type Config struct {
 	Feeds              Feeds
 }
 
-// LeadsAstray tells whether mails or Stripe lead people to a public_url that names this machine alone, as the default
-// does: everywhere else it leads nowhere.
+// LeadsAstray reports whether mails or Stripe send people to a public_url that means only this machine, as the default
+// does: on any other machine it leads nowhere.
 func (c *Config) LeadsAstray() bool {
 	if c.PublicURL == nil || (c.Web.SMTPURL == "" && !c.Stripe.On()) {
 		return false
@@ -43,42 +43,43 @@ func (c *Config) LeadsAstray() bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && (addr.Unmap().IsLoopback() || addr.IsUnspecified())
 }
 
-// Feeds is where the lotteries publish, and how often that is fetched.
+// Feeds is where the lotteries publish, and when that is fetched.
 type Feeds struct {
-	Sync         string // a cron expression, or "" = never by itself
+	Sync         string // a cron expression; "" = never automatically
 	NYURL        string // the dataset's JSON
 	NYToken      string // X-App-Token; "" = none
 	TexasURL     string // the part before /Games
 	NCURL        string // scheme and host
 	VirginiaURL  string // the part before ?gameId
-	AllowPrivate bool   // addresses of this machine and of private networks too
+	AllowPrivate bool   // permit addresses of this machine and of private networks
 }
 
-// Stripe is how billing is connected; an empty SecretKey means that nothing is sold.
+// Stripe configures billing; an empty SecretKey means that nothing is sold.
 type Stripe struct {
 	SecretKey      string
-	WebhookSecrets []string // any of them may have signed an event
+	WebhookSecrets []string // an event may be signed by any of them
 	APIURL         string   // "" = Stripe's own
 	Grace          time.Duration
 }
 
-// StripeURL is Stripe's own API.
+// StripeURL is the URL of Stripe's own API.
 const StripeURL = "https://api.stripe.com"
 
-// On tells whether anything is sold.
+// On reports whether anything is sold.
 func (s *Stripe) On() bool { return s.SecretKey != "" }
 
-// Live tells whether the key moves real money.
+// Live reports whether the key moves real money.
 func (s *Stripe) Live() bool {
 	return strings.HasPrefix(s.SecretKey, "sk_live_") || strings.HasPrefix(s.SecretKey, "rk_live_")
 }
 
-// Source is where Load reads from; later ones win: defaults, the file, the environment, flags.
+// Source is where Load reads from, in increasing precedence: defaults, the file, the environment, flags.
 type Source struct {
 	File   string // path of a YAML file, "" = none
 	Getenv func(string) string
-	// Environ is all variables, "NAME=value": where there are problems, those that Strays tells of may be why.
+	// Environ holds all variables, "NAME=value". If there are problems, Load mentions what Strays finds in it, since
+	// that may be the cause.
 	Environ []string
 	Flags   map[string]string // option key → value as given
-	Serve   bool              // for a server: what it cannot do without is a problem, too
+	Serve   bool              // for a server: a missing option that it needs is a problem, too
 }

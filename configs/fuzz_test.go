@@ -10,8 +10,8 @@ import (
 	"lottery/models"
 )
 
-// FuzzLoad reads any text as the configuration file: it is taken, or refused with words for a person; never a panic,
-// and what is taken is complete.
+// FuzzLoad reads any text as the configuration file: Load must accept it or return an error written for people, never
+// panic, and what it accepts must be complete.
 func FuzzLoad(f *testing.F) {
 	example, err := os.ReadFile("lottery.example.yaml")
 	if err != nil {

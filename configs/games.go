@@ -13,7 +13,7 @@ import (
 //go:embed games.yaml
 var gamesYAML []byte
 
-// Games is the games of games.yaml: those that every new database knows.
+// Games returns the games in games.yaml, which every new database contains.
 func Games() ([]models.Game, error) {
 	var entries []struct {
 		ID, Name, Jurisdiction, Timezone string

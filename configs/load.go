@@ -15,18 +15,18 @@ import (
 	"lottery/models"
 )
 
-// Load reads the settings. Its error (CodeInvalid) names every problem of every source at once.
+// Load reads the settings. Its error (CodeInvalid) lists every problem of every source at once.
 func Load(src Source) (Config, error) {
 	getenv := func(name string) string {
 		if src.Getenv == nil {
 			return ""
 		}
-		return strings.TrimSpace(src.Getenv(name)) // a file of settings that was edited on Windows ends each with \r
+		return strings.TrimSpace(src.Getenv(name)) // a settings file edited on Windows ends each line with \r
 	}
 	options := Options()
 	file, problems := readFile(src.File, options)
 	cfg := Config{Plans: models.Plans{}}
-	wrong := map[string]bool{} // the keys that were told of already
+	wrong := map[string]bool{} // the keys already reported
 	for i := range options {
 		o := &options[i]
 		value, name, err := o.value(file, src.File, getenv, src.Flags)
@@ -44,7 +44,7 @@ func Load(src Source) (Config, error) {
 	}
 	if cfg.Stripe.Live() && cfg.Stripe.APIURL != "" && cfg.Stripe.APIURL != StripeURL {
 		problems = append(problems, "stripe_api_url: a live key is only ever sent to Stripe: leave the URL out, or use a test key")
-		cfg.Stripe.SecretKey = "" // the doctor goes on with what could be read
+		cfg.Stripe.SecretKey = "" // the doctor continues with what could be read
 	}
 	if (cfg.Web.SMTPURL != "" || wrong["smtp_url"]) && cfg.Web.MailFrom == "" && !wrong["mail_from"] {
 		problems = append(problems, "mail_from: smtp_url is set, so emails need a sender, such as Lottery Draws API <noreply@example.com>")
@@ -57,7 +57,7 @@ func Load(src Source) (Config, error) {
 	return cfg, nil
 }
 
-// value is what the strongest source says, and the name under which it says so.
+// value returns the value from the source with the highest precedence, and the option's name in that source.
 func (o *Option) value(file map[string]string, path string, getenv func(string) string, flags map[string]string) (value, name string, err error) {
 	if v, ok := flags[o.Key]; ok {
 		return v, "--" + o.Flag(), nil
@@ -75,7 +75,7 @@ func (o *Option) value(file map[string]string, path string, getenv func(string) 
 		}
 	}
 	if p := file[o.Key+"_file"]; o.Secret && p != "" {
-		if file[o.Key] != "" { // an empty one stands in the example file, and means nothing
+		if file[o.Key] != "" { // the example file contains empty ones, which mean nothing
 			return "", path + ": " + o.Key, fmt.Errorf("%s_file is set too: leave one out", o.Key)
 		}
 		v, err := readSecret(p)
@@ -87,7 +87,7 @@ func (o *Option) value(file map[string]string, path string, getenv func(string) 
 	return o.Default, o.Key, nil
 }
 
-// readText is a file without the byte order mark that Windows' editors begin it with, which is no part of the text.
+// readText reads a file without the byte order mark that Windows editors put before the text.
 func readText(path string) ([]byte, error) {
 	b, err := os.ReadFile(path)
 	return bytes.TrimPrefix(b, []byte("\ufeff")), err
@@ -105,8 +105,8 @@ func readSecret(path string) (string, error) {
 	return v, nil
 }
 
-// readFile is the flat map of a YAML file, and every problem of the file itself; a list becomes its items joined by
-// commas.
+// readFile returns the flat map of a YAML file, and every problem of the file itself. A list becomes its items joined
+// by commas.
 func readFile(path string, options []Option) (flat map[string]string, problems []string) {
 	if path == "" {
 		return nil, nil
@@ -152,8 +152,8 @@ func readFile(path string, options []Option) (flat map[string]string, problems [
 	return flat, problems
 }
 
-// asWritten is a value's text as it stands in the file. YAML takes 0100 for the octal 64 and 1.10 for 1.1, which would be
-// another quota than in the environment, and another token.
+// asWritten returns a value's text as it is in the file. YAML would read 0100 as the octal 64 and 1.10 as 1.1, which
+// would be a different quota, or token, than the same text in the environment.
 func asWritten(value any, node ast.Node) string {
 	switch node.(type) {
 	case *ast.IntegerNode, *ast.FloatNode:
@@ -163,8 +163,8 @@ func asWritten(value any, node ast.Node) string {
 	}
 }
 
-// goesOn tells whether anything but comments follows the first document of a YAML file. The tokens are asked, since the
-// parser forgets what stands behind an empty document.
+// goesOn reports whether anything but comments follows the first document of a YAML file. It looks at the tokens, since
+// the parser drops whatever follows an empty document.
 func goesOn(file []byte) bool {
 	began, ended := false, false
 	for _, t := range lexer.Tokenize(string(file)) {
@@ -183,7 +183,7 @@ func goesOn(file []byte) bool {
 	return false
 }
 
-// didYouMean names the options nearest to key.
+// didYouMean suggests the options most similar to key.
 func didYouMean(key string, options []Option) string {
 	names := make([]string, 0, len(options))
 	for i := range options {

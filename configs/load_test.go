@@ -63,7 +63,7 @@ func TestFlagsBeatEnvironmentBeatsFile(t *testing.T) {
 	}
 }
 
-// A file of a Windows editor begins with a byte order mark and has CR LF.
+// A file from a Windows editor begins with a byte order mark and has CR LF.
 func TestFileOfAWindowsEditor(t *testing.T) {
 	t.Parallel()
 	cfg, err := configs.Load(configs.Source{File: write(t, "\ufefflisten: 127.0.0.1:3\r\nlog_level: error\r\n")})
@@ -72,7 +72,7 @@ func TestFileOfAWindowsEditor(t *testing.T) {
 	}
 }
 
-// What stands in the file is what would stand in the environment: YAML reads a number with a zero before it as octal, and
+// A value in the file means what it would in the environment: YAML reads a number with a leading zero as octal, and
 // shortens what looks like a fraction.
 func TestNumbersOfTheFileAreAsWritten(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,7 @@ func TestNumbersOfTheFileAreAsWritten(t *testing.T) {
 	}
 }
 
-// A plan cannot grant more than an account can be given by hand.
+// A plan cannot grant more than an operator may grant an account.
 func TestMostThatAPlanGrants(t *testing.T) {
 	t.Parallel()
 	for value, good := range map[string]bool{"1000000000": true, "1000000001": false, "9223372036854775807": false} {
@@ -123,7 +123,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 }
 
-// A file with a section, unknown options and a second document is told of whole, in the same words each time.
+// A file with a section, unknown options and a second document: all problems are reported, in the same words each time.
 func TestAllProblemsOfTheFileAtOnce(t *testing.T) {
 	t.Parallel()
 	file := write(t, "a: {x: 1}\nb: {x: 1}\nlog_format: {x: 1}\nlisten: nope\nlisen: 1\nlog_leve: 2\n---\nbogus_key: 1\n")
@@ -156,8 +156,8 @@ func TestOneDocumentInTheFile(t *testing.T) {
 	}
 }
 
-// What stands around a value of the environment is none of it: a file of settings that was edited on Windows ends each
-// line with \r, and a database of another name would be made.
+// Space around a value in the environment is not part of it: a settings file edited on Windows ends each line with \r,
+// and a database with another name would be created.
 func TestValuesOfTheEnvironmentAreTrimmed(t *testing.T) {
 	t.Parallel()
 	cfg, err := configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL", " sqlite:a b.db\r\n", "LOTTERY_LISTEN", " \r", "LOTTERY_LOG_LEVEL", "error\r")})
@@ -183,8 +183,8 @@ func TestSecretFromFile(t *testing.T) {
 	}
 }
 
-// In the file too: an empty value beside the name of a file is none, another one contradicts it, and every secret that
-// cannot be read is told with the rest.
+// In the file too, an empty value beside a secret's file name means none, another one contradicts it, and every secret
+// that cannot be read is reported with the rest.
 func TestSecretFromFileOfTheFile(t *testing.T) {
 	t.Parallel()
 	secret := write(t, "sk_test_abc\n")
@@ -218,7 +218,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// A webhook secret with nothing behind its prefix is none: whatever it was cut from, events would be refused.
+// A webhook secret with nothing after its prefix is refused: whatever it was cut from, no event could be verified.
 func TestWebhookSecrets(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{"": 0, "whsec_a": 1, " whsec_a, whsec_b ,": 2, "whsec_": -1, "whsec_a,whsec_": -1, "whsec_a\nwhsec_b\r\n": 2, "whsec_a whsec_b": 2, "whsec_a;whsec_b": -1, "whsec_test_a-+/=": 1, "a": -1, "sk_test_a": -1} {
@@ -229,7 +229,8 @@ func TestWebhookSecrets(t *testing.T) {
 	}
 }
 
-// What a server cannot do without is told with the rest; lotteryadmin, which makes the webhook, starts without it.
+// A missing option that a server needs is reported with the rest; lotteryadmin, which makes the webhook, starts without
+// it.
 func TestAServerNeedsItsWebhookSecret(t *testing.T) {
 	t.Parallel()
 	getenv := env("LOTTERY_STRIPE_SECRET_KEY", "sk_test_abc")
@@ -257,7 +258,7 @@ func TestAServerNeedsItsWebhookSecret(t *testing.T) {
 	}
 }
 
-// A live key, or a restricted one, goes to Stripe and nowhere else; a test key may go to a stand-in.
+// A live key, restricted or not, is sent to Stripe and nowhere else; a test key may be sent to a stand-in.
 func TestALiveKeyIsForStripeAlone(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -275,7 +276,7 @@ func TestALiveKeyIsForStripeAlone(t *testing.T) {
 	}
 }
 
-// What is not the address of a Redis, no number and no port is told at the start.
+// A bad Redis address, number or port is reported at the start.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	for key, values := range map[string]map[string]bool{
@@ -301,7 +302,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Somebody's password in the address must not come to a log, whatever is wrong with the address.
+// A password in an address must not reach a log, whatever is wrong with the address.
 func TestNoSecretInAnError(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"public_url", "stripe_api_url", "feeds_ny_open_data_url", "feeds_tx_lottery_url", "feeds_nc_lottery_url", "feeds_va_lottery_url"} {

@@ -20,26 +20,26 @@ import (
 // EnvPrefix begins the name of every environment variable: option database_url is LOTTERY_DATABASE_URL.
 const EnvPrefix = "LOTTERY_"
 
-// Option is one thing that can be set. Its key is the name in the file, EnvPrefix + the upper-case key is the
-// environment variable, the key with hyphens is the flag.
+// Option is one setting. Its key is its name in the file; EnvPrefix + the upper-case key is the environment variable;
+// the key with hyphens is the flag.
 type Option struct {
 	Key     string
 	Default string
 	Help    string
-	Secret  bool // may come from a file named by KEY_FILE
+	Secret  bool // may be read from a file named by KEY_FILE
 	set     func(c *Config, value string) error
 }
 
-// Env is the option's environment variable.
+// Env returns the name of the option's environment variable.
 func (o *Option) Env() string { return EnvPrefix + strings.ToUpper(o.Key) }
 
-// Flag is the option's flag, without the hyphens before it.
+// Flag returns the name of the option's flag, without hyphens in front.
 func (o *Option) Flag() string { return strings.ReplaceAll(o.Key, "_", "-") }
 
 //nolint:gosec // G101: a form, no password
 const databaseForm = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"
 
-// Options is the table of all options.
+// Options returns the table of all options.
 func Options() []Option {
 	return slices.Concat(serverOptions(), stripeOptions(), feedOptions())
 }
@@ -125,7 +125,7 @@ func serverOptions() []Option {
 	}
 }
 
-// planOption is one number of one plan; its default is what the product ships with.
+// planOption returns the option for one number of one plan; its default is what the product ships with.
 func planOption(key string, plan models.Plan, help string, field func(*models.PlanTerms) *int) Option {
 	terms := models.DefaultPlans()[plan]
 	return Option{Key: key, Default: strconv.Itoa(*field(&terms)), Help: help, set: func(c *Config, v string) error {
@@ -143,7 +143,7 @@ func planOption(key string, plan models.Plan, help string, field func(*models.Pl
 	}}
 }
 
-// count reads a number; 10_000 is how YAML lets one write ten thousand.
+// count parses a number; as in YAML, 10_000 is ten thousand.
 func count(v string) (int, error) {
 	n, err := strconv.Atoi(strings.ReplaceAll(v, "_", ""))
 	if err != nil || n < 0 {
@@ -163,7 +163,7 @@ func hostPort(v string) (string, error) {
 	return v, nil
 }
 
-// origin is scheme and host, without a path: every link is made from it.
+// origin parses a scheme and host, without a path: every link begins with it.
 func origin(v string) (*url.URL, error) {
 	u, ok := baseAddress(v)
 	if !ok || u.Path != "" || !asBrowsersWrite(u) {
@@ -172,9 +172,9 @@ func origin(v string) (*url.URL, error) {
 	return u, nil
 }
 
-// asBrowsersWrite writes the host of an address as browsers do in Origin: in lower case, as the DNS has it, and without a port
-// that goes without saying. Else forms of the pages could seem to come from another site, and of other letters than ASCII's,
-// which net/url escapes, many programs find no host. It fails for a host that there cannot be.
+// asBrowsersWrite rewrites a URL's host as browsers write it in Origin: in lower case, in ASCII as in DNS, and without
+// the scheme's default port. Otherwise forms of our own pages could seem to come from another site; and net/url escapes
+// letters outside ASCII, which many programs cannot resolve. It returns false for an impossible host.
 func asBrowsersWrite(u *url.URL) bool {
 	host, port := strings.ToLower(u.Hostname()), strings.TrimLeft(u.Port(), "0")
 	if strings.ContainsFunc(host, func(r rune) bool { return r > unicode.MaxASCII }) {
@@ -192,8 +192,8 @@ func asBrowsersWrite(u *url.URL) bool {
 	return true
 }
 
-// baseAddress is an http address to which a path can be added: nothing stands behind its own, and it has a host that can be
-// reached. net/url takes any number for a port, and a port without a host.
+// baseAddress parses an http URL to which a path can be appended: nothing follows its own path, and its host can be
+// reached. net/url would accept any number as a port, and a port without a host.
 func baseAddress(v string) (*url.URL, bool) {
 	u, err := url.Parse(strings.TrimSuffix(v, "/"))
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil ||
@@ -206,8 +206,8 @@ func baseAddress(v string) (*url.URL, bool) {
 	return u, !strings.HasSuffix(u.Host, ":")
 }
 
-// not is the end of an error about an address. One that may hold a password or a token is not repeated, since errors
-// go to logs.
+// not returns the end of an error about an address. It does not repeat an address that may contain a password or a
+// token, since errors go to logs.
 func not(address string) string {
 	if strings.ContainsAny(address, "@?#") {
 		return ""
@@ -248,7 +248,7 @@ func oneOf(v string, allowed ...string) (string, error) {
 	return "", fmt.Errorf("must be %s, not %q", strings.Join(allowed[1:], " or "), v)
 }
 
-// mostHours is how long a duration can be.
+// mostHours is the longest possible time.Duration, in hours.
 const mostHours = math.MaxInt64 / int64(time.Hour)
 
 func duration(v string) (time.Duration, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// feedOptions is where the lotteries publish, and when that is fetched.
+// feedOptions returns the options for where lotteries publish and when that is fetched.
 func feedOptions() []Option {
 	return []Option{
 		{Key: "feeds_sync", Default: "off", Help: "off, or when to fetch the lotteries' feeds: a cron expression, in UTC", set: func(c *Config, v string) error {
@@ -46,7 +46,7 @@ func feedOptions() []Option {
 	}
 }
 
-// schedule reads a cron expression. The library panics where a time zone stands alone.
+// schedule parses a cron expression. It guards against the library, which panics on a time zone alone.
 func schedule(v string) (cron.Schedule, error) {
 	if strings.Contains(v, "TZ=") && !strings.Contains(v, " ") {
 		return nil, errors.New("there is a time zone, but no times")
@@ -54,7 +54,7 @@ func schedule(v string) (cron.Schedule, error) {
 	return cron.ParseStandard(v)
 }
 
-// feedOption is the address of one feed.
+// feedOption returns the option for the URL of one feed.
 func feedOption(key, address, help string, field func(*Feeds) *string) Option {
 	return Option{Key: key, Default: address, Help: help, set: func(c *Config, v string) error {
 		u, ok := baseAddress(v)

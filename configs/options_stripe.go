@@ -9,10 +9,10 @@ import (
 
 var stripeKey = regexp.MustCompile(`^[sr]k_(test|live)_[0-9A-Za-z_]+$`)
 
-// webhookSecret is how one looks. Two with a semicolon between them are none: no event would fit.
+// webhookSecret matches a webhook secret. Two joined by a semicolon do not match: no event could be verified with that.
 var webhookSecret = regexp.MustCompile(`^whsec_[^;[:cntrl:]]+$`)
 
-// stripeOptions is what sells the Pro plan.
+// stripeOptions returns the options for selling the Pro plan.
 func stripeOptions() []Option {
 	return []Option{
 		{Key: "stripe_secret_key", Default: "", Secret: true, Help: "sk_test_… or sk_live_…: sell the Pro plan through Stripe; empty = nothing is sold", set: func(c *Config, v string) error {
@@ -23,7 +23,8 @@ func stripeOptions() []Option {
 			return nil
 		}},
 		{Key: "stripe_webhook_secret", Default: "", Secret: true, Help: "whsec_…: the secret that Stripe signs events with; several, comma-separated, while you change it", set: func(c *Config, v string) error {
-			for secret := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) { // a file has a line for each
+			// The separators include line breaks: a file has one secret per line.
+			for secret := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 				if !webhookSecret.MatchString(secret) {
 					return errors.New("must be whsec_…, as `lotteryadmin billing setup` prints it, or several, separated by commas")
 				}

@@ -7,7 +7,8 @@ import (
 	"lottery/configs"
 )
 
-// Links and forms name the service as browsers and other programs do (https://url.spec.whatwg.org/#concept-url-serializer).
+// Links and forms write the service's address as browsers and other programs do
+// (https://url.spec.whatwg.org/#concept-url-serializer).
 func TestPublicURLAsBrowsersWriteIt(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

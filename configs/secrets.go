@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// SecretFiles lists the files that hold secrets in the clear: the configuration file, if any does in it, and those
+// SecretFiles lists the files that hold secrets in the clear: the configuration file, if it contains any, and the files
 // that the environment or the configuration file names.
 func SecretFiles(src Source) []string {
 	var list []string
 	options := Options()
-	file, _ := readFile(src.File, options) // Load tells the problems
+	file, _ := readFile(src.File, options) // Load reports the problems
 	add := func(path string) {
 		if path != "" && !slices.Contains(list, path) {
 			list = append(list, path)
@@ -32,7 +32,7 @@ func SecretFiles(src Source) []string {
 	return list
 }
 
-// holdsSecret tells whether somebody who reads value knows more than an address.
+// holdsSecret reports whether value reveals more than an address.
 func holdsSecret(value string) bool {
 	if value == "" || strings.HasPrefix(value, "sqlite:") {
 		return false

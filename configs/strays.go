@@ -9,15 +9,15 @@ import (
 	"lottery/models"
 )
 
-// OperatorEnv names whoever works with lotteryadmin, for the log of what operators did.
+// OperatorEnv is the variable that names lotteryadmin's user, for the audit log.
 const OperatorEnv = EnvPrefix + "OPERATOR"
 
-// others are variables that begin as ours do and are no options: whoever uses lotteryadmin, the key in the examples of
-// the documentation, and what Kubernetes sets in every container for a service named lottery.
+// others matches variables that begin like ours but are not options: lotteryadmin's user, the key in the
+// documentation's examples, and what Kubernetes sets in every container for a service named lottery.
 var others = regexp.MustCompile(`^(` + OperatorEnv + `|` + EnvPrefix + `API_KEY|.*_SERVICE_(HOST|PORT(_.*)?)|.*_PORT(_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// Strays tells of each variable of environ ("NAME=value") that looks like an option and is none: it is not read, and
-// whoever misspelt it takes the default for what they set. Values are not told.
+// Strays reports every variable of environ ("NAME=value") that looks like an option but is none. It is not read, and
+// whoever misspelt it unknowingly gets the default. Values are not repeated.
 func Strays(environ []string) (told []string) {
 	options := Options()
 	var keys []string

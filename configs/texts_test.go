@@ -8,8 +8,8 @@ import (
 	"lottery/configs"
 )
 
-// Windows' editors begin files with a byte order mark. It is no part of a secret, nor does it stand before the first heading
-// of the operator's terms.
+// Windows editors begin files with a byte order mark. It must not become part of a secret, nor precede the first
+// heading of the operator's terms.
 func TestFilesWithAMark(t *testing.T) {
 	t.Parallel()
 	file := func(text string) string {

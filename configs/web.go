@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Web is what the pages need: mail, and the operator's own texts.
+// Web configures the pages: mail, and the operator's own texts.
 type Web struct {
 	SMTPURL      string // "" = no mail is sent, and nobody can sign up
 	MailFrom     string // "Name <name@example.com>"
@@ -24,7 +24,8 @@ func smtpOption() Option {
 			return nil
 		}
 		u, err := url.Parse(v)
-		if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" { // the error holds the password
+		// The error would repeat the password.
+		if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" {
 			return errors.New("must be smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the start")
 		}
 		if n, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && (err != nil || n == 0) {
@@ -61,7 +62,7 @@ func supportOption() Option {
 	}}
 }
 
-// textOption is a Markdown file of the operator's.
+// textOption returns the option for a Markdown file of the operator's.
 func textOption(key, help string, field func(*Web) *string) Option {
 	return Option{Key: key, Default: "", Help: help, set: func(c *Config, v string) error {
 		if v == "" {
