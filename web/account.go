@@ -16,15 +16,15 @@ import (
 	"lottery/web/mail"
 )
 
-// accountView is the page of the account itself.
+// accountView is the account page.
 type accountView struct {
 	Sessions []models.Session
-	Older    bool   // there are more than are shown
-	Current  string // id of the session that looks
+	Older    bool   // there are more than shown
+	Current  string // id of the visitor's own session
 	Now      time.Time
 	Email    string // typed
 	Error    string
-	Sent     string // where a link was sent just now
+	Sent     string // where a link was just sent
 }
 
 // sessionsShown is how many sessions are shown: a script may open any number.
@@ -40,7 +40,8 @@ func (h *Handler) showAccount(w http.ResponseWriter, r *http.Request, v *visitor
 		return err
 	}
 	data.Older, data.Sessions = len(list) > sessionsShown, list[:min(len(list), sessionsShown)]
-	if !slices.ContainsFunc(data.Sessions, func(s models.Session) bool { return s.ID == v.Session.ID }) { // it may have been seen before those
+	// The visitor's own session may be older than all that are shown.
+	if !slices.ContainsFunc(data.Sessions, func(s models.Session) bool { return s.ID == v.Session.ID }) {
 		data.Sessions = append(data.Sessions, v.Session)
 	}
 	data.Current, data.Now = v.Session.ID, h.deps.Now().UTC()
@@ -131,8 +132,8 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// tellBefore writes to the address that an account had: whoever lost the account hears of it, also where the mail server is
-// away just now.
+// tellBefore mails the address that an account had before: if the account was stolen, its owner must hear of it, even
+// if the mail server is away just now.
 func (h *Handler) tellBefore(ctx context.Context, accountID string, c models.EmailChanged) {
 	if h.send(ctx, emailChanged(c, h.deps.Support)) == nil {
 		return
@@ -157,7 +158,7 @@ func emailChanged(c models.EmailChanged, support string) mail.Message {
 	}
 }
 
-// tellStripe sends a changed address on. The change stands, whether or not Stripe hears of it.
+// tellStripe sends a changed address to Stripe. The change stands even if that fails.
 func (h *Handler) tellStripe(r *http.Request, accountID string) {
 	if h.deps.Billing == nil {
 		return
@@ -179,14 +180,14 @@ func supportHint(address string) string {
 // message is a page that only says something.
 type message struct{ Text, Link, Label string }
 
-// closeView asks before an account is closed.
+// closeView asks for confirmation before an account is closed.
 type closeView struct {
 	planView
 	Error string
-	Stuck bool // what is paid for cannot be ended from here
+	Stuck bool // the subscription cannot be ended from here
 }
 
-// notEnded is why an account stays open whose subscription nobody here can cancel.
+// notEnded says why an account stays open if its subscription cannot be cancelled from here.
 const notEnded = "Your subscription cannot be canceled from here, because payments are not connected at the moment. " +
 	"The account stays open, so that you do not keep paying for a closed one. Contact support, who can end both."
 
@@ -207,13 +208,13 @@ func (h *Handler) showClose(w http.ResponseWriter, r *http.Request, v *visitor, 
 	return nil
 }
 
-// stuck tells whether something of an account is paid for, or may be, and nobody here can end it.
+// stuck reports whether an account has, or may have, a subscription that cannot be ended from here.
 func (h *Handler) stuck(b *models.BillingAccount) bool {
 	return h.deps.Billing == nil && (b.GoesOn() || b.Payable(h.deps.Now()))
 }
 
-// unwaited is ctx for what is carried through once it has begun, though whoever asked for it has left. It ends when the page
-// may take no longer.
+// unwaited returns a context for work that must be completed once begun, even if the client leaves. It ends when the
+// page's time is over.
 func unwaited(ctx context.Context) (context.Context, context.CancelFunc) {
 	lasting := context.WithoutCancel(ctx)
 	if until, ok := ctx.Deadline(); ok {
@@ -222,7 +223,7 @@ func unwaited(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(lasting)
 }
 
-// closeAccount ends what is paid for first: an account that still pays is never closed.
+// closeAccount ends the subscription first: an account that still pays is never closed.
 func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	if v.Account.Status == models.AccountSuspended {
 		return h.showClose(w, r, v, "Your account is suspended. Contact support, who can close it.", http.StatusConflict)
@@ -230,7 +231,8 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	if r.PostFormValue("confirm") != "yes" {
 		return h.showClose(w, r, v, "Check the box to confirm.", http.StatusUnprocessableEntity)
 	}
-	ctx, cancel := unwaited(r.Context()) // they would not hear that the account is open still, without its subscription
+	// Otherwise somebody who left halfway would not learn that the account is still open, without its subscription.
+	ctx, cancel := unwaited(r.Context())
 	defer cancel()
 	r = r.WithContext(ctx)
 	b, err := h.deps.Store.BillingAccount(r.Context(), v.Account.ID)
@@ -260,7 +262,8 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	}
 	_, err = h.deps.Store.DeleteAccount(r.Context(), v.Account.ID)
 	switch {
-	case models.ErrorCode(err) == models.CodeNotFound: // by a second click, or an operator, since this one began: they were told the rest
+	// Closed since this began by a second click or an operator, who told them the rest.
+	case models.ErrorCode(err) == models.CodeNotFound:
 		bye = "Your keys do not work any more, and your address is deleted."
 	case err != nil && len(ended.Cancelled) == 0:
 		return err
@@ -275,7 +278,8 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	return nil
 }
 
-// endedNotClosed is what whoever closes an account is told whose subscription is cancelled, and who has it still.
+// endedNotClosed returns the message for somebody whose subscription is cancelled but whose account could not be
+// closed.
 func (h *Handler) endedNotClosed(ended *billing.Ended) string {
 	text := "Your subscription is canceled, but the account could not be closed just now. Try closing it again in a minute, or keep using Free."
 	if ended.UnderWay {
@@ -284,8 +288,8 @@ func (h *Handler) endedNotClosed(ended *billing.Ended) string {
 	return text
 }
 
-// doubtEnded tells why an account stays open of which it is not certain that nothing is charged any more: the database, too,
-// may be what does not answer.
+// doubtEnded says why an account stays open: it is uncertain whether anything is still charged, since Stripe or the
+// database does not answer.
 func (h *Handler) doubtEnded(w http.ResponseWriter, r *http.Request, v *visitor, ended *billing.Ended) error {
 	if ended.All && len(ended.Cancelled) > 0 {
 		h.stillOpen(w, r, h.endedNotClosed(ended))
@@ -298,7 +302,7 @@ func (h *Handler) doubtEnded(w http.ResponseWriter, r *http.Request, v *visitor,
 	return nil
 }
 
-// stillOpen says so on a page that needs no database.
+// stillOpen shows text on a page that needs no database.
 func (h *Handler) stillOpen(w http.ResponseWriter, r *http.Request, text string) {
 	w.Header().Set("Retry-After", "5")
 	h.failPage(w, r, failure{http.StatusServiceUnavailable, "Your account is still open", text})

@@ -20,9 +20,9 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// assets is the embedded files, each under an address that holds its hash: browsers keep them for good.
+// assets serves the embedded files, each under a URL that contains its hash, so that browsers keep it for good.
 type assets struct {
-	address map[string]string // file name → address
+	address map[string]string // file name → URL
 	byPath  map[string]*asset
 }
 
@@ -43,7 +43,7 @@ func loadAssets() (*assets, error) {
 		ext := path.Ext(name)
 		address := "/static/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:5]) + ext
 		kind := mime.TypeByExtension(ext)
-		switch ext { // the table of types differs from machine to machine
+		switch ext { // the system's table of types differs between machines
 		case ".woff2":
 			kind = "font/woff2"
 		case ".js":
@@ -59,7 +59,7 @@ func loadAssets() (*assets, error) {
 	}
 	for _, f := range list {
 		if path.Ext(f.Name()) == ".css" {
-			continue // after the files that it names
+			continue // later, after the files that it names
 		}
 		text, err := read(f.Name())
 		if err != nil {
@@ -78,7 +78,7 @@ func loadAssets() (*assets, error) {
 	return a, nil
 }
 
-// of is the address of an embedded file, for templates.
+// of returns the URL of an embedded file, for templates.
 func (a *assets) of(name string) (string, error) {
 	if address, ok := a.address[name]; ok {
 		return address, nil
@@ -97,7 +97,7 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// serveAs serves a file under an address without a hash, such as /favicon.ico: browsers ask again after a day.
+// serveAs serves a file under a URL without a hash, such as /favicon.ico: browsers ask again after a day.
 func (a *assets) serveAs(name string) handler {
 	file := a.byPath[a.address[name]]
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -121,7 +121,8 @@ func (f *asset) write(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
-// acceptsGzip tells whether the client likes gzip no less than a plain answer. Of a range, the plain bytes are counted.
+// acceptsGzip reports whether the client accepts gzip at least as readily as an uncompressed response. It is false for
+// range requests, whose offsets count uncompressed bytes.
 func acceptsGzip(r *http.Request) bool {
 	header := r.Header["Accept-Encoding"]
 	q := accept.Quality(header, "gzip", accept.Encoding)
@@ -130,8 +131,8 @@ func acceptsGzip(r *http.Request) bool {
 
 func zip(text []byte) []byte {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a valid level
-	_, _ = z.Write(text)                                  // into memory
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
+	_, _ = z.Write(text)                                  // into memory, cannot fail
 	_ = z.Close()
 	return b.Bytes()
 }

@@ -40,10 +40,10 @@ type dayCount struct {
 	Requests int64
 }
 
-// endpointUse is what an account asked of one endpoint in the days of the chart.
+// endpointUse is an account's requests to one endpoint in the days of the chart.
 type endpointUse struct {
 	Endpoint    string
-	OK, Refused int64 // answered 1xx–3xx, and 4xx
+	OK, Refused int64 // responses with 1xx–3xx, and with 4xx
 	Share       int   // percent of the largest
 }
 
@@ -70,7 +70,7 @@ func (h *Handler) dashboard(w http.ResponseWriter, r *http.Request, v *visitor) 
 	return nil
 }
 
-// usageOf is what an account has used: today's requests as the counters have them, those of the days before from
+// usageOf returns what an account has used: today's requests from the counters, those of earlier days from the
 // statistics.
 func (h *Handler) usageOf(ctx context.Context, v *visitor) (Usage, error) {
 	u := Usage{Limit: int64(v.Account.DailyLimit(h.deps.Plans))}
@@ -86,7 +86,7 @@ func (h *Handler) usageOf(ctx context.Context, v *visitor) (Usage, error) {
 	u.Today = models.DateOf(resets) - 1
 	left := max(0, resets.Sub(now))
 	u.ResetsIn = shortDuration(left)
-	u.Percent = 100 // of nothing
+	u.Percent = 100 // if the limit is 0
 	if u.Limit > 0 {
 		u.Percent = int(min(100, u.Used*100/u.Limit))
 	}

@@ -28,7 +28,7 @@ var docFiles embed.FS
 
 // docs is what the docs pages are made from.
 type docs struct {
-	texts     map[string]*texttemplate.Template // by page: Markdown with holes
+	texts     map[string]*texttemplate.Template // by page: Markdown templates
 	samples   map[string][]snippet
 	legal     map[string]template.HTML
 	reference *reference
@@ -46,7 +46,7 @@ var docPages = []struct{ Name, Title, Text string }{
 	{"reference", "API reference", "Every endpoint with its parameters, responses and errors, to try with your own key."},
 }
 
-// ours may hold HTML: it is embedded. What an operator writes may not.
+// ours may contain HTML, since it is embedded. An operator's text may not.
 var (
 	tables = extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)) // else by inline styles
 	ours   = goldmark.New(goldmark.WithExtensions(tables), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
@@ -98,7 +98,7 @@ func markdown(m goldmark.Markdown, text string) (template.HTML, error) {
 	if err := m.Convert([]byte(text), &b); err != nil {
 		return "", err
 	}
-	// Wide tables and code scroll by themselves, and with the keyboard.
+	// Wide tables and code scroll on their own, also with the keyboard.
 	made := b.String()
 	for n := 1; strings.Contains(made, "<table>"); n++ {
 		made = strings.Replace(made, "<table>", fmt.Sprintf(`<div class="scroll" tabindex="0" role="region" aria-label="Table %d"><table data-n>`, n), 1)
@@ -108,19 +108,19 @@ func markdown(m goldmark.Markdown, text string) (template.HTML, error) {
 	return template.HTML(made), nil //nolint:gosec // G203: made by goldmark, which escapes what is not ours
 }
 
-// markdownMarks is the characters that may mean something in Markdown; a backslash before one says that it does not
+// markdownMarks matches the characters that may mean something in Markdown; a backslash before one makes it literal
 // (https://spec.commonmark.org/0.31.2/#backslash-escapes).
 var markdownMarks = regexp.MustCompile("[!-/:-@\\[-`{-~]")
 
-// plainMarkdown is Markdown for a text as it is.
+// plainMarkdown returns Markdown that shows text literally.
 func plainMarkdown(text string) string { return markdownMarks.ReplaceAllString(text, `\$0`) }
 
-// docValues fills the holes of the docs.
+// docValues holds the values for the docs' templates.
 type docValues struct {
 	URL, Game, GameName, From, Offer string
 	Free, Pro, ProLeft               int
 	FreeKeys, ProKeys                int
-	Sold                             bool // Pro, here
+	Sold                             bool // Pro is sold here
 }
 
 func (h *Handler) docValues(ctx context.Context) docValues {
@@ -188,7 +188,7 @@ func (h *Handler) docBody(ctx context.Context, name string) (template.HTML, erro
 	return markdown(ours, b.String())
 }
 
-// answerBlock is the live sample answer, with the request that it answers.
+// answerBlock returns the live sample response with its request.
 func (h *Handler) answerBlock() string {
 	m := h.remember()
 	if m == nil || m.sample == nil {

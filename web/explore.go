@@ -9,7 +9,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// gameView is one game, and what is drawn of it when somebody first asks.
+// gameView is one game, with its drawings, which are made when first needed.
 type gameView struct {
 	*catalog.Game
 
@@ -17,7 +17,7 @@ type gameView struct {
 	facts   *gameFacts
 }
 
-// gameFacts is what the page of a game shows. The numbers behind each drawing stand beside it.
+// gameFacts is what a game's page shows. The numbers behind each drawing are beside it.
 type gameFacts struct {
 	Digits    digitHeat
 	HeatMap   template.HTML
@@ -99,7 +99,7 @@ func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) *g
 	return g.facts
 }
 
-// recentDraws is how many draws the page of a game lists.
+// recentDraws is how many draws a game's page lists.
 const recentDraws = 20
 
 func drawFacts(cat *catalog.Catalog, g *catalog.Game, of *models.Game) gameFacts {

@@ -9,7 +9,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// gapCalendar is the days of a game on which a draw was due and none is held, by year and month.
+// gapCalendar is the days on which a game's draw was due but is missing, by year and month.
 type gapCalendar struct {
 	Years   []gapYear // newest first
 	Missing int
@@ -21,7 +21,7 @@ type gapYear struct {
 	Total  int
 }
 
-// gapMonth is one month: Due days, of which Missing have no draw. Due 0 = outside of what is held.
+// gapMonth is one month: Due days, of which Missing have no draw. Due 0 = outside the range of stored draws.
 type gapMonth struct{ Due, Missing int }
 
 func gapsOf(all []catalog.Ref, g *catalog.Game, of *models.Game) gapCalendar {

@@ -14,7 +14,7 @@ import (
 	"lottery/web"
 )
 
-// publicPages is what anyone can open.
+// publicPages lists the pages that anyone can open.
 var publicPages = []string{
 	"/", "/pricing", "/explore", "/explore/ny-numbers", "/status", "/terms", "/privacy", "/docs", "/docs/authentication", "/docs/limits",
 	"/docs/pagination", "/docs/errors", "/docs/coverage", "/docs/sources", "/docs/reference", "/docs/errors/quota_exceeded", "/sign-in", "/sign-up",
@@ -51,7 +51,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// Forms that come from other sites are refused, wherever they lead.
+// Forms from other sites are refused, wherever they are posted.
 func TestCrossOrigin(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -84,7 +84,8 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-// Every page is well-formed HTML without anything inline, every link of ours leads somewhere, every id is there once.
+// Every page is well-formed HTML without inline scripts or styles; each of our links leads somewhere; no id occurs
+// twice.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -151,7 +152,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Every code of the API has its page, where problems point to.
+// Every error code of the API has the page that its problem type links to.
 func TestErrorPages(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -207,7 +208,7 @@ func TestFirstViewIsSmall(t *testing.T) {
 	t.Logf("%d bytes", total)
 }
 
-// Pages and files are compressed for clients that say so, and for no others.
+// Pages and files are compressed for clients that accept it, and for no others.
 func TestGzip(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -246,7 +247,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// What shared caches keep tells nobody's session.
+// What shared caches keep reveals nobody's session.
 func TestPublicFilesHaveNoCookie(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -267,7 +268,7 @@ func TestPublicFilesHaveNoCookie(t *testing.T) {
 	}
 }
 
-// A page that is asked by a method that it does not have says which it has; what is no page is 404 whatever the method.
+// A page that does not have the request's method says which it has; a path that is no page is 404 whatever the method.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

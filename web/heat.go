@@ -11,7 +11,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// digitHeat is how often each digit came in each place.
+// digitHeat is how often each digit came up in each place.
 type digitHeat struct {
 	Rows  []heatRow // by digit, 0 first
 	Draws int
@@ -33,8 +33,8 @@ func heatOf(stats *catalog.Stats, _ int) digitHeat {
 	return h
 }
 
-// level is how far a count is from what chance gives, in standard deviations: 0 far below … 6 far above. Even fair
-// digits reach every level now and then.
+// level returns how far a count is from what chance predicts, in standard deviations: 0 far below … 6 far above. Even
+// fair digits reach every level now and then.
 func level(count, draws int) int {
 	if draws == 0 {
 		return 3

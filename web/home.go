@@ -9,7 +9,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// endpoint is one path, as the landing page lists it.
+// endpoint is one path as the landing page lists it.
 type endpoint struct{ Path, Query, Text, Anchor string }
 
 var endpoints = []endpoint{
@@ -33,7 +33,7 @@ type homeView struct {
 	Plans     plansView
 }
 
-// totals is what the index holds, in numbers.
+// totals is the size of the index.
 type totals struct {
 	Draws, Games int
 	First, Last  models.Date
@@ -43,10 +43,10 @@ type totals struct {
 // plansView is the plans side by side.
 type plansView struct {
 	Free, Pro models.PlanTerms
-	Nothing   string // what Free costs, in the currency of Price
-	Price     string // of Pro
+	Nothing   string // the price of Free, in the currency of Price
+	Price     string // the price of Pro
 	OnPro     bool
-	Sold      bool // somebody can upgrade here
+	Sold      bool // Pro can be bought here
 }
 
 func (h *Handler) plansView(r *http.Request) plansView {
@@ -83,18 +83,18 @@ func (h *Handler) pricing(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// memory is what is made once per catalog. It holds all draws: see forget.
+// memory caches what is made once per catalog. It keeps the catalog's draws alive: see forget.
 type memory struct {
 	cat    *catalog.Catalog
-	sample *sample // nil = there are no draws
+	sample *sample // nil = no draws
 	totals totals
 	games  []*gameView
 }
 
-// sample is a real answer.
+// sample is a real response.
 type sample struct {
 	Game, GameName string
-	Path           string // what was asked
+	Path           string // the request's path
 	JSON           template.HTML
 	Plain          string
 	Latest         sampleDraw
@@ -106,7 +106,7 @@ type sampleDraw struct {
 	Text string
 }
 
-// remember is what was made of the catalog in force, or nil while there is none.
+// remember returns the cache for the current catalog, or nil if there is none yet.
 func (h *Handler) remember() *memory {
 	cat := h.deps.Catalog.Load()
 	if cat == nil {
@@ -128,16 +128,16 @@ func (h *Handler) remember() *memory {
 		m.sample = sampleOf(cat, liveliest(cat))
 	}
 	h.memory.Store(m)
-	if h.deps.Catalog.Load() != cat { // replaced meanwhile: forget has been called before there was anything to forget
+	if h.deps.Catalog.Load() != cat { // replaced meanwhile: forget was called too early
 		h.memory.CompareAndSwap(m, nil)
 	}
 	return m
 }
 
-// forget lets go of what was made of a catalog that has been replaced.
+// forget drops the cache of a catalog that has been replaced.
 func (h *Handler) forget() { h.memory.Store(nil) }
 
-// liveliest is the game with the newest draw; of several the one with most digits is the better show.
+// liveliest returns the game with the newest draw; among several, the one with the most digits, which looks best.
 func liveliest(cat *catalog.Catalog) *catalog.Game {
 	best := cat.Games()[0]
 	for _, g := range cat.Games() {
@@ -148,7 +148,7 @@ func liveliest(cat *catalog.Catalog) *catalog.Game {
 	return best
 }
 
-// sampleOf asks for the newest draw of a game by its date and time of day: an answer that is never cut.
+// sampleOf requests a game's newest draw by its date and time of day: a response short enough to show whole.
 func sampleOf(cat *catalog.Catalog, g *catalog.Game) *sample {
 	newest := g.Latest()[0]
 	page := cat.Draws(catalog.Query{Games: []*catalog.Game{g}, From: newest.Date(), To: newest.Date(), Tod: newest.Tod()}, nil)
@@ -160,7 +160,7 @@ func sampleOf(cat *catalog.Catalog, g *catalog.Game) *sample {
 	}
 }
 
-// sampleGame is a game to show calls with.
+// sampleGame returns a game for sample calls.
 func (h *Handler) sampleGame() string {
 	if m := h.remember(); m != nil && m.sample != nil {
 		return m.sample.Game

@@ -30,7 +30,7 @@ func (c *clock) now() time.Time       { return time.Now().Add(c.skew()) }
 func (c *clock) skew() time.Duration  { return time.Duration(c.ahead.Load()) }
 func (c *clock) move(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// house is the pages on a real database, with a mailbox.
+// house serves the pages on a real database, with a mailbox.
 type house struct {
 	t     *testing.T
 	clock *clock
@@ -39,7 +39,7 @@ type house struct {
 	base  string
 }
 
-// open serves the pages; change may change what they stand on.
+// open opens a house; change may change the pages' dependencies.
 func open(t *testing.T, change func(*web.Deps)) *house {
 	t.Helper()
 	c := &clock{}
@@ -64,7 +64,7 @@ func open(t *testing.T, change func(*web.Deps)) *house {
 	return h
 }
 
-// draws is a small catalog.
+// draws returns a small catalog.
 func draws(t *testing.T) *catalog.Catalog {
 	t.Helper()
 	b := catalog.NewBuilder(models.DataVersion{Number: 1, Token: "v1"})
@@ -81,7 +81,7 @@ func draws(t *testing.T) *catalog.Catalog {
 	return c
 }
 
-// person is somebody with a browser that keeps cookies and follows no redirects by itself.
+// person is somebody with a browser that keeps cookies and does not follow redirects.
 type person struct {
 	h      *house
 	client *http.Client
@@ -96,7 +96,7 @@ func (h *house) person() *person {
 	return &person{h, &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, jar}
 }
 
-// page is an answer.
+// page is a response.
 type page struct {
 	status int
 	header http.Header
@@ -129,7 +129,7 @@ func (p *person) get(path string) page {
 	return p.do(req)
 }
 
-// post sends a form as a browser on a page of ours does.
+// post sends a form as a browser does from one of our pages.
 func (p *person) post(path string, fields ...string) page {
 	p.h.t.Helper()
 	form := url.Values{}
@@ -145,7 +145,7 @@ func (p *person) post(path string, fields ...string) page {
 	return p.do(req)
 }
 
-// tokenOf is the token of the newest mail to an address.
+// tokenOf returns the token of the newest mail to an address.
 func (h *house) tokenOf(to string) string {
 	h.t.Helper()
 	for _, m := range h.box.All() {
@@ -161,7 +161,7 @@ func (h *house) tokenOf(to string) string {
 	return ""
 }
 
-// signIn asks for a link, takes it from the mailbox and spends it.
+// signIn requests a link, takes it from the mailbox and uses it.
 func (p *person) signIn(email string) page {
 	p.h.t.Helper()
 	if got := p.post("/sign-in", "email", email); got.status != http.StatusOK {
@@ -172,7 +172,7 @@ func (p *person) signIn(email string) page {
 
 var keyForm = regexp.MustCompile(`ldk_[0-9A-Za-z]{38}`)
 
-// says fails the test unless a page has the status and the texts.
+// says fails the test unless a page has the status and contains the texts.
 func (p page) says(t *testing.T, status int, texts ...string) {
 	t.Helper()
 	if p.status != status {
@@ -185,7 +185,7 @@ func (p page) says(t *testing.T, status int, texts ...string) {
 	}
 }
 
-// leads fails the test unless a page leads to another.
+// leads fails the test unless a page redirects to another.
 func (p page) leads(t *testing.T, to string) {
 	t.Helper()
 	if p.status != http.StatusSeeOther || p.header.Get("Location") != to {

@@ -14,16 +14,16 @@ import (
 // keysView is the page of an account's keys.
 type keysView struct {
 	Live, Old []keyRow
-	Older     bool // there are more old ones than are shown
-	Most      int  // live keys that the plan allows
-	Active    int  // those that count: more than Most where the plan allowed more before
+	Older     bool // there are more old keys than shown
+	Most      int  // how many live keys the plan allows
+	Active    int  // live keys; more than Most if the plan used to allow more
 	Full      bool
-	CanBuy    bool // more, by an upgrade
+	CanBuy    bool // an upgrade would allow more
 	Form      keyForm
 	Clock     time.Time
 }
 
-// ToRevoke is how many keys must go before another can be made.
+// ToRevoke returns how many keys must be revoked before another can be made.
 func (v *keysView) ToRevoke() int { return v.Active - v.Most + 1 }
 
 // keyForm is what somebody typed.
@@ -46,10 +46,10 @@ type newKeyPage struct {
 	First    bool
 	Ends     *time.Time // nil = never
 	Replaces string     // prefix of the key that was rotated
-	Grace    string     // how long that one lives on; "" = it is dead
-	Sooner   *time.Time // it ends by itself before that; nil = it does not
+	Grace    string     // how long that one keeps working; "" = it does not
+	Sooner   *time.Time // it expires before that; nil = it does not
 	Limit    int
-	Game     string // for the sample
+	Game     string // for the sample call
 }
 
 func (h *Handler) keys(w http.ResponseWriter, r *http.Request, v *visitor) error {
@@ -86,18 +86,19 @@ func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, f
 	return nil
 }
 
-// oldKeysShown is how many keys that do not work any more are shown: there may be any number.
+// oldKeysShown is how many keys that no longer work are shown: there may be any number.
 const oldKeysShown = 100
 
-// keyChanges is how many keys one account may make, rotate and revoke in an hour on these pages. Each stays on record.
+// keyChanges is how many keys an account may make, rotate and revoke in an hour on these pages. Each one stays on
+// record.
 const keyChanges = 100
 
-// tooManyKeyChanges counts a change of an account's keys, and tells whether there were too many.
+// tooManyKeyChanges counts a change to an account's keys, and reports whether there were too many.
 func (h *Handler) tooManyKeyChanges(r *http.Request, v *visitor) bool {
 	return h.keyChanges.tooMany(r.Context(), v.Account.ID)
 }
 
-// expiries is how long a key may be made to live, in days.
+// expiries maps the form's choices to a key's lifetime in days.
 var expiries = map[string]int{"30": 30, "90": 90, "365": 365}
 
 func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) error {
@@ -108,7 +109,7 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 		at := h.deps.Now().UTC().AddDate(0, 0, days).Truncate(time.Second)
 		in.ExpiresAt = &at
 	}
-	if !ends && form.Expires != "" { // of a script: a key that it wants to end must not live for ever
+	if !ends && form.Expires != "" { // sent by a script: a key meant to expire must not live for ever
 		form.Error = "Choose when the key expires: never, or in 30, 90 or 365 days."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	}
@@ -143,7 +144,7 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	return nil
 }
 
-// noRoom is why an account can make no key, and what helps.
+// noRoom says why an account can make no further key, and what would help.
 func noRoom(p *planView) string {
 	switch {
 	case p.Keys == 0 && p.CanBuy:
@@ -157,7 +158,7 @@ func noRoom(p *planView) string {
 	}
 }
 
-// showKey shows a key for the only time.
+// showKey shows a key, for the only time.
 func (h *Handler) showKey(w http.ResponseWriter, r *http.Request, p newKeyPage) {
 	p.Game = h.sampleGame()
 	title := "Your new key"
@@ -167,7 +168,7 @@ func (h *Handler) showKey(w http.ResponseWriter, r *http.Request, p newKeyPage) 
 	h.show(w, r, view{Page: "new-key", Title: title, Section: "dashboard", Sub: "keys", Private: true, Data: p})
 }
 
-// ownKey is the key that the path names, if it is v's: nobody learns whether other people's exist.
+// ownKey returns the key that the path names if it is v's; otherwise the error does not reveal whether it exists.
 func (h *Handler) ownKey(r *http.Request, v *visitor) (keyRow, error) {
 	k, err := h.deps.Store.KeyOf(r.Context(), v.Account.ID, r.PathValue("id"))
 	if models.ErrorCode(err) == models.CodeNotFound {
@@ -178,8 +179,8 @@ func (h *Handler) ownKey(r *http.Request, v *visitor) (keyRow, error) {
 
 func rowOf(k models.APIKey, now time.Time) keyRow { return keyRow{k, k.StatusAt(now), k.EndsAt(), now} }
 
-// keyQuestion asks before a key is revoked or rotated. Of one for which that was done in another tab, or whose time is up,
-// there is nothing to ask: the page of keys tells what became of it.
+// keyQuestion returns the page that asks for confirmation before a key is revoked or rotated. If that was done in
+// another tab, or the key has expired, it goes to the keys page instead, which shows what became of the key.
 func (h *Handler) keyQuestion(page, title string) signedIn {
 	return func(w http.ResponseWriter, r *http.Request, v *visitor) error {
 		k, err := h.ownKey(r, v)
@@ -208,7 +209,7 @@ func (h *Handler) revokeKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	return seeOther(w, r, "/dashboard/keys")
 }
 
-// graces is how long a rotated key may live on.
+// graces maps the form's choices to how long a rotated key keeps working.
 var graces = map[string]struct {
 	d    time.Duration
 	name string
@@ -220,7 +221,7 @@ func (h *Handler) rotateKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 		return err
 	}
 	grace, ok := graces[cmp.Or(r.PostFormValue("grace"), "24h")]
-	if !ok { // of a script: a key that it wants dead must not live on for a day
+	if !ok { // sent by a script: a key meant to stop at once must not live on for a day
 		return models.Errorf(models.CodeInvalid, "choose how long the old key keeps working: 0, 1h, 24h or 168h; nothing was changed")
 	}
 	if h.tooManyKeyChanges(r, v) {

@@ -10,7 +10,7 @@ import (
 	"lottery/models/store"
 )
 
-// A key that somebody pastes as the name of another is not stored, and not shown again.
+// A key that somebody pastes as another key's name is neither stored nor shown again.
 func TestKeyIsNoName(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -27,7 +27,7 @@ func TestKeyIsNoName(t *testing.T) {
 	}
 }
 
-// What the forms of keys do not offer is refused: a key must not live longer than was asked for.
+// Values that the key forms do not offer are refused: a key must not live longer than was asked for.
 func TestKeysLiveNoLonger(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -46,7 +46,7 @@ func TestKeysLiveNoLonger(t *testing.T) {
 	p.post(rotate).says(t, http.StatusOK, "for 24 hours")
 }
 
-// However often somebody rotates a key, the page of keys stays short; and not without end.
+// However often somebody rotates a key, the keys page stays short; and rotating is limited.
 func TestKeysRotatedWithoutEnd(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -75,8 +75,8 @@ func TestKeysRotatedWithoutEnd(t *testing.T) {
 	}
 }
 
-// Rotating keeps a key's date, so it helps nobody whose key is about to expire. The pages say so before and after, and
-// promise no time of grace beyond that date.
+// Rotating keeps a key's expiry date, so it does not help if the key is about to expire. The pages say so before and
+// after, and promise no grace period beyond that date.
 func TestRotatingKeepsTheDate(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -102,7 +102,7 @@ func TestRotatingKeepsTheDate(t *testing.T) {
 	p.get("/docs/authentication").says(t, http.StatusOK, "The new key keeps the old one's expiration date")
 }
 
-// What was done to a key in one tab is not offered in another, with a promise that is not kept.
+// What was done to a key in one tab is not offered in another, with a promise that would not be kept.
 func TestKeysInTwoTabs(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

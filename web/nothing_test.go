@@ -9,7 +9,7 @@ import (
 	"lottery/web"
 )
 
-// An account that may ask for nothing is not told that it may tomorrow.
+// An account with a limit of zero is not told to come back tomorrow.
 func TestDashboardOfALimitOfNothing(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
@@ -26,7 +26,7 @@ func TestDashboardOfALimitOfNothing(t *testing.T) {
 	}
 }
 
-// Where Free has no requests, Pro has: that is what helps.
+// If Free has no requests but Pro has, the dashboard suggests Pro.
 func TestDashboardWhereFreeHasNoRequests(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, func(d *web.Deps) {
@@ -38,7 +38,7 @@ func TestDashboardWhereFreeHasNoRequests(t *testing.T) {
 	p.get("/dashboard").says(t, http.StatusOK, "Your daily limit is 0", "Calls get a 429, today and every day", "Upgrade to Pro and continue")
 }
 
-// Where a plan allows no key, people sign up all the same, and no page speaks of keys that they could revoke.
+// If a plan allows no keys, people can still sign up, and no page suggests revoking one.
 func TestSignUpWhereFreeHasNoKeys(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) {

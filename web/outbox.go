@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// outboxEvery is how often the outbox is looked at.
+	// outboxEvery is how often the outbox is checked.
 	outboxEvery = 5 * time.Second
-	// outboxPortion is how many mails are sent then.
+	// outboxPortion is how many mails are sent each time.
 	outboxPortion = 20
-	// mailClaim is how long one node has for a mail before another one tries.
+	// mailClaim is how long a node may take for a mail before another one tries.
 	mailClaim = time.Minute
-	// mailAttempts is when a mail is given up: after about half a day.
+	// mailAttempts is the number of attempts, over about half a day, after which a mail is given up.
 	mailAttempts = 10
 	firstWait    = time.Minute
 )
 
-// Outbox sends the mails that were written down in the transaction of what they tell: each once, unless a node dies
-// between sending it and noting so.
+// Outbox sends the mails that were stored in the same transaction as what they announce: each once, unless a node dies
+// between sending it and recording that.
 type Outbox struct {
 	Store     *store.Store
 	Mail      mail.Sender
@@ -51,8 +51,8 @@ func (o *Outbox) Run(ctx context.Context) {
 	}
 }
 
-// Send sends what is due, once. Each mail is claimed just before it is sent: with a slow server, a claim of many would
-// run out while the first are on their way.
+// Send sends what is due, once. It claims each mail just before sending it: with a slow server, a claim on many would
+// expire while the first are being sent.
 func (o *Outbox) Send(ctx context.Context) error {
 	for range outboxPortion {
 		asked, cancel := o.Store.Bounded(ctx)
@@ -68,11 +68,11 @@ func (o *Outbox) Send(ctx context.Context) error {
 	return nil
 }
 
-// errUnknownMail is why a mail waits: another node, of a newer release, may know what to say.
+// errUnknownMail is why a mail waits: another node, with a newer release, may know what to write.
 var errUnknownMail = errors.New("this release does not know that kind of mail")
 
 func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
-	if m.Email == "" { // closed: nobody is there to be told
+	if m.Email == "" { // closed: there is nobody to tell
 		return o.failed(ctx, m, "the account has no address any more", 0)
 	}
 	asked, cancel := o.Store.Bounded(ctx)
@@ -82,7 +82,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 		why, err = o.Store.ExpiryOvertaken(asked, &m.Mail)
 	}
 	cancel()
-	if err != nil { // it comes again when its claim has run out
+	if err != nil { // it is due again when its claim expires
 		return err
 	}
 	if why != "" {
@@ -99,7 +99,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 			wait = 0
 		}
 		o.Log.WarnContext(ctx, "a mail cannot be sent now", "mail", m.ID, "kind", m.Kind, "attempt", m.Attempts, "error", err)
-		if wait == 0 && m.Kind == models.MailEmailChanged { // an address that is dead is why many change it
+		if wait == 0 && m.Kind == models.MailEmailChanged { // a dead old address is a common reason to change it
 			return o.drop(ctx, m)
 		}
 		return o.failed(ctx, m, err.Error(), wait)
@@ -112,15 +112,15 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	return o.Store.MailSent(after, m.ID)
 }
 
-// drop takes a mail away of which nothing is to be kept.
+// drop deletes a mail of which nothing is to be kept.
 func (o *Outbox) drop(ctx context.Context, m *store.DueMail) error {
 	after, cancel := o.Store.Lasting(ctx)
 	defer cancel()
 	return o.Store.DropMail(after, m.ID)
 }
 
-// overtaken says why a mail is not true any more, by its account: while it waited for the mail server, things went on, and
-// another mail may have told so before it. "" = it is true.
+// overtaken says why a mail is no longer true: while it waited for the mail server, the account changed, and another
+// mail may already have said so. "" = it is still true.
 func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 	paid := m.Account.BilledPlan != nil
 	switch {
@@ -131,7 +131,8 @@ func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 	case m.Kind == models.MailPaymentFailed && (b.Status == nil || *b.Status != models.SubscriptionPastDue):
 		return "the payment has arrived since"
 	case m.Kind == models.MailKeyExpires && m.Account.Status != models.AccountActive:
-		return "the account is " + string(m.Account.Status) // once it is active again, the next look at its keys writes another
+		// Once the account is active again, the next check of its keys writes another.
+		return "the account is " + string(m.Account.Status)
 	default:
 		return ""
 	}
@@ -143,7 +144,7 @@ func (o *Outbox) failed(ctx context.Context, m *store.DueMail, reason string, wa
 	return o.Store.MailFailed(asked, m.ID, reason, wait)
 }
 
-// keyExpires names a key by what its owner can know it by; the key itself is not known here.
+// keyExpires identifies a key by what its owner can recognise; the key itself is not known here.
 func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	var k models.KeyExpires
 	if err := json.Unmarshal([]byte(m.Data), &k); err != nil {
@@ -163,8 +164,8 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 	return out, true
 }
 
-// toBefore goes to the address that the account had. Nothing of it is kept when it is on its way, or given up: that address
-// is not the account's any more.
+// toBefore writes to the account's former address. Nothing of the mail is kept once it is sent or given up, since the
+// address is no longer the account's.
 func (o *Outbox) toBefore(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	var c models.EmailChanged
 	if err := json.Unmarshal([]byte(m.Data), &c); err != nil || c.Before == "" {
@@ -173,7 +174,7 @@ func (o *Outbox) toBefore(m *store.DueMail, out mail.Message) (mail.Message, boo
 	return emailChanged(c, o.Support), true
 }
 
-// letter is what a mail says to an account whose billing is b.
+// letter returns the text of a mail to an account whose billing is b.
 func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Message, bool) {
 	out := mail.Message{To: m.Email, ReplyTo: o.Support, Link: o.PublicURL + "/dashboard/plan", Action: "Your plan"}
 	_, source := m.Account.Plan()
@@ -209,7 +210,7 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 	return out, true
 }
 
-// afterPro is how somebody whose Pro has ended comes back to it: not by an upgrade while the subscription goes on.
+// afterPro says how to get back to Pro once it has ended: not by an upgrade while the subscription continues.
 func afterPro(b *models.BillingAccount) string {
 	unpaid := b.Status != nil && (*b.Status == models.SubscriptionPastDue || *b.Status == models.SubscriptionUnpaid)
 	switch {
@@ -226,12 +227,12 @@ func afterPro(b *models.BillingAccount) string {
 	}
 }
 
-// limit is the requests a day that the account has on a plan.
+// limit returns the account's requests per day on a plan.
 func (o *Outbox) limit(m *store.DueMail, plan models.Plan) string {
 	return thousands(m.Account.LimitOn(o.Plans, plan))
 }
 
-// besideGrant is what happened to the money of an account whose plan the operator has set: the plan stays.
+// besideGrant writes what happened to a payment if the operator has set the account's plan, which stays.
 func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	plan, _ := m.Account.Plan()
 	stays := "This does not change your plan: the operator has set it to " + planName(plan) + ", with " + o.limit(m, plan) + " requests a day."
@@ -252,7 +253,7 @@ func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, 
 	return out, true
 }
 
-// toSuspended is what happened to the money of a suspended account, which has nothing of its plan.
+// toSuspended writes what happened to a payment of a suspended account, which gets nothing of its plan.
 func (o *Outbox) toSuspended(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	suspended := "Your account is suspended: its keys get a 403 until the suspension is lifted. Contact support" + supportHint(o.Support) + "."
 	out.After = []string{"Use the link above to manage your card, see your invoices or cancel."}

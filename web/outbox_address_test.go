@@ -28,8 +28,8 @@ func (m *moody) Send(ctx context.Context, message mail.Message) error {
 	return m.Mailbox.Send(ctx, message)
 }
 
-// The address that an account had is told of the change, also where the mail server is away at that moment; nothing of
-// that address is kept afterwards, whether it could be told or not.
+// An account's former address is told of the change, even if the mail server is away at that moment; afterwards nothing
+// of that address is kept, whether or not it could be told.
 func TestAddressBeforeIsToldLater(t *testing.T) {
 	t.Parallel()
 	for name, back := range map[string]bool{"the server comes back": true, "the address takes nothing": false} {

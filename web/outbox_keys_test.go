@@ -13,7 +13,7 @@ import (
 	"lottery/web/mail"
 )
 
-// The mail before a key expires names the key without giving it away, and says what to do.
+// The mail before a key expires identifies the key without revealing it, and says what to do.
 func TestKeyExpiryMail(t *testing.T) {
 	t.Parallel()
 	c := &clock{}
@@ -41,8 +41,8 @@ func TestKeyExpiryMail(t *testing.T) {
 	}
 }
 
-// While a mail waits for the mail server, its owner may have seen to the key, or the account may have been suspended: of a
-// key that is revoked, rotated or at its end nobody is told that it works until then.
+// While a mail waits for the mail server, its owner may have replaced the key, or the account may have been suspended:
+// nobody is told that a revoked, rotated or expired key works until then.
 func TestKeyExpiryMailOvertaken(t *testing.T) {
 	t.Parallel()
 	for name, seeTo := range map[string]func(st *store.Store, c *clock, key store.Key) error{

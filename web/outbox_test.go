@@ -28,7 +28,7 @@ func (b *broken) Send(context.Context, mail.Message) error {
 	return nil
 }
 
-// slow is a mail server that takes ten seconds for each mail.
+// slow is a mail server that needs ten seconds for each mail.
 type slow struct {
 	mail.Mailbox
 
@@ -106,7 +106,7 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// expiring is a key of ada@example.com that expires soon, of which a mail is due.
+// expiring returns a key of ada@example.com that expires soon, about which a mail is due.
 func expiring(t *testing.T, st *store.Store, c *clock) store.Key {
 	t.Helper()
 	expires := c.now().Add(30 * 24 * time.Hour)
@@ -121,7 +121,7 @@ func expiring(t *testing.T, st *store.Store, c *clock) store.Key {
 	return key
 }
 
-// A mail that cannot be sent is given up after ten attempts, also when the mail server comes back later.
+// A mail that cannot be sent is given up after ten attempts, even if the mail server comes back later.
 func TestOutboxGivesUp(t *testing.T) {
 	t.Parallel()
 	c := &clock{}
@@ -149,7 +149,7 @@ func TestOutboxGivesUp(t *testing.T) {
 	}
 }
 
-// Neither the log nor the table says who a mail was for that the server refuses.
+// If the server refuses a mail, neither the log nor the table says who it was for.
 func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -195,7 +195,7 @@ func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 	}
 }
 
-// However slow the mail server is, no other node sends what one is about to send.
+// However slow the mail server is, no node sends a mail that another is about to send.
 func TestOutboxWithASlowServer(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -246,7 +246,7 @@ func TestOutboxWithASlowServer(t *testing.T) {
 	})
 }
 
-// Mails that were written, or put off, while the clock was ahead do not wait until then.
+// Mails stored or postponed while the clock was ahead do not wait until that time.
 func TestOutboxClockWasAhead(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -278,7 +278,7 @@ func TestOutboxClockWasAhead(t *testing.T) {
 	})
 }
 
-// hanging is a mail server after whose answer the database answers no more, and the node is told to stop.
+// hanging is a mail server; after its reply the database stops answering, and the node is told to stop.
 type hanging struct{ after func() }
 
 func (h *hanging) Send(context.Context, mail.Message) error {
@@ -286,7 +286,7 @@ func (h *hanging) Send(context.Context, mail.Message) error {
 	return nil
 }
 
-// A database that neither answers nor refuses holds up neither the outbox nor the end of the process.
+// A database that neither answers nor refuses blocks neither the outbox nor the end of the process.
 func TestOutboxWithADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

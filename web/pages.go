@@ -18,7 +18,7 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// pages is the parsed templates: one set a page, each with the layout.
+// pages holds the parsed templates: one set per page, each with the layout.
 type pages struct{ byName map[string]*template.Template }
 
 func loadPages(a *assets) (*pages, error) {
@@ -49,7 +49,7 @@ func loadPages(a *assets) (*pages, error) {
 	return p, nil
 }
 
-// dict is named values for a template that is called by another.
+// dict makes named values for a template called by another.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict wants pairs")
@@ -64,30 +64,31 @@ func dict(pairs ...any) (map[string]any, error) {
 // view is what one page shows.
 type view struct {
 	Page        string // the template
-	Title       string // of the page; "" = the product alone
+	Title       string // the page's title; "" = only the product's name
 	Description string // for search engines
 	Section     string // of the top navigation: docs, explore, pricing, dashboard
 	Sub         string // of the dashboard's navigation
 	Status      int    // 0 = 200
-	Private     bool   // of one person: never kept by anybody
+	Private     bool   // about one person: never cached
 	Data        any
 
-	// What the layout shows of the request; show fills it in.
+	// What the layout shows about the request; show fills it in.
 	Path      string
 	Visitor   *visitor // nil = signed out
 	Demo      *Demo
 	Mailbox   bool
-	SignUp    bool // mail is sent, so that people can sign up
+	SignUp    bool // mail is sent, so people can sign up
 	Billing   bool
 	Support   string
 	PublicURL string
 	Canonical string
-	NoIndex   bool // not for search engines: they cannot sign in, so what is behind that needs no saying
+	NoIndex   bool // not for search engines. Pages behind sign-in need no mark: crawlers cannot sign in
 	Year      int
 	Build     models.Build
 }
 
-// show writes a page. It is made whole before a byte is sent: a page that fails is an error page, not half a page.
+// show writes a page. It renders the whole page before sending a byte, so that a failure gives an error page, not half
+// a page.
 func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	v.Path, v.Visitor = r.URL.Path, visitorOf(r)
 	v.Demo, v.Mailbox, v.SignUp, v.Billing = h.deps.Demo, h.deps.Mailbox != nil, h.deps.Mail != nil, h.deps.Billing != nil
@@ -117,7 +118,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 		v.Status = http.StatusOK
 	}
 	if v.Private {
-		// Never compressed either: what a person typed and a secret must not share a compressed answer.
+		// Not compressed either: a secret and text that a visitor typed must not share a compressed response.
 		header.Set("Cache-Control", "no-store")
 		send(w, r, v.Status, b.Bytes())
 		return
@@ -127,7 +128,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	if acceptsGzip(r) {
 		var zipped bytes.Buffer
 		z := gzip.NewWriter(&zipped)
-		_, _ = z.Write(b.Bytes()) // into memory
+		_, _ = z.Write(b.Bytes()) // into memory, cannot fail
 		_ = z.Close()
 		header.Set("Content-Encoding", "gzip")
 		b = zipped
@@ -139,11 +140,11 @@ func send(w http.ResponseWriter, r *http.Request, status int, text []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(text) // a client that has gone needs no answer
+		_, _ = w.Write(text) // the client may be gone
 	}
 }
 
-// text answers with something that is no page.
+// text writes a response that is not a page.
 func (*Handler) text(w http.ResponseWriter, r *http.Request, contentType, text string) error {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Cache-Control", "public, max-age=300")
@@ -151,7 +152,7 @@ func (*Handler) text(w http.ResponseWriter, r *http.Request, contentType, text s
 	return nil
 }
 
-// seeOther leads to a page of ours after a form. to is always a path that stands in this program.
+// seeOther redirects to one of our pages after a form. to must be a path written in this program.
 func seeOther(w http.ResponseWriter, r *http.Request, to string) error {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, to, http.StatusSeeOther)

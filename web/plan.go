@@ -9,43 +9,43 @@ import (
 	"lottery/models"
 )
 
-// planView is an account's plan and what is known of its payment.
+// planView is an account's plan and what is known about its payment.
 type planView struct {
 	Plan      models.Plan
 	Source    models.PlanSource
 	Limit     int
-	OwnLimit  bool // the operator has set it, for every plan
+	OwnLimit  bool // set by the operator, whatever the plan
 	Keys      int
 	Billing   models.BillingAccount
 	PastDue   bool
-	GivenUp   bool       // past due, and Stripe does not try to collect it any more
-	UnderWay  bool       // the first payment: a bank has not decided yet
-	Idle      bool       // a subscription goes on and gives no plan, and no payment would change that
-	EndsAt    *time.Time // a cancelled subscription's end, whether or not it is paid until then
-	ProUntil  *time.Time // past due: when Pro ends unless it is paid; nil = it does not, or has
+	GivenUp   bool       // past due, and Stripe has stopped trying to collect it
+	UnderWay  bool       // a bank has not decided on the first payment yet
+	Idle      bool       // a subscription continues but gives no plan, and no payment would change that
+	EndsAt    *time.Time // when a cancelled subscription ends, whether or not it is paid until then
+	ProUntil  *time.Time // if past due: when Pro ends unless it is paid; nil = it does not, or already has
 	RenewsAt  *time.Time
 	CanBuy    bool
 	CanManage bool
-	Charging  bool // a subscription goes on, or may
+	Charging  bool // a subscription continues, or may
 	Suspended bool
-	Granted   bool // by the operator: paying changes nothing
-	Returned  bool // from Stripe's portal
-	Refused   bool // an upgrade was asked for, and is not possible now
+	Granted   bool // granted by the operator: paying changes nothing
+	Returned  bool // came back from Stripe's portal
+	Refused   bool // an upgrade was requested, but is not possible now
 	Pro       models.PlanTerms
-	Price     string // that is sold
-	Paid      string // that the subscription costs; "" = not known
+	Price     string // the price that is sold
+	Paid      string // the subscription's price; "" = unknown
 }
 
-// standing reads the plan. Somebody who comes from the portal is looked at afresh, without waiting for a webhook.
+// standing reads the plan. For somebody who comes from the portal it first asks Stripe, without waiting for a webhook.
 func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	returned := r.URL.Query().Get("from") == "portal"
-	if returned && h.deps.Billing != nil && !h.tooManyAsks(r, v.Account.ID) { // else the webhook tells it
+	if returned && h.deps.Billing != nil && !h.tooManyAsks(r, v.Account.ID) { // otherwise the webhook will tell
 		asked, cancel := asking(r.Context())
 		now, err := h.deps.Billing.Sync(asked, v.Account.ID, billing.Cause{Actor: "customer", Reason: "came back from the portal"})
 		cancel()
 		if err == nil {
 			v.Account = now.Account
-		} else { // the webhook tells it, too
+		} else { // the webhook will tell
 			h.deps.Log.WarnContext(r.Context(), "an account that came back from the portal cannot be looked at now", "account", v.Account.ID, "error", err)
 		}
 	}
@@ -69,8 +69,8 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	return p, nil
 }
 
-// asking is the part of a page's time in which it asks Stripe, or waits for who asks already: the rest is for telling what came
-// of that, where nobody answered.
+// asking bounds the part of a page's time that may be spent asking Stripe, or waiting for another process that does.
+// The rest is for saying what came of it if nobody answered.
 func asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, ok := ctx.Deadline()
 	if !ok {
@@ -79,7 +79,7 @@ func asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, until.Add(-time.Until(until)/10))
 }
 
-// pays reads how the subscription stands.
+// pays fills in the state of the subscription.
 func (p *planView) pays() {
 	b, status := &p.Billing, ""
 	if b.Status != nil {
@@ -108,7 +108,7 @@ func (p *planView) pays() {
 	}
 }
 
-// open tells whether paying would change the plan.
+// open reports whether paying would change the plan.
 func (p *planView) open() bool {
 	return p.Plan == models.PlanFree && !p.Granted && !p.Suspended
 }
@@ -122,7 +122,7 @@ func (h *Handler) plan(w http.ResponseWriter, r *http.Request, v *visitor) error
 	return nil
 }
 
-// upgrade leads to checkout; whoever is signed out is led there through signing in.
+// upgrade redirects to checkout; visitors who are signed out sign in on the way.
 func (h *Handler) upgrade(w http.ResponseWriter, r *http.Request) error {
 	v := visitorOf(r)
 	if err := unknown(r); err != nil {
@@ -134,7 +134,7 @@ func (h *Handler) upgrade(w http.ResponseWriter, r *http.Request) error {
 	return h.toCheckout(w, r, v.Account.ID)
 }
 
-// toCheckout leads to the account's checkout. A second click leads to the same one.
+// toCheckout redirects to the account's checkout. A second click leads to the same one.
 func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID string) error {
 	if h.deps.Billing == nil {
 		return seeOther(w, r, "/dashboard/plan")
@@ -143,7 +143,7 @@ func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID s
 		return h.often(w, r)
 	}
 	session, err := h.deps.Billing.Checkout(r.Context(), accountID)
-	if models.ErrorCode(err) == models.CodeConflict { // paid already, or nothing is for sale: the plan page says which
+	if models.ErrorCode(err) == models.CodeConflict { // paid already, or nothing for sale: the plan page says which
 		h.deps.Log.InfoContext(r.Context(), "no checkout is opened", "account", accountID, "reason", err)
 		return seeOther(w, r, "/dashboard/plan?from=checkout")
 	}
@@ -170,18 +170,18 @@ func (h *Handler) portal(w http.ResponseWriter, r *http.Request, v *visitor) err
 	return h.toStripe(w, r, address)
 }
 
-// returnPage is where checkout leads back to.
+// returnPage is where checkout returns to.
 type returnPage struct {
 	Arrival   billing.Arrival
 	Plan      models.Plan
 	Limit     int
-	Granted   bool // the plan, by the operator: what was paid does not change it
+	Granted   bool // the operator has set the plan: what was paid does not change it
 	Suspended bool
 	HasKeys   bool
-	Again     string // this page's address
+	Again     string // this page's URL
 }
 
-// billingReturn asks Stripe itself, so it is right whether the webhook came before, comes later, or never.
+// billingReturn asks Stripe directly, so it is right whether the webhook has come, will come, or never comes.
 func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	sessionID := r.URL.Query().Get("session_id")
 	if h.deps.Billing == nil || sessionID == "" {
@@ -200,7 +200,7 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 			return err
 		}
 		v.Account = now.Account
-	case models.CodeUnavailable: // paid perhaps: nobody knows at the moment
+	case models.CodeUnavailable: // perhaps paid: unknown at the moment
 		h.deps.Log.WarnContext(r.Context(), "what became of a checkout cannot be asked now", "account", v.Account.ID, "error", err)
 		page.Arrival = billing.ArrivedPending
 	default:

@@ -11,18 +11,18 @@ import (
 	"lottery/models"
 )
 
-// pricesFor is how long the known prices are believed: `billing setup` changes them in another process.
+// pricesFor is how long prices are cached: `billing setup` changes them in another process.
 const pricesFor = time.Second
 
-// prices is the prices that `billing setup` made known, as they were read last. Pages go on showing those while the
-// database is away.
+// prices caches the prices that `billing setup` registered, as last read. Pages keep showing those while the database
+// is away.
 type prices struct {
 	last    atomic.Pointer[pricesRead]
 	reading sync.Mutex
 }
 
 type pricesRead struct {
-	list []models.KnownPrice // of live mode and of test mode, the older first
+	list []models.KnownPrice // live and test mode, oldest first
 	at   time.Time
 }
 
@@ -32,7 +32,7 @@ func (h *Handler) knownPrices(ctx context.Context) []models.KnownPrice {
 	switch {
 	case last == nil:
 		p.reading.Lock()
-	case now.Sub(last.at) < pricesFor || !p.reading.TryLock(): // nobody waits where somebody else reads
+	case now.Sub(last.at) < pricesFor || !p.reading.TryLock(): // do not wait while another request reads
 		return last.list
 	}
 	defer p.reading.Unlock()
@@ -54,14 +54,14 @@ func (h *Handler) knownPrices(ctx context.Context) []models.KnownPrice {
 	return read.list
 }
 
-// proPrice is what Pro costs a month, in words.
+// proPrice returns the monthly price of Pro, as text.
 func (h *Handler) proPrice(ctx context.Context) string {
 	p := h.soldPrice(ctx)
 	return priceText(&p)
 }
 
-// soldPrice is the price that checkout sells, or the one that set-up would make. Without a key the mode is not known: then
-// what live mode sold last stands, before what test mode did.
+// soldPrice returns the price that checkout sells, or the one that set-up would create. Without a key, the mode is
+// unknown: then the price last sold in live mode is taken before that of test mode.
 func (h *Handler) soldPrice(ctx context.Context) models.KnownPrice {
 	for _, p := range h.knownPrices(ctx) {
 		if p.Current && p.Plan == models.PlanPro && (h.deps.Billing == nil || p.Livemode == (h.deps.Billing.Mode() == "live")) {
@@ -71,7 +71,7 @@ func (h *Handler) soldPrice(ctx context.Context) models.KnownPrice {
 	return models.KnownPrice{UnitAmount: models.ProMonthlyCents, Currency: "usd"}
 }
 
-// nothing is what Free costs, beside a price: $0, or 0 EUR.
+// nothing returns the price of Free, to be shown beside another price: $0, or 0 EUR.
 func nothing(beside *models.KnownPrice) string {
 	if currency := strings.ToUpper(beside.Currency); currency != "USD" {
 		return "0 " + currency
@@ -79,7 +79,7 @@ func nothing(beside *models.KnownPrice) string {
 	return "$0"
 }
 
-// proOffer is what becoming Pro takes here, in words.
+// proOffer returns what becoming Pro takes here, as text.
 func (h *Handler) proOffer(ctx context.Context) string {
 	if h.deps.Billing == nil {
 		return "not for sale here at the moment"
@@ -87,7 +87,7 @@ func (h *Handler) proOffer(ctx context.Context) string {
 	return h.proPrice(ctx) + " a month"
 }
 
-// paidPrice is what a subscription to a price costs a month, in words; "" if that is not known.
+// paidPrice returns the monthly price of a subscription to a price, as text; "" if unknown.
 func (h *Handler) paidPrice(ctx context.Context, priceID *string) string {
 	if priceID == nil {
 		return ""
@@ -99,7 +99,7 @@ func (h *Handler) paidPrice(ctx context.Context, priceID *string) string {
 	return ""
 }
 
-// priceText is $9.99, or 9.99 EUR.
+// priceText formats a price: $9.99, or 9.99 EUR.
 func priceText(p *models.KnownPrice) string {
 	amount := models.MoneyText(p.UnitAmount, p.Currency)
 	if dollars, ok := strings.CutSuffix(amount, " USD"); ok {

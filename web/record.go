@@ -25,7 +25,7 @@ type record struct {
 	Pairs      []string `json:"pairs_2dp"`
 }
 
-// numberOf is the drawn digits.
+// numberOf returns the drawn digits.
 func numberOf(r catalog.Ref) string { return fmt.Sprintf("%0*d", r.Game().Digits, r.Number()) }
 
 func recordOf(r catalog.Ref) record {
@@ -47,7 +47,7 @@ func recordOf(r catalog.Ref) record {
 	return out
 }
 
-// listJSON is a list of draws of one game as the API answers it, laid out for people: a line a field.
+// listJSON returns a list of draws of one game as the API responds with it, formatted with one field per line.
 func listJSON(page catalog.Page, g *catalog.Game) string {
 	var b strings.Builder
 	b.WriteString("{\n  \"draws\": [")
@@ -75,14 +75,14 @@ func writeFields(b *strings.Builder, r record, indent string) {
 			b.WriteByte(',')
 		}
 		text, err := json.Marshal(f.value)
-		if err != nil { // strings and numbers only: cannot happen
+		if err != nil { // cannot happen: strings and numbers only
 			text = []byte("null")
 		}
 		fmt.Fprintf(b, "%s%q: %s", indent, f.name, strings.ReplaceAll(string(text), `","`, `", "`))
 	}
 }
 
-// highlightJSON colours JSON: names, texts and numbers.
+// highlightJSON colours JSON: names, strings and numbers.
 func highlightJSON(text string) template.HTML {
 	var b strings.Builder
 	for i := 0; i < len(text); {

@@ -14,7 +14,7 @@ import (
 	"lottery/api/openapi"
 )
 
-// reference is the API as its contract, openapi.yaml, tells it.
+// reference is the API as its contract, openapi.yaml, describes it.
 type reference struct{ Groups []referenceGroup }
 
 type referenceGroup struct {
@@ -42,7 +42,7 @@ type parameter struct {
 type response struct {
 	Status string
 	Text   template.HTML
-	Code   string // of the error, where it has one
+	Code   string // the error's code, if any
 }
 
 func loadReference(publicURL string) (*reference, error) {
@@ -75,7 +75,7 @@ func loadReference(publicURL string) (*reference, error) {
 	return ref, nil
 }
 
-// place is where a path stands in the list of the landing page; others come after, by name.
+// place returns a path's position in the landing page's list; other paths follow, by name.
 func place(path string) string {
 	for i, e := range endpoints {
 		if strings.HasPrefix(path, e.Path) && (path == e.Path || strings.HasSuffix(e.Path, "/")) {
@@ -94,7 +94,7 @@ func readOperation(path string, item *openapi3.PathItem) (operation, error) {
 	}
 	for _, p := range append(item.Parameters, get.Parameters...) {
 		if p.Value.In == "header" {
-			continue // told once, in limits and authentication
+			continue // described once, under limits and authentication
 		}
 		read, err := readParameter(p.Value)
 		if err != nil {
@@ -120,8 +120,7 @@ func readOperation(path string, item *openapi3.PathItem) (operation, error) {
 	return op, nil
 }
 
-// readExamples is the example of each path's answer, as it is written: what the loader of the document gives has lost the
-// order of its fields.
+// readExamples returns each path's example response as written: the OpenAPI loader loses the order of fields.
 func readExamples(publicURL string) (map[string]json.RawMessage, error) {
 	text, err := openapi.JSON()
 	if err != nil {
@@ -148,7 +147,7 @@ func readExamples(publicURL string) (map[string]json.RawMessage, error) {
 	return examples, nil
 }
 
-// exampleOf lays an example out.
+// exampleOf formats an example.
 func exampleOf(example json.RawMessage) template.HTML {
 	var b bytes.Buffer
 	if len(example) == 0 || json.Indent(&b, example, "", "  ") != nil {

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Examples have their fields in the order in which the API gives them, and are answers of the API: the draws' sums, boxes
-// and pairs are right.
+// Examples have the API's order of fields, and could be its responses: the draws' sums, boxes and pairs are right.
 func TestExamplesOfTheReference(t *testing.T) {
 	t.Parallel()
 	ref, err := loadReference("https://draws.example.com")

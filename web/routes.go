@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// routes is every page, behind what every request passes.
+// routes returns all pages, behind what every request passes through.
 func (h *Handler) routes() (http.Handler, error) {
 	all, mux := http.NewServeMux(), http.NewServeMux()
-	// The same for everybody, and kept by caches that others share: no session may be told in them.
+	// The same for everybody, and cached by shared caches: a response must not reveal a session.
 	public := func(pattern string, f handler) { all.HandleFunc(pattern, h.do(f)) }
 	open := func(pattern string, f handler) { mux.HandleFunc(pattern, h.do(f)) }
 	mine := func(pattern string, f signedIn) { mux.HandleFunc(pattern, h.required(f)) }
@@ -28,7 +28,7 @@ func (h *Handler) routes() (http.Handler, error) {
 	public("GET /llms.txt", h.llms)
 	public("GET /robots.txt", h.robots)
 	public("GET /sitemap.xml", h.sitemap)
-	public("GET /static/{file}", h.assets.serve) // one that ended with a slash would be a redirect from /static
+	public("GET /static/{file}", h.assets.serve) // a pattern ending in a slash would redirect /static
 	public("GET /favicon.ico", h.assets.serveAs("favicon.svg"))
 
 	open("GET /sign-in", h.signInPage(false))
@@ -67,7 +67,7 @@ func (h *Handler) routes() (http.Handler, error) {
 	unclean := h.do(func(http.ResponseWriter, *http.Request) error { return errNotFound() })
 	return h.secured(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if clean := path.Clean(r.URL.Path); clean != r.URL.Path && (clean == "/" || clean != strings.TrimSuffix(r.URL.Path, "/")) {
-			unclean(w, r) // ServeMux would redirect
+			unclean(w, r) // otherwise ServeMux would redirect
 			return
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), h.deps.Patience) // a database that says nothing must not be waited for for ever
@@ -76,7 +76,7 @@ func (h *Handler) routes() (http.Handler, error) {
 	}))
 }
 
-// noPage answers what no page does: a path that is none, or one that is asked by another method than those it answers.
+// noPage responds to a path that is no page, or to a method that the page does not allow.
 func (h *Handler) noPage(w http.ResponseWriter, r *http.Request, allow string) error {
 	if allow == "" {
 		return errNotFound()
@@ -93,10 +93,10 @@ func (h *Handler) noPage(w http.ResponseWriter, r *http.Request, allow string) e
 	return nil
 }
 
-// allowed is the methods that the pages answer at a request's path, as the header Allow lists them; "" = it is no page.
+// allowed returns the methods that pages accept at a request's path, as in the Allow header; "" = no such page.
 func allowed(r *http.Request, muxes ...*http.ServeMux) string {
 	var methods []string
-	asked := r.WithContext(r.Context()) // a copy
+	asked := r.WithContext(r.Context()) // a copy, since Method is set below
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
 		asked.Method = method
 		for _, m := range muxes {

@@ -15,7 +15,7 @@ type snippet struct {
 	text     *template.Template
 }
 
-// languages is the order in which samples are shown, by the ending of their files.
+// languages lists the samples' languages in display order, by file extension.
 var languages = []struct{ Ending, Name string }{
 	{".sh", "curl"}, {".py", "Python"}, {".js", "JavaScript"}, {".go.txt", "Go"}, {".R", "R"},
 }
@@ -52,7 +52,8 @@ func (s *snippet) fill(v *docValues) (string, error) {
 	return strings.TrimRight(b.String(), "\n"), err
 }
 
-// sampleTabs is a sample in all its languages, one shown at a time: radio buttons, so that it works without scripts.
+// sampleTabs returns a sample in all its languages, one shown at a time, with radio buttons, so that it works without
+// scripts.
 func (h *Handler) sampleTabs(name string, v *docValues) (string, error) {
 	list := h.docs.samples[name]
 	if len(list) == 0 {
@@ -72,7 +73,7 @@ func (h *Handler) sampleTabs(name string, v *docValues) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Line breaks as references: an empty line would end the block for Markdown.
+		// Line breaks become character references: an empty line would end the block for Markdown.
 		fmt.Fprintf(&b, `<div class="panel panel-%d"><button type="button" class="copy" data-copy="%s-code-%d">Copy</button><pre tabindex="0" role="group" aria-label="%s"><code id="%s-code-%d">%s</code></pre></div>`,
 			i, name, i, list[i].Language, name, i, strings.ReplaceAll(html.EscapeString(text), "\n", "&#10;"))
 	}

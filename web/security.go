@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// stripePages is where Stripe's hosted pages live: a form that leads to checkout is redirected there.
+// stripePages are the origins of Stripe's hosted pages: forms that lead to checkout are redirected there.
 var stripePages = []string{"https://checkout.stripe.com", "https://billing.stripe.com"}
 
-// toStripe leads a form on to one of Stripe's pages. Browsers follow a form's redirect only to where the content policy
-// lets it: to a domain of the operator's own, which Stripe can be given, a link leads.
+// toStripe redirects a form to one of Stripe's pages. Browsers follow a form's redirect only to origins in the content
+// policy; for any other, such as a custom domain of the operator's at Stripe, toStripe shows a link.
 func (h *Handler) toStripe(w http.ResponseWriter, r *http.Request, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -27,16 +27,16 @@ func (h *Handler) toStripe(w http.ResponseWriter, r *http.Request, address strin
 	return nil
 }
 
-// contentPolicy allows what is served from here and nothing else: no inline scripts, no inline styles.
+// contentPolicy allows only what is served from here: no inline scripts, no inline styles.
 func contentPolicy(payPages []string) string {
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "font-src 'self'", "connect-src 'self'",
 		"manifest-src 'self'", "base-uri 'none'", "frame-ancestors 'none'",
-		"form-action 'self' " + strings.Join(payPages, " "), // browsers apply it to where a form's answer redirects, too
+		"form-action 'self' " + strings.Join(payPages, " "), // browsers apply it to redirects of forms, too
 	}, "; ")
 }
 
-// secured adds the headers that every page has, and refuses forms that come from other sites.
+// secured adds the headers that every page has, and refuses forms from other sites.
 func (h *Handler) secured(next http.Handler) (http.Handler, error) {
 	policy := contentPolicy(h.payPages)
 	forms := http.NewCrossOriginProtection()
@@ -60,12 +60,12 @@ func (h *Handler) secured(next http.Handler) (http.Handler, error) {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 		if h.secure {
-			header.Set("Strict-Transport-Security", "max-age=31536000") // the other names below this one are the operator's own affair
+			header.Set("Strict-Transport-Security", "max-age=31536000") // subdomains are the operator's own affair
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		protected.ServeHTTP(w, r)
 	}), nil
 }
 
-// maxForm is the largest form that is read: ours have a few short fields.
+// maxForm is the largest accepted form, in bytes: ours have a few short fields.
 const maxForm = 16 << 10

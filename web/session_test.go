@@ -42,7 +42,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("sessions %v, %v", sessions, err)
 	}
 
-	// Signing in again gives another token, and the one before is dead.
+	// Signing in again gives a new token; the previous one is dead.
 	p.signIn("ada@example.com")
 	if p.cookie() == first || p.cookie() == "" {
 		t.Error("the token is not renewed at sign-in")
@@ -51,7 +51,7 @@ func TestSessions(t *testing.T) {
 	old.holds(first)
 	old.get("/dashboard").leads(t, "/sign-in")
 
-	// It ends after 30 days without a visit, and lives on with one.
+	// It ends after 30 days without a visit; a visit extends it.
 	h.clock.move(29 * 24 * time.Hour)
 	p.get("/dashboard").says(t, http.StatusOK)
 	h.clock.move(29 * 24 * time.Hour)
@@ -59,7 +59,7 @@ func TestSessions(t *testing.T) {
 	h.clock.move(30*24*time.Hour + time.Minute)
 	p.get("/dashboard").leads(t, "/sign-in")
 
-	// Signing out ends this one; signing out everywhere, all.
+	// Signing out ends this session; signing out everywhere, all.
 	a, b, c := h.person(), h.person(), h.person()
 	for _, p := range []*person{a, b, c} {
 		p.signIn("ada@example.com")
@@ -76,8 +76,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// Of very many sessions the page shows a hundred, and the one that looks: a script could make a page of thousands, which slows
-// down everybody.
+// Of very many sessions the page shows a hundred, and the visitor's own: otherwise a script could make the page
+// thousands of lines long, which would slow down everybody.
 func TestManySessions(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -110,7 +110,7 @@ func TestManySessions(t *testing.T) {
 	shows(101, true)
 }
 
-// holds gives the person another session token.
+// holds sets the person's session token.
 func (p *person) holds(token string) {
 	u, err := url.Parse(p.h.base)
 	if err != nil {
@@ -119,7 +119,7 @@ func (p *person) holds(token string) {
 	p.jar.SetCookies(u, []*http.Cookie{{Name: "session", Value: token, Path: "/"}})
 }
 
-// Nobody sees or touches what is another's.
+// Nobody can see or change what belongs to another account.
 func TestTenants(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -202,8 +202,8 @@ func TestChangeEmail(t *testing.T) {
 	h.person().post("/dashboard/account/email/confirm", "token", h.tokenOf("Taken@example.com")).says(t, http.StatusConflict, "another account")
 }
 
-// A link that was mailed to a mistyped address gives the account to nobody once another is asked for, also after that one
-// was used; signing out everywhere ends the one that waits.
+// A link mailed to a mistyped address is dead once another address was requested, even after the second was used;
+// signing out everywhere kills the pending one.
 func TestChangeEmailSuperseded(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -229,7 +229,8 @@ func TestChangeEmailSuperseded(t *testing.T) {
 	}
 }
 
-// A closed account's keys and sessions are dead; who signs up again on that day goes on counting; on the next day not.
+// A closed account's keys and sessions are dead. Signing up again the same day continues its count; on the next day it
+// does not.
 func TestCloseAccount(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -279,7 +280,7 @@ func (h *house) used(email string) int64 {
 	return used
 }
 
-// Suspending is not undone by closing the account, or leaving its address, and signing up again.
+// A suspension cannot be escaped by closing the account, or changing its address, and signing up again.
 func TestSuspendedStays(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

@@ -15,7 +15,7 @@ import (
 	"lottery/web"
 )
 
-// unplugged serves the pages of a shop as they are once stripe_secret_key is taken out.
+// unplugged serves a shop's pages as they are once stripe_secret_key has been removed.
 func (s *shop) unplugged(t *testing.T) *house {
 	t.Helper()
 	h := open(t, func(d *web.Deps) { d.Store, d.Mail, d.Mailbox, d.Now = s.store, s.box, s.box, s.clock.now })
@@ -23,7 +23,7 @@ func (s *shop) unplugged(t *testing.T) *house {
 	return h
 }
 
-// An account that still pays, or may, stays open while nobody can cancel at Stripe.
+// An account that still pays, or may, stays open while its subscription cannot be cancelled.
 func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(s *shop, p *person){
@@ -63,7 +63,8 @@ func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 	}
 }
 
-// Who closes while a bank decides on a payment is not told that nothing will be charged: nobody can call it back.
+// Somebody who closes an account while a bank decides on a payment is not told that nothing will be charged: the
+// payment cannot be called back.
 func TestClosingWhileABankDecides(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(s *shop, p *person){
@@ -94,8 +95,8 @@ func TestClosingWhileABankDecides(t *testing.T) {
 	}
 }
 
-// Who pays at Stripe and closes before anybody here has heard of it is not told that nothing will be charged: it was. Who has
-// come back from there knows what it was for.
+// Somebody who pays at Stripe and closes the account before we hear of it is not told that nothing will be charged: it
+// was. After a return from checkout, they know what it was for.
 func TestClosingWhatWasJustPaid(t *testing.T) {
 	t.Parallel()
 	for _, heard := range []bool{false, true} {
@@ -119,7 +120,7 @@ func TestClosingWhatWasJustPaid(t *testing.T) {
 	}
 }
 
-// Stripe takes its time, and whoever closes clicks again: both clicks see that the account is closed.
+// Stripe is slow, and the customer clicks again: both clicks see that the account is closed.
 func TestClosingTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -138,8 +139,8 @@ func TestClosingTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// The database stops answering while an account is closed. The page that says what became of the subscription needs none,
-// and nobody is told that nothing was changed.
+// The database stops answering while an account is being closed. The page about the subscription needs no database, and
+// nobody is told that nothing was changed.
 func TestClosingIsCutShort(t *testing.T) {
 	t.Parallel()
 	for locked, told := range map[string]string{
@@ -169,8 +170,8 @@ func TestClosingIsCutShort(t *testing.T) {
 	}
 }
 
-// Whose subscription was cancelled before Stripe, or the database, stopped answering is told that it is cancelled; and if
-// nobody knows, that nobody does.
+// If the subscription was cancelled before Stripe, or the database, stopped answering, the customer is told so; if that
+// is unknown, the page says that.
 func TestClosingInDoubt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -209,7 +210,7 @@ func TestClosingInDoubt(t *testing.T) {
 	}
 }
 
-// A subscription that has ended keeps nobody from closing.
+// A subscription that has ended does not prevent closing.
 func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -223,7 +224,7 @@ func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 	off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
 }
 
-// What Stripe is told of somebody, and keeps, is told to them.
+// The pages tell people what Stripe learns and keeps about them.
 func TestWhatStripeKeepsIsTold(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -238,8 +239,8 @@ func TestWhatStripeKeepsIsTold(t *testing.T) {
 	p.get("/dashboard/account/close").says(t, http.StatusOK, keeps)
 }
 
-// Who closes an account and does not wait for the page has closed it, however long Stripe takes: nobody would tell them that
-// it is still open.
+// Closing an account completes even if its owner does not wait for the page, however long Stripe takes: nobody would
+// tell them that it is still open.
 func TestClosingIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

@@ -11,7 +11,7 @@ import (
 	"lottery/models"
 )
 
-// wantMail wants the newest mail to have a subject, and to say some things and others not.
+// wantMail checks the newest mail's subject, and what its text says and does not say.
 func (s *shop) wantMail(subject string, says, not []string) {
 	s.t.Helper()
 	newest := s.box.All()[0]
@@ -31,7 +31,8 @@ func (s *shop) wantMail(subject string, says, not []string) {
 	}
 }
 
-// Whose Pro ends since it is not paid is not told to upgrade, which is refused while the subscription goes on.
+// Somebody whose Pro ends for lack of payment is not told to upgrade, which is refused while the subscription
+// continues.
 func TestMailOfTheEnd(t *testing.T) {
 	t.Parallel()
 	for status, says := range map[string]string{
@@ -54,7 +55,7 @@ func TestMailOfTheEnd(t *testing.T) {
 	}
 }
 
-// Mails know the account's own limit, and that a suspended account has nothing of its plan.
+// Mails respect the account's own limit, and that a suspended account gets nothing of its plan.
 func TestMailsKnowTheAccount(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
@@ -79,7 +80,7 @@ func TestMailsKnowTheAccount(t *testing.T) {
 	s.wantMail("Pro has ended", []string{"is suspended", "help@example.com"}, []string{"Your keys still work", "upgrade"})
 }
 
-// Mails that waited for the mail server until they were not true any more are not sent.
+// Mails that waited for the mail server until they were no longer true are not sent.
 func TestMailsThatAreOvertaken(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
@@ -136,7 +137,7 @@ func TestMailsThatAreOvertaken(t *testing.T) {
 	}
 }
 
-// live is the subscription that is paid.
+// live returns the paid subscription.
 func (s *shop) live() string {
 	s.t.Helper()
 	for _, sub := range s.stripe.Subscriptions("") {

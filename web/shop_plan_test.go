@@ -13,7 +13,7 @@ import (
 	"lottery/billing/sandbox/sandboxtest"
 )
 
-// ask calls Stripe as its dashboard does, and gives the id of what it answers.
+// ask calls Stripe as its dashboard does, and returns the id in the response.
 func (s *shop) ask(path string, form url.Values) (id string) {
 	s.t.Helper()
 	var made struct{ ID string }
@@ -23,7 +23,7 @@ func (s *shop) ask(path string, form url.Values) (id string) {
 	return made.ID
 }
 
-// While a bank decides on the first payment, the dashboard says that it is on its way, and sells nothing a second time.
+// While a bank decides on the first payment, the dashboard says that it is being processed, and sells nothing else.
 func TestPaymentUnderWay(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -55,7 +55,8 @@ func TestPaymentUnderWay(t *testing.T) {
 	}
 }
 
-// Whoever comes back from a checkout that refused the card is not told that a payment is on its way, and can go on.
+// Somebody who returns from a checkout that refused the card is not told that a payment is being processed, and can
+// continue.
 func TestUpgradeAfterARefusedCard(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -77,7 +78,7 @@ func TestUpgradeAfterARefusedCard(t *testing.T) {
 	p.get(returned).says(t, http.StatusOK, "Welcome to Pro")
 }
 
-// Whose payment is tried no more is not told to wait for another try.
+// If Stripe has stopped trying to collect a payment, the customer is not told to wait for another attempt.
 func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -100,8 +101,8 @@ func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
 	}
 }
 
-// Whoever looks at the page after checkout again, when the payment failed or what was bought is over, is led to the plan
-// page, which says so: nothing is on its way any more.
+// If the page after checkout is opened again once the payment failed or the subscription is over, it leads to the plan
+// page, which says so.
 func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -139,7 +140,8 @@ func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
 	})
 }
 
-// Beside a subscription that gives no plan and goes on nothing is offered, since nothing would be sold; the page says why.
+// A subscription that continues but gives no plan keeps anything else from being sold: the page offers nothing, and
+// says why.
 func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(s *shop, sub string) error{
@@ -176,7 +178,7 @@ func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 	}
 }
 
-// A subscription that is cancelled on a date does not renew, whenever its period ends.
+// A subscription cancelled on a date does not renew, whenever its period ends.
 func TestPlanPageOfACancellationOnADate(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -191,7 +193,8 @@ func TestPlanPageOfACancellationOnADate(t *testing.T) {
 	}
 }
 
-// Who cancels while a payment is missing reads that it is cancelled, until when Pro goes on, and that it can be taken back.
+// Somebody who cancels while a payment is missing reads that it is cancelled, until when Pro continues, and that this
+// can be undone.
 func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 	t.Parallel()
 	const at = "2 January 2006, 15:04 UTC"

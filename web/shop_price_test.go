@@ -14,7 +14,7 @@ import (
 	"lottery/web"
 )
 
-// reprice makes another price the one that is sold, as an operator does: in Stripe's dashboard, then by `billing setup`.
+// reprice changes the price that is sold, as an operator does: in Stripe's dashboard, then by `billing setup`.
 func (s *shop) reprice(cents, currency string) {
 	s.t.Helper()
 	s.ask("/v1/prices", url.Values{
@@ -27,13 +27,13 @@ func (s *shop) reprice(cents, currency string) {
 	s.clock.move(2 * time.Second)
 }
 
-// unknownPrice is a price of our product that somebody made in Stripe's dashboard, and that gives no plan.
+// unknownPrice returns a price of our product that somebody made in Stripe's dashboard; it gives no plan.
 func (s *shop) unknownPrice() string {
 	s.t.Helper()
 	return s.ask("/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"500"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
 }
 
-// Pages show what is sold; who pays an older price reads that one.
+// Pages show the price that is sold; customers who pay an older price see that one.
 func TestPricesAreThoseThatAreSold(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -86,7 +86,7 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 	open(t, nil).person().get("/pricing").says(t, http.StatusOK, "$9.99")
 }
 
-// Where checkout cannot be opened nothing is under way, and nobody is told to wait for it.
+// If checkout cannot be opened, nothing is under way, and nobody is told to wait.
 func TestUpgradeBeforeSetup(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -106,7 +106,7 @@ func TestUpgradeBeforeSetup(t *testing.T) {
 	}
 }
 
-// A price that was archived at Stripe is not sold: that is no failure of the page.
+// A price archived at Stripe is not sold; the page does not fail.
 func TestUpgradeToAnArchivedPrice(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -121,8 +121,8 @@ func TestUpgradeToAnArchivedPrice(t *testing.T) {
 	p.get("/dashboard/plan?from=checkout").says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged")
 }
 
-// Stripe's pages on a domain of the operator's own: a browser does not follow a form there, so a link leads on. The
-// policy of the page that has the form lets browsers follow it to Stripe's own domains.
+// Stripe's pages may be on a domain of the operator's own. A browser does not follow a form's redirect there, so the
+// page shows a link. For Stripe's own domains, the content policy allows the redirect.
 func TestPaymentPagesOnADomainOfOurOwn(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, func(d *web.Deps) { d.PayPages = []string{"https://elsewhere.example"} })

@@ -16,7 +16,7 @@ import (
 	"lottery/web"
 )
 
-// shop is a house that sells, and Stripe's stand-in.
+// shop is a house that sells Pro, with Stripe's stand-in.
 type shop struct {
 	*house
 
@@ -25,7 +25,7 @@ type shop struct {
 	api     string // Stripe's address
 }
 
-// openShop opens a shop; change may change what its pages stand on.
+// openShop opens a shop; change may change the pages' dependencies.
 func openShop(t *testing.T, change ...func(*web.Deps)) *shop {
 	t.Helper()
 	s := &shop{}
@@ -56,7 +56,7 @@ func openShop(t *testing.T, change ...func(*web.Deps)) *shop {
 	return s
 }
 
-// customer is ada, who has signed up and paid for Pro.
+// customer returns ada, who has signed up and paid for Pro.
 func (s *shop) customer() *person {
 	s.t.Helper()
 	p := s.person()
@@ -65,7 +65,7 @@ func (s *shop) customer() *person {
 	return p
 }
 
-// buy goes from the plan page through checkout, and gives the page that one comes back to.
+// buy goes from the plan page through checkout, and returns the page to which checkout returns.
 func (s *shop) buy(p *person, card sandbox.Card) (returned string) {
 	s.t.Helper()
 	to := p.post("/dashboard/plan/upgrade")
@@ -88,7 +88,7 @@ func (h *house) grant(email string, plan models.Plan) {
 	}
 }
 
-// Whoever has a plan by the operator's grant is sold nothing, and reads why.
+// Somebody whose plan the operator has set is sold nothing, and reads why.
 func TestNothingIsSoldBesideAGrant(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -108,7 +108,7 @@ func TestNothingIsSoldBesideAGrant(t *testing.T) {
 	}
 }
 
-// Who has all keys that the plan allows is told to upgrade where that is possible, and nowhere else.
+// Somebody who has all keys that the plan allows is told to upgrade if that is possible, and not otherwise.
 func TestUpgradeForMoreKeys(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -138,7 +138,7 @@ func TestUpgradeForMoreKeys(t *testing.T) {
 	}
 }
 
-// Where payments are not connected no page leads to a checkout, and those about plans say that nothing is sold.
+// Without payments, no page leads to a checkout, and those about plans say that nothing is sold.
 func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	t.Parallel()
 	selling, off := openShop(t).person(), open(t, nil).person()
@@ -187,7 +187,7 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	}
 }
 
-// What one account makes us ask of Stripe is bounded: Stripe's limit is for all of them together.
+// The requests to Stripe that one account can cause are limited: Stripe's limit is for all accounts together.
 func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -248,7 +248,7 @@ func TestChangedAddressAtStripe(t *testing.T) {
 	}
 }
 
-// read reads what Stripe says of an account, as after a webhook. The mails that follow wait.
+// read syncs an account with Stripe, as after a webhook. The resulting mails are not sent yet.
 func (s *shop) read(email string) {
 	s.t.Helper()
 	if _, err := s.billing.Sync(s.t.Context(), s.account(email).ID, billing.Cause{Actor: "stripe", Reason: "test"}); err != nil {
@@ -256,7 +256,7 @@ func (s *shop) read(email string) {
 	}
 }
 
-// sync is read, and sends the mails.
+// sync is read, and then sends the mails.
 func (s *shop) sync(email string) {
 	s.t.Helper()
 	s.read(email)
@@ -266,7 +266,7 @@ func (s *shop) sync(email string) {
 	}
 }
 
-// What mails and pages say of money is true for the plan in force, whoever set it.
+// What mails and pages say about money is true for the plan in force, whoever set it.
 func TestWhatIsSaidBesideAGrant(t *testing.T) {
 	t.Parallel()
 	for plan, stays := range map[models.Plan]string{
@@ -311,7 +311,7 @@ func TestWhatIsSaidBesideAGrant(t *testing.T) {
 	}
 }
 
-// Pro is not offered with requests that an account whose limit the operator has set would not get for it.
+// An account whose limit the operator has set is not promised more requests with Pro than it would get.
 func TestOfferBesideAnOwnLimit(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"

@@ -14,11 +14,11 @@ import (
 	"lottery/web/mail"
 )
 
-// intentUpgrade leads to checkout after signing in.
+// intentUpgrade means: go to checkout after signing in.
 const intentUpgrade = "upgrade"
 
-// intent reads what somebody wants to do after signing in. It is a word of ours, never an address: nobody can be led
-// elsewhere.
+// intent reads what somebody wants to do after signing in. It is one of our own words, never a URL, so nobody can be
+// led elsewhere.
 func intent(r *http.Request) string {
 	if r.FormValue("next") == intentUpgrade {
 		return intentUpgrade
@@ -26,9 +26,9 @@ func intent(r *http.Request) string {
 	return ""
 }
 
-// signInForm is the page that asks for an address.
+// signInForm is the page that asks for an e-mail address.
 type signInForm struct {
-	New    bool // somebody who has no account yet, as far as we know
+	New    bool // for somebody without an account, as far as we know
 	Email  string
 	Error  string
 	Intent string
@@ -65,7 +65,7 @@ func (h *Handler) showSignIn(w http.ResponseWriter, r *http.Request, f signInFor
 	h.show(w, r, v)
 }
 
-// askLink sends a link. What it answers does not depend on whether the address has an account.
+// askLink sends a sign-in link. Its response does not depend on whether the address has an account.
 func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	if h.deps.Mail == nil {
 		return seeOther(w, r, "/sign-in")
@@ -92,7 +92,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		retryAfter(w, models.LinkLives)
 		return again(http.StatusTooManyRequests, "We have sent this address several links in the last hour, and one of them still works. Look for it, including in your spam folder, or try again in 15 minutes.")
 	}
-	if models.ErrorCode(err) == models.CodeUnavailable { // the form keeps what was typed
+	if models.ErrorCode(err) == models.CodeUnavailable { // keeps what was typed in the form
 		h.deps.Log.ErrorContext(r.Context(), "a sign-in link cannot be made", "error", err)
 		w.Header().Set("Retry-After", "5")
 		return again(http.StatusServiceUnavailable, "We could not create a link just now. Try again in a minute.")
@@ -112,7 +112,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 // sentPage says where a link was sent.
 type sentPage struct{ Email, Again string }
 
-// askAgain is the page that asks for an address, of somebody who has said already what comes after signing in.
+// askAgain returns the path of the page that asks for an address, keeping what comes after signing in.
 func askAgain(next string) string {
 	if next == intentUpgrade {
 		return "/sign-up?next=" + intentUpgrade
@@ -120,9 +120,9 @@ func askAgain(next string) string {
 	return "/sign-in"
 }
 
-// parseEmail checks an address that mail can go to (trying to send to another would never succeed) and gives it back with
-// the mailbox, which is the address as mail servers read it. That is checked, too, since 127.0.0.xn--1- is written
-// 127.0.0.1 then.
+// parseEmail checks that mail can be sent to an address; sending to any other would be retried in vain. It returns the
+// address and the mailbox, which is the address as mail servers read it. It checks that one, too, because
+// 127.0.0.xn--1- becomes 127.0.0.1 there.
 func parseEmail(s string) (email, mailbox string, err error) {
 	if email, _, err = models.ParseEmail(s); err != nil {
 		return "", "", err
@@ -143,22 +143,23 @@ func signInMail(to, link string) mail.Message {
 	}
 }
 
-// link is an address in a mail. It begins with the configured address, whatever host a request names.
+// link returns a URL for a mail. It begins with the configured public URL, whatever host a request names.
 func (h *Handler) link(path, token string) string {
 	return h.deps.PublicURL + path + "?token=" + url.QueryEscape(token)
 }
 
-// send sends a mail, also if whoever asked for it does not wait: what was begun in the database is ended. What goes wrong is
-// logged here, without the message.
+// send sends a mail even if the client has gone: what was begun in the database must be completed. It logs an error,
+// without the message.
 func (h *Handler) send(ctx context.Context, m mail.Message) error {
-	err := h.deps.Mail.Send(context.WithoutCancel(ctx), m) // which has its own bounds
+	err := h.deps.Mail.Send(context.WithoutCancel(ctx), m) // it has its own timeout
 	if err != nil {
 		h.deps.Log.ErrorContext(ctx, "a mail cannot be sent", "subject", m.Subject, "error", err)
 	}
 	return err
 }
 
-// unsent takes back a link whose mail could not be sent: it is not one of the few that an address is sent in an hour.
+// unsent withdraws a link whose mail could not be sent, so that it does not count towards the links an address may get
+// in an hour.
 func (h *Handler) unsent(ctx context.Context, link [32]byte) {
 	after, cancel := h.deps.Store.Lasting(ctx)
 	defer cancel()
@@ -167,11 +168,11 @@ func (h *Handler) unsent(ctx context.Context, link [32]byte) {
 	}
 }
 
-// linkPage shows a button. Opening a link changes nothing: programs that check mails open links, too.
+// linkPage shows a button. Opening a link must not change anything, since mail scanners open links, too.
 type linkPage struct {
 	Token  string
 	Email  string
-	Action string // where the button posts to
+	Action string // where the button's form is posted
 	Button string
 	Text   string
 }
@@ -191,14 +192,14 @@ func (h *Handler) openLink(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// linkGone says that a link does not work. Whoever is signed in goes on; others ask for another one, which leads where this
-// one would have.
+// linkGone shows that a link does not work. The page leads visitors who are signed in onwards; others can ask there for
+// a new link, which leads where this one would have.
 func (h *Handler) linkGone(w http.ResponseWriter, r *http.Request, next string) error {
 	h.show(w, r, view{Page: "link-gone", Title: "This link no longer works", Status: http.StatusGone, Private: true, Data: askAgain(next)})
 	return nil
 }
 
-// spendLink signs in: it spends the link, makes the account if there is none, and gives the browser a new session.
+// spendLink signs somebody in: it uses up the link, creates the account if there is none, and starts a new session.
 func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	token := r.PostFormValue("token")
 	l, err := h.deps.Store.Link(r.Context(), secret.Hash(token), models.LinkSignIn)
@@ -226,7 +227,7 @@ func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	h.setCookie(w, session, models.SessionIdle)
 	if l.Intent == intentUpgrade {
 		err := h.toCheckout(w, r, done.Account.ID)
-		if err != nil { // the link is spent, and they are signed in all the same: they can try again from there
+		if err != nil { // the link is used and they are signed in; they can try again from there
 			h.deps.Log.ErrorContext(r.Context(), "no checkout can be opened", "account", done.Account.ID, "error", err)
 			err = seeOther(w, r, "/dashboard/plan?from=checkout")
 		}
@@ -241,8 +242,8 @@ func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signIn signs in. An account that is made anew takes along what accounts of its address, closed on the same day, have
-// used of it: the count comes first, so that nobody gains by a failure in between.
+// signIn signs somebody in. A new account inherits the requests that accounts with its address, closed the same day,
+// have used that day. The counter is set before the account is created, so that nobody gains by a failure in between.
 func (h *Handler) signIn(ctx context.Context, emailKey string, in store.SignIn) (store.SignedIn, error) {
 	for attempt := 1; ; attempt++ {
 		departed, err := h.deps.Store.Departures(ctx, emailKey)
@@ -259,10 +260,10 @@ func (h *Handler) signIn(ctx context.Context, emailKey string, in store.SignIn) 
 	}
 }
 
-// keysLive is more than keys of a closed account may go on working for, on nodes that have not heard of it yet.
+// keysLive is longer than a closed account's keys may keep working on nodes that have not heard of it yet.
 const keysLive = time.Second
 
-// pause waits, unless ctx ends.
+// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -275,7 +276,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// carry makes the counter of account to hold at least what the departed have used today.
+// carry makes sure that the counter of account to is at least what the departed accounts have used today.
 func (h *Handler) carry(ctx context.Context, departed []store.Departed, to string) error {
 	if len(departed) == 0 || h.deps.Ledger == nil {
 		return nil

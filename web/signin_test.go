@@ -87,7 +87,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The limit that search engines read is the one that the plan has.
+// The limit in the description for search engines is the plan's.
 func TestSignUpTellsTheLimit(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) {
@@ -99,7 +99,7 @@ func TestSignUpTellsTheLimit(t *testing.T) {
 	h.person().get("/sign-up").says(t, http.StatusOK, "2,500 requests a day, free, no card")
 }
 
-// Who came to upgrade still does after a mail that did not arrive, a link that was too old, and with an account.
+// The wish to upgrade survives a mail that did not arrive, an expired link, and an existing account.
 func TestUpgradeIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -128,7 +128,7 @@ func TestUpgradeIsNotForgotten(t *testing.T) {
 	p.get("/sign-in/link?token=lnk_x").says(t, http.StatusGone, `href="/sign-in">Request a new link`)
 }
 
-// One of many who spend a link at once succeeds.
+// Of many concurrent uses of a link, one succeeds.
 func TestLinkSpentOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -160,7 +160,7 @@ func TestLinkSpentOnce(t *testing.T) {
 	})
 }
 
-// What the page says does not depend on whether an address has an account.
+// The page's text does not depend on whether an address has an account.
 func TestNoEnumeration(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -202,7 +202,7 @@ func TestSignInForm(t *testing.T) {
 	}
 }
 
-// A form that is too large is told as that, signed in or not, and not as one of which a field is missing.
+// A form that is too large is reported as such, signed in or not, and not as lacking a field.
 func TestFormsThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -229,7 +229,7 @@ func TestNoMail(t *testing.T) {
 	h.person().get("/dev/mail").says(t, http.StatusNotFound)
 }
 
-// The link in a mail leads where the configuration says, whatever host the request names.
+// The link in a mail begins with the configured URL, whatever host the request names.
 func TestHostIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -255,7 +255,7 @@ func TestHostIsNotTrusted(t *testing.T) {
 	}
 }
 
-// Only words of ours say what comes after signing in.
+// Only our own words decide where signing in leads.
 func TestNoOpenRedirect(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -278,7 +278,7 @@ func TestNoOpenRedirect(t *testing.T) {
 	}
 }
 
-// Some letters become ASCII in lower case. Whoever reads the mail of an address that has them owns another mailbox.
+// Some letters become ASCII when lower-cased. The reader of such an address's mail owns a different mailbox.
 func TestAddressesThatLookAlike(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -294,7 +294,7 @@ func TestAddressesThatLookAlike(t *testing.T) {
 	h.person().signIn("KIM@Example.COM").leads(t, "/dashboard")
 }
 
-// A link whose mail could not be sent is not one of the few of an hour.
+// A link whose mail could not be sent does not count towards an hour's links.
 func TestUnsentLinksDoNotCount(t *testing.T) {
 	t.Parallel()
 	box := &refusing{}
@@ -310,7 +310,8 @@ func TestUnsentLinksDoNotCount(t *testing.T) {
 	h.person().signIn("ada@example.com").says(t, http.StatusOK, "Welcome")
 }
 
-// Nor is one whose asker left before it could not be sent: a stranger who hangs up keeps nobody from signing in.
+// The same holds if the client left before the mail failed: a stranger who hangs up must not keep anybody from signing
+// in.
 func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
 	t.Parallel()
 	box := &refusing{refuse: true}

@@ -26,7 +26,7 @@ func sumsOf(all []catalog.Ref, digits int) []sumCount {
 		counts[sum]++
 	}
 	ways, numbers := []float64{1}, 1.0
-	for range digits { // the distribution of one digit, convolved with itself
+	for range digits { // convolve the distribution of one digit with itself
 		next := make([]float64, len(ways)+9)
 		for sum, n := range ways {
 			for digit := range 10 {

@@ -14,13 +14,13 @@ import (
 	"lottery/api/middleware"
 )
 
-// throttle limits how often one of K asks for something. It counts on this node only.
+// throttle limits how often each K may ask for something. It counts on this node only.
 type throttle[K comparable] struct {
 	limiter *limiter.Limiter
 	seed    maphash.Seed
 }
 
-// throttleCounters bounds the memory, however many ask.
+// throttleCounters bounds the memory, however many different K ask.
 const throttleCounters = 1 << 14
 
 func newThrottle[K comparable](limit int, period time.Duration) *throttle[K] {
@@ -28,22 +28,22 @@ func newThrottle[K comparable](limit int, period time.Duration) *throttle[K] {
 	return &throttle[K]{limiter.New(counts, limiter.Rate{Period: period, Limit: int64(limit)}), maphash.MakeSeed()}
 }
 
-// tooMany counts one request of who, and tells whether there were too many.
+// tooMany counts a request from who, and reports whether there were too many.
 func (t *throttle[K]) tooMany(ctx context.Context, who K) bool {
 	counter := strconv.FormatUint(maphash.Comparable(t.seed, who)%throttleCounters, 36)
 	state, err := t.limiter.Get(ctx, counter)
-	return err == nil && state.Reached // the counters in memory do not fail
+	return err == nil && state.Reached // counters in memory do not fail
 }
 
-// wider is the IPv6 networks that are counted too, each with so many times the limit of one address. Whoever has one /64
-// often has thousands: they would send mails without end, and fill the counters that others share with them. A /48 is a
-// site's, a /32 a provider's.
+// wider lists the IPv6 networks that are also counted, and how many times one address's limit each gets. Whoever has
+// one /64 often has thousands, and could request mails without end and fill the shared counters. A /48 belongs to a
+// site, a /32 to a provider.
 var wider = []struct{ bits, times int }{{48, 10}, {32, 100}}
 
-// networkThrottle limits how many mails one network address asks for, and the networks around it.
+// networkThrottle limits how many mails a network address, and the networks around it, may request.
 type networkThrottle struct {
 	address *throttle[netip.Addr]
-	around  []*throttle[netip.Addr] // by wider
+	around  []*throttle[netip.Addr] // in the order of wider
 }
 
 func newNetworkThrottle(limit int, period time.Duration) networkThrottle {
@@ -54,8 +54,8 @@ func newNetworkThrottle(limit int, period time.Duration) networkThrottle {
 	return t
 }
 
-// tooMany counts one request from addr. What is refused does not count for the networks around it: one address that asks
-// for ever keeps nobody else out.
+// tooMany counts a request from addr. A refused request does not count for the networks around addr, so that one
+// address that keeps asking locks nobody else out.
 func (t networkThrottle) tooMany(ctx context.Context, addr netip.Addr) bool {
 	if t.address.tooMany(ctx, addr) {
 		return true
@@ -71,25 +71,27 @@ func (t networkThrottle) tooMany(ctx context.Context, addr netip.Addr) bool {
 	return false
 }
 
-// tooManyMails limits how many mails one network asks for; what one mailbox gets is counted in the database, over all nodes.
+// tooManyMails limits how many mails a network requests; mails to one mailbox are counted in the database, over all
+// nodes.
 func (h *Handler) tooManyMails(r *http.Request) bool {
 	return h.mails.tooMany(r.Context(), middleware.ClientAddr(r, h.deps.Trusted))
 }
 
-// stripeAsks is how many pages that ask Stripe one account gets in a minute: Stripe's limit is for all accounts together.
+// stripeAsks is how many pages that query Stripe an account may load in a minute: Stripe's limit is for all accounts
+// together.
 const stripeAsks = 20
 
-// tooManyAsks counts a page that asks Stripe on behalf of an account.
+// tooManyAsks counts a page that queries Stripe for an account, and reports whether there were too many.
 func (h *Handler) tooManyAsks(r *http.Request, accountID string) bool {
 	return h.asks.tooMany(r.Context(), accountID)
 }
 
-// often answers who wants to go to Stripe too often.
+// often responds to somebody who wants to go to Stripe too often.
 func (h *Handler) often(w http.ResponseWriter, r *http.Request) error {
 	return h.tooOften(w, r, time.Minute)
 }
 
-// tooOften answers who has asked for too much within a minute or an hour.
+// tooOften responds to somebody who has asked for too much within a minute or an hour.
 func (h *Handler) tooOften(w http.ResponseWriter, r *http.Request, within time.Duration) error {
 	in, again := "a minute", "a minute"
 	if within >= time.Hour {
@@ -100,7 +102,7 @@ func (h *Handler) tooOften(w http.ResponseWriter, r *http.Request, within time.D
 	return nil
 }
 
-// retryAfter tells programs what the page tells people.
+// retryAfter tells programs, by a header, what the page tells people.
 func retryAfter(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 }

@@ -38,7 +38,8 @@ func TestThrottle(t *testing.T) {
 	ask(h.person(), "/sign-in", "b@example.com", 429, "3600").says(t, 429, "from your network", `value="b@example.com"`)
 }
 
-// However its domain is spelled, a mailbox is sent as many links as it may be: what mail servers read counts.
+// However its domain is spelled, a mailbox gets only as many links as allowed: the spelling that mail servers read
+// counts.
 func TestThrottleBySpelling(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 50} })
@@ -58,7 +59,7 @@ func TestThrottleBySpelling(t *testing.T) {
 	}
 }
 
-// Closing the account that asked for links does not let its owner have more of them sent to a stranger's mailbox.
+// Closing the account that requested links does not let its owner have more of them sent to a stranger's mailbox.
 func TestThrottleOutlivesAccounts(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 50} })
@@ -74,8 +75,8 @@ func TestThrottleOutlivesAccounts(t *testing.T) {
 	}
 }
 
-// Whoever has IPv6 networks by thousands gets no more mails sent than a site, or a provider, may ask for; and one address
-// that asks for ever keeps no neighbour out.
+// Somebody with thousands of IPv6 networks gets no more mails sent than a site, or a provider, may request; and one
+// address that keeps asking locks no neighbour out.
 func TestThrottleByNetwork(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) {

@@ -15,7 +15,7 @@ type visitor struct {
 	Session models.Session
 }
 
-// Email is the visitor's address.
+// Email returns the visitor's address.
 func (v *visitor) Email() string {
 	if v.Account.Email == nil {
 		return ""
@@ -27,14 +27,14 @@ type contextKey int
 
 const visitorKey contextKey = iota
 
-// visitorOf is who is signed in, or nil.
+// visitorOf returns who is signed in, or nil.
 func visitorOf(r *http.Request) *visitor {
 	v, _ := r.Context().Value(visitorKey).(*visitor)
 	return v
 }
 
-// cookieName is the session's cookie. On https the prefix makes browsers refuse one that another host or a plain
-// connection has set.
+// cookieName returns the name of the session's cookie. With https, its prefix makes browsers refuse a cookie that
+// another host or an unencrypted connection has set.
 func (h *Handler) cookieName() string {
 	if h.secure {
 		return "__Host-session"
@@ -49,7 +49,7 @@ func (h *Handler) setCookie(w http.ResponseWriter, value string, age time.Durati
 	})
 }
 
-// token is the session's token that the browser sent, or "".
+// token returns the session token that the browser sent, or "".
 func (h *Handler) token(r *http.Request) string {
 	c, err := r.Cookie(h.cookieName())
 	if err != nil || len(c.Value) > 100 {
@@ -58,7 +58,7 @@ func (h *Handler) token(r *http.Request) string {
 	return c.Value
 }
 
-// recognised finds out who is signed in, for every page below next. A database that is away makes nobody signed in;
+// recognised finds out who is signed in, for all pages in next. While the database is away, nobody counts as signed in;
 // pages that need to know say so (required).
 func (h *Handler) recognised(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func (h *Handler) recognised(next http.Handler) http.Handler {
 			switch {
 			case err == nil:
 				r = r.WithContext(context.WithValue(r.Context(), visitorKey, &visitor{found.Account, found.Session}))
-				h.setCookie(w, token, models.SessionIdle) // it lives on while it is used
+				h.setCookie(w, token, models.SessionIdle) // extend it while it is used
 			case models.ErrorCode(err) == models.CodeNotFound:
 				h.setCookie(w, "", -time.Second)
 			default:
@@ -80,17 +80,17 @@ func (h *Handler) recognised(next http.Handler) http.Handler {
 	})
 }
 
-// glance bounds the wait for what a page can do without.
+// glance bounds the wait for something that a page can do without.
 func glance(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 3*time.Second)
 }
 
 const unknownKey contextKey = visitorKey + 1
 
-// signedIn is a page that wants somebody signed in.
+// signedIn is a page for visitors who are signed in.
 type signedIn func(w http.ResponseWriter, r *http.Request, v *visitor) error
 
-// required leads to the sign-in page whoever is not signed in.
+// required redirects visitors who are not signed in to the sign-in page.
 func (h *Handler) required(f signedIn) http.HandlerFunc {
 	return h.do(func(w http.ResponseWriter, r *http.Request) error {
 		if v := visitorOf(r); v != nil {
@@ -103,19 +103,19 @@ func (h *Handler) required(f signedIn) http.HandlerFunc {
 	})
 }
 
-// unknown is why nobody can tell now who is signed in; nil = it was told.
+// unknown returns why it is not known who is signed in; nil = it is known.
 func unknown(r *http.Request) error {
 	err, _ := r.Context().Value(unknownKey).(error)
 	return err
 }
 
-// newToken is a random token of its own prefix; its hash alone is stored.
+// newToken returns a random token with the prefix, and its hash; only the hash is stored.
 func newToken(prefix string) (token string, hash [32]byte) {
 	token = secret.NewID(prefix) + secret.NewID("")
 	return token, secret.Hash(token)
 }
 
-// withoutVisitor is r of somebody who has just signed out.
+// withoutVisitor returns r for somebody who has just signed out.
 func withoutVisitor(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), visitorKey, (*visitor)(nil)))
 }

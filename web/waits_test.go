@@ -18,7 +18,7 @@ import (
 	"lottery/web"
 )
 
-// A page waits for a database that says nothing, but not for ever: here somebody holds what it shows.
+// A page waits for a database that does not respond, but not for ever: here another session locks what the page shows.
 func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -35,7 +35,7 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	p.get("/dashboard").says(t, http.StatusOK)
 }
 
-// The form for signing in keeps what was typed while the database says nothing.
+// The sign-in form keeps what was typed while the database does not respond.
 func TestSignInWhileTheDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -60,7 +60,7 @@ func (l lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Whoever leaves before a page is ready is no failure: the log must not blame Stripe for it.
+// A client that leaves before a page is ready is no failure: the log must not blame Stripe.
 func TestPageThatIsNotWaitedForIsNoFailure(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 100)
@@ -93,7 +93,7 @@ func TestPageThatIsNotWaitedForIsNoFailure(t *testing.T) {
 	}
 }
 
-// A key that somebody put into the address of a page comes into no log.
+// A key in a page's URL is not logged.
 func TestKeyInAPathIsNotLogged(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -114,7 +114,7 @@ func TestKeyInAPathIsNotLogged(t *testing.T) {
 	}
 }
 
-// A catalog that was replaced is let go of by the pages too, also where nobody looks at one afterwards.
+// The pages release a replaced catalog, even if nobody opens one afterwards.
 func TestReplacedCatalogsGo(t *testing.T) {
 	t.Parallel()
 	live := &catalog.Live{}
@@ -135,8 +135,8 @@ func TestReplacedCatalogsGo(t *testing.T) {
 	t.Error("it is still in memory")
 }
 
-// Somebody works on an account, and Stripe does not answer him: its owner's pages wait for that, and then tell what they know.
-// Who has just paid is not told that something went wrong.
+// While a process works on an account and Stripe does not answer it, the owner's pages wait, and then show what they
+// know. Somebody who has just paid is not told that something went wrong.
 func TestPagesOfAnAccountThatIsWorkedOn(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, func(d *web.Deps) { d.Patience = 2 * time.Second })

@@ -1,5 +1,5 @@
-// Package web is the pages that people see: what the service is, sign-up, the dashboard, the docs. They are made on the
-// server (html/template), work without JavaScript, and load nothing from elsewhere.
+// Package web serves the pages for people: what the service is, sign-up, the dashboard, the docs. Pages are rendered on
+// the server (html/template), work without JavaScript, and load nothing from elsewhere.
 package web
 
 import (
@@ -23,62 +23,63 @@ import (
 	"lottery/web/mail"
 )
 
-// Deps is what the pages stand on.
+// Deps is what the pages need.
 type Deps struct {
 	Catalog   *catalog.Live
 	Store     *store.Store
 	Plans     models.Plans
-	Quota     *quota.Store     // what an account has used today; nil = nobody counts
-	Ledger    quota.Ledger     // takes the day's count along to an account that is opened again; nil = nobody counts
-	Usage     *quota.Usage     // what is counted and not written yet; nil = nobody counts
+	Quota     *quota.Store     // what an account has used today; nil = not counted
+	Ledger    quota.Ledger     // carries the day's count over to an account opened again; nil = not counted
+	Usage     *quota.Usage     // what is counted but not stored yet; nil = not counted
 	Billing   *billing.Service // nil = nothing is sold
 	PayPages  []string         // origins of payment pages that forms may be redirected to, beside Stripe's
 	Mail      mail.Sender      // nil = no mail is sent: sign-up is off
-	Mailbox   *mail.Mailbox    // shown at /dev/mail; nil = there is none
+	Mailbox   *mail.Mailbox    // shown at /dev/mail; nil = none
 	Support   string           // e-mail address for questions; "" = none
 	Terms     string           // the operator's terms, Markdown; "" = a plain default
 	Privacy   string           // the operator's privacy notice, Markdown; "" = a plain default
-	PublicURL string           // scheme and host, without a final slash: every absolute link begins with it
-	Demo      *Demo            // nil = this is no demo
+	PublicURL string           // scheme and host, without a trailing slash: every absolute link begins with it
+	Demo      *Demo            // nil = not the demo
 	Trusted   []netip.Prefix   // proxies whose X-Forwarded-For is believed
 	Limits    Limits
 	Build     models.Build
 	Now       func() time.Time // nil = time.Now
 	Log       *slog.Logger
-	// Patience is how long a page may take, most of which it waits for the database or for Stripe; 0 = 20 s.
+	// Patience is how long a page may take, most of it waiting for the database or for Stripe; 0 = 20 s.
 	Patience time.Duration
 }
 
-// Demo is what the demo's pages say of their stand-ins.
+// Demo is what the demo's pages say about their stand-ins.
 type Demo struct {
-	StripeURL string // the stand-in for Stripe, with its time machine; "" = there is none
+	StripeURL string // the stand-in for Stripe, with its time machine; "" = none
 }
 
 // Limits is how many sign-in mails are sent.
 type Limits struct {
-	PerAddress int // to one e-mail address in an hour; past that, one where none works
-	PerClient  int // asked for by one network address in an hour
+	PerAddress int // to one e-mail address per hour; beyond that, one if no earlier link works any more
+	PerClient  int // requested by one network address per hour
 }
 
 // defaultLimits keeps a stranger from filling a mailbox.
 func defaultLimits() Limits { return Limits{PerAddress: 5, PerClient: 30} }
 
-// Handler answers every page.
+// Handler serves every page.
 type Handler struct {
 	deps       Deps
 	pages      *pages
 	assets     *assets
-	mails      networkThrottle   // that one network asks for
-	asks       *throttle[string] // of Stripe, by account
+	mails      networkThrottle   // requested by one network
+	asks       *throttle[string] // queries to Stripe, by account
 	keyChanges *throttle[string] // by account
 	docs       *docs
 	memory     atomic.Pointer[memory]
 	prices     prices
-	secure     bool // the world reaches us by https
+	secure     bool // the public URL is https
 	payPages   []string
 }
 
-// New is all pages as one http.Handler. An error is a mistake in an embedded file, or in the operator's Markdown.
+// New returns all pages as one http.Handler. An error means a mistake in an embedded file, or in the operator's
+// Markdown.
 func New(deps Deps) (http.Handler, error) {
 	if deps.Now == nil {
 		deps.Now = time.Now
@@ -107,10 +108,10 @@ func New(deps Deps) (http.Handler, error) {
 	return h.routes()
 }
 
-// handler is a page: it writes its answer, or returns what went wrong, which is written in one place (fail).
+// handler is a page: it writes its response, or returns what went wrong, which one place writes (fail).
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-// do adapts a handler.
+// do adapts a handler to net/http.
 func (h *Handler) do(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := readForm(r)
@@ -123,7 +124,7 @@ func (h *Handler) do(f handler) http.HandlerFunc {
 	}
 }
 
-// readForm reads the form that a page takes. An error is one that is too large: of that no field would be left.
+// readForm parses a page's form. The only error is a form that is too large, of which no field would be left.
 func readForm(r *http.Request) error {
 	if !strings.HasPrefix(r.Pattern, http.MethodPost) {
 		return nil
@@ -132,7 +133,7 @@ func readForm(r *http.Request) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err
 	}
-	return nil // what else is wrong with it, its page tells
+	return nil // the page itself reports anything else
 }
 
 // failure is a page that says what went wrong.
@@ -142,7 +143,7 @@ type failure struct {
 	Text   string
 }
 
-// fail writes an error: a person reads what to do, the log gets the cause. It is the only place that does.
+// fail writes an error: people read what to do, the log gets the cause. Nothing else writes errors.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := failure{http.StatusInternalServerError, "Something went wrong here", "The error was logged. Try again in a moment; if it keeps happening, contact support."}
 	if e, ok := errors.AsType[*models.Error](err); ok {

@@ -32,10 +32,10 @@ func thousands(v any) string {
 	return sign + text
 }
 
-// counted is n of something as people read it: 1 request, 12,345 requests.
+// counted returns a number with its noun: 1 request, 12,345 requests.
 func counted(n any, one string) string { return thousands(n) + " " + noun(n, one) }
 
-// noun is what n of something are called.
+// noun returns the singular or plural for n.
 func noun(n any, one string) string {
 	if fmt.Sprint(n) == "1" {
 		return one
@@ -65,7 +65,7 @@ func ago(now, t time.Time) string {
 
 func planName(p models.Plan) string { return titled(string(p)) }
 
-// titled has a capital first letter.
+// titled returns s with its first letter capitalised.
 func titled(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {
@@ -74,7 +74,7 @@ func titled(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// sentence makes a message of the store one that stands alone.
+// sentence turns a message of the store into a sentence of its own.
 func sentence(s string) string {
 	s = titled(s)
 	if s != "" && !strings.HasSuffix(s, ".") {

@@ -8,8 +8,8 @@ import (
 	"lottery/web/mail"
 )
 
-// A sender and an address for answers whose domains have other letters than ASCII's are written as the DNS has them, as
-// recipients are: mail servers need not know others.
+// The domains of the sender and of Reply-To are written as in DNS if they have letters outside ASCII, as recipients'
+// are: mail servers need not know other letters.
 func TestSMTPSenderInASCII(t *testing.T) {
 	t.Parallel()
 	address, got := server(t)

@@ -15,16 +15,16 @@ type Message struct {
 	Action   string   // what the link does: "Sign in"
 	Link     string   // "" = none
 	After    []string // paragraphs after the link
-	ReplyTo  string   // "" = nobody
-	Priority bool     // marked as urgent
+	ReplyTo  string   // "" = none
+	Priority bool     // marks the mail as urgent
 }
 
-// Sender sends messages. An error says that a message was not sent.
+// Sender sends messages. An error means that the message was not sent.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
 
-// Text is the message for readers without HTML.
+// Text returns the message as plain text.
 func (m *Message) Text() string {
 	parts := append([]string{}, m.Lines...)
 	if m.Link != "" {
@@ -33,7 +33,7 @@ func (m *Message) Text() string {
 	return strings.Join(append(parts, m.After...), "\n\n") + "\n"
 }
 
-// letter is plain on purpose: no images, nothing to load, the address readable under the button.
+// letter is deliberately plain: no images, nothing to load, and the URL readable below the button.
 var letter = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Subject}}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.6 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;color:#1c1a17;background:#fff">
@@ -45,7 +45,7 @@ var letter = template.Must(template.New("").Parse(`<!doctype html>
 {{end}}</div></body></html>
 `))
 
-// HTML is the message for readers with HTML.
+// HTML returns the message as HTML.
 func (m *Message) HTML() (string, error) {
 	var b strings.Builder
 	err := letter.Execute(&b, m)

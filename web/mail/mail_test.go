@@ -14,7 +14,7 @@ import (
 	"lottery/web/mail"
 )
 
-// server is a mail server that takes one message and gives it to got.
+// server returns a mail server that accepts one message and sends it to got.
 func server(t *testing.T) (address string, got chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -83,8 +83,8 @@ func TestSMTP(t *testing.T) {
 	}
 }
 
-// A mail tells neither what the machine is called that sends it nor which program does: it is the sender's domain that
-// greets the server and names the mail.
+// A mail reveals neither the name of the machine that sends it nor the program: the sender's domain is the name in the
+// greeting and in the message id.
 func TestSMTPNamesTheSendersDomain(t *testing.T) {
 	t.Parallel()
 	for from, domain := range map[string]string{
@@ -113,7 +113,7 @@ func TestSMTPNamesTheSendersDomain(t *testing.T) {
 	}
 }
 
-// Servers need not know letters beyond ASCII in the domain of a mailbox.
+// Servers need not know letters outside ASCII in a mailbox's domain.
 func TestSMTPDomainOfTheMailbox(t *testing.T) {
 	t.Parallel()
 	for to, recipient := range map[string]string{"ada@bücher.example": "ada@xn--bcher-kva.example", "Ada@Example.com": "Ada@Example.com"} {
@@ -131,10 +131,11 @@ func TestSMTPDomainOfTheMailbox(t *testing.T) {
 	}
 }
 
-// more is no answer: the server waits for the next line.
+// more means no reply: the server waits for the next line.
 const more = "…"
 
-// conversing is a mail server that answers each line as it is told, and hangs up where there is nothing to be said. heard is what the client said, when it has gone.
+// conversing returns a mail server that replies to each line with answer, and hangs up if that returns "". heard
+// receives what the client said, once it has gone.
 func conversing(t *testing.T, answer func(line string) string) (address string, heard chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -166,7 +167,7 @@ func conversing(t *testing.T, answer func(line string) string) (address string, 
 	return listener.Addr().String(), heard
 }
 
-// What a server does once it has taken a message is no failure: whoever took it for one would send the mail again.
+// Whatever a server does after accepting a message is not a failure: treating it as one would send the mail again.
 func TestSMTPTakenIsSent(t *testing.T) {
 	t.Parallel()
 	for name, afterwards := range map[string]string{"hangs up": "", "has no time": "421 4.3.2 closing down", "knows no RSET": "502 5.5.1 what?"} {
@@ -198,7 +199,7 @@ func TestSMTPTakenIsSent(t *testing.T) {
 	}
 }
 
-// refusing is a mail server that knows none of the recipients, and says so in the words that says makes of the address.
+// refusing returns a mail server that knows no recipient, and says so in the words that says makes of the address.
 func refusing(t *testing.T, says func(recipient string) string) (address string) {
 	t.Helper()
 	address, _ = conversing(t, func(line string) string {
@@ -214,7 +215,7 @@ func refusing(t *testing.T, says func(recipient string) string) (address string)
 	return address
 }
 
-// A password is not told to a server that offers no TLS, and the connection is closed.
+// A password is not sent to a server without TLS, and the connection is closed.
 func TestSMTPPasswordNeedsTLS(t *testing.T) {
 	t.Parallel()
 	address, heard := conversing(t, func(line string) string {
@@ -254,7 +255,7 @@ func TestMessageWithoutALink(t *testing.T) {
 	}
 }
 
-// What a server refuses is told in its words, without whom the mail was for: it stands in logs.
+// The error quotes a server's refusal, but does not name the recipient, since errors go to logs.
 func TestSMTPErrorsDoNotNameTheRecipient(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// mailboxKeeps is how many messages a mailbox holds; older ones are dropped.
+// mailboxKeeps is how many messages a mailbox keeps; older ones are dropped.
 const mailboxKeeps = 100
 
 // Mailbox keeps messages in memory instead of sending them: the demo shows it, tests read it.
@@ -27,7 +27,7 @@ type Received struct {
 	At time.Time
 }
 
-// Send keeps a message.
+// Send stores a message.
 func (b *Mailbox) Send(_ context.Context, m Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,7 +43,7 @@ func (b *Mailbox) Send(_ context.Context, m Message) error {
 	return nil
 }
 
-// All is what is kept, newest first.
+// All returns the stored messages, newest first.
 func (b *Mailbox) All() []Received {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (b *Mailbox) All() []Received {
 	return list
 }
 
-// Get is one message by its number.
+// Get returns a message by its number.
 func (b *Mailbox) Get(id int) (Received, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

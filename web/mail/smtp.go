@@ -18,18 +18,18 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// smtpTimeout bounds one message: somebody waits for the page that says that it was sent.
+// smtpTimeout bounds sending one message: somebody is waiting for the page that confirms it.
 const smtpTimeout = 15 * time.Second
 
 // SMTP sends through a mail server.
 type SMTP struct {
 	client *gomail.Client
 	from   string
-	domain string // of the sender: what we say that we are called, instead of this machine's own name
+	domain string // the sender's domain: our name in HELO, instead of this machine's own
 }
 
-// NewSMTP connects nothing yet. address is smtp://USER:PASSWORD@HOST:PORT (STARTTLS where it is offered, and required
-// with a password) or smtps:// (TLS from the start); from is the sender, "Name <name@example.com>".
+// NewSMTP returns a sender; it does not connect yet. address is smtp://USER:PASSWORD@HOST:PORT (STARTTLS if offered,
+// and required with a password) or smtps:// (TLS from the start); from is the sender, "Name <name@example.com>".
 func NewSMTP(address, from string) (*SMTP, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
@@ -66,7 +66,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	return &SMTP{client, sender, domain}, nil
 }
 
-// senderOf is a sender and its domain, as they go over the wire.
+// senderOf returns a sender and its domain as they go over the wire.
 func senderOf(from string) (sender, domain string, err error) {
 	a, err := netmail.ParseAddress(from)
 	if err != nil {
@@ -76,8 +76,8 @@ func senderOf(from string) (sender, domain string, err error) {
 	return a.String(), domain, err
 }
 
-// inASCII is an address and its domain as the DNS has it (RFC 5891): mail servers need not know other letters. Those are
-// brought into the form that is looked up, without which Ö would be another domain than ö.
+// inASCII returns an address and its domain as in DNS (RFC 5891), since mail servers need not know other letters. The
+// letters are first normalised as for a lookup; otherwise Ö would be a different domain than ö.
 func inASCII(address string) (mailbox, domain string, err error) {
 	at := strings.LastIndexByte(address, '@') + 1
 	domain, err = idna.ToASCII(address[at:])
@@ -87,7 +87,7 @@ func inASCII(address string) (mailbox, domain string, err error) {
 	return address[:at] + domain, domain, err
 }
 
-// opened is the key in a context of where dial puts the connection.
+// opened is the context key under which dial stores the connection.
 type opened struct{}
 
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -98,20 +98,20 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// connected does something that connects, for a bounded time, and leaves no connection open. go-mail leaves those open
-// over which it finds no TLS, or no way to sign in.
+// connected calls do, which connects, with a timeout, and closes the connection afterwards: go-mail leaves a connection
+// open if it offers no TLS or no way to sign in.
 func connected(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
 	defer cancel()
 	var conn net.Conn
 	err := do(context.WithValue(ctx, opened{}, &conn))
 	if conn != nil {
-		_ = conn.Close() // mostly it is closed already
+		_ = conn.Close() // usually closed already
 	}
 	return err
 }
 
-// Check connects as Send does, with TLS and the password where there is one, and sends nothing.
+// Check connects like Send, with TLS and the password if there is one, but sends nothing.
 func (s *SMTP) Check(ctx context.Context) error {
 	return connected(ctx, func(ctx context.Context) error {
 		if err := s.client.DialWithContext(ctx); err != nil {
@@ -121,13 +121,14 @@ func (s *SMTP) Check(ctx context.Context) error {
 	})
 }
 
-// ErrAddress says that no mail can go to an address, now or later. What a parser says is left out: it repeats it.
+// ErrAddress means that mail can never be sent to an address. It does not wrap the parser's error, which repeats the
+// address.
 var ErrAddress = errors.New("address a mail: the recipient's address cannot be written as mail servers read it")
 
-// longestLabel is the bytes between two dots of a name (RFC 1035, section 2.3.4).
+// longestLabel is the most bytes between two dots of a name (RFC 1035, section 2.3.4).
 const longestLabel = 63
 
-// Recipient is an address as mail servers read it, or ErrAddress.
+// Recipient returns an address as mail servers read it, or ErrAddress.
 func Recipient(address string) (string, error) {
 	recipient, domain, err := inASCII(address)
 	if err != nil || slices.ContainsFunc(strings.Split(domain, "."), func(label string) bool { return label == "" || len(label) > longestLabel }) {
@@ -136,8 +137,8 @@ func Recipient(address string) (string, error) {
 	return recipient, nil
 }
 
-// Send sends one message, as text and as HTML. Its errors stand in logs and in the outbox: they do not say who the
-// mail was for.
+// Send sends one message, as text and as HTML. Its errors do not say who the mail was for: they end up in logs and in
+// the outbox.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.SetMessageIDWithValue(rand.Text() + "@" + s.domain)
@@ -172,20 +173,20 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text())
 	msg.AddAlternativeString(gomail.TypeTextHTML, html)
 	err = connected(ctx, func(ctx context.Context) error { return s.client.DialAndSendWithContext(ctx, msg) })
-	if err != nil && !msg.IsDelivered() { // else the server took it, and hung up or did not like how we leave
+	if err != nil && !msg.IsDelivered() { // if delivered, the server only hung up, or disliked how we left
 		return errors.New("send a mail: " + nameless(err.Error(), to)) // without %w: the cause names the recipient
 	}
 	return nil
 }
 
-// nameless is text without a recipient. go-mail adds the address to what a server refuses, and servers repeat it
-// themselves: in another case, with the domain in the letters that people read, escaped in a link, or only what is
-// before the @. Rather a word too many is taken away than one too few.
+// nameless removes a recipient from text. go-mail adds the address to a server's refusal, and servers repeat it
+// themselves: in another case, with the domain in readable letters, escaped in a link, or only the part before the @.
+// Rather one word too many is removed than one too few.
 func nameless(text, recipient string) string {
 	at := strings.LastIndexByte(recipient, '@')
 	user, domain := recipient[:at], recipient[at+1:]
 	readable, _ := idna.ToUnicode(domain)
-	const end = `\b` // ASCII's: where user begins or ends otherwise, it may stand within a word
+	const end = `\b` // ASCII's: if user begins or ends with another character, it may be inside a word
 	before, after := "", ""
 	if regexp.MustCompile(`^\w`).MatchString(user) {
 		before = end
@@ -196,7 +197,7 @@ func nameless(text, recipient string) string {
 	return regexp.MustCompile(`(?i)`+before+written(user)+`(?:(?:@|%40)`+written(domain, readable)+`|`+after+`)`).ReplaceAllString(text, "the recipient")
 }
 
-// written matches the words, as they are and as they stand in the query of a link.
+// written returns a pattern that matches the words, as they are and as escaped in a link's query.
 func written(words ...string) string {
 	var forms []string
 	for _, w := range words {
