@@ -16,18 +16,18 @@ import (
 	"lottery/web/mail"
 )
 
-// accountView is the account page.
+// accountView is the data of the account page.
 type accountView struct {
 	Sessions []models.Session
-	Older    bool   // there are more than shown
-	Current  string // id of the visitor's own session
+	Older    bool   // there are more sessions than are shown
+	Current  string // id of the session that this request belongs to
 	Now      time.Time
-	Email    string // typed
+	Email    string // as typed into the form
 	Error    string
-	Sent     string // where a link was just sent
+	Sent     string // address that a link was just sent to
 }
 
-// sessionsShown is how many sessions are shown: a script may open any number.
+// sessionsShown bounds the list of sessions: a script may open any number.
 const sessionsShown = 100
 
 func (h *Handler) account(w http.ResponseWriter, r *http.Request, v *visitor) error {
@@ -40,7 +40,7 @@ func (h *Handler) showAccount(w http.ResponseWriter, r *http.Request, v *visitor
 		return err
 	}
 	data.Older, data.Sessions = len(list) > sessionsShown, list[:min(len(list), sessionsShown)]
-	// The visitor's own session may be older than all that are shown.
+	// The visitor's own session may have been used longer ago than those listed.
 	if !slices.ContainsFunc(data.Sessions, func(s models.Session) bool { return s.ID == v.Session.ID }) {
 		data.Sessions = append(data.Sessions, v.Session)
 	}
@@ -49,7 +49,7 @@ func (h *Handler) showAccount(w http.ResponseWriter, r *http.Request, v *visitor
 	return nil
 }
 
-// askEmail sends a link to the new address. The address changes when it is confirmed there.
+// askEmail mails a link to the new address. The account's address changes only once that link is used (changeEmail).
 func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	data := accountView{Email: strings.TrimSpace(r.PostFormValue("email"))}
 	again := func(status int, text string) error {
@@ -132,8 +132,8 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// tellBefore mails the address that an account had before: if the account was stolen, its owner must hear of it, even
-// if the mail server is away just now.
+// tellBefore mails the account's previous address, so that the owner of a hijacked account learns of the change. If the
+// mail server is down, the mail goes to the outbox.
 func (h *Handler) tellBefore(ctx context.Context, accountID string, c models.EmailChanged) {
 	if h.send(ctx, emailChanged(c, h.deps.Support)) == nil {
 		return
@@ -158,7 +158,7 @@ func emailChanged(c models.EmailChanged, support string) mail.Message {
 	}
 }
 
-// tellStripe sends a changed address to Stripe. The change stands even if that fails.
+// tellStripe passes the account's new address on to Stripe. A failure is only logged: the change itself stands.
 func (h *Handler) tellStripe(r *http.Request, accountID string) {
 	if h.deps.Billing == nil {
 		return
@@ -177,17 +177,17 @@ func supportHint(address string) string {
 	return " (" + address + ")"
 }
 
-// message is a page that only says something.
+// message is a page with a text and one link.
 type message struct{ Text, Link, Label string }
 
-// closeView asks for confirmation before an account is closed.
+// closeView is the page that asks for confirmation before an account is closed.
 type closeView struct {
 	planView
 	Error string
-	Stuck bool // the subscription cannot be ended from here
+	Stuck bool // see stuck
 }
 
-// notEnded says why an account stays open if its subscription cannot be cancelled from here.
+// notEnded explains why an account stays open: its subscription cannot be canceled while payments are not connected.
 const notEnded = "Your subscription cannot be canceled from here, because payments are not connected at the moment. " +
 	"The account stays open, so that you do not keep paying for a closed one. Contact support, who can end both."
 
@@ -208,13 +208,14 @@ func (h *Handler) showClose(w http.ResponseWriter, r *http.Request, v *visitor, 
 	return nil
 }
 
-// stuck reports whether an account has, or may have, a subscription that cannot be ended from here.
+// stuck reports whether the account has a subscription, or a checkout that can still be paid, while no connection to
+// Stripe is configured to end it.
 func (h *Handler) stuck(b *models.BillingAccount) bool {
 	return h.deps.Billing == nil && (b.GoesOn() || b.Payable(h.deps.Now()))
 }
 
-// unwaited returns a context for work that must be completed once begun, even if the client leaves. It ends when the
-// page's time is over.
+// unwaited returns a context for work that must be finished once begun: it keeps ctx's deadline and values, but is not
+// canceled when the client disconnects.
 func unwaited(ctx context.Context) (context.Context, context.CancelFunc) {
 	lasting := context.WithoutCancel(ctx)
 	if until, ok := ctx.Deadline(); ok {
@@ -223,7 +224,8 @@ func unwaited(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(lasting)
 }
 
-// closeAccount ends the subscription first: an account that still pays is never closed.
+// closeAccount closes the visitor's account. It ends the subscription first: an account that still pays is never
+// closed.
 func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	if v.Account.Status == models.AccountSuspended {
 		return h.showClose(w, r, v, "Your account is suspended. Contact support, who can close it.", http.StatusConflict)
@@ -231,7 +233,8 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	if r.PostFormValue("confirm") != "yes" {
 		return h.showClose(w, r, v, "Check the box to confirm.", http.StatusUnprocessableEntity)
 	}
-	// Otherwise somebody who left halfway would not learn that the account is still open, without its subscription.
+	// Do not stop halfway if the client leaves: the account would stay open without its subscription, and nobody would
+	// be told.
 	ctx, cancel := unwaited(r.Context())
 	defer cancel()
 	r = r.WithContext(ctx)
@@ -262,8 +265,7 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	}
 	_, err = h.deps.Store.DeleteAccount(r.Context(), v.Account.ID)
 	switch {
-	// Closed since this began by a second click or an operator, who told them the rest.
-	case models.ErrorCode(err) == models.CodeNotFound:
+	case models.ErrorCode(err) == models.CodeNotFound: // closed by a second click or an operator in the meantime
 		bye = "Your keys do not work any more, and your address is deleted."
 	case err != nil && len(ended.Cancelled) == 0:
 		return err
@@ -278,8 +280,7 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	return nil
 }
 
-// endedNotClosed returns the message for somebody whose subscription is cancelled but whose account could not be
-// closed.
+// endedNotClosed is the text for a customer whose subscription is canceled, but whose account could not be closed.
 func (h *Handler) endedNotClosed(ended *billing.Ended) string {
 	text := "Your subscription is canceled, but the account could not be closed just now. Try closing it again in a minute, or keep using Free."
 	if ended.UnderWay {
@@ -288,8 +289,8 @@ func (h *Handler) endedNotClosed(ended *billing.Ended) string {
 	return text
 }
 
-// doubtEnded says why an account stays open: it is uncertain whether anything is still charged, since Stripe or the
-// database does not answer.
+// doubtEnded explains why the account stays open after its subscription could not be ended for certain. The database
+// may be down as well, so it falls back on a page that needs none.
 func (h *Handler) doubtEnded(w http.ResponseWriter, r *http.Request, v *visitor, ended *billing.Ended) error {
 	if ended.All && len(ended.Cancelled) > 0 {
 		h.stillOpen(w, r, h.endedNotClosed(ended))
@@ -302,13 +303,13 @@ func (h *Handler) doubtEnded(w http.ResponseWriter, r *http.Request, v *visitor,
 	return nil
 }
 
-// stillOpen shows text on a page that needs no database.
+// stillOpen answers that the account is still open, on a page that needs no database.
 func (h *Handler) stillOpen(w http.ResponseWriter, r *http.Request, text string) {
 	w.Header().Set("Retry-After", "5")
 	h.failPage(w, r, failure{http.StatusServiceUnavailable, "Your account is still open", text})
 }
 
-// supportView is the page that says how to get help.
+// supportView is the data of the page that says how to get help.
 type supportView struct {
 	Address  string
 	Priority bool

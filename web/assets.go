@@ -20,9 +20,9 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// assets serves the embedded files, each under a URL that contains its hash, so that browsers keep it for good.
+// assets are the embedded files. Each is served under a path that contains its hash, so browsers may cache it forever.
 type assets struct {
-	address map[string]string // file name → URL
+	address map[string]string // file name → hashed path
 	byPath  map[string]*asset
 }
 
@@ -43,7 +43,7 @@ func loadAssets() (*assets, error) {
 		ext := path.Ext(name)
 		address := "/static/" + strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:5]) + ext
 		kind := mime.TypeByExtension(ext)
-		switch ext { // the system's table of types differs between machines
+		switch ext { // mime's table depends on the machine
 		case ".woff2":
 			kind = "font/woff2"
 		case ".js":
@@ -59,7 +59,7 @@ func loadAssets() (*assets, error) {
 	}
 	for _, f := range list {
 		if path.Ext(f.Name()) == ".css" {
-			continue // later, after the files that it names
+			continue // added last, because it refers to the others by their hashed paths
 		}
 		text, err := read(f.Name())
 		if err != nil {
@@ -78,7 +78,7 @@ func loadAssets() (*assets, error) {
 	return a, nil
 }
 
-// of returns the URL of an embedded file, for templates.
+// of returns the hashed path of an embedded file; templates call it as "asset".
 func (a *assets) of(name string) (string, error) {
 	if address, ok := a.address[name]; ok {
 		return address, nil
@@ -97,7 +97,7 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// serveAs serves a file under a URL without a hash, such as /favicon.ico: browsers ask again after a day.
+// serveAs serves a file under a path without a hash, such as /favicon.ico. Browsers may cache it for a day.
 func (a *assets) serveAs(name string) handler {
 	file := a.byPath[a.address[name]]
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -121,8 +121,8 @@ func (f *asset) write(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
-// acceptsGzip reports whether the client accepts gzip at least as readily as an uncompressed response. It is false for
-// range requests, whose offsets count uncompressed bytes.
+// acceptsGzip reports whether the client likes gzip at least as much as an uncompressed response. It returns false for
+// range requests, whose offsets refer to the uncompressed bytes.
 func acceptsGzip(r *http.Request) bool {
 	header := r.Header["Accept-Encoding"]
 	q := accept.Quality(header, "gzip", accept.Encoding)
@@ -131,8 +131,8 @@ func acceptsGzip(r *http.Request) bool {
 
 func zip(text []byte) []byte {
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is valid
-	_, _ = z.Write(text)                                  // into memory, cannot fail
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a valid level
+	_, _ = z.Write(text)                                  // to memory: cannot fail
 	_ = z.Close()
 	return b.Bytes()
 }

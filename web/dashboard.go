@@ -16,7 +16,7 @@ import (
 // chartDays is how many days the dashboard's chart shows.
 const chartDays = 30
 
-// usageView is the dashboard's first page.
+// usageView is the data of the dashboard's first page.
 type usageView struct {
 	Usage
 	Chart     template.HTML
@@ -25,7 +25,7 @@ type usageView struct {
 	Standing  planView
 }
 
-// Usage is what an account has used of its day.
+// Usage is what an account has used of today's quota, and its requests on the days before.
 type Usage struct {
 	Used, Limit, Remaining int64
 	Percent                int // 0…100
@@ -40,11 +40,11 @@ type dayCount struct {
 	Requests int64
 }
 
-// endpointUse is an account's requests to one endpoint in the days of the chart.
+// endpointUse counts an account's requests to one endpoint over the days of the chart.
 type endpointUse struct {
 	Endpoint    string
-	OK, Refused int64 // responses with 1xx–3xx, and with 4xx
-	Share       int   // percent of the largest
+	OK, Refused int64 // by status: below 400, and 4xx
+	Share       int   // of the busiest endpoint's requests, in percent
 }
 
 func (h *Handler) dashboard(w http.ResponseWriter, r *http.Request, v *visitor) error {
@@ -70,8 +70,8 @@ func (h *Handler) dashboard(w http.ResponseWriter, r *http.Request, v *visitor) 
 	return nil
 }
 
-// usageOf returns what an account has used: today's requests from the counters, those of earlier days from the
-// statistics.
+// usageOf returns what an account has used: today's requests come from the quota counters, those of earlier days from
+// the usage statistics, including what is not written to the database yet.
 func (h *Handler) usageOf(ctx context.Context, v *visitor) (Usage, error) {
 	u := Usage{Limit: int64(v.Account.DailyLimit(h.deps.Plans))}
 	now := h.deps.Now().UTC()
@@ -86,7 +86,7 @@ func (h *Handler) usageOf(ctx context.Context, v *visitor) (Usage, error) {
 	u.Today = models.DateOf(resets) - 1
 	left := max(0, resets.Sub(now))
 	u.ResetsIn = shortDuration(left)
-	u.Percent = 100 // if the limit is 0
+	u.Percent = 100 // with a limit of 0, all of it is used
 	if u.Limit > 0 {
 		u.Percent = int(min(100, u.Used*100/u.Limit))
 	}

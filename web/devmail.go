@@ -13,7 +13,7 @@ func (h *Handler) mailbox(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// mailView is one message of the demo's mailbox.
+// mailView is the page of one message in the demo's mailbox.
 type mailView struct {
 	To, Subject string
 	At          string

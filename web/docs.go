@@ -26,15 +26,15 @@ import (
 //go:embed content samples
 var docFiles embed.FS
 
-// docs is what the docs pages are made from.
+// docs holds the parsed sources of the docs pages.
 type docs struct {
-	texts     map[string]*texttemplate.Template // by page: Markdown templates
+	texts     map[string]*texttemplate.Template // by page: Markdown with template actions
 	samples   map[string][]snippet
 	legal     map[string]template.HTML
 	reference *reference
 }
 
-// docPages is the docs' own navigation.
+// docPages lists the docs pages in the order of their navigation.
 var docPages = []struct{ Name, Title, Text string }{
 	{"", "Getting started", "From nothing to your first response in two minutes: get a key, make a call, read the response."},
 	{"authentication", "Authentication", "How to send the API key, and how to rotate and revoke keys."},
@@ -46,9 +46,10 @@ var docPages = []struct{ Name, Title, Text string }{
 	{"reference", "API reference", "Every endpoint with its parameters, responses and errors, to try with your own key."},
 }
 
-// ours may contain HTML, since it is embedded. An operator's text may not.
+// ours renders the embedded docs, which may contain HTML; operators renders the operator's texts, which may not.
 var (
-	tables = extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone)) // else by inline styles
+	// Aligned cells would need inline styles, which the content policy forbids.
+	tables = extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))
 	ours   = goldmark.New(goldmark.WithExtensions(tables), goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(renderer.WithUnsafe()))
 	operators = goldmark.New(goldmark.WithExtensions(tables, extension.Linkify), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
@@ -98,7 +99,7 @@ func markdown(m goldmark.Markdown, text string) (template.HTML, error) {
 	if err := m.Convert([]byte(text), &b); err != nil {
 		return "", err
 	}
-	// Wide tables and code scroll on their own, also with the keyboard.
+	// Wide tables and code scroll inside their own boxes, which the keyboard can reach.
 	made := b.String()
 	for n := 1; strings.Contains(made, "<table>"); n++ {
 		made = strings.Replace(made, "<table>", fmt.Sprintf(`<div class="scroll" tabindex="0" role="region" aria-label="Table %d"><table data-n>`, n), 1)
@@ -108,19 +109,19 @@ func markdown(m goldmark.Markdown, text string) (template.HTML, error) {
 	return template.HTML(made), nil //nolint:gosec // G203: made by goldmark, which escapes what is not ours
 }
 
-// markdownMarks matches the characters that may mean something in Markdown; a backslash before one makes it literal
+// markdownMarks matches the ASCII punctuation that may have a meaning in Markdown. A backslash makes it literal
 // (https://spec.commonmark.org/0.31.2/#backslash-escapes).
 var markdownMarks = regexp.MustCompile("[!-/:-@\\[-`{-~]")
 
-// plainMarkdown returns Markdown that shows text literally.
+// plainMarkdown escapes text so that Markdown renders it literally.
 func plainMarkdown(text string) string { return markdownMarks.ReplaceAllString(text, `\$0`) }
 
-// docValues holds the values for the docs' templates.
+// docValues are the values that the docs' templates and code samples insert.
 type docValues struct {
 	URL, Game, GameName, From, Offer string
 	Free, Pro, ProLeft               int
 	FreeKeys, ProKeys                int
-	Sold                             bool // Pro is sold here
+	Sold                             bool // whether Pro is for sale here
 }
 
 func (h *Handler) docValues(ctx context.Context) docValues {
@@ -138,7 +139,7 @@ func (h *Handler) docValues(ctx context.Context) docValues {
 	return v
 }
 
-// docView is a page of the docs.
+// docView is the data of a docs page.
 type docView struct {
 	Pages     any
 	Current   string
@@ -188,7 +189,7 @@ func (h *Handler) docBody(ctx context.Context, name string) (template.HTML, erro
 	return markdown(ours, b.String())
 }
 
-// answerBlock returns the live sample response with its request.
+// answerBlock renders the sample request and its response, taken from the catalog in force.
 func (h *Handler) answerBlock() string {
 	m := h.remember()
 	if m == nil || m.sample == nil {
@@ -197,7 +198,7 @@ func (h *Handler) answerBlock() string {
 	return "This is `" + m.sample.Path + "`:\n\n" + `<pre class="code" tabindex="0"><code>` + strings.ReplaceAll(string(m.sample.JSON), "\n", "&#10;") + `</code></pre>`
 }
 
-// codesTable lists every error code by status.
+// codesTable renders a Markdown table of all error codes, ordered by status.
 func codesTable() string {
 	var b strings.Builder
 	b.WriteString("| status | code | meaning |\n|---|---|---|\n")
@@ -222,7 +223,7 @@ func sortedCodes() []problem.Code {
 	return list
 }
 
-// coverageTable lists what the index holds.
+// coverageTable renders a Markdown table of the games in the catalog: their draws, dates and missing days.
 func (h *Handler) coverageTable() string {
 	m := h.remember()
 	if m == nil || len(m.games) == 0 {

@@ -60,7 +60,7 @@ var errorTexts = map[problem.Code]errorText{
 		"Try again after the number of seconds in Retry-After. Requests that get a 5xx are not counted."},
 }
 
-// errorView is the page of one code.
+// errorView is the data of the page about one error code.
 type errorView struct {
 	docView
 

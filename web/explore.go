@@ -9,7 +9,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// gameView is one game, with its drawings, which are made when first needed.
+// gameView is one game and its facts, which are computed when its page is first requested. drawing guards facts.
 type gameView struct {
 	*catalog.Game
 
@@ -17,7 +17,7 @@ type gameView struct {
 	facts   *gameFacts
 }
 
-// gameFacts is what a game's page shows. The numbers behind each drawing are beside it.
+// gameFacts is what the page of a game shows: each drawing, and the numbers it was drawn from.
 type gameFacts struct {
 	Digits    digitHeat
 	HeatMap   template.HTML
@@ -31,7 +31,7 @@ type gameFacts struct {
 	Positions []int
 }
 
-// exploreView is the page of all games.
+// exploreView is the data of the page that lists all games.
 type exploreView struct {
 	Games  []*gameView
 	Totals totals
@@ -49,7 +49,7 @@ func (h *Handler) explore(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// exploreGameView is the page of one game.
+// exploreGameView is the data of the page of one game.
 type exploreGameView struct {
 	Game   *gameView
 	Facts  *gameFacts
@@ -74,8 +74,8 @@ func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
 	return errNotFound()
 }
 
-// factsOf draws a game, once per state of the data. The days on which it should draw come from the database; while that
-// is away, the gaps are left out and drawn later.
+// factsOf returns the facts of a game, computed once per catalog. The days on which a draw is due come from the
+// database; while it is down, the facts lack the gaps and are not kept, so that a later request completes them.
 func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) *gameFacts {
 	g.drawing.Lock()
 	defer g.drawing.Unlock()
@@ -99,7 +99,7 @@ func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) *g
 	return g.facts
 }
 
-// recentDraws is how many draws a game's page lists.
+// recentDraws is how many draws the page of a game lists.
 const recentDraws = 20
 
 func drawFacts(cat *catalog.Catalog, g *catalog.Game, of *models.Game) gameFacts {

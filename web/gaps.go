@@ -9,7 +9,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// gapCalendar is the days on which a game's draw was due but is missing, by year and month.
+// gapCalendar counts, by year and month, the days on which a draw of a game was due but we have none.
 type gapCalendar struct {
 	Years   []gapYear // newest first
 	Missing int
@@ -21,7 +21,8 @@ type gapYear struct {
 	Total  int
 }
 
-// gapMonth is one month: Due days, of which Missing have no draw. Due 0 = outside the range of stored draws.
+// gapMonth is one month. Due counts the days on which a draw was due or made, Missing those of them that have none. Due
+// is 0 in months before the first draw or after the last.
 type gapMonth struct{ Due, Missing int }
 
 func gapsOf(all []catalog.Ref, g *catalog.Game, of *models.Game) gapCalendar {

@@ -14,7 +14,7 @@ import (
 	"lottery/web"
 )
 
-// publicPages lists the pages that anyone can open.
+// publicPages are the pages that anyone can open.
 var publicPages = []string{
 	"/", "/pricing", "/explore", "/explore/ny-numbers", "/status", "/terms", "/privacy", "/docs", "/docs/authentication", "/docs/limits",
 	"/docs/pagination", "/docs/errors", "/docs/coverage", "/docs/sources", "/docs/reference", "/docs/errors/quota_exceeded", "/sign-in", "/sign-up",
@@ -84,8 +84,7 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-// Every page is well-formed HTML without inline scripts or styles; each of our links leads somewhere; no id occurs
-// twice.
+// Every page is well-formed HTML without inline scripts or styles, every internal link works, and ids are unique.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -152,7 +151,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Every error code of the API has the page that its problem type links to.
+// Every error code of the API has the page that problem documents point to.
 func TestErrorPages(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -180,7 +179,7 @@ func TestTextFiles(t *testing.T) {
 	p.get("/").says(t, http.StatusOK, "/v1/draws/date/2024-07-02?game=ny-numbers&amp;tod=Evening", "618")
 }
 
-// The first view of the start page is at most 60 KB on the wire, with everything that it loads.
+// The landing page and everything that it loads take at most 60 KB on the wire.
 func TestFirstViewIsSmall(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -247,7 +246,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// What shared caches keep reveals nobody's session.
+// Responses that shared caches may keep carry no session cookie.
 func TestPublicFilesHaveNoCookie(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -268,7 +267,7 @@ func TestPublicFilesHaveNoCookie(t *testing.T) {
 	}
 }
 
-// A page that does not have the request's method says which it has; a path that is no page is 404 whatever the method.
+// A page that is requested with an unsupported method lists the supported ones; an unknown path is 404 with any method.
 func TestMethods(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -317,7 +316,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// One of something is not called by its plural.
+// A single thing is not written in the plural.
 func TestOneOfSomething(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) {

@@ -11,7 +11,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// digitHeat is how often each digit came up in each place.
+// digitHeat counts how often each digit came up in each position.
 type digitHeat struct {
 	Rows  []heatRow // by digit, 0 first
 	Draws int
@@ -19,9 +19,9 @@ type digitHeat struct {
 
 type heatRow struct {
 	Digit  string
-	Counts []int // by place
+	Counts []int // by position
 	Total  int
-	Share  float64 // percent of all places
+	Share  float64 // of all drawn digits, in percent
 }
 
 func heatOf(stats *catalog.Stats, _ int) digitHeat {
@@ -33,8 +33,8 @@ func heatOf(stats *catalog.Stats, _ int) digitHeat {
 	return h
 }
 
-// level returns how far a count is from what chance predicts, in standard deviations: 0 far below … 6 far above. Even
-// fair digits reach every level now and then.
+// level grades how many standard deviations a count is from what chance gives, from 0 (far below) to 6 (far above).
+// Even fair digits reach every level now and then.
 func level(count, draws int) int {
 	if draws == 0 {
 		return 3

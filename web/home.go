@@ -9,7 +9,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// endpoint is one path as the landing page lists it.
+// endpoint is one path of the API as the landing page lists it.
 type endpoint struct{ Path, Query, Text, Anchor string }
 
 var endpoints = []endpoint{
@@ -25,7 +25,7 @@ var endpoints = []endpoint{
 	{"/v1/usage", "", "What you have used; calling it does not count", "getUsage"},
 }
 
-// homeView is the landing page.
+// homeView is the data of the landing page.
 type homeView struct {
 	Sample    *sample
 	Totals    totals
@@ -33,20 +33,20 @@ type homeView struct {
 	Plans     plansView
 }
 
-// totals is the size of the index.
+// totals sums up the catalog.
 type totals struct {
 	Draws, Games int
 	First, Last  models.Date
 	FirstYear    int
 }
 
-// plansView is the plans side by side.
+// plansView shows the plans side by side.
 type plansView struct {
 	Free, Pro models.PlanTerms
-	Nothing   string // the price of Free, in the currency of Price
-	Price     string // the price of Pro
-	OnPro     bool
-	Sold      bool // Pro can be bought here
+	Nothing   string // price of Free: zero in the currency of Price
+	Price     string // monthly price of Pro
+	OnPro     bool   // the visitor has Pro
+	Sold      bool   // Pro is for sale here
 }
 
 func (h *Handler) plansView(r *http.Request) plansView {
@@ -83,18 +83,18 @@ func (h *Handler) pricing(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// memory caches what is made once per catalog. It keeps the catalog's draws alive: see forget.
+// memory caches what is derived from one catalog. It keeps that catalog, with all its draws, alive: see forget.
 type memory struct {
 	cat    *catalog.Catalog
-	sample *sample // nil = no draws
+	sample *sample // nil = there are no draws
 	totals totals
 	games  []*gameView
 }
 
-// sample is a real response.
+// sample is a real request to the API and its response.
 type sample struct {
 	Game, GameName string
-	Path           string // the request's path
+	Path           string // of the request, with its query
 	JSON           template.HTML
 	Plain          string
 	Latest         sampleDraw
@@ -106,7 +106,7 @@ type sampleDraw struct {
 	Text string
 }
 
-// remember returns the cache for the current catalog, or nil if there is none yet.
+// remember returns the cache for the catalog in force, filling it if need be; nil while no catalog is loaded.
 func (h *Handler) remember() *memory {
 	cat := h.deps.Catalog.Load()
 	if cat == nil {
@@ -128,16 +128,16 @@ func (h *Handler) remember() *memory {
 		m.sample = sampleOf(cat, liveliest(cat))
 	}
 	h.memory.Store(m)
-	if h.deps.Catalog.Load() != cat { // replaced meanwhile: forget was called too early
+	if h.deps.Catalog.Load() != cat { // replaced in the meantime: forget may have run before the Store above
 		h.memory.CompareAndSwap(m, nil)
 	}
 	return m
 }
 
-// forget drops the cache of a catalog that has been replaced.
+// forget drops the cache when its catalog is replaced.
 func (h *Handler) forget() { h.memory.Store(nil) }
 
-// liveliest returns the game with the newest draw; among several, the one with the most digits, which looks best.
+// liveliest returns the game with the newest draw. Of several, it prefers more digits, up to four: they show more.
 func liveliest(cat *catalog.Catalog) *catalog.Game {
 	best := cat.Games()[0]
 	for _, g := range cat.Games() {
@@ -148,7 +148,8 @@ func liveliest(cat *catalog.Catalog) *catalog.Game {
 	return best
 }
 
-// sampleOf requests a game's newest draw by its date and time of day: a response short enough to show whole.
+// sampleOf makes the sample from the newest draw of a game. The request names its date and time of day, so the response
+// is short and complete.
 func sampleOf(cat *catalog.Catalog, g *catalog.Game) *sample {
 	newest := g.Latest()[0]
 	page := cat.Draws(catalog.Query{Games: []*catalog.Game{g}, From: newest.Date(), To: newest.Date(), Tod: newest.Tod()}, nil)
@@ -160,7 +161,7 @@ func sampleOf(cat *catalog.Catalog, g *catalog.Game) *sample {
 	}
 }
 
-// sampleGame returns a game for sample calls.
+// sampleGame returns the id of the game that examples use.
 func (h *Handler) sampleGame() string {
 	if m := h.remember(); m != nil && m.sample != nil {
 		return m.sample.Game

@@ -23,14 +23,14 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// clock is a clock that a test moves.
+// clock is a clock that tests can move forward.
 type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time       { return time.Now().Add(c.skew()) }
 func (c *clock) skew() time.Duration  { return time.Duration(c.ahead.Load()) }
 func (c *clock) move(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// house serves the pages on a real database, with a mailbox.
+// house serves the pages with a real database and a mailbox.
 type house struct {
 	t     *testing.T
 	clock *clock
@@ -39,7 +39,7 @@ type house struct {
 	base  string
 }
 
-// open opens a house; change may change the pages' dependencies.
+// open serves the pages; change, if not nil, may modify what they depend on.
 func open(t *testing.T, change func(*web.Deps)) *house {
 	t.Helper()
 	c := &clock{}
@@ -145,7 +145,7 @@ func (p *person) post(path string, fields ...string) page {
 	return p.do(req)
 }
 
-// tokenOf returns the token of the newest mail to an address.
+// tokenOf returns the token in the newest mail to an address.
 func (h *house) tokenOf(to string) string {
 	h.t.Helper()
 	for _, m := range h.box.All() {
@@ -172,7 +172,7 @@ func (p *person) signIn(email string) page {
 
 var keyForm = regexp.MustCompile(`ldk_[0-9A-Za-z]{38}`)
 
-// says fails the test unless a page has the status and contains the texts.
+// says fails the test unless the page has the status and contains the texts.
 func (p page) says(t *testing.T, status int, texts ...string) {
 	t.Helper()
 	if p.status != status {
@@ -185,7 +185,7 @@ func (p page) says(t *testing.T, status int, texts ...string) {
 	}
 }
 
-// leads fails the test unless a page redirects to another.
+// leads fails the test unless the page redirects to the given one.
 func (p page) leads(t *testing.T, to string) {
 	t.Helper()
 	if p.status != http.StatusSeeOther || p.header.Get("Location") != to {

@@ -11,22 +11,22 @@ import (
 	"lottery/models/store"
 )
 
-// keysView is the page of an account's keys.
+// keysView is the data of the page of an account's keys.
 type keysView struct {
 	Live, Old []keyRow
-	Older     bool // there are more old keys than shown
+	Older     bool // there are more old keys than are shown
 	Most      int  // how many live keys the plan allows
 	Active    int  // live keys; more than Most if the plan used to allow more
-	Full      bool
-	CanBuy    bool // an upgrade would allow more
+	Full      bool // no further key can be created
+	CanBuy    bool // an upgrade is possible
 	Form      keyForm
 	Clock     time.Time
 }
 
-// ToRevoke returns how many keys must be revoked before another can be made.
+// ToRevoke returns how many keys must be revoked before another can be created.
 func (v *keysView) ToRevoke() int { return v.Active - v.Most + 1 }
 
-// keyForm is what somebody typed.
+// keyForm is the form for a new key as it was filled in.
 type keyForm struct {
 	Name    string
 	Expires string // days: "", 30, 90, 365
@@ -40,16 +40,16 @@ type keyRow struct {
 	Now    time.Time
 }
 
-// newKeyPage shows a key, once.
+// newKeyPage is the data of the page that shows a new key, the only time that it is shown.
 type newKeyPage struct {
 	Key      string
-	First    bool
+	First    bool       // the account's first key, made at sign-up
 	Ends     *time.Time // nil = never
 	Replaces string     // prefix of the key that was rotated
-	Grace    string     // how long that one keeps working; "" = it does not
-	Sooner   *time.Time // it expires before that; nil = it does not
-	Limit    int
-	Game     string // for the sample call
+	Grace    string     // how long the replaced key still works; "" = not at all
+	Sooner   *time.Time // when the replaced key expires, if that is before Grace ends
+	Limit    int        // requests a day
+	Game     string     // for the sample
 }
 
 func (h *Handler) keys(w http.ResponseWriter, r *http.Request, v *visitor) error {
@@ -86,14 +86,14 @@ func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, f
 	return nil
 }
 
-// oldKeysShown is how many keys that no longer work are shown: there may be any number.
+// oldKeysShown bounds the list of keys that no longer work: there may be any number.
 const oldKeysShown = 100
 
-// keyChanges is how many keys an account may make, rotate and revoke in an hour on these pages. Each one stays on
-// record.
+// keyChanges limits how often an account may create, rotate or revoke keys on these pages within an hour: every key
+// stays on record.
 const keyChanges = 100
 
-// tooManyKeyChanges counts a change to an account's keys, and reports whether there were too many.
+// tooManyKeyChanges counts one change of the account's keys, and reports whether that is too many.
 func (h *Handler) tooManyKeyChanges(r *http.Request, v *visitor) bool {
 	return h.keyChanges.tooMany(r.Context(), v.Account.ID)
 }
@@ -109,7 +109,7 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 		at := h.deps.Now().UTC().AddDate(0, 0, days).Truncate(time.Second)
 		in.ExpiresAt = &at
 	}
-	if !ends && form.Expires != "" { // sent by a script: a key meant to expire must not live for ever
+	if !ends && form.Expires != "" { // only a script sends this; a key meant to expire must not live forever
 		form.Error = "Choose when the key expires: never, or in 30, 90 or 365 days."
 		return h.showKeys(w, r, v, form, http.StatusUnprocessableEntity)
 	}
@@ -144,7 +144,7 @@ func (h *Handler) createKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	return nil
 }
 
-// noRoom says why an account can make no further key, and what would help.
+// noRoom says why an account cannot create another key, and what helps.
 func noRoom(p *planView) string {
 	switch {
 	case p.Keys == 0 && p.CanBuy:
@@ -158,7 +158,7 @@ func noRoom(p *planView) string {
 	}
 }
 
-// showKey shows a key, for the only time.
+// showKey shows a new key, the only time that it is shown.
 func (h *Handler) showKey(w http.ResponseWriter, r *http.Request, p newKeyPage) {
 	p.Game = h.sampleGame()
 	title := "Your new key"
@@ -168,7 +168,8 @@ func (h *Handler) showKey(w http.ResponseWriter, r *http.Request, p newKeyPage) 
 	h.show(w, r, view{Page: "new-key", Title: title, Section: "dashboard", Sub: "keys", Private: true, Data: p})
 }
 
-// ownKey returns the key that the path names if it is v's; otherwise the error does not reveal whether it exists.
+// ownKey returns the key that the path names if it belongs to v. Any other id is not found, whether or not it is
+// somebody else's key.
 func (h *Handler) ownKey(r *http.Request, v *visitor) (keyRow, error) {
 	k, err := h.deps.Store.KeyOf(r.Context(), v.Account.ID, r.PathValue("id"))
 	if models.ErrorCode(err) == models.CodeNotFound {
@@ -179,8 +180,8 @@ func (h *Handler) ownKey(r *http.Request, v *visitor) (keyRow, error) {
 
 func rowOf(k models.APIKey, now time.Time) keyRow { return keyRow{k, k.StatusAt(now), k.EndsAt(), now} }
 
-// keyQuestion returns the page that asks for confirmation before a key is revoked or rotated. If that was done in
-// another tab, or the key has expired, it goes to the keys page instead, which shows what became of the key.
+// keyQuestion asks for confirmation before a key is revoked or rotated. If there is nothing left to do, because it was
+// done in another tab or the key has expired, it redirects to the page of keys, which shows the key's status.
 func (h *Handler) keyQuestion(page, title string) signedIn {
 	return func(w http.ResponseWriter, r *http.Request, v *visitor) error {
 		k, err := h.ownKey(r, v)
@@ -209,7 +210,7 @@ func (h *Handler) revokeKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	return seeOther(w, r, "/dashboard/keys")
 }
 
-// graces maps the form's choices to how long a rotated key keeps working.
+// graces maps the form's choices to how long a rotated key still works.
 var graces = map[string]struct {
 	d    time.Duration
 	name string
@@ -221,7 +222,7 @@ func (h *Handler) rotateKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 		return err
 	}
 	grace, ok := graces[cmp.Or(r.PostFormValue("grace"), "24h")]
-	if !ok { // sent by a script: a key meant to stop at once must not live on for a day
+	if !ok { // only a script sends this; a key meant to stop at once must not work for another day
 		return models.Errorf(models.CodeInvalid, "choose how long the old key keeps working: 0, 1h, 24h or 168h; nothing was changed")
 	}
 	if h.tooManyKeyChanges(r, v) {

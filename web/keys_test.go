@@ -10,7 +10,7 @@ import (
 	"lottery/models/store"
 )
 
-// A key that somebody pastes as another key's name is neither stored nor shown again.
+// A key pasted as the name of another key is neither stored nor shown again.
 func TestKeyIsNoName(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -27,7 +27,7 @@ func TestKeyIsNoName(t *testing.T) {
 	}
 }
 
-// Values that the key forms do not offer are refused: a key must not live longer than was asked for.
+// Choices that the key forms do not offer are refused: a key must not live longer than requested.
 func TestKeysLiveNoLonger(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -46,7 +46,7 @@ func TestKeysLiveNoLonger(t *testing.T) {
 	p.post(rotate).says(t, http.StatusOK, "for 24 hours")
 }
 
-// However often somebody rotates a key, the keys page stays short; and rotating is limited.
+// However often a key is rotated, the page of keys stays short; and the number of rotations is limited.
 func TestKeysRotatedWithoutEnd(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -75,8 +75,8 @@ func TestKeysRotatedWithoutEnd(t *testing.T) {
 	}
 }
 
-// Rotating keeps a key's expiry date, so it does not help if the key is about to expire. The pages say so before and
-// after, and promise no grace period beyond that date.
+// Rotating keeps a key's expiration date, so it does not help when a key is about to expire. The pages say so before
+// and after, and promise no grace period beyond that date.
 func TestRotatingKeepsTheDate(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -102,7 +102,7 @@ func TestRotatingKeepsTheDate(t *testing.T) {
 	p.get("/docs/authentication").says(t, http.StatusOK, "The new key keeps the old one's expiration date")
 }
 
-// What was done to a key in one tab is not offered in another, with a promise that would not be kept.
+// What was already done to a key in one tab is not offered again in another.
 func TestKeysInTwoTabs(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

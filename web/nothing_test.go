@@ -9,7 +9,7 @@ import (
 	"lottery/web"
 )
 
-// An account with a limit of zero is not told to come back tomorrow.
+// An account with a limit of 0 is not told that it can make requests tomorrow.
 func TestDashboardOfALimitOfNothing(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
@@ -26,7 +26,7 @@ func TestDashboardOfALimitOfNothing(t *testing.T) {
 	}
 }
 
-// If Free has no requests but Pro has, the dashboard suggests Pro.
+// Where Free has no requests, the dashboard suggests Pro, which has some.
 func TestDashboardWhereFreeHasNoRequests(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, func(d *web.Deps) {
@@ -38,7 +38,7 @@ func TestDashboardWhereFreeHasNoRequests(t *testing.T) {
 	p.get("/dashboard").says(t, http.StatusOK, "Your daily limit is 0", "Calls get a 429, today and every day", "Upgrade to Pro and continue")
 }
 
-// If a plan allows no keys, people can still sign up, and no page suggests revoking one.
+// Where Free allows no keys, people can sign up all the same, and no page suggests revoking keys.
 func TestSignUpWhereFreeHasNoKeys(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) {

@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	// outboxEvery is how often the outbox is checked.
+	// outboxEvery is the interval between two passes over the outbox.
 	outboxEvery = 5 * time.Second
-	// outboxPortion is how many mails are sent each time.
+	// outboxPortion is the most mails that one pass sends.
 	outboxPortion = 20
-	// mailClaim is how long a node may take for a mail before another one tries.
+	// mailClaim is how long a node may take to send a mail before another node may try.
 	mailClaim = time.Minute
-	// mailAttempts is the number of attempts, over about half a day, after which a mail is given up.
+	// mailAttempts is the number of attempts after which a mail is given up. The wait begins at firstWait and doubles
+	// after each attempt, which makes about 8½ hours in all.
 	mailAttempts = 10
 	firstWait    = time.Minute
 )
 
-// Outbox sends the mails that were stored in the same transaction as what they announce: each once, unless a node dies
-// between sending it and recording that.
+// Outbox sends the mails that are queued in the database, each in the same transaction as the event it reports. A mail
+// is sent once, unless a node dies between sending it and recording that.
 type Outbox struct {
 	Store     *store.Store
 	Mail      mail.Sender
@@ -35,7 +36,7 @@ type Outbox struct {
 	Log       *slog.Logger
 }
 
-// Run sends what is due until ctx ends.
+// Run sends due mails until ctx ends.
 func (o *Outbox) Run(ctx context.Context) {
 	tick := time.NewTicker(outboxEvery)
 	defer tick.Stop()
@@ -51,8 +52,8 @@ func (o *Outbox) Run(ctx context.Context) {
 	}
 }
 
-// Send sends what is due, once. It claims each mail just before sending it: with a slow server, a claim on many would
-// expire while the first are being sent.
+// Send makes one pass over the outbox. It claims each mail just before sending it: with a slow mail server, a claim on
+// many would run out while the first ones are being sent.
 func (o *Outbox) Send(ctx context.Context) error {
 	for range outboxPortion {
 		asked, cancel := o.Store.Bounded(ctx)
@@ -68,11 +69,11 @@ func (o *Outbox) Send(ctx context.Context) error {
 	return nil
 }
 
-// errUnknownMail is why a mail waits: another node, with a newer release, may know what to write.
+// errUnknownMail makes a mail wait: a node that runs a newer release may know its kind.
 var errUnknownMail = errors.New("this release does not know that kind of mail")
 
 func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
-	if m.Email == "" { // closed: there is nobody to tell
+	if m.Email == "" { // the account is closed
 		return o.failed(ctx, m, "the account has no address any more", 0)
 	}
 	asked, cancel := o.Store.Bounded(ctx)
@@ -82,7 +83,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 		why, err = o.Store.ExpiryOvertaken(asked, &m.Mail)
 	}
 	cancel()
-	if err != nil { // it is due again when its claim expires
+	if err != nil { // the mail is due again when the claim has run out
 		return err
 	}
 	if why != "" {
@@ -99,7 +100,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 			wait = 0
 		}
 		o.Log.WarnContext(ctx, "a mail cannot be sent now", "mail", m.ID, "kind", m.Kind, "attempt", m.Attempts, "error", err)
-		if wait == 0 && m.Kind == models.MailEmailChanged { // a dead old address is a common reason to change it
+		if wait == 0 && m.Kind == models.MailEmailChanged { // many addresses are changed because the old one is dead
 			return o.drop(ctx, m)
 		}
 		return o.failed(ctx, m, err.Error(), wait)
@@ -112,15 +113,15 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	return o.Store.MailSent(after, m.ID)
 }
 
-// drop deletes a mail of which nothing is to be kept.
+// drop deletes a mail, so that nothing of it is kept.
 func (o *Outbox) drop(ctx context.Context, m *store.DueMail) error {
 	after, cancel := o.Store.Lasting(ctx)
 	defer cancel()
 	return o.Store.DropMail(after, m.ID)
 }
 
-// overtaken says why a mail is no longer true: while it waited for the mail server, the account changed, and another
-// mail may already have said so. "" = it is still true.
+// overtaken returns why a mail is no longer true, or "" if it still is. While it waited for the mail server, the
+// account may have changed, and another mail may have reported that already.
 func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 	paid := m.Account.BilledPlan != nil
 	switch {
@@ -131,8 +132,7 @@ func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 	case m.Kind == models.MailPaymentFailed && (b.Status == nil || *b.Status != models.SubscriptionPastDue):
 		return "the payment has arrived since"
 	case m.Kind == models.MailKeyExpires && m.Account.Status != models.AccountActive:
-		// Once the account is active again, the next check of its keys writes another.
-		return "the account is " + string(m.Account.Status)
+		return "the account is " + string(m.Account.Status) // once it is active again, a new mail is queued
 	default:
 		return ""
 	}
@@ -144,7 +144,8 @@ func (o *Outbox) failed(ctx context.Context, m *store.DueMail, reason string, wa
 	return o.Store.MailFailed(asked, m.ID, reason, wait)
 }
 
-// keyExpires identifies a key by what its owner can recognise; the key itself is not known here.
+// keyExpires fills in the mail that warns of an expiring key. It identifies the key by name and prefix; the key itself
+// is not known here.
 func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	var k models.KeyExpires
 	if err := json.Unmarshal([]byte(m.Data), &k); err != nil {
@@ -164,8 +165,8 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 	return out, true
 }
 
-// toBefore writes to the account's former address. Nothing of the mail is kept once it is sent or given up, since the
-// address is no longer the account's.
+// toBefore makes the mail to an account's previous address. The outbox deletes it once it is sent or given up, because
+// that address no longer belongs to the account.
 func (o *Outbox) toBefore(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	var c models.EmailChanged
 	if err := json.Unmarshal([]byte(m.Data), &c); err != nil || c.Before == "" {
@@ -174,7 +175,8 @@ func (o *Outbox) toBefore(m *store.DueMail, out mail.Message) (mail.Message, boo
 	return emailChanged(c, o.Support), true
 }
 
-// letter returns the text of a mail to an account whose billing is b.
+// letter writes the mail m to an account whose billing is b. It returns false if this release does not know the kind of
+// mail, or cannot read its data.
 func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Message, bool) {
 	out := mail.Message{To: m.Email, ReplyTo: o.Support, Link: o.PublicURL + "/dashboard/plan", Action: "Your plan"}
 	_, source := m.Account.Plan()
@@ -210,7 +212,7 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 	return out, true
 }
 
-// afterPro says how to get back to Pro once it has ended: not by an upgrade while the subscription continues.
+// afterPro says how to get Pro back after it has ended. While the subscription continues, an upgrade is not the way.
 func afterPro(b *models.BillingAccount) string {
 	unpaid := b.Status != nil && (*b.Status == models.SubscriptionPastDue || *b.Status == models.SubscriptionUnpaid)
 	switch {
@@ -227,12 +229,12 @@ func afterPro(b *models.BillingAccount) string {
 	}
 }
 
-// limit returns the account's requests per day on a plan.
+// limit returns how many requests a day the mail's account has on a plan.
 func (o *Outbox) limit(m *store.DueMail, plan models.Plan) string {
 	return thousands(m.Account.LimitOn(o.Plans, plan))
 }
 
-// besideGrant writes what happened to a payment if the operator has set the account's plan, which stays.
+// besideGrant writes a mail about payments to an account whose plan the operator has set: payments do not change it.
 func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	plan, _ := m.Account.Plan()
 	stays := "This does not change your plan: the operator has set it to " + planName(plan) + ", with " + o.limit(m, plan) + " requests a day."
@@ -253,7 +255,7 @@ func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, 
 	return out, true
 }
 
-// toSuspended writes what happened to a payment of a suspended account, which gets nothing of its plan.
+// toSuspended writes a mail about payments to a suspended account, which cannot use its plan.
 func (o *Outbox) toSuspended(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	suspended := "Your account is suspended: its keys get a 403 until the suspension is lifted. Contact support" + supportHint(o.Support) + "."
 	out.After = []string{"Use the link above to manage your card, see your invoices or cancel."}

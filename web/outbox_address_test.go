@@ -14,7 +14,7 @@ import (
 	"lottery/web/mail"
 )
 
-// moody is a mail server that is away at times.
+// moody is a mail server that is down at times.
 type moody struct {
 	mail.Mailbox
 
@@ -28,8 +28,8 @@ func (m *moody) Send(ctx context.Context, message mail.Message) error {
 	return m.Mailbox.Send(ctx, message)
 }
 
-// An account's former address is told of the change, even if the mail server is away at that moment; afterwards nothing
-// of that address is kept, whether or not it could be told.
+// An account's previous address is notified of the change, even if the mail server is down at that moment. Afterwards
+// nothing of that address is kept, whether or not it could be notified.
 func TestAddressBeforeIsToldLater(t *testing.T) {
 	t.Parallel()
 	for name, back := range map[string]bool{"the server comes back": true, "the address takes nothing": false} {

@@ -41,8 +41,8 @@ func TestKeyExpiryMail(t *testing.T) {
 	}
 }
 
-// While a mail waits for the mail server, its owner may have replaced the key, or the account may have been suspended:
-// nobody is told that a revoked, rotated or expired key works until then.
+// A mail about an expiring key is not sent if, while it waited for the mail server, the key was revoked, rotated or has
+// expired, or the account was suspended.
 func TestKeyExpiryMailOvertaken(t *testing.T) {
 	t.Parallel()
 	for name, seeTo := range map[string]func(st *store.Store, c *clock, key store.Key) error{

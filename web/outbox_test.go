@@ -18,7 +18,7 @@ import (
 	"lottery/web/mail"
 )
 
-// broken is a mail server that is away.
+// broken is a mail server that is down.
 type broken struct{ away bool }
 
 func (b *broken) Send(context.Context, mail.Message) error {
@@ -28,12 +28,12 @@ func (b *broken) Send(context.Context, mail.Message) error {
 	return nil
 }
 
-// slow is a mail server that needs ten seconds for each mail.
+// slow is a mail server that takes ten seconds per mail.
 type slow struct {
 	mail.Mailbox
 
 	clock *clock
-	after func(n int) // n mails were sent
+	after func(n int) // called when n mails have been sent
 }
 
 func (s *slow) Send(ctx context.Context, m mail.Message) error {
@@ -43,7 +43,7 @@ func (s *slow) Send(ctx context.Context, m mail.Message) error {
 	return err
 }
 
-// Each mail of the outbox is sent once, by one of several nodes; one that fails is tried again later.
+// Each mail of the outbox is sent once, by one of several nodes; a mail that fails is retried later.
 func TestOutbox(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -106,7 +106,7 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// expiring returns a key of ada@example.com that expires soon, about which a mail is due.
+// expiring makes a key of ada@example.com that expires soon, and the mail about it.
 func expiring(t *testing.T, st *store.Store, c *clock) store.Key {
 	t.Helper()
 	expires := c.now().Add(30 * 24 * time.Hour)
@@ -121,7 +121,7 @@ func expiring(t *testing.T, st *store.Store, c *clock) store.Key {
 	return key
 }
 
-// A mail that cannot be sent is given up after ten attempts, even if the mail server comes back later.
+// A mail that cannot be sent is given up after ten attempts, and not retried when the mail server comes back later.
 func TestOutboxGivesUp(t *testing.T) {
 	t.Parallel()
 	c := &clock{}
@@ -149,7 +149,7 @@ func TestOutboxGivesUp(t *testing.T) {
 	}
 }
 
-// If the server refuses a mail, neither the log nor the table says who it was for.
+// When the mail server refuses a mail, neither the log nor the table names the recipient.
 func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -195,7 +195,7 @@ func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 	}
 }
 
-// However slow the mail server is, no node sends a mail that another is about to send.
+// However slow the mail server is, no second node sends a mail that the first is about to send.
 func TestOutboxWithASlowServer(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -246,7 +246,7 @@ func TestOutboxWithASlowServer(t *testing.T) {
 	})
 }
 
-// Mails stored or postponed while the clock was ahead do not wait until that time.
+// Mails that were queued or put off while the clock was ahead do not wait until that time.
 func TestOutboxClockWasAhead(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -278,7 +278,7 @@ func TestOutboxClockWasAhead(t *testing.T) {
 	})
 }
 
-// hanging is a mail server; after its reply the database stops answering, and the node is told to stop.
+// hanging is a mail server that accepts a mail and then calls after, which makes the database hang and stops the node.
 type hanging struct{ after func() }
 
 func (h *hanging) Send(context.Context, mail.Message) error {
@@ -286,7 +286,7 @@ func (h *hanging) Send(context.Context, mail.Message) error {
 	return nil
 }
 
-// A database that neither answers nor refuses blocks neither the outbox nor the end of the process.
+// A database that hangs blocks neither the outbox nor the shutdown of the process.
 func TestOutboxWithADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

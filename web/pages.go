@@ -18,7 +18,7 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// pages holds the parsed templates: one set per page, each with the layout.
+// pages holds the parsed templates: one set per page, each including the layout.
 type pages struct{ byName map[string]*template.Template }
 
 func loadPages(a *assets) (*pages, error) {
@@ -49,7 +49,7 @@ func loadPages(a *assets) (*pages, error) {
 	return p, nil
 }
 
-// dict makes named values for a template called by another.
+// dict makes a map of alternating names and values, for passing several values to a nested template.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict wants pairs")
@@ -61,34 +61,34 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// view is what one page shows.
+// view is what a page shows.
 type view struct {
-	Page        string // the template
-	Title       string // the page's title; "" = only the product's name
+	Page        string // name of the template
+	Title       string // "" = the product's name alone
 	Description string // for search engines
-	Section     string // of the top navigation: docs, explore, pricing, dashboard
-	Sub         string // of the dashboard's navigation
+	Section     string // current entry of the top navigation: docs, explore, pricing, dashboard
+	Sub         string // current entry of the dashboard's navigation
 	Status      int    // 0 = 200
-	Private     bool   // about one person: never cached
+	Private     bool   // meant for one person: never cached
 	Data        any
 
-	// What the layout shows about the request; show fills it in.
+	// The rest is for the layout; show fills it in.
 	Path      string
 	Visitor   *visitor // nil = signed out
 	Demo      *Demo
 	Mailbox   bool
-	SignUp    bool // mail is sent, so people can sign up
+	SignUp    bool // mail can be sent, so people can sign up
 	Billing   bool
 	Support   string
 	PublicURL string
 	Canonical string
-	NoIndex   bool // not for search engines. Pages behind sign-in need no mark: crawlers cannot sign in
+	NoIndex   bool // private page that is open to everybody; search engines cannot reach the others
 	Year      int
 	Build     models.Build
 }
 
-// show writes a page. It renders the whole page before sending a byte, so that a failure gives an error page, not half
-// a page.
+// show renders a page and writes it. It renders to memory first, so that a failing template yields an error and not
+// half a page.
 func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	v.Path, v.Visitor = r.URL.Path, visitorOf(r)
 	v.Demo, v.Mailbox, v.SignUp, v.Billing = h.deps.Demo, h.deps.Mailbox != nil, h.deps.Mail != nil, h.deps.Billing != nil
@@ -118,7 +118,8 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 		v.Status = http.StatusOK
 	}
 	if v.Private {
-		// Not compressed either: a secret and text that a visitor typed must not share a compressed response.
+		// Never compressed either: the size of a compressed response that contains both user input and a secret would
+		// leak the secret.
 		header.Set("Cache-Control", "no-store")
 		send(w, r, v.Status, b.Bytes())
 		return
@@ -128,7 +129,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	if acceptsGzip(r) {
 		var zipped bytes.Buffer
 		z := gzip.NewWriter(&zipped)
-		_, _ = z.Write(b.Bytes()) // into memory, cannot fail
+		_, _ = z.Write(b.Bytes()) // to memory: cannot fail
 		_ = z.Close()
 		header.Set("Content-Encoding", "gzip")
 		b = zipped
@@ -140,11 +141,11 @@ func send(w http.ResponseWriter, r *http.Request, status int, text []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(text) // the client may be gone
+		_, _ = w.Write(text) // fails only if the client has gone
 	}
 }
 
-// text writes a response that is not a page.
+// text writes a response that is not an HTML page; caches may keep it for five minutes.
 func (*Handler) text(w http.ResponseWriter, r *http.Request, contentType, text string) error {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Cache-Control", "public, max-age=300")
@@ -152,7 +153,7 @@ func (*Handler) text(w http.ResponseWriter, r *http.Request, contentType, text s
 	return nil
 }
 
-// seeOther redirects to one of our pages after a form. to must be a path written in this program.
+// seeOther redirects with 303, as after a form. to never comes from the request, so this is no open redirect.
 func seeOther(w http.ResponseWriter, r *http.Request, to string) error {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, to, http.StatusSeeOther)

@@ -9,43 +9,44 @@ import (
 	"lottery/models"
 )
 
-// planView is an account's plan and what is known about its payment.
+// planView is an account's plan and what we know of its payment.
 type planView struct {
 	Plan      models.Plan
 	Source    models.PlanSource
 	Limit     int
-	OwnLimit  bool // set by the operator, whatever the plan
-	Keys      int
+	OwnLimit  bool // the operator has set Limit for this account, whatever its plan
+	Keys      int  // how many live keys the plan allows
 	Billing   models.BillingAccount
 	PastDue   bool
-	GivenUp   bool       // past due, and Stripe has stopped trying to collect it
-	UnderWay  bool       // a bank has not decided on the first payment yet
-	Idle      bool       // a subscription continues but gives no plan, and no payment would change that
-	EndsAt    *time.Time // when a cancelled subscription ends, whether or not it is paid until then
-	ProUntil  *time.Time // if past due: when Pro ends unless it is paid; nil = it does not, or already has
+	GivenUp   bool       // past due, and Stripe no longer tries to collect the payment
+	UnderWay  bool       // the bank has not decided on the first payment yet
+	Idle      bool       // the subscription continues without giving a plan, and no payment would change that
+	EndsAt    *time.Time // when a canceled subscription ends, whether or not it is paid until then
+	ProUntil  *time.Time // if past due: when Pro ends unless it is paid; nil = it does not, or has ended
 	RenewsAt  *time.Time
 	CanBuy    bool
-	CanManage bool
-	Charging  bool // a subscription continues, or may
+	CanManage bool // Stripe's portal can be opened
+	Charging  bool // a subscription continues; not one that an open checkout merely began
 	Suspended bool
-	Granted   bool // granted by the operator: paying changes nothing
-	Returned  bool // came back from Stripe's portal
+	Granted   bool // the operator has set the plan: paying does not change it
+	Returned  bool // the visitor comes from Stripe's portal
 	Refused   bool // an upgrade was requested, but is not possible now
 	Pro       models.PlanTerms
-	Price     string // the price that is sold
-	Paid      string // the subscription's price; "" = unknown
+	Price     string // monthly price of Pro as sold now
+	Paid      string // monthly price of the account's own subscription; "" = unknown
 }
 
-// standing reads the plan. For somebody who comes from the portal it first asks Stripe, without waiting for a webhook.
+// standing reads the visitor's plan. If they come from Stripe's portal, it syncs the account with Stripe first rather
+// than wait for a webhook.
 func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	returned := r.URL.Query().Get("from") == "portal"
-	if returned && h.deps.Billing != nil && !h.tooManyAsks(r, v.Account.ID) { // otherwise the webhook will tell
+	if returned && h.deps.Billing != nil && !h.tooManyAsks(r, v.Account.ID) { // otherwise leave it to the webhook
 		asked, cancel := asking(r.Context())
 		now, err := h.deps.Billing.Sync(asked, v.Account.ID, billing.Cause{Actor: "customer", Reason: "came back from the portal"})
 		cancel()
 		if err == nil {
 			v.Account = now.Account
-		} else { // the webhook will tell
+		} else { // the webhook will bring the change
 			h.deps.Log.WarnContext(r.Context(), "an account that came back from the portal cannot be looked at now", "account", v.Account.ID, "error", err)
 		}
 	}
@@ -69,8 +70,8 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	return p, nil
 }
 
-// asking bounds the part of a page's time that may be spent asking Stripe, or waiting for another process that does.
-// The rest is for saying what came of it if nobody answered.
+// asking bounds the time in which a page asks Stripe, or waits for another process that is doing so. It leaves a tenth
+// of the page's remaining time for showing the result if nobody answers.
 func asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	until, ok := ctx.Deadline()
 	if !ok {
@@ -79,7 +80,7 @@ func asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, until.Add(-time.Until(until)/10))
 }
 
-// pays fills in the state of the subscription.
+// pays derives the state of the payment from the subscription's status.
 func (p *planView) pays() {
 	b, status := &p.Billing, ""
 	if b.Status != nil {
@@ -122,7 +123,7 @@ func (h *Handler) plan(w http.ResponseWriter, r *http.Request, v *visitor) error
 	return nil
 }
 
-// upgrade redirects to checkout; visitors who are signed out sign in on the way.
+// upgrade redirects to checkout. Visitors who are signed out sign in first.
 func (h *Handler) upgrade(w http.ResponseWriter, r *http.Request) error {
 	v := visitorOf(r)
 	if err := unknown(r); err != nil {
@@ -143,7 +144,7 @@ func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID s
 		return h.often(w, r)
 	}
 	session, err := h.deps.Billing.Checkout(r.Context(), accountID)
-	if models.ErrorCode(err) == models.CodeConflict { // paid already, or nothing for sale: the plan page says which
+	if models.ErrorCode(err) == models.CodeConflict { // already paid, or nothing is for sale: the plan page says which
 		h.deps.Log.InfoContext(r.Context(), "no checkout is opened", "account", accountID, "reason", err)
 		return seeOther(w, r, "/dashboard/plan?from=checkout")
 	}
@@ -170,18 +171,19 @@ func (h *Handler) portal(w http.ResponseWriter, r *http.Request, v *visitor) err
 	return h.toStripe(w, r, address)
 }
 
-// returnPage is where checkout returns to.
+// returnPage is the data of the page that checkout returns to.
 type returnPage struct {
 	Arrival   billing.Arrival
 	Plan      models.Plan
 	Limit     int
-	Granted   bool // the operator has set the plan: what was paid does not change it
+	Granted   bool // the operator has set the plan: the payment does not change it
 	Suspended bool
 	HasKeys   bool
 	Again     string // this page's URL
 }
 
-// billingReturn asks Stripe directly, so it is right whether the webhook has come, will come, or never comes.
+// billingReturn shows the result of a checkout. It asks Stripe, so it is right whether the webhook has arrived, arrives
+// later, or never does.
 func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visitor) error {
 	sessionID := r.URL.Query().Get("session_id")
 	if h.deps.Billing == nil || sessionID == "" {
@@ -200,7 +202,7 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 			return err
 		}
 		v.Account = now.Account
-	case models.CodeUnavailable: // perhaps paid: unknown at the moment
+	case models.CodeUnavailable: // perhaps paid: it cannot be found out now
 		h.deps.Log.WarnContext(r.Context(), "what became of a checkout cannot be asked now", "account", v.Account.ID, "error", err)
 		page.Arrival = billing.ArrivedPending
 	default:

@@ -11,28 +11,31 @@ import (
 	"lottery/models"
 )
 
-// pricesFor is how long prices are cached: `billing setup` changes them in another process.
+// pricesFor is how long prices are cached, and the most that reading them may take. `billing setup` changes them in
+// another process.
 const pricesFor = time.Second
 
-// prices caches the prices that `billing setup` registered, as last read. Pages keep showing those while the database
-// is away.
+// prices caches the prices that `billing setup` has stored. Pages keep showing the last ones while the database is
+// down.
 type prices struct {
 	last    atomic.Pointer[pricesRead]
-	reading sync.Mutex
+	reading sync.Mutex // held while reading them
 }
 
 type pricesRead struct {
-	list []models.KnownPrice // live and test mode, oldest first
+	list []models.KnownPrice // of live mode, then of test mode; the older first in each
 	at   time.Time
 }
 
+// knownPrices returns the cached prices, reading them again if they are older than pricesFor. If that fails, or another
+// request is reading them, it returns the last ones.
 func (h *Handler) knownPrices(ctx context.Context) []models.KnownPrice {
 	p, now := &h.prices, h.deps.Now()
 	last := p.last.Load()
 	switch {
 	case last == nil:
 		p.reading.Lock()
-	case now.Sub(last.at) < pricesFor || !p.reading.TryLock(): // do not wait while another request reads
+	case now.Sub(last.at) < pricesFor || !p.reading.TryLock(): // fresh, or being read: do not wait
 		return last.list
 	}
 	defer p.reading.Unlock()
@@ -54,14 +57,14 @@ func (h *Handler) knownPrices(ctx context.Context) []models.KnownPrice {
 	return read.list
 }
 
-// proPrice returns the monthly price of Pro, as text.
+// proPrice returns the monthly price of Pro as text.
 func (h *Handler) proPrice(ctx context.Context) string {
 	p := h.soldPrice(ctx)
 	return priceText(&p)
 }
 
-// soldPrice returns the price that checkout sells, or the one that set-up would create. Without a key, the mode is
-// unknown: then the price last sold in live mode is taken before that of test mode.
+// soldPrice returns the price that checkout sells, or the default that set-up would create. Without a Stripe key the
+// mode is unknown: then the current price of live mode comes before that of test mode.
 func (h *Handler) soldPrice(ctx context.Context) models.KnownPrice {
 	for _, p := range h.knownPrices(ctx) {
 		if p.Current && p.Plan == models.PlanPro && (h.deps.Billing == nil || p.Livemode == (h.deps.Billing.Mode() == "live")) {
@@ -71,7 +74,7 @@ func (h *Handler) soldPrice(ctx context.Context) models.KnownPrice {
 	return models.KnownPrice{UnitAmount: models.ProMonthlyCents, Currency: "usd"}
 }
 
-// nothing returns the price of Free, to be shown beside another price: $0, or 0 EUR.
+// nothing returns the price of Free in the currency of another price: $0, or 0 EUR.
 func nothing(beside *models.KnownPrice) string {
 	if currency := strings.ToUpper(beside.Currency); currency != "USD" {
 		return "0 " + currency
@@ -79,7 +82,7 @@ func nothing(beside *models.KnownPrice) string {
 	return "$0"
 }
 
-// proOffer returns what becoming Pro takes here, as text.
+// proOffer says what Pro costs here, or that it is not for sale.
 func (h *Handler) proOffer(ctx context.Context) string {
 	if h.deps.Billing == nil {
 		return "not for sale here at the moment"
@@ -87,7 +90,7 @@ func (h *Handler) proOffer(ctx context.Context) string {
 	return h.proPrice(ctx) + " a month"
 }
 
-// paidPrice returns the monthly price of a subscription to a price, as text; "" if unknown.
+// paidPrice returns the monthly price of a subscription as text; "" if unknown.
 func (h *Handler) paidPrice(ctx context.Context, priceID *string) string {
 	if priceID == nil {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"lottery/models/catalog"
 )
 
-// record is a draw as the API writes it. A test compares the two.
+// record is a draw as the API writes it; a test compares it with the API's own output.
 type record struct {
 	Date       string   `json:"date"`
 	Tod        string   `json:"tod"`
@@ -25,7 +25,7 @@ type record struct {
 	Pairs      []string `json:"pairs_2dp"`
 }
 
-// numberOf returns the drawn digits.
+// numberOf returns the digits of a draw in the order drawn.
 func numberOf(r catalog.Ref) string { return fmt.Sprintf("%0*d", r.Game().Digits, r.Number()) }
 
 func recordOf(r catalog.Ref) record {
@@ -47,7 +47,7 @@ func recordOf(r catalog.Ref) record {
 	return out
 }
 
-// listJSON returns a list of draws of one game as the API responds with it, formatted with one field per line.
+// listJSON formats a list of draws of one game like a response of the API, indented for people: one field per line.
 func listJSON(page catalog.Page, g *catalog.Game) string {
 	var b strings.Builder
 	b.WriteString("{\n  \"draws\": [")
@@ -75,14 +75,14 @@ func writeFields(b *strings.Builder, r record, indent string) {
 			b.WriteByte(',')
 		}
 		text, err := json.Marshal(f.value)
-		if err != nil { // cannot happen: strings and numbers only
+		if err != nil { // strings and numbers only: cannot happen
 			text = []byte("null")
 		}
 		fmt.Fprintf(b, "%s%q: %s", indent, f.name, strings.ReplaceAll(string(text), `","`, `", "`))
 	}
 }
 
-// highlightJSON colours JSON: names, strings and numbers.
+// highlightJSON marks up the names, strings and numbers in JSON for colouring.
 func highlightJSON(text string) template.HTML {
 	var b strings.Builder
 	for i := 0; i < len(text); {

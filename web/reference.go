@@ -14,7 +14,7 @@ import (
 	"lottery/api/openapi"
 )
 
-// reference is the API as its contract, openapi.yaml, describes it.
+// reference is the API as described by its contract, openapi.yaml.
 type reference struct{ Groups []referenceGroup }
 
 type referenceGroup struct {
@@ -22,7 +22,7 @@ type referenceGroup struct {
 	Operations []operation
 }
 
-// operation is one path.
+// operation is the GET of one path.
 type operation struct {
 	ID, Path, Summary string
 	Text              template.HTML
@@ -42,7 +42,7 @@ type parameter struct {
 type response struct {
 	Status string
 	Text   template.HTML
-	Code   string // the error's code, if any
+	Code   string // error code, if it has one
 }
 
 func loadReference(publicURL string) (*reference, error) {
@@ -75,7 +75,7 @@ func loadReference(publicURL string) (*reference, error) {
 	return ref, nil
 }
 
-// place returns a path's position in the landing page's list; other paths follow, by name.
+// place returns a sort key: paths come in the order of the landing page's list, then the others by name.
 func place(path string) string {
 	for i, e := range endpoints {
 		if strings.HasPrefix(path, e.Path) && (path == e.Path || strings.HasSuffix(e.Path, "/")) {
@@ -94,7 +94,7 @@ func readOperation(path string, item *openapi3.PathItem) (operation, error) {
 	}
 	for _, p := range append(item.Parameters, get.Parameters...) {
 		if p.Value.In == "header" {
-			continue // described once, under limits and authentication
+			continue // explained once, in limits and authentication
 		}
 		read, err := readParameter(p.Value)
 		if err != nil {
@@ -120,7 +120,8 @@ func readOperation(path string, item *openapi3.PathItem) (operation, error) {
 	return op, nil
 }
 
-// readExamples returns each path's example response as written: the OpenAPI loader loses the order of fields.
+// readExamples returns the example response of each path with its fields in the order written; openapi3's loader loses
+// that order.
 func readExamples(publicURL string) (map[string]json.RawMessage, error) {
 	text, err := openapi.JSON()
 	if err != nil {
@@ -147,7 +148,7 @@ func readExamples(publicURL string) (map[string]json.RawMessage, error) {
 	return examples, nil
 }
 
-// exampleOf formats an example.
+// exampleOf formats and highlights an example.
 func exampleOf(example json.RawMessage) template.HTML {
 	var b bytes.Buffer
 	if len(example) == 0 || json.Indent(&b, example, "", "  ") != nil {

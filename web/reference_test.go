@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Examples have the API's order of fields, and could be its responses: the draws' sums, boxes and pairs are right.
+// Examples have their fields in the API's order, and are valid responses: the sums, boxes and pairs of the draws are
+// right.
 func TestExamplesOfTheReference(t *testing.T) {
 	t.Parallel()
 	ref, err := loadReference("https://draws.example.com")
@@ -44,7 +45,7 @@ func TestExamplesOfTheReference(t *testing.T) {
 	}
 }
 
-// A game's name is shown as it is, whatever it holds.
+// A game's name is shown literally, whatever it contains.
 func TestPlainMarkdown(t *testing.T) {
 	t.Parallel()
 	const name = "Cash <b>4</b> & <img src=x> *Bonus* [x](javascript:1) `a|b` \\ 5_6_7"

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// routes returns all pages, behind what every request passes through.
+// routes returns the handler of all pages, wrapped in what applies to every request.
 func (h *Handler) routes() (http.Handler, error) {
 	all, mux := http.NewServeMux(), http.NewServeMux()
-	// The same for everybody, and cached by shared caches: a response must not reveal a session.
+	// public pages are the same for everybody and kept by shared caches, so they must carry no session cookie.
 	public := func(pattern string, f handler) { all.HandleFunc(pattern, h.do(f)) }
 	open := func(pattern string, f handler) { mux.HandleFunc(pattern, h.do(f)) }
 	mine := func(pattern string, f signedIn) { mux.HandleFunc(pattern, h.required(f)) }
@@ -28,7 +28,7 @@ func (h *Handler) routes() (http.Handler, error) {
 	public("GET /llms.txt", h.llms)
 	public("GET /robots.txt", h.robots)
 	public("GET /sitemap.xml", h.sitemap)
-	public("GET /static/{file}", h.assets.serve) // a pattern ending in a slash would redirect /static
+	public("GET /static/{file}", h.assets.serve) // "/static/" would redirect from /static
 	public("GET /favicon.ico", h.assets.serveAs("favicon.svg"))
 
 	open("GET /sign-in", h.signInPage(false))
@@ -70,13 +70,14 @@ func (h *Handler) routes() (http.Handler, error) {
 			unclean(w, r) // otherwise ServeMux would redirect
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), h.deps.Patience) // a database that says nothing must not be waited for for ever
+		ctx, cancel := context.WithTimeout(r.Context(), h.deps.Patience) // a hanging database must not block forever
 		defer cancel()
 		all.ServeHTTP(w, r.WithContext(ctx))
 	}))
 }
 
-// noPage responds to a path that is no page, or to a method that the page does not allow.
+// noPage answers requests that match no page: 404 for an unknown path; 405, or 204 to OPTIONS, for a known path with
+// another method.
 func (h *Handler) noPage(w http.ResponseWriter, r *http.Request, allow string) error {
 	if allow == "" {
 		return errNotFound()
@@ -93,7 +94,7 @@ func (h *Handler) noPage(w http.ResponseWriter, r *http.Request, allow string) e
 	return nil
 }
 
-// allowed returns the methods that pages accept at a request's path, as in the Allow header; "" = no such page.
+// allowed returns the methods supported at the request's path, as a value of the Allow header; "" = no such page.
 func allowed(r *http.Request, muxes ...*http.ServeMux) string {
 	var methods []string
 	asked := r.WithContext(r.Context()) // a copy, since Method is set below

@@ -15,7 +15,7 @@ type snippet struct {
 	text     *template.Template
 }
 
-// languages lists the samples' languages in display order, by file extension.
+// languages lists the languages of the samples in the order shown, with the endings of their files.
 var languages = []struct{ Ending, Name string }{
 	{".sh", "curl"}, {".py", "Python"}, {".js", "JavaScript"}, {".go.txt", "Go"}, {".R", "R"},
 }
@@ -52,8 +52,7 @@ func (s *snippet) fill(v *docValues) (string, error) {
 	return strings.TrimRight(b.String(), "\n"), err
 }
 
-// sampleTabs returns a sample in all its languages, one shown at a time, with radio buttons, so that it works without
-// scripts.
+// sampleTabs renders a sample in all its languages, one shown at a time. Radio buttons make it work without scripts.
 func (h *Handler) sampleTabs(name string, v *docValues) (string, error) {
 	list := h.docs.samples[name]
 	if len(list) == 0 {
@@ -73,7 +72,7 @@ func (h *Handler) sampleTabs(name string, v *docValues) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Line breaks become character references: an empty line would end the block for Markdown.
+		// Write line breaks as character references: an empty line would end the HTML block in Markdown.
 		fmt.Fprintf(&b, `<div class="panel panel-%d"><button type="button" class="copy" data-copy="%s-code-%d">Copy</button><pre tabindex="0" role="group" aria-label="%s"><code id="%s-code-%d">%s</code></pre></div>`,
 			i, name, i, list[i].Language, name, i, strings.ReplaceAll(html.EscapeString(text), "\n", "&#10;"))
 	}

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// stripePages are the origins of Stripe's hosted pages: forms that lead to checkout are redirected there.
+// stripePages are the origins of Stripe's hosted pages, to which the checkout and portal forms redirect.
 var stripePages = []string{"https://checkout.stripe.com", "https://billing.stripe.com"}
 
-// toStripe redirects a form to one of Stripe's pages. Browsers follow a form's redirect only to origins in the content
-// policy; for any other, such as a custom domain of the operator's at Stripe, toStripe shows a link.
+// toStripe sends the visitor from a form to one of Stripe's pages. Browsers follow a form's redirect only to origins
+// that the content policy allows. For any other, such as a custom domain set up at Stripe, it shows a page with a link.
 func (h *Handler) toStripe(w http.ResponseWriter, r *http.Request, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -27,16 +27,17 @@ func (h *Handler) toStripe(w http.ResponseWriter, r *http.Request, address strin
 	return nil
 }
 
-// contentPolicy allows only what is served from here: no inline scripts, no inline styles.
+// contentPolicy returns a Content-Security-Policy that allows only what this server serves: no inline scripts or
+// styles.
 func contentPolicy(payPages []string) string {
 	return strings.Join([]string{
 		"default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "font-src 'self'", "connect-src 'self'",
 		"manifest-src 'self'", "base-uri 'none'", "frame-ancestors 'none'",
-		"form-action 'self' " + strings.Join(payPages, " "), // browsers apply it to redirects of forms, too
+		"form-action 'self' " + strings.Join(payPages, " "), // browsers apply this to a form's redirects, too
 	}, "; ")
 }
 
-// secured adds the headers that every page has, and refuses forms from other sites.
+// secured adds the security headers to every page, and refuses forms that come from other sites.
 func (h *Handler) secured(next http.Handler) (http.Handler, error) {
 	policy := contentPolicy(h.payPages)
 	forms := http.NewCrossOriginProtection()
@@ -60,12 +61,12 @@ func (h *Handler) secured(next http.Handler) (http.Handler, error) {
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
 		if h.secure {
-			header.Set("Strict-Transport-Security", "max-age=31536000") // subdomains are the operator's own affair
+			header.Set("Strict-Transport-Security", "max-age=31536000") // no includeSubDomains: those are up to the operator
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		protected.ServeHTTP(w, r)
 	}), nil
 }
 
-// maxForm is the largest accepted form, in bytes: ours have a few short fields.
+// maxForm bounds the body of a form, in bytes: ours have a few short fields.
 const maxForm = 16 << 10

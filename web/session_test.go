@@ -42,7 +42,7 @@ func TestSessions(t *testing.T) {
 		t.Errorf("sessions %v, %v", sessions, err)
 	}
 
-	// Signing in again gives a new token; the previous one is dead.
+	// Signing in again gives a new token, and the previous one no longer works.
 	p.signIn("ada@example.com")
 	if p.cookie() == first || p.cookie() == "" {
 		t.Error("the token is not renewed at sign-in")
@@ -51,7 +51,7 @@ func TestSessions(t *testing.T) {
 	old.holds(first)
 	old.get("/dashboard").leads(t, "/sign-in")
 
-	// It ends after 30 days without a visit; a visit extends it.
+	// A session ends after 30 days without a visit; every visit extends it.
 	h.clock.move(29 * 24 * time.Hour)
 	p.get("/dashboard").says(t, http.StatusOK)
 	h.clock.move(29 * 24 * time.Hour)
@@ -59,7 +59,7 @@ func TestSessions(t *testing.T) {
 	h.clock.move(30*24*time.Hour + time.Minute)
 	p.get("/dashboard").leads(t, "/sign-in")
 
-	// Signing out ends this session; signing out everywhere, all.
+	// Signing out ends this session; signing out everywhere ends all of them.
 	a, b, c := h.person(), h.person(), h.person()
 	for _, p := range []*person{a, b, c} {
 		p.signIn("ada@example.com")
@@ -76,8 +76,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// Of very many sessions the page shows a hundred, and the visitor's own: otherwise a script could make the page
-// thousands of lines long, which would slow down everybody.
+// Of very many sessions the page shows a hundred and the visitor's own: a script could open thousands, and a page that
+// long would slow down everybody.
 func TestManySessions(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -110,7 +110,7 @@ func TestManySessions(t *testing.T) {
 	shows(101, true)
 }
 
-// holds sets the person's session token.
+// holds sets the person's session cookie to token.
 func (p *person) holds(token string) {
 	u, err := url.Parse(p.h.base)
 	if err != nil {
@@ -198,12 +198,12 @@ func TestChangeEmail(t *testing.T) {
 		t.Errorf("the old address was not told: %+v", told)
 	}
 	p.get("/dashboard").says(t, http.StatusOK, "lovelace@example.com")
-	p.post("/dashboard/account/email", "email", "Taken@example.com").says(t, http.StatusOK, "We sent a link") // the same as for a free one
+	p.post("/dashboard/account/email", "email", "Taken@example.com").says(t, http.StatusOK, "We sent a link") // as for an unused address
 	h.person().post("/dashboard/account/email/confirm", "token", h.tokenOf("Taken@example.com")).says(t, http.StatusConflict, "another account")
 }
 
-// A link mailed to a mistyped address is dead once another address was requested, even after the second was used;
-// signing out everywhere kills the pending one.
+// A link mailed to a mistyped address stops working once another one is requested, and stays so after that one is used.
+// Signing out everywhere voids a pending link.
 func TestChangeEmailSuperseded(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -229,8 +229,8 @@ func TestChangeEmailSuperseded(t *testing.T) {
 	}
 }
 
-// A closed account's keys and sessions are dead. Signing up again the same day continues its count; on the next day it
-// does not.
+// A closed account's keys and sessions stop working. An account that is opened again on the same day keeps the day's
+// count; on the next day it starts at zero.
 func TestCloseAccount(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -280,7 +280,7 @@ func (h *house) used(email string) int64 {
 	return used
 }
 
-// A suspension cannot be escaped by closing the account, or changing its address, and signing up again.
+// A suspension cannot be escaped by closing the account, or giving up its address, and signing up again.
 func TestSuspendedStays(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

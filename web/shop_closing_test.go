@@ -15,7 +15,7 @@ import (
 	"lottery/web"
 )
 
-// unplugged serves a shop's pages as they are once stripe_secret_key has been removed.
+// unplugged serves the shop's pages as they are after stripe_secret_key is removed.
 func (s *shop) unplugged(t *testing.T) *house {
 	t.Helper()
 	h := open(t, func(d *web.Deps) { d.Store, d.Mail, d.Mailbox, d.Now = s.store, s.box, s.box, s.clock.now })
@@ -23,7 +23,7 @@ func (s *shop) unplugged(t *testing.T) *house {
 	return h
 }
 
-// An account that still pays, or may, stays open while its subscription cannot be cancelled.
+// An account that still pays, or may, stays open while its subscription cannot be canceled at Stripe.
 func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(s *shop, p *person){
@@ -63,8 +63,8 @@ func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 	}
 }
 
-// Somebody who closes an account while a bank decides on a payment is not told that nothing will be charged: the
-// payment cannot be called back.
+// Closing while a bank is deciding on a payment does not promise that nothing will be charged: the payment cannot be
+// stopped.
 func TestClosingWhileABankDecides(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(s *shop, p *person){
@@ -95,8 +95,8 @@ func TestClosingWhileABankDecides(t *testing.T) {
 	}
 }
 
-// Somebody who pays at Stripe and closes the account before we hear of it is not told that nothing will be charged: it
-// was. After a return from checkout, they know what it was for.
+// Closing after paying at Stripe, before we have learned of the payment, does not promise that nothing will be charged:
+// it already was. If the customer has come back from checkout, we have, and the page says nothing about it.
 func TestClosingWhatWasJustPaid(t *testing.T) {
 	t.Parallel()
 	for _, heard := range []bool{false, true} {
@@ -120,7 +120,7 @@ func TestClosingWhatWasJustPaid(t *testing.T) {
 	}
 }
 
-// Stripe is slow, and the customer clicks again: both clicks see that the account is closed.
+// Stripe is slow, and the customer clicks a second time: both clicks see that the account is closed.
 func TestClosingTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -139,8 +139,8 @@ func TestClosingTwiceAtOnce(t *testing.T) {
 	}
 }
 
-// The database stops answering while an account is being closed. The page about the subscription needs no database, and
-// nobody is told that nothing was changed.
+// The database hangs while an account is being closed. The page that says what became of the subscription needs no
+// database, and does not claim that nothing was changed.
 func TestClosingIsCutShort(t *testing.T) {
 	t.Parallel()
 	for locked, told := range map[string]string{
@@ -170,8 +170,8 @@ func TestClosingIsCutShort(t *testing.T) {
 	}
 }
 
-// If the subscription was cancelled before Stripe, or the database, stopped answering, the customer is told so; if that
-// is unknown, the page says that.
+// If Stripe or the database stops answering after the subscription was canceled, the page says that it is canceled; if
+// that is unknown, it says so.
 func TestClosingInDoubt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -224,7 +224,7 @@ func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 	off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
 }
 
-// The pages tell people what Stripe learns and keeps about them.
+// Customers are told that Stripe keeps its own record of them.
 func TestWhatStripeKeepsIsTold(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -239,8 +239,8 @@ func TestWhatStripeKeepsIsTold(t *testing.T) {
 	p.get("/dashboard/account/close").says(t, http.StatusOK, keeps)
 }
 
-// Closing an account completes even if its owner does not wait for the page, however long Stripe takes: nobody would
-// tell them that it is still open.
+// An account is closed even if the customer leaves before the page is ready, however long Stripe takes: they would not
+// learn that it is still open.
 func TestClosingIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

@@ -11,7 +11,7 @@ import (
 	"lottery/models"
 )
 
-// wantMail checks the newest mail's subject, and what its text says and does not say.
+// wantMail fails the test unless the newest mail has the subject, contains all of says and none of not.
 func (s *shop) wantMail(subject string, says, not []string) {
 	s.t.Helper()
 	newest := s.box.All()[0]
@@ -31,7 +31,7 @@ func (s *shop) wantMail(subject string, says, not []string) {
 	}
 }
 
-// Somebody whose Pro ends for lack of payment is not told to upgrade, which is refused while the subscription
+// If Pro ends because it was not paid, the mail does not suggest an upgrade, which is refused while the subscription
 // continues.
 func TestMailOfTheEnd(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestMailOfTheEnd(t *testing.T) {
 	}
 }
 
-// Mails respect the account's own limit, and that a suspended account gets nothing of its plan.
+// Mails state the account's own limit, and that a suspended account cannot use its plan.
 func TestMailsKnowTheAccount(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
@@ -80,7 +80,7 @@ func TestMailsKnowTheAccount(t *testing.T) {
 	s.wantMail("Pro has ended", []string{"is suspended", "help@example.com"}, []string{"Your keys still work", "upgrade"})
 }
 
-// Mails that waited for the mail server until they were no longer true are not sent.
+// Mails that are no longer true when the mail server is back are not sent.
 func TestMailsThatAreOvertaken(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
@@ -137,7 +137,7 @@ func TestMailsThatAreOvertaken(t *testing.T) {
 	}
 }
 
-// live returns the paid subscription.
+// live returns the id of the active subscription.
 func (s *shop) live() string {
 	s.t.Helper()
 	for _, sub := range s.stripe.Subscriptions("") {

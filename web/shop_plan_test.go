@@ -13,7 +13,7 @@ import (
 	"lottery/billing/sandbox/sandboxtest"
 )
 
-// ask calls Stripe as its dashboard does, and returns the id in the response.
+// ask calls Stripe as its dashboard does, and returns the id of the object in the response.
 func (s *shop) ask(path string, form url.Values) (id string) {
 	s.t.Helper()
 	var made struct{ ID string }
@@ -23,7 +23,8 @@ func (s *shop) ask(path string, form url.Values) (id string) {
 	return made.ID
 }
 
-// While a bank decides on the first payment, the dashboard says that it is being processed, and sells nothing else.
+// While a bank is deciding on the first payment, the dashboard says that it is being processed, and sells nothing a
+// second time.
 func TestPaymentUnderWay(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -55,8 +56,8 @@ func TestPaymentUnderWay(t *testing.T) {
 	}
 }
 
-// Somebody who returns from a checkout that refused the card is not told that a payment is being processed, and can
-// continue.
+// Visitors who come back from a checkout that refused their card are not told that a payment is being processed, and
+// can continue the checkout.
 func TestUpgradeAfterARefusedCard(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -78,7 +79,7 @@ func TestUpgradeAfterARefusedCard(t *testing.T) {
 	p.get(returned).says(t, http.StatusOK, "Welcome to Pro")
 }
 
-// If Stripe has stopped trying to collect a payment, the customer is not told to wait for another attempt.
+// Once Stripe has given up on a payment, the page does not promise a retry.
 func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -101,8 +102,8 @@ func TestPlanPageOfAPaymentThatWasGivenUp(t *testing.T) {
 	}
 }
 
-// If the page after checkout is opened again once the payment failed or the subscription is over, it leads to the plan
-// page, which says so.
+// The page after checkout, if opened again after the payment failed or the subscription ended, redirects to the plan
+// page, which says so: nothing is being processed any more.
 func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -140,7 +141,7 @@ func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
 	})
 }
 
-// A subscription that continues but gives no plan keeps anything else from being sold: the page offers nothing, and
+// While a subscription continues that gives no plan, the page offers no upgrade, because checkout would refuse it, and
 // says why.
 func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 	t.Parallel()
@@ -178,7 +179,7 @@ func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 	}
 }
 
-// A subscription cancelled on a date does not renew, whenever its period ends.
+// A subscription that is canceled as of a date does not renew, whenever its period ends.
 func TestPlanPageOfACancellationOnADate(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -193,14 +194,14 @@ func TestPlanPageOfACancellationOnADate(t *testing.T) {
 	}
 }
 
-// Somebody who cancels while a payment is missing reads that it is cancelled, until when Pro continues, and that this
-// can be undone.
+// After canceling while past due, the page says that the subscription is canceled, until when Pro continues, and that
+// the cancellation can be undone.
 func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 	t.Parallel()
 	const at = "2 January 2006, 15:04 UTC"
 	for name, c := range map[string]struct {
-		ends  time.Duration // from now; 0 = with the period, a month from now
-		until time.Duration // that Pro goes on, where it is not paid
+		ends  time.Duration // when the subscription ends, from now; 0 = with the period, in a month
+		until time.Duration // how long Pro continues unpaid, from now
 	}{
 		"with the period":       {until: 7 * 24 * time.Hour},
 		"before the grace ends": {ends: 48 * time.Hour, until: 48 * time.Hour},

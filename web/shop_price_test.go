@@ -14,7 +14,7 @@ import (
 	"lottery/web"
 )
 
-// reprice changes the price that is sold, as an operator does: in Stripe's dashboard, then by `billing setup`.
+// reprice changes the price that is sold, as an operator does: in Stripe's dashboard, then with `billing setup`.
 func (s *shop) reprice(cents, currency string) {
 	s.t.Helper()
 	s.ask("/v1/prices", url.Values{
@@ -27,13 +27,13 @@ func (s *shop) reprice(cents, currency string) {
 	s.clock.move(2 * time.Second)
 }
 
-// unknownPrice returns a price of our product that somebody made in Stripe's dashboard; it gives no plan.
+// unknownPrice creates a price of our product as if in Stripe's dashboard; it gives no plan. It returns its id.
 func (s *shop) unknownPrice() string {
 	s.t.Helper()
 	return s.ask("/v1/prices", url.Values{"product": {"lottery_pro"}, "unit_amount": {"500"}, "currency": {"usd"}, "recurring[interval]": {"month"}})
 }
 
-// Pages show the price that is sold; customers who pay an older price see that one.
+// Pages show the price that is sold now; a customer who pays an older price sees that one.
 func TestPricesAreThoseThatAreSold(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -58,7 +58,7 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 	old.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month; renews on")
 	s.reprice("1450", "eur")
 	shows("14.50 EUR", append(public, "/dashboard/plan")...)
-	for _, page := range []string{"/", "/pricing"} { // Free is no price in another currency
+	for _, page := range []string{"/", "/pricing"} { // the price of Free is in the same currency
 		if got := fresh.get(page); !strings.Contains(got.text, ">0 EUR <small>") || strings.Contains(got.text, "$") {
 			t.Errorf("%s: a price in dollars stands beside one in euros", page)
 		}
@@ -86,7 +86,7 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 	open(t, nil).person().get("/pricing").says(t, http.StatusOK, "$9.99")
 }
 
-// If checkout cannot be opened, nothing is under way, and nobody is told to wait.
+// If checkout cannot be opened, no payment is under way, and the page does not say to wait for one.
 func TestUpgradeBeforeSetup(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -106,7 +106,7 @@ func TestUpgradeBeforeSetup(t *testing.T) {
 	}
 }
 
-// A price archived at Stripe is not sold; the page does not fail.
+// A price that was archived at Stripe cannot be bought, which is not a failure of the page.
 func TestUpgradeToAnArchivedPrice(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -121,8 +121,8 @@ func TestUpgradeToAnArchivedPrice(t *testing.T) {
 	p.get("/dashboard/plan?from=checkout").says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged")
 }
 
-// Stripe's pages may be on a domain of the operator's own. A browser does not follow a form's redirect there, so the
-// page shows a link. For Stripe's own domains, the content policy allows the redirect.
+// Stripe's pages may be on a domain of the operator's. Browsers do not follow a form's redirect there, so we show a
+// link instead. The content policy allows redirects to Stripe's own domains and those in PayPages.
 func TestPaymentPagesOnADomainOfOurOwn(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, func(d *web.Deps) { d.PayPages = []string{"https://elsewhere.example"} })
@@ -143,7 +143,7 @@ func TestPaymentPagesOnADomainOfOurOwn(t *testing.T) {
 	p.post("/dashboard/plan/portal").says(t, http.StatusOK, `href="`+s.api+"/", "Continue to "+host)
 }
 
-// The price stays on the pages while the database is away.
+// The pages keep showing the price while the database is down.
 func TestPriceWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)

@@ -16,16 +16,16 @@ import (
 	"lottery/web"
 )
 
-// shop is a house that sells Pro, with Stripe's stand-in.
+// shop is a house with payments, connected to a stand-in for Stripe.
 type shop struct {
 	*house
 
 	stripe  *sandbox.Sandbox
 	billing *billing.Service
-	api     string // Stripe's address
+	api     string // URL of the stand-in's API
 }
 
-// openShop opens a shop; change may change the pages' dependencies.
+// openShop opens a shop; change may modify what its pages depend on.
 func openShop(t *testing.T, change ...func(*web.Deps)) *shop {
 	t.Helper()
 	s := &shop{}
@@ -65,7 +65,7 @@ func (s *shop) customer() *person {
 	return p
 }
 
-// buy goes from the plan page through checkout, and returns the page to which checkout returns.
+// buy goes from the plan page through checkout, and returns the path of the page that checkout leads back to.
 func (s *shop) buy(p *person, card sandbox.Card) (returned string) {
 	s.t.Helper()
 	to := p.post("/dashboard/plan/upgrade")
@@ -80,7 +80,7 @@ func (s *shop) buy(p *person, card sandbox.Card) (returned string) {
 	return "/dashboard/billing/return?session_id=" + id
 }
 
-// grant sets the plan of an account as an operator does.
+// grant sets an account's plan as an operator does.
 func (h *house) grant(email string, plan models.Plan) {
 	h.t.Helper()
 	if _, err := h.store.GrantPlan(context.Background(), email, &plan); err != nil {
@@ -88,7 +88,7 @@ func (h *house) grant(email string, plan models.Plan) {
 	}
 }
 
-// Somebody whose plan the operator has set is sold nothing, and reads why.
+// An account whose plan the operator has set cannot buy anything, and is told why.
 func TestNothingIsSoldBesideAGrant(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -108,7 +108,7 @@ func TestNothingIsSoldBesideAGrant(t *testing.T) {
 	}
 }
 
-// Somebody who has all keys that the plan allows is told to upgrade if that is possible, and not otherwise.
+// An account with as many keys as its plan allows is told to upgrade if that is possible, and only then.
 func TestUpgradeForMoreKeys(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -132,13 +132,13 @@ func TestUpgradeForMoreKeys(t *testing.T) {
 			}
 		}
 		if most > 5 {
-			s.grant(email, models.PlanFree) // now there are too many
+			s.grant(email, models.PlanFree) // now there are more than Free allows
 			p.get("/dashboard/keys").says(t, http.StatusOK, "Your plan allows 2 live keys. You have 20, and they all keep working. Revoke 19 of them to create another.")
 		}
 	}
 }
 
-// Without payments, no page leads to a checkout, and those about plans say that nothing is sold.
+// While payments are not connected, no page leads to checkout, and the pages about plans say that nothing is for sale.
 func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	t.Parallel()
 	selling, off := openShop(t).person(), open(t, nil).person()
@@ -187,7 +187,7 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 	}
 }
 
-// The requests to Stripe that one account can cause are limited: Stripe's limit is for all accounts together.
+// One account can cause only so many calls to Stripe, whose rate limit is shared by all accounts.
 func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -226,7 +226,7 @@ func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
 	p.post("/dashboard/plan/portal").says(t, http.StatusTooManyRequests, "try again in a minute")
 }
 
-// Stripe hears of a changed address; the change stands if it does not.
+// Stripe learns of a changed email address; the change stands even if it does not.
 func TestChangedAddressAtStripe(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -248,7 +248,7 @@ func TestChangedAddressAtStripe(t *testing.T) {
 	}
 }
 
-// read syncs an account with Stripe, as after a webhook. The resulting mails are not sent yet.
+// read syncs an account with Stripe, as after a webhook. The resulting mails stay in the outbox.
 func (s *shop) read(email string) {
 	s.t.Helper()
 	if _, err := s.billing.Sync(s.t.Context(), s.account(email).ID, billing.Cause{Actor: "stripe", Reason: "test"}); err != nil {
@@ -256,7 +256,7 @@ func (s *shop) read(email string) {
 	}
 }
 
-// sync is read, and then sends the mails.
+// sync does what read does, and sends the mails.
 func (s *shop) sync(email string) {
 	s.t.Helper()
 	s.read(email)
@@ -266,7 +266,7 @@ func (s *shop) sync(email string) {
 	}
 }
 
-// What mails and pages say about money is true for the plan in force, whoever set it.
+// What mails and pages say about payments is true for the plan in force, whoever set it.
 func TestWhatIsSaidBesideAGrant(t *testing.T) {
 	t.Parallel()
 	for plan, stays := range map[models.Plan]string{
@@ -311,7 +311,7 @@ func TestWhatIsSaidBesideAGrant(t *testing.T) {
 	}
 }
 
-// An account whose limit the operator has set is not promised more requests with Pro than it would get.
+// The offer of Pro to an account whose limit the operator has set does not promise requests that it would not get.
 func TestOfferBesideAnOwnLimit(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
@@ -319,7 +319,7 @@ func TestOfferBesideAnOwnLimit(t *testing.T) {
 	p := s.person()
 	p.signIn(email)
 	p.get("/dashboard/plan").says(t, http.StatusOK, "10,000 requests a day, effective immediately")
-	p.get("/dashboard").says(t, http.StatusOK, "Calls get a 429", "Upgrade to Pro and continue") // nothing counts here: nothing is left
+	p.get("/dashboard").says(t, http.StatusOK, "Calls get a 429", "Upgrade to Pro and continue") // no counter, so nothing left
 	if _, err := s.store.OverrideLimit(t.Context(), email, new(50)); err != nil {
 		t.Fatal(err)
 	}

@@ -14,11 +14,11 @@ import (
 	"lottery/web/mail"
 )
 
-// intentUpgrade means: go to checkout after signing in.
+// intentUpgrade is the intent to go to checkout after signing in.
 const intentUpgrade = "upgrade"
 
-// intent reads what somebody wants to do after signing in. It is one of our own words, never a URL, so nobody can be
-// led elsewhere.
+// intent reads what the visitor wants to do after signing in. It is one of our own words and never a URL, so this
+// cannot become an open redirect.
 func intent(r *http.Request) string {
 	if r.FormValue("next") == intentUpgrade {
 		return intentUpgrade
@@ -26,9 +26,9 @@ func intent(r *http.Request) string {
 	return ""
 }
 
-// signInForm is the page that asks for an e-mail address.
+// signInForm is the page that asks for an email address.
 type signInForm struct {
-	New    bool // for somebody without an account, as far as we know
+	New    bool // worded for somebody without an account
 	Email  string
 	Error  string
 	Intent string
@@ -65,7 +65,7 @@ func (h *Handler) showSignIn(w http.ResponseWriter, r *http.Request, f signInFor
 	h.show(w, r, v)
 }
 
-// askLink sends a sign-in link. Its response does not depend on whether the address has an account.
+// askLink mails a sign-in link. Its response does not depend on whether the address has an account.
 func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	if h.deps.Mail == nil {
 		return seeOther(w, r, "/sign-in")
@@ -92,7 +92,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		retryAfter(w, models.LinkLives)
 		return again(http.StatusTooManyRequests, "We have sent this address several links in the last hour, and one of them still works. Look for it, including in your spam folder, or try again in 15 minutes.")
 	}
-	if models.ErrorCode(err) == models.CodeUnavailable { // keeps what was typed in the form
+	if models.ErrorCode(err) == models.CodeUnavailable { // the form keeps what was typed
 		h.deps.Log.ErrorContext(r.Context(), "a sign-in link cannot be made", "error", err)
 		w.Header().Set("Retry-After", "5")
 		return again(http.StatusServiceUnavailable, "We could not create a link just now. Try again in a minute.")
@@ -109,10 +109,10 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// sentPage says where a link was sent.
+// sentPage is the data of the page that says where a link was sent.
 type sentPage struct{ Email, Again string }
 
-// askAgain returns the path of the page that asks for an address, keeping what comes after signing in.
+// askAgain returns the path of the page that asks for an email address, keeping the intent.
 func askAgain(next string) string {
 	if next == intentUpgrade {
 		return "/sign-up?next=" + intentUpgrade
@@ -120,8 +120,8 @@ func askAgain(next string) string {
 	return "/sign-in"
 }
 
-// parseEmail checks that mail can be sent to an address; sending to any other would be retried in vain. It returns the
-// address and the mailbox, which is the address as mail servers read it. It checks that one, too, because
+// parseEmail checks that mail can be sent to an address at all: to any other, every attempt would fail. It returns the
+// address and the mailbox, which is the address as mail servers read it. The mailbox is checked too, since
 // 127.0.0.xn--1- becomes 127.0.0.1 there.
 func parseEmail(s string) (email, mailbox string, err error) {
 	if email, _, err = models.ParseEmail(s); err != nil {
@@ -143,23 +143,22 @@ func signInMail(to, link string) mail.Message {
 	}
 }
 
-// link returns a URL for a mail. It begins with the configured public URL, whatever host a request names.
+// link returns a URL for a mail. It begins with the configured public URL, whatever host the request names.
 func (h *Handler) link(path, token string) string {
 	return h.deps.PublicURL + path + "?token=" + url.QueryEscape(token)
 }
 
-// send sends a mail even if the client has gone: what was begun in the database must be completed. It logs an error,
-// without the message.
+// send sends a mail, even if the client disconnects: the link for it is already stored. It logs errors, without the
+// text of the message, and returns them.
 func (h *Handler) send(ctx context.Context, m mail.Message) error {
-	err := h.deps.Mail.Send(context.WithoutCancel(ctx), m) // it has its own timeout
+	err := h.deps.Mail.Send(context.WithoutCancel(ctx), m) // Send has its own timeout
 	if err != nil {
 		h.deps.Log.ErrorContext(ctx, "a mail cannot be sent", "subject", m.Subject, "error", err)
 	}
 	return err
 }
 
-// unsent withdraws a link whose mail could not be sent, so that it does not count towards the links an address may get
-// in an hour.
+// unsent withdraws a link whose mail could not be sent, so that it does not count towards the address's limit per hour.
 func (h *Handler) unsent(ctx context.Context, link [32]byte) {
 	after, cancel := h.deps.Store.Lasting(ctx)
 	defer cancel()
@@ -168,11 +167,12 @@ func (h *Handler) unsent(ctx context.Context, link [32]byte) {
 	}
 }
 
-// linkPage shows a button. Opening a link must not change anything, since mail scanners open links, too.
+// linkPage is the page behind a mailed link. It only shows a button: opening the link must change nothing, because mail
+// scanners open links too.
 type linkPage struct {
 	Token  string
 	Email  string
-	Action string // where the button's form is posted
+	Action string // where the button posts to
 	Button string
 	Text   string
 }
@@ -192,14 +192,14 @@ func (h *Handler) openLink(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// linkGone shows that a link does not work. The page leads visitors who are signed in onwards; others can ask there for
-// a new link, which leads where this one would have.
+// linkGone says that a link no longer works. Visitors who are signed in can go on; others can request a new link with
+// the same intent.
 func (h *Handler) linkGone(w http.ResponseWriter, r *http.Request, next string) error {
 	h.show(w, r, view{Page: "link-gone", Title: "This link no longer works", Status: http.StatusGone, Private: true, Data: askAgain(next)})
 	return nil
 }
 
-// spendLink signs somebody in: it uses up the link, creates the account if there is none, and starts a new session.
+// spendLink signs the visitor in: it uses up the link, creates the account if there is none, and starts a new session.
 func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	token := r.PostFormValue("token")
 	l, err := h.deps.Store.Link(r.Context(), secret.Hash(token), models.LinkSignIn)
@@ -227,7 +227,7 @@ func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	h.setCookie(w, session, models.SessionIdle)
 	if l.Intent == intentUpgrade {
 		err := h.toCheckout(w, r, done.Account.ID)
-		if err != nil { // the link is used and they are signed in; they can try again from there
+		if err != nil { // the visitor is signed in all the same, and can try again from the plan page
 			h.deps.Log.ErrorContext(r.Context(), "no checkout can be opened", "account", done.Account.ID, "error", err)
 			err = seeOther(w, r, "/dashboard/plan?from=checkout")
 		}
@@ -242,8 +242,8 @@ func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signIn signs somebody in. A new account inherits the requests that accounts with its address, closed the same day,
-// have used that day. The counter is set before the account is created, so that nobody gains by a failure in between.
+// signIn signs in. A new account inherits the requests that accounts with the same address used before they were closed
+// today. They are carried over before the account is created, so that nobody gains from a failure in between.
 func (h *Handler) signIn(ctx context.Context, emailKey string, in store.SignIn) (store.SignedIn, error) {
 	for attempt := 1; ; attempt++ {
 		departed, err := h.deps.Store.Departures(ctx, emailKey)
@@ -260,10 +260,10 @@ func (h *Handler) signIn(ctx context.Context, emailKey string, in store.SignIn) 
 	}
 }
 
-// keysLive is longer than a closed account's keys may keep working on nodes that have not heard of it yet.
+// keysLive is longer than the keys of a closed account may still work on nodes that have not learned of it yet.
 const keysLive = time.Second
 
-// pause waits for d, or until ctx ends.
+// pause waits for d. If ctx ends first, it returns ctx's error.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -276,7 +276,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// carry makes sure that the counter of account to is at least what the departed accounts have used today.
+// carry raises today's counter of the account named to, if need be, to the sum of what the departed have used today. It
+// first waits until their keys have stopped working on all nodes.
 func (h *Handler) carry(ctx context.Context, departed []store.Departed, to string) error {
 	if len(departed) == 0 || h.deps.Ledger == nil {
 		return nil

@@ -40,7 +40,7 @@ func TestSignUp(t *testing.T) {
 		t.Error("the key is shown again")
 	}
 
-	// The second time there is no new account and no new key.
+	// Signing in a second time creates neither an account nor a key.
 	p2 := h.person()
 	p2.signIn("ada@example.com").leads(t, "/dashboard")
 	keys, err := h.store.Keys(context.Background(), stored.AccountID)
@@ -56,7 +56,7 @@ func TestLinks(t *testing.T) {
 	p.post("/sign-in", "email", "ada@example.com")
 	token := h.tokenOf("ada@example.com")
 
-	for range 3 { // a program that checks mail
+	for range 3 { // a mail scanner
 		got := h.person().get("/sign-in/link?token=" + token)
 		got.says(t, http.StatusOK, "Sign in as ada@example.com")
 		if got.header.Get("Set-Cookie") != "" {
@@ -87,7 +87,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The limit in the description for search engines is the plan's.
+// The limit in the description for search engines is that of the plan.
 func TestSignUpTellsTheLimit(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) {
@@ -99,7 +99,7 @@ func TestSignUpTellsTheLimit(t *testing.T) {
 	h.person().get("/sign-up").says(t, http.StatusOK, "2,500 requests a day, free, no card")
 }
 
-// The wish to upgrade survives a mail that did not arrive, an expired link, and an existing account.
+// The intent to upgrade survives a mail that did not arrive and a link that has expired, with or without an account.
 func TestUpgradeIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -128,7 +128,7 @@ func TestUpgradeIsNotForgotten(t *testing.T) {
 	p.get("/sign-in/link?token=lnk_x").says(t, http.StatusGone, `href="/sign-in">Request a new link`)
 }
 
-// Of many concurrent uses of a link, one succeeds.
+// Of many concurrent uses of a link, exactly one succeeds.
 func TestLinkSpentOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -160,7 +160,7 @@ func TestLinkSpentOnce(t *testing.T) {
 	})
 }
 
-// The page's text does not depend on whether an address has an account.
+// The page does not reveal whether an address has an account.
 func TestNoEnumeration(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -202,7 +202,7 @@ func TestSignInForm(t *testing.T) {
 	}
 }
 
-// A form that is too large is reported as such, signed in or not, and not as lacking a field.
+// A form that is too large is reported as such, signed in or not, and not as one with a missing field.
 func TestFormsThatAreTooLarge(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -255,7 +255,7 @@ func TestHostIsNotTrusted(t *testing.T) {
 	}
 }
 
-// Only our own words decide where signing in leads.
+// Only our own words decide what follows signing in: there is no open redirect.
 func TestNoOpenRedirect(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -278,7 +278,7 @@ func TestNoOpenRedirect(t *testing.T) {
 	}
 }
 
-// Some letters become ASCII when lower-cased. The reader of such an address's mail owns a different mailbox.
+// Some letters become ASCII letters in lower case. An address with such a letter belongs to a different mailbox.
 func TestAddressesThatLookAlike(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
@@ -294,7 +294,7 @@ func TestAddressesThatLookAlike(t *testing.T) {
 	h.person().signIn("KIM@Example.COM").leads(t, "/dashboard")
 }
 
-// A link whose mail could not be sent does not count towards an hour's links.
+// A link whose mail could not be sent does not count towards the limit per hour.
 func TestUnsentLinksDoNotCount(t *testing.T) {
 	t.Parallel()
 	box := &refusing{}
@@ -310,8 +310,7 @@ func TestUnsentLinksDoNotCount(t *testing.T) {
 	h.person().signIn("ada@example.com").says(t, http.StatusOK, "Welcome")
 }
 
-// The same holds if the client left before the mail failed: a stranger who hangs up must not keep anybody from signing
-// in.
+// Nor does one whose client disconnected before sending failed: a stranger who hangs up keeps nobody from signing in.
 func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
 	t.Parallel()
 	box := &refusing{refuse: true}
@@ -331,7 +330,7 @@ func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
 		box.sent.Wait()
 	}
 	box.refuse, box.hangUp = false, nil
-	for range 50 { // the last of them may be being taken back
+	for range 50 { // the last of them may still be being withdrawn
 		if h.person().post("/sign-in", "email", "ada@example.com").status == http.StatusOK {
 			return
 		}
@@ -344,7 +343,7 @@ func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
 type refusing struct {
 	mail.Sender
 	refuse bool
-	hangUp func() // ends the request while its mail is being sent; nil = nobody does
+	hangUp func() // if not nil, ends the request while its mail is being sent
 	sent   sync.WaitGroup
 }
 
@@ -353,7 +352,7 @@ func (r *refusing) Send(ctx context.Context, m mail.Message) error {
 		r.sent.Add(1)
 		defer r.sent.Done()
 		r.hangUp()
-		select { // the server sees that its client has gone
+		select { // wait for the server to see that its client has gone
 		case <-ctx.Done():
 		case <-time.After(300 * time.Millisecond):
 		}

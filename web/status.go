@@ -9,20 +9,20 @@ import (
 	"lottery/models"
 )
 
-// statusView is the version that runs here, and how fresh the draws are.
+// statusView is the data of the status page: what is running, and how fresh the draws are.
 type statusView struct {
 	Build   models.Build
 	Version models.DataVersion
 	Loaded  bool
 	Games   []*gameView
 	Feeds   []feedStatus
-	Known   bool // whether the feeds' imports could be read
+	Known   bool // whether Feeds could be read
 	Totals  totals
 	Now     time.Time
 	Today   models.Date
 }
 
-// feedStatus is when a feed was last imported.
+// feedStatus is the time of a feed's last import.
 type feedStatus struct {
 	Feed string
 	At   time.Time
@@ -37,7 +37,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := glance(r.Context())
 	defer cancel()
 	runs, err := h.deps.Store.NewestImports(ctx)
-	if err == nil { // while the database is away, the page shows the rest
+	if err == nil { // while the database is down, the page shows the rest
 		data.Known = true
 		for _, run := range runs {
 			data.Feeds = append(data.Feeds, feedStatus{run.Feed, run.FinishedAt})
@@ -47,7 +47,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// llms serves the docs for language models: https://llmstxt.org.
+// llms serves an overview of the docs for language models: https://llmstxt.org.
 func (h *Handler) llms(w http.ResponseWriter, r *http.Request) error {
 	var b strings.Builder
 	base := h.deps.PublicURL
@@ -59,7 +59,7 @@ func (h *Handler) llms(w http.ResponseWriter, r *http.Request) error {
 	fmt.Fprintf(&b, "- [OpenAPI 3.1](%s/openapi.yaml): the whole contract\n\n## Endpoints\n\n", base)
 	for _, e := range endpoints {
 		query := e.Query
-		if strings.HasSuffix(e.Path, "/") { // an example with a path parameter
+		if strings.HasSuffix(e.Path, "/") { // e.Query is an example of the path parameter
 			query = "{date}"
 		}
 		fmt.Fprintf(&b, "- `GET %s%s`: %s\n", e.Path, query, e.Text)
@@ -95,7 +95,7 @@ func (h *Handler) sitemap(w http.ResponseWriter, r *http.Request) error {
 	}
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
-	for _, p := range paths { // our own ids and names need no escaping
+	for _, p := range paths { // our own ids and names: nothing to escape
 		fmt.Fprintf(&b, "<url><loc>%s%s</loc></url>\n", h.deps.PublicURL, p)
 	}
 	b.WriteString("</urlset>\n")

@@ -8,12 +8,12 @@ import (
 	"lottery/models/catalog"
 )
 
-// sumCount is how often the digits added up to Sum, and how often fair digits would.
+// sumCount says how often the drawn digits add up to Sum, and how often fair digits would.
 type sumCount struct {
 	Sum      int
 	Count    int
-	Share    float64 // percent
-	Expected float64 // percent
+	Share    float64 // percent of all draws
+	Expected float64 // percent of all draws, with fair digits
 }
 
 func sumsOf(all []catalog.Ref, digits int) []sumCount {

@@ -9,11 +9,11 @@ import (
 	"lottery/models"
 )
 
-// drawing is an SVG being drawn. Its colours are classes of the style sheet, so that they follow the colour scheme.
+// drawing builds an SVG. Its colours are classes of the style sheet, so that they follow the light or dark scheme.
 type drawing struct{ b strings.Builder }
 
-// newDrawing begins an SVG with a size in its own units; it scales with the page. title and text describe it for those
-// who cannot see it; the numbers are in a table beside it.
+// newDrawing begins an SVG with a size in its own units; it scales with the page. title and text describe it to screen
+// readers; the page has the same numbers in a table.
 func newDrawing(id string, width, height int, title, text string) *drawing {
 	d := &drawing{}
 	fmt.Fprintf(&d.b, `<svg class="chart" viewBox="0 0 %d %d" width="%d" height="%d" role="img" aria-labelledby="%s-t %s-d"><title id="%s-t">%s</title><desc id="%s-d">%s</desc>`,
@@ -47,7 +47,7 @@ func (d *drawing) done() template.HTML {
 	return template.HTML(d.b.String()) //nolint:gosec // G203: texts are escaped where they are written
 }
 
-// roundUp returns the next number that looks good at the top of an axis: 1, 2 or 5 times a power of ten.
+// roundUp rounds n up to 1, 2 or 5 times a power of ten, for the top of an axis.
 func roundUp(n int64) int64 {
 	for step := int64(1); ; step *= 10 {
 		for _, f := range []int64{1, 2, 5} {
@@ -58,7 +58,8 @@ func roundUp(n int64) int64 {
 	}
 }
 
-// usageChart draws requests by day, oldest first, with the daily limit if it is near.
+// usageChart draws the requests per day, oldest first. It shows the daily limit if that is at most four times the
+// busiest day.
 func usageChart(days []dayCount, limit int64) template.HTML {
 	const width, height, left, bottom, top = 720, 228, 44, 26, 22
 	most, total := int64(1), int64(0)

@@ -14,13 +14,13 @@ import (
 	"lottery/api/middleware"
 )
 
-// throttle limits how often each K may ask for something. It counts on this node only.
+// throttle limits how often each K may do something. It counts on this node only.
 type throttle[K comparable] struct {
 	limiter *limiter.Limiter
 	seed    maphash.Seed
 }
 
-// throttleCounters bounds the memory, however many different K ask.
+// throttleCounters is the number of counters, which bounds memory. Keys are hashed to counters, so two may share one.
 const throttleCounters = 1 << 14
 
 func newThrottle[K comparable](limit int, period time.Duration) *throttle[K] {
@@ -28,22 +28,22 @@ func newThrottle[K comparable](limit int, period time.Duration) *throttle[K] {
 	return &throttle[K]{limiter.New(counts, limiter.Rate{Period: period, Limit: int64(limit)}), maphash.MakeSeed()}
 }
 
-// tooMany counts a request from who, and reports whether there were too many.
+// tooMany counts one request of who, and reports whether that is too many.
 func (t *throttle[K]) tooMany(ctx context.Context, who K) bool {
 	counter := strconv.FormatUint(maphash.Comparable(t.seed, who)%throttleCounters, 36)
 	state, err := t.limiter.Get(ctx, counter)
-	return err == nil && state.Reached // counters in memory do not fail
+	return err == nil && state.Reached // the in-memory store does not fail
 }
 
-// wider lists the IPv6 networks that are also counted, and how many times one address's limit each gets. Whoever has
-// one /64 often has thousands, and could request mails without end and fill the shared counters. A /48 belongs to a
-// site, a /32 to a provider.
+// wider lists the IPv6 prefix lengths that are counted as well, each allowed so many times the limit of one address.
+// Whoever has one /64 often has thousands, and could otherwise send mails without end and exhaust the counters shared
+// with others. A /48 belongs to a site, a /32 to a provider.
 var wider = []struct{ bits, times int }{{48, 10}, {32, 100}}
 
-// networkThrottle limits how many mails a network address, and the networks around it, may request.
+// networkThrottle limits how many mails a network address, and each IPv6 network around it, may request.
 type networkThrottle struct {
 	address *throttle[netip.Addr]
-	around  []*throttle[netip.Addr] // in the order of wider
+	around  []*throttle[netip.Addr] // one for each of wider
 }
 
 func newNetworkThrottle(limit int, period time.Duration) networkThrottle {
@@ -54,8 +54,8 @@ func newNetworkThrottle(limit int, period time.Duration) networkThrottle {
 	return t
 }
 
-// tooMany counts a request from addr. A refused request does not count for the networks around addr, so that one
-// address that keeps asking locks nobody else out.
+// tooMany counts one request from addr, and reports whether that is too many. A request refused for its address does
+// not count for the networks around it: a single address that keeps asking locks nobody else out.
 func (t networkThrottle) tooMany(ctx context.Context, addr netip.Addr) bool {
 	if t.address.tooMany(ctx, addr) {
 		return true
@@ -71,27 +71,27 @@ func (t networkThrottle) tooMany(ctx context.Context, addr netip.Addr) bool {
 	return false
 }
 
-// tooManyMails limits how many mails a network requests; mails to one mailbox are counted in the database, over all
-// nodes.
+// tooManyMails counts a mail requested from the client's network, and reports whether that is too many. The mails to
+// one mailbox are counted in the database, across all nodes.
 func (h *Handler) tooManyMails(r *http.Request) bool {
 	return h.mails.tooMany(r.Context(), middleware.ClientAddr(r, h.deps.Trusted))
 }
 
-// stripeAsks is how many pages that query Stripe an account may load in a minute: Stripe's limit is for all accounts
-// together.
+// stripeAsks limits how many pages that call Stripe one account may request in a minute: Stripe's rate limit is shared
+// by all accounts.
 const stripeAsks = 20
 
-// tooManyAsks counts a page that queries Stripe for an account, and reports whether there were too many.
+// tooManyAsks counts a page that calls Stripe on behalf of an account, and reports whether that is too many.
 func (h *Handler) tooManyAsks(r *http.Request, accountID string) bool {
 	return h.asks.tooMany(r.Context(), accountID)
 }
 
-// often responds to somebody who wants to go to Stripe too often.
+// often answers a visitor who goes to Stripe too often.
 func (h *Handler) often(w http.ResponseWriter, r *http.Request) error {
 	return h.tooOften(w, r, time.Minute)
 }
 
-// tooOften responds to somebody who has asked for too much within a minute or an hour.
+// tooOften answers 429 to a visitor who has exceeded a limit per minute or per hour.
 func (h *Handler) tooOften(w http.ResponseWriter, r *http.Request, within time.Duration) error {
 	in, again := "a minute", "a minute"
 	if within >= time.Hour {
@@ -102,7 +102,7 @@ func (h *Handler) tooOften(w http.ResponseWriter, r *http.Request, within time.D
 	return nil
 }
 
-// retryAfter tells programs, by a header, what the page tells people.
+// retryAfter sets the Retry-After header, which tells programs what the page tells people.
 func retryAfter(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(wait/time.Second)))
 }

@@ -29,7 +29,7 @@ func TestThrottle(t *testing.T) {
 	ask(p, "/sign-in", "Ada@example.com", 200, "")
 	ask(p, "/sign-in", "Ada@example.com", 429, "900").says(t, 429, "one of them still works")
 	h.clock.move(models.LinkLives)
-	p.signIn("ada@example.com").says(t, http.StatusOK, "Welcome") // nobody is kept out by a stranger who asks
+	p.signIn("ada@example.com").says(t, http.StatusOK, "Welcome") // a stranger's requests keep nobody out
 	const change = "/dashboard/account/email"
 	ask(p, change, "new@example.com", 200, "")
 	ask(p, change, "new@example.com", 200, "")
@@ -38,8 +38,7 @@ func TestThrottle(t *testing.T) {
 	ask(h.person(), "/sign-in", "b@example.com", 429, "3600").says(t, 429, "from your network", `value="b@example.com"`)
 }
 
-// However its domain is spelled, a mailbox gets only as many links as allowed: the spelling that mail servers read
-// counts.
+// The limit of links to a mailbox holds however its domain is spelled: it is counted as mail servers read it.
 func TestThrottleBySpelling(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 50} })
@@ -59,7 +58,7 @@ func TestThrottleBySpelling(t *testing.T) {
 	}
 }
 
-// Closing the account that requested links does not let its owner have more of them sent to a stranger's mailbox.
+// Closing an account that requested links does not let its owner send more of them to a stranger's mailbox.
 func TestThrottleOutlivesAccounts(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 50} })
@@ -75,8 +74,8 @@ func TestThrottleOutlivesAccounts(t *testing.T) {
 	}
 }
 
-// Somebody with thousands of IPv6 networks gets no more mails sent than a site, or a provider, may request; and one
-// address that keeps asking locks no neighbour out.
+// Whoever has thousands of IPv6 networks can request no more mails than a site or a provider may; and one address that
+// keeps asking locks out none of its neighbours.
 func TestThrottleByNetwork(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) {

@@ -9,13 +9,13 @@ import (
 	"lottery/models/secret"
 )
 
-// visitor is who is signed in.
+// visitor is the account and session of a signed-in visitor.
 type visitor struct {
 	Account models.Account
 	Session models.Session
 }
 
-// Email returns the visitor's address.
+// Email returns the visitor's email address.
 func (v *visitor) Email() string {
 	if v.Account.Email == nil {
 		return ""
@@ -27,14 +27,14 @@ type contextKey int
 
 const visitorKey contextKey = iota
 
-// visitorOf returns who is signed in, or nil.
+// visitorOf returns the signed-in visitor, or nil.
 func visitorOf(r *http.Request) *visitor {
 	v, _ := r.Context().Value(visitorKey).(*visitor)
 	return v
 }
 
-// cookieName returns the name of the session's cookie. With https, its prefix makes browsers refuse a cookie that
-// another host or an unencrypted connection has set.
+// cookieName returns the name of the session cookie. With https, the __Host- prefix makes browsers reject a cookie that
+// another host or a plain connection has set.
 func (h *Handler) cookieName() string {
 	if h.secure {
 		return "__Host-session"
@@ -58,8 +58,8 @@ func (h *Handler) token(r *http.Request) string {
 	return c.Value
 }
 
-// recognised finds out who is signed in, for all pages in next. While the database is away, nobody counts as signed in;
-// pages that need to know say so (required).
+// recognised looks up the signed-in visitor for all pages of next. While the database is down, it treats everybody as
+// signed out but keeps the error, which pages that need a visitor return (unknown).
 func (h *Handler) recognised(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if token := h.token(r); token != "" {
@@ -69,7 +69,7 @@ func (h *Handler) recognised(next http.Handler) http.Handler {
 			switch {
 			case err == nil:
 				r = r.WithContext(context.WithValue(r.Context(), visitorKey, &visitor{found.Account, found.Session}))
-				h.setCookie(w, token, models.SessionIdle) // extend it while it is used
+				h.setCookie(w, token, models.SessionIdle) // every use extends it
 			case models.ErrorCode(err) == models.CodeNotFound:
 				h.setCookie(w, "", -time.Second)
 			default:
@@ -80,17 +80,17 @@ func (h *Handler) recognised(next http.Handler) http.Handler {
 	})
 }
 
-// glance bounds the wait for something that a page can do without.
+// glance bounds the wait for data that a page can do without.
 func glance(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 3*time.Second)
 }
 
 const unknownKey contextKey = visitorKey + 1
 
-// signedIn is a page for visitors who are signed in.
+// signedIn is a page that needs a signed-in visitor.
 type signedIn func(w http.ResponseWriter, r *http.Request, v *visitor) error
 
-// required redirects visitors who are not signed in to the sign-in page.
+// required redirects to the sign-in page if nobody is signed in.
 func (h *Handler) required(f signedIn) http.HandlerFunc {
 	return h.do(func(w http.ResponseWriter, r *http.Request) error {
 		if v := visitorOf(r); v != nil {
@@ -103,19 +103,19 @@ func (h *Handler) required(f signedIn) http.HandlerFunc {
 	})
 }
 
-// unknown returns why it is not known who is signed in; nil = it is known.
+// unknown returns the error that kept recognised from finding out who is signed in, or nil.
 func unknown(r *http.Request) error {
 	err, _ := r.Context().Value(unknownKey).(error)
 	return err
 }
 
-// newToken returns a random token with the prefix, and its hash; only the hash is stored.
+// newToken returns a random token that begins with prefix, and its hash. Only the hash is stored.
 func newToken(prefix string) (token string, hash [32]byte) {
 	token = secret.NewID(prefix) + secret.NewID("")
 	return token, secret.Hash(token)
 }
 
-// withoutVisitor returns r for somebody who has just signed out.
+// withoutVisitor returns r as that of a signed-out visitor.
 func withoutVisitor(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), visitorKey, (*visitor)(nil)))
 }

@@ -18,7 +18,7 @@ import (
 	"lottery/web"
 )
 
-// A page waits for a database that does not respond, but not for ever: here another session locks what the page shows.
+// A page waits for a database that hangs, but not forever. Here somebody holds a lock on the table that it shows.
 func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -35,7 +35,7 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	p.get("/dashboard").says(t, http.StatusOK)
 }
 
-// The sign-in form keeps what was typed while the database does not respond.
+// The sign-in form keeps what was typed when the database hangs.
 func TestSignInWhileTheDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -60,7 +60,7 @@ func (l lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A client that leaves before a page is ready is no failure: the log must not blame Stripe.
+// A client that leaves before a page is ready is not a failure: the log must not blame Stripe for it.
 func TestPageThatIsNotWaitedForIsNoFailure(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 100)
@@ -93,7 +93,7 @@ func TestPageThatIsNotWaitedForIsNoFailure(t *testing.T) {
 	}
 }
 
-// A key in a page's URL is not logged.
+// A key in the path of a page is not logged.
 func TestKeyInAPathIsNotLogged(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -114,7 +114,7 @@ func TestKeyInAPathIsNotLogged(t *testing.T) {
 	}
 }
 
-// The pages release a replaced catalog, even if nobody opens one afterwards.
+// The pages release a catalog that was replaced, even if no page is requested afterwards.
 func TestReplacedCatalogsGo(t *testing.T) {
 	t.Parallel()
 	live := &catalog.Live{}
@@ -130,13 +130,13 @@ func TestReplacedCatalogsGo(t *testing.T) {
 		if old.Value() == nil {
 			return
 		}
-		time.Sleep(20 * time.Millisecond) // who is told of what is gone is told later
+		time.Sleep(20 * time.Millisecond) // cleanups run some time after a collection
 	}
 	t.Error("it is still in memory")
 }
 
-// While a process works on an account and Stripe does not answer it, the owner's pages wait, and then show what they
-// know. Somebody who has just paid is not told that something went wrong.
+// While another process holds the account's lock, because Stripe does not answer it, the owner's pages wait and then
+// show what is known. A customer who has just paid is not told that something went wrong.
 func TestPagesOfAnAccountThatIsWorkedOn(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, func(d *web.Deps) { d.Patience = 2 * time.Second })

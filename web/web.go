@@ -1,5 +1,5 @@
-// Package web serves the pages for people: what the service is, sign-up, the dashboard, the docs. Pages are rendered on
-// the server (html/template), work without JavaScript, and load nothing from elsewhere.
+// Package web serves the pages that people see: what the service is, sign-up, the dashboard, the docs. They are
+// rendered on the server (html/template), work without JavaScript, and load nothing from other sites.
 package web
 
 import (
@@ -23,53 +23,53 @@ import (
 	"lottery/web/mail"
 )
 
-// Deps is what the pages need.
+// Deps is what the pages depend on.
 type Deps struct {
 	Catalog   *catalog.Live
 	Store     *store.Store
 	Plans     models.Plans
-	Quota     *quota.Store     // what an account has used today; nil = not counted
-	Ledger    quota.Ledger     // carries the day's count over to an account opened again; nil = not counted
-	Usage     *quota.Usage     // what is counted but not stored yet; nil = not counted
+	Quota     *quota.Store     // what an account has used today; nil = requests are not counted
+	Ledger    quota.Ledger     // carries the day's count over to a reopened account; nil = requests are not counted
+	Usage     *quota.Usage     // what is counted but not written yet; nil = requests are not counted
 	Billing   *billing.Service // nil = nothing is sold
-	PayPages  []string         // origins of payment pages that forms may be redirected to, beside Stripe's
+	PayPages  []string         // origins of payment pages that forms may redirect to, besides Stripe's
 	Mail      mail.Sender      // nil = no mail is sent: sign-up is off
 	Mailbox   *mail.Mailbox    // shown at /dev/mail; nil = none
-	Support   string           // e-mail address for questions; "" = none
+	Support   string           // email address for questions; "" = none
 	Terms     string           // the operator's terms, Markdown; "" = a plain default
 	Privacy   string           // the operator's privacy notice, Markdown; "" = a plain default
 	PublicURL string           // scheme and host, without a trailing slash: every absolute link begins with it
-	Demo      *Demo            // nil = not the demo
-	Trusted   []netip.Prefix   // proxies whose X-Forwarded-For is believed
+	Demo      *Demo            // nil = not a demo
+	Trusted   []netip.Prefix   // proxies whose X-Forwarded-For is trusted
 	Limits    Limits
 	Build     models.Build
 	Now       func() time.Time // nil = time.Now
 	Log       *slog.Logger
-	// Patience is how long a page may take, most of it waiting for the database or for Stripe; 0 = 20 s.
+	// Patience bounds the time that a page may take, most of it waiting for the database or Stripe; 0 = 20 s.
 	Patience time.Duration
 }
 
-// Demo is what the demo's pages say about their stand-ins.
+// Demo is what the demo's pages say about its stand-ins.
 type Demo struct {
 	StripeURL string // the stand-in for Stripe, with its time machine; "" = none
 }
 
-// Limits is how many sign-in mails are sent.
+// Limits bounds how many mails with links are sent within an hour.
 type Limits struct {
-	PerAddress int // to one e-mail address per hour; beyond that, one if no earlier link works any more
-	PerClient  int // requested by one network address per hour
+	PerAddress int // to one email address; after that, one more whenever none of those sent still works
+	PerClient  int // requested from one network address
 }
 
 // defaultLimits keeps a stranger from filling a mailbox.
 func defaultLimits() Limits { return Limits{PerAddress: 5, PerClient: 30} }
 
-// Handler serves every page.
+// Handler serves all pages.
 type Handler struct {
 	deps       Deps
 	pages      *pages
 	assets     *assets
-	mails      networkThrottle   // requested by one network
-	asks       *throttle[string] // queries to Stripe, by account
+	mails      networkThrottle   // mails with links, by client address
+	asks       *throttle[string] // pages that call Stripe, by account
 	keyChanges *throttle[string] // by account
 	docs       *docs
 	memory     atomic.Pointer[memory]
@@ -78,8 +78,8 @@ type Handler struct {
 	payPages   []string
 }
 
-// New returns all pages as one http.Handler. An error means a mistake in an embedded file, or in the operator's
-// Markdown.
+// New returns an http.Handler for all pages. An error means a mistake in an embedded file, in the operator's Markdown
+// or in PublicURL.
 func New(deps Deps) (http.Handler, error) {
 	if deps.Now == nil {
 		deps.Now = time.Now
@@ -108,10 +108,10 @@ func New(deps Deps) (http.Handler, error) {
 	return h.routes()
 }
 
-// handler is a page: it writes its response, or returns what went wrong, which one place writes (fail).
+// handler is a page. It writes the response, or returns an error for fail to write.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-// do adapts a handler to net/http.
+// do adapts f to net/http: it reads the form first, and passes errors to fail.
 func (h *Handler) do(f handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		err := readForm(r)
@@ -124,7 +124,8 @@ func (h *Handler) do(f handler) http.HandlerFunc {
 	}
 }
 
-// readForm parses a page's form. The only error is a form that is too large, of which no field would be left.
+// readForm parses the form of a POST. The only error it returns is that the form is too large: otherwise the page would
+// see a form without fields.
 func readForm(r *http.Request) error {
 	if !strings.HasPrefix(r.Pattern, http.MethodPost) {
 		return nil
@@ -133,7 +134,7 @@ func readForm(r *http.Request) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err
 	}
-	return nil // the page itself reports anything else
+	return nil // the page itself reports any other mistake in the form
 }
 
 // failure is a page that says what went wrong.
@@ -143,7 +144,8 @@ type failure struct {
 	Text   string
 }
 
-// fail writes an error: people read what to do, the log gets the cause. Nothing else writes errors.
+// fail writes the page for an error: it tells the visitor what to do, and logs the cause of a 5xx. All handlers' errors
+// end up here.
 func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := failure{http.StatusInternalServerError, "Something went wrong here", "The error was logged. Try again in a moment; if it keeps happening, contact support."}
 	if e, ok := errors.AsType[*models.Error](err); ok {

@@ -11,7 +11,7 @@ import (
 	"lottery/models"
 )
 
-// thousands writes a number as people read it: 12,345.
+// thousands formats a number with separators: 12,345.
 func thousands(v any) string {
 	var text string
 	switch n := v.(type) {
@@ -32,10 +32,10 @@ func thousands(v any) string {
 	return sign + text
 }
 
-// counted returns a number with its noun: 1 request, 12,345 requests.
+// counted formats a number of things: 1 request, 12,345 requests.
 func counted(n any, one string) string { return thousands(n) + " " + noun(n, one) }
 
-// noun returns the singular or plural for n.
+// noun returns one, or its plural unless n is 1.
 func noun(n any, one string) string {
 	if fmt.Sprint(n) == "1" {
 		return one
@@ -43,13 +43,13 @@ func noun(n any, one string) string {
 	return one + "s"
 }
 
-// humanDay writes a date as people read it: 29 September 2025.
+// humanDay formats a date for people: 29 September 2025.
 func humanDay(d models.Date) string { return d.Time().Format("2 January 2006") }
 
-// moment writes a time as people read it, in UTC.
+// moment formats a time for people, in UTC: 29 September 2025, 14:30 UTC.
 func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
 
-// ago says how long before now t was, roughly.
+// ago says roughly how long before now t was.
 func ago(now, t time.Time) string {
 	switch d := now.Sub(t); {
 	case d < 2*time.Minute:
@@ -65,7 +65,7 @@ func ago(now, t time.Time) string {
 
 func planName(p models.Plan) string { return titled(string(p)) }
 
-// titled returns s with its first letter capitalised.
+// titled returns s with its first letter in upper case.
 func titled(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {
@@ -74,7 +74,7 @@ func titled(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// sentence turns a message of the store into a sentence of its own.
+// sentence turns an error message into a sentence, with a capital letter and a full stop.
 func sentence(s string) string {
 	s = titled(s)
 	if s != "" && !strings.HasSuffix(s, ".") {

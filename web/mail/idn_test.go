@@ -8,8 +8,8 @@ import (
 	"lottery/web/mail"
 )
 
-// The domains of the sender and of Reply-To are written as in DNS if they have letters outside ASCII, as recipients'
-// are: mail servers need not know other letters.
+// The domains of the sender and of the Reply-To address are written in ASCII as in the DNS, as those of recipients are:
+// mail servers need not support other letters.
 func TestSMTPSenderInASCII(t *testing.T) {
 	t.Parallel()
 	address, got := server(t)

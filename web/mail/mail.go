@@ -1,4 +1,4 @@
-// Package mail sends the service's few e-mails: by SMTP, or into a mailbox that the demo shows.
+// Package mail sends the service's few emails: by SMTP, or to a mailbox that the demo shows.
 package mail
 
 import (
@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Message is one e-mail to one person: paragraphs, and at most one link.
+// Message is one email to one person: paragraphs, and at most one link.
 type Message struct {
 	To       string
 	Subject  string
@@ -15,11 +15,11 @@ type Message struct {
 	Action   string   // what the link does: "Sign in"
 	Link     string   // "" = none
 	After    []string // paragraphs after the link
-	ReplyTo  string   // "" = none
-	Priority bool     // marks the mail as urgent
+	ReplyTo  string   // "" = no Reply-To header
+	Priority bool     // marked as urgent
 }
 
-// Sender sends messages. An error means that the message was not sent.
+// Sender sends messages. If Send returns an error, the message was not sent.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }
@@ -33,7 +33,7 @@ func (m *Message) Text() string {
 	return strings.Join(append(parts, m.After...), "\n\n") + "\n"
 }
 
-// letter is deliberately plain: no images, nothing to load, and the URL readable below the button.
+// letter is plain on purpose: no images, nothing to load, and the link's URL readable below the button.
 var letter = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Subject}}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.6 -apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;color:#1c1a17;background:#fff">

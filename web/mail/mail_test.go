@@ -14,7 +14,7 @@ import (
 	"lottery/web/mail"
 )
 
-// server returns a mail server that accepts one message and sends it to got.
+// server starts a mail server that accepts one message and sends it to got.
 func server(t *testing.T) (address string, got chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -83,8 +83,7 @@ func TestSMTP(t *testing.T) {
 	}
 }
 
-// A mail reveals neither the name of the machine that sends it nor the program: the sender's domain is the name in the
-// greeting and in the message id.
+// A mail reveals neither the name of the sending machine nor the program: HELO and Message-ID use the sender's domain.
 func TestSMTPNamesTheSendersDomain(t *testing.T) {
 	t.Parallel()
 	for from, domain := range map[string]string{
@@ -113,7 +112,7 @@ func TestSMTPNamesTheSendersDomain(t *testing.T) {
 	}
 }
 
-// Servers need not know letters outside ASCII in a mailbox's domain.
+// The domain of a recipient is sent in ASCII: servers need not support other letters.
 func TestSMTPDomainOfTheMailbox(t *testing.T) {
 	t.Parallel()
 	for to, recipient := range map[string]string{"ada@bücher.example": "ada@xn--bcher-kva.example", "Ada@Example.com": "Ada@Example.com"} {
@@ -131,11 +130,11 @@ func TestSMTPDomainOfTheMailbox(t *testing.T) {
 	}
 }
 
-// more means no reply: the server waits for the next line.
+// more stands for no response: the server waits for the next line.
 const more = "…"
 
-// conversing returns a mail server that replies to each line with answer, and hangs up if that returns "". heard
-// receives what the client said, once it has gone.
+// conversing starts a mail server that replies to each line with what answer returns, and hangs up on "". heard gets
+// what the client sent, once it has disconnected.
 func conversing(t *testing.T, answer func(line string) string) (address string, heard chan string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -167,7 +166,7 @@ func conversing(t *testing.T, answer func(line string) string) (address string, 
 	return listener.Addr().String(), heard
 }
 
-// Whatever a server does after accepting a message is not a failure: treating it as one would send the mail again.
+// Whatever a server does once it has accepted a message is not a failure: otherwise the mail would be sent again.
 func TestSMTPTakenIsSent(t *testing.T) {
 	t.Parallel()
 	for name, afterwards := range map[string]string{"hangs up": "", "has no time": "421 4.3.2 closing down", "knows no RSET": "502 5.5.1 what?"} {
@@ -199,7 +198,7 @@ func TestSMTPTakenIsSent(t *testing.T) {
 	}
 }
 
-// refusing returns a mail server that knows no recipient, and says so in the words that says makes of the address.
+// refusing starts a mail server that refuses every recipient with the text that says returns for the address.
 func refusing(t *testing.T, says func(recipient string) string) (address string) {
 	t.Helper()
 	address, _ = conversing(t, func(line string) string {
@@ -215,7 +214,7 @@ func refusing(t *testing.T, says func(recipient string) string) (address string)
 	return address
 }
 
-// A password is not sent to a server without TLS, and the connection is closed.
+// The password is not sent to a server that offers no TLS, and the connection is closed.
 func TestSMTPPasswordNeedsTLS(t *testing.T) {
 	t.Parallel()
 	address, heard := conversing(t, func(line string) string {
@@ -242,7 +241,7 @@ func TestSMTPPasswordNeedsTLS(t *testing.T) {
 	}
 }
 
-// A message without a link has none in either form.
+// A message without a link has none in its text or its HTML.
 func TestMessageWithoutALink(t *testing.T) {
 	t.Parallel()
 	m := mail.Message{Subject: "Your account is closed", Lines: []string{"Hello,"}, After: []string{"Bye."}}
@@ -255,7 +254,7 @@ func TestMessageWithoutALink(t *testing.T) {
 	}
 }
 
-// The error quotes a server's refusal, but does not name the recipient, since errors go to logs.
+// The error for a refused mail quotes the server, but does not name the recipient, because it ends up in logs.
 func TestSMTPErrorsDoNotNameTheRecipient(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -310,12 +309,12 @@ func TestRecipient(t *testing.T) {
 	for address, want := range map[string]string{
 		"ada@example.com": "ada@example.com", "Ada@Example.COM": "Ada@Example.COM", "ada@bücher.example": "ada@xn--bcher-kva.example",
 		"ada@xn--bcher-kva.example": "ada@xn--bcher-kva.example", "Ada@BÜCHER.example": "Ada@xn--bcher-kva.example",
-		"ada@bu\u0308cher.example": "ada@xn--bcher-kva.example", // u and its dots are two characters
+		"ada@bu\u0308cher.example": "ada@xn--bcher-kva.example", // u and a combining diaeresis
 		"ada@xn--.com":             "", "ada@example.xn--": "", "ada@xn--99999999.com": "", "ada@xn--bücher.example": "",
 		"ada@": "", "ada@example..com": "",
 		"ada@" + strings.Repeat("a", 63) + ".example": "ada@" + strings.Repeat("a", 63) + ".example",
 		"ada@" + strings.Repeat("a", 64) + ".example": "",
-		"ada@" + strings.Repeat("ü", 63) + ".example": "", // shorter than a label, until it is written in ASCII
+		"ada@" + strings.Repeat("ü", 63) + ".example": "", // short enough for a label, until it is written in ASCII
 	} {
 		got, err := mail.Recipient(address)
 		if got != want || (err == nil) != (want != "") || (err != nil && !errors.Is(err, mail.ErrAddress)) {

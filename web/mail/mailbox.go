@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// mailboxKeeps is how many messages a mailbox keeps; older ones are dropped.
+// mailboxKeeps is how many messages a mailbox holds; the oldest are dropped.
 const mailboxKeeps = 100
 
-// Mailbox keeps messages in memory instead of sending them: the demo shows it, tests read it.
+// Mailbox keeps messages in memory instead of sending them. The demo shows them, tests read them. It is safe for
+// concurrent use.
 type Mailbox struct {
 	Now func() time.Time // nil = time.Now
 
@@ -27,7 +28,7 @@ type Received struct {
 	At time.Time
 }
 
-// Send stores a message.
+// Send stores a message. It never fails.
 func (b *Mailbox) Send(_ context.Context, m Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +53,7 @@ func (b *Mailbox) All() []Received {
 	return list
 }
 
-// Get returns a message by its number.
+// Get returns the message with the given ID.
 func (b *Mailbox) Get(id int) (Received, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

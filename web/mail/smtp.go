@@ -18,18 +18,19 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// smtpTimeout bounds sending one message: somebody is waiting for the page that confirms it.
+// smtpTimeout bounds the sending of one message: a visitor is waiting for the page that says it was sent.
 const smtpTimeout = 15 * time.Second
 
 // SMTP sends through a mail server.
 type SMTP struct {
 	client *gomail.Client
 	from   string
-	domain string // the sender's domain: our name in HELO, instead of this machine's own
+	domain string // of the sender; used in HELO and Message-ID instead of this machine's name
 }
 
-// NewSMTP returns a sender; it does not connect yet. address is smtp://USER:PASSWORD@HOST:PORT (STARTTLS if offered,
-// and required with a password) or smtps:// (TLS from the start); from is the sender, "Name <name@example.com>".
+// NewSMTP returns an SMTP sender; it does not connect yet. address is smtp://USER:PASSWORD@HOST:PORT (STARTTLS if
+// offered, and required with a password) or smtps:// (TLS from the start); from is the sender,
+// "Name <name@example.com>".
 func NewSMTP(address, from string) (*SMTP, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
@@ -66,7 +67,7 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	return &SMTP{client, sender, domain}, nil
 }
 
-// senderOf returns a sender and its domain as they go over the wire.
+// senderOf parses a sender, and returns it and its domain as they go over the wire.
 func senderOf(from string) (sender, domain string, err error) {
 	a, err := netmail.ParseAddress(from)
 	if err != nil {
@@ -76,8 +77,9 @@ func senderOf(from string) (sender, domain string, err error) {
 	return a.String(), domain, err
 }
 
-// inASCII returns an address and its domain as in DNS (RFC 5891), since mail servers need not know other letters. The
-// letters are first normalised as for a lookup; otherwise Ö would be a different domain than ö.
+// inASCII returns an address and its domain, with the domain in ASCII as in the DNS (RFC 5891), because mail servers
+// need not support other letters. Domains with such letters are normalized for lookup first; otherwise Ö and ö would be
+// different domains.
 func inASCII(address string) (mailbox, domain string, err error) {
 	at := strings.LastIndexByte(address, '@') + 1
 	domain, err = idna.ToASCII(address[at:])
@@ -87,7 +89,7 @@ func inASCII(address string) (mailbox, domain string, err error) {
 	return address[:at] + domain, domain, err
 }
 
-// opened is the context key under which dial stores the connection.
+// opened is the context key of the *net.Conn in which dial stores the connection.
 type opened struct{}
 
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -98,8 +100,8 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// connected calls do, which connects, with a timeout, and closes the connection afterwards: go-mail leaves a connection
-// open if it offers no TLS or no way to sign in.
+// connected calls do, which may connect, with a timeout, and closes its connection. go-mail leaves a connection open if
+// it finds no TLS, or no way to authenticate, on it.
 func connected(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
 	defer cancel()
@@ -111,7 +113,7 @@ func connected(ctx context.Context, do func(ctx context.Context) error) error {
 	return err
 }
 
-// Check connects like Send, with TLS and the password if there is one, but sends nothing.
+// Check connects as Send does, including TLS and authentication if configured, but sends nothing.
 func (s *SMTP) Check(ctx context.Context) error {
 	return connected(ctx, func(ctx context.Context) error {
 		if err := s.client.DialWithContext(ctx); err != nil {
@@ -121,11 +123,11 @@ func (s *SMTP) Check(ctx context.Context) error {
 	})
 }
 
-// ErrAddress means that mail can never be sent to an address. It does not wrap the parser's error, which repeats the
-// address.
+// ErrAddress means that no mail can ever be sent to an address. It does not wrap the parser's error, which would repeat
+// the address.
 var ErrAddress = errors.New("address a mail: the recipient's address cannot be written as mail servers read it")
 
-// longestLabel is the most bytes between two dots of a name (RFC 1035, section 2.3.4).
+// longestLabel is the maximum number of bytes between two dots of a domain name (RFC 1035, section 2.3.4).
 const longestLabel = 63
 
 // Recipient returns an address as mail servers read it, or ErrAddress.
@@ -137,7 +139,7 @@ func Recipient(address string) (string, error) {
 	return recipient, nil
 }
 
-// Send sends one message, as text and as HTML. Its errors do not say who the mail was for: they end up in logs and in
+// Send sends one message, as text and HTML. Its errors do not name the recipient, because they end up in logs and in
 // the outbox.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
@@ -155,7 +157,7 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if m.ReplyTo != "" {
 		reply, _, err := inASCII(m.ReplyTo)
 		if err != nil {
-			reply = m.ReplyTo // no reason not to send the mail
+			reply = m.ReplyTo // not worth failing the mail
 		}
 		if err := msg.ReplyTo(reply); err != nil {
 			return err
@@ -169,24 +171,25 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 		return err
 	}
 	msg.Subject(m.Subject)
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: no holiday notices back
+	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: asks for no automatic replies
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text())
 	msg.AddAlternativeString(gomail.TypeTextHTML, html)
 	err = connected(ctx, func(ctx context.Context) error { return s.client.DialAndSendWithContext(ctx, msg) })
-	if err != nil && !msg.IsDelivered() { // if delivered, the server only hung up, or disliked how we left
-		return errors.New("send a mail: " + nameless(err.Error(), to)) // without %w: the cause names the recipient
+	if err != nil && !msg.IsDelivered() { // once delivered, a failure to say goodbye does not matter
+		return errors.New("send a mail: " + nameless(err.Error(), to)) // no %w: the cause names the recipient
 	}
 	return nil
 }
 
-// nameless removes a recipient from text. go-mail adds the address to a server's refusal, and servers repeat it
-// themselves: in another case, with the domain in readable letters, escaped in a link, or only the part before the @.
-// Rather one word too many is removed than one too few.
+// nameless returns text with the recipient replaced. go-mail adds the address to a server's refusal, and servers repeat
+// it themselves: in another case, with the domain in Unicode, escaped in a URL, or only the part before the @. It
+// replaces a word too many rather than one too few.
 func nameless(text, recipient string) string {
 	at := strings.LastIndexByte(recipient, '@')
 	user, domain := recipient[:at], recipient[at+1:]
 	readable, _ := idna.ToUnicode(domain)
-	const end = `\b` // ASCII's: if user begins or ends with another character, it may be inside a word
+	// \b knows ASCII only: where user begins or ends with another character, it is matched even inside a word.
+	const end = `\b`
 	before, after := "", ""
 	if regexp.MustCompile(`^\w`).MatchString(user) {
 		before = end
@@ -197,7 +200,7 @@ func nameless(text, recipient string) string {
 	return regexp.MustCompile(`(?i)`+before+written(user)+`(?:(?:@|%40)`+written(domain, readable)+`|`+after+`)`).ReplaceAllString(text, "the recipient")
 }
 
-// written returns a pattern that matches the words, as they are and as escaped in a link's query.
+// written returns a pattern that matches any of the words, literally or escaped as in a URL's query.
 func written(words ...string) string {
 	var forms []string
 	for _, w := range words {
