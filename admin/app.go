@@ -210,7 +210,7 @@ func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc
 	}
 }
 
-// stored is configured with an open database whose schema is up to date.
+// stored is like configured, with an open database whose schema is up to date.
 func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
 	return t.configured(opened(run))
 }

@@ -18,7 +18,7 @@ func testApp() *cli.App {
 	return newTool(context.Background(), Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}).app()
 }
 
-// carriedOut is every command that can be carried out, with its path.
+// carriedOut returns the path of every command that can be executed.
 func carriedOut(app *cli.App) [][]*cli.Command {
 	var list [][]*cli.Command
 	for _, noun := range app.Commands {
@@ -32,7 +32,7 @@ func carriedOut(app *cli.App) [][]*cli.Command {
 	return list
 }
 
-// The scanner knows before the command is known whether a flag takes a value: so all commands must agree.
+// The scanner must know whether a flag takes a value before it knows the command, so all commands must agree on that.
 func TestFlagsMeanTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	app := testApp()
@@ -74,7 +74,7 @@ func TestEveryCommandIsExplained(t *testing.T) {
 	}
 }
 
-// said is a command line's meaning, and one of the many ways to write it.
+// said is the meaning of a command line, and one of the many ways to write it.
 type said struct {
 	path           []*cli.Command
 	globals, flags map[string]string
@@ -82,14 +82,14 @@ type said struct {
 	written        []string
 }
 
-// drawLine makes a command line up: a command, flags in any place and form, arguments with odd looks.
+// drawLine generates a command line: a command, flags anywhere and in any form, and odd-looking arguments.
 func drawLine(t *rapid.T, app *cli.App) said {
 	paths := carriedOut(app)
 	s := said{path: paths[rapid.IntRange(0, len(paths)-1).Draw(t, "command")], globals: map[string]string{}, flags: map[string]string{}, args: []string{}}
 	cmd := s.path[len(s.path)-1]
 	known := &scanner{kinds: flagsOf(app)}
 
-	var groups [][]string // each flag as it is written, a word or two
+	var groups [][]string // each flag as written: one or two words
 	write := func(f cli.Flag, into map[string]string) {
 		name := rapid.SampledFrom(f.Names()).Draw(t, "alias")
 		typed := "--" + name
@@ -155,7 +155,7 @@ func namesOf(path []*cli.Command) string {
 	return l.name()
 }
 
-// However a command line is written, it means the same; and urfave/cli gets to see exactly that.
+// However a command line is written, its meaning is the same, and urfave/cli receives exactly that.
 func TestFlagsMayStandAnywhere(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -197,7 +197,7 @@ func TestFlagsMayStandAnywhere(t *testing.T) {
 	})
 }
 
-// Nothing that can be typed makes parse panic, and what it refuses is a usage mistake.
+// No input makes parse panic, and its errors are usage errors.
 func TestParseAnything(t *testing.T) {
 	t.Parallel()
 	app := testApp()
@@ -224,7 +224,7 @@ func TestParseMistakes(t *testing.T) {
 		{"accounts show a", ""},
 		{"accounts show -5", ""},
 		{"accounts show -", ""},
-		{"accounts list -search x", ""}, // one hyphen, as Go's own tools allow
+		{"accounts list -search x", ""}, // one hyphen, which Go's own tools allow too
 		{"accounts list --search=", ""},
 		{"draws export --game=", "--game is empty"},
 		{"accounts list --config=", "--config is empty"},

@@ -16,7 +16,7 @@ import (
 	"lottery/billing/sandbox/sandboxtest"
 )
 
-// till is an operator's desk where Pro is sold. No webhook comes: what is known is what commands read.
+// till is an operator's desk where Pro is sold. There are no webhooks: we know of Stripe only what commands read.
 type till struct {
 	*desk
 
@@ -41,7 +41,7 @@ func newTill(t *testing.T) *till {
 	return s
 }
 
-// account makes an account and gives its id.
+// account creates an account and returns its id.
 func (s *till) account(email string) string {
 	s.t.Helper()
 	return s.object("accounts", "create", "--email", email)["id"].(string)
@@ -52,7 +52,7 @@ func (s *till) checkout(account string) (session string) {
 	return s.object("billing", "checkout", account)["session_id"].(string)
 }
 
-// pay tells whether the session could be paid.
+// pay pays a checkout session, and reports whether that was possible.
 func (s *till) pay(session string) bool {
 	s.t.Helper()
 	_, paid, err := s.stand.Pay(session, sandbox.CardOK)
@@ -73,7 +73,7 @@ func (s *till) wantFlags(account string, want ...string) {
 	}
 }
 
-// What is flagged of a closed account is seen and cleared like any other's, by the account's id.
+// The flags of a closed account are shown and cleared like those of any other, by the account's id.
 func TestFlagsOfAClosedAccount(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -118,10 +118,10 @@ func TestFlagsOfAClosedAccount(t *testing.T) {
 	if found := s.list("accounts", "list", "--flagged"); len(found) != 0 {
 		t.Errorf("cleared, and still listed: %v", found)
 	}
-	s.run(4, "billing", "status", "ada@example.com") // its address is forgotten
+	s.run(4, "billing", "status", "ada@example.com") // its address is deleted
 	s.run(4, "billing", "checkout", ada)
 	s.run(4, "accounts", "set-limit", ada, "7")
-	s.run(0, "accounts", "show", ada) // what is kept of it
+	s.run(0, "accounts", "show", ada) // what remains of the account
 }
 
 // ask calls Stripe as its dashboard does.
@@ -133,7 +133,7 @@ func (s *till) ask(path string, form url.Values) (made struct{ ID string }) {
 	return made
 }
 
-// A customer that only Stripe knows, as after a restore, pays no more either when the account is deleted.
+// Deleting an account also cancels the subscription of a customer that only Stripe knows, as after a restore.
 func TestDeleteAnAccountThatStripeKnows(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -149,7 +149,7 @@ func TestDeleteAnAccountThatStripeKnows(t *testing.T) {
 	}
 }
 
-// Without a key only those accounts stay of which something is left to end at Stripe.
+// Without a Stripe key, accounts can be deleted unless they have something left to end at Stripe.
 func TestDeleteWithoutAKey(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -166,7 +166,7 @@ func TestDeleteWithoutAKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.run(0, "billing", "sync", ids["ended"])
-	s.now = s.now.Add(48 * time.Hour) // the checkouts that were paid cannot be paid any more
+	s.now = s.now.Add(48 * time.Hour) // the checkouts that were paid have expired
 	s.stand.Advance(48 * time.Hour)
 	s.checkout(ids["checkout"])
 	s.stripe = ""
@@ -178,7 +178,7 @@ func TestDeleteWithoutAKey(t *testing.T) {
 	}
 }
 
-// What was open to be paid is closed when there is nothing to gain by paying any more.
+// An open checkout is closed once paying would no longer gain the account anything.
 func TestOpenCheckoutIsClosed(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string][]string{
@@ -209,7 +209,7 @@ func TestOpenCheckoutIsClosed(t *testing.T) {
 	}
 }
 
-// A checkout that was paid is not said to be open, and does not keep an account whose subscription has ended.
+// A paid checkout is not reported as open, and does not prevent deleting an account whose subscription has ended.
 func TestPaidCheckoutIsNotOpen(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -231,7 +231,7 @@ func TestPaidCheckoutIsNotOpen(t *testing.T) {
 	off.run(0, "accounts", "delete", ada, "--yes")
 }
 
-// What was cancelled before deleting failed is told.
+// If deleting fails, the command reports what it has already canceled.
 func TestDeletingFailsAfterCancelling(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/v1/customers/*": "what it paid for is canceled", "/v1/subscriptions": "it is not certain"} {
@@ -249,8 +249,8 @@ func TestDeletingFailsAfterCancelling(t *testing.T) {
 	}
 }
 
-// Deleting cannot call back what a bank decides on: it says so, and what comes after all is flagged; so is what was paid
-// before anybody here had heard of it.
+// Deleting cannot stop a payment that a bank is deciding on: the command says so, and a payment that arrives later is
+// flagged. So is one that was made before we learned of it.
 func TestDeletedWhileABankDecides(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -283,7 +283,7 @@ func TestDeletedWhileABankDecides(t *testing.T) {
 	}
 }
 
-// A grant leaves a subscription, and says so.
+// Granting a plan does not end the subscription, and the command says so.
 func TestGrantBesideASubscription(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -297,7 +297,7 @@ func TestGrantBesideASubscription(t *testing.T) {
 	}
 }
 
-// Each suspension of an account that pays is flagged, also after the flag of the one before was cleared.
+// Every suspension of a paying account is flagged, even after the flag of an earlier one was cleared.
 func TestSuspendedTwice(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -305,18 +305,18 @@ func TestSuspendedTwice(t *testing.T) {
 	s.pay(s.checkout(ada))
 	for range 2 {
 		out, messages := s.run(0, "accounts", "suspend", ada, "--yes", "--output=csv")
-		if !strings.Contains(messages, "The account is flagged.") || !strings.Contains(out, ",pro,billing,suspended,") { // as Stripe says now
+		if !strings.Contains(messages, "The account is flagged.") || !strings.Contains(out, ",pro,billing,suspended,") { // read from Stripe
 			t.Errorf("%q %q", out, messages)
 		}
 		s.wantFlags(ada, "suspended_subscription")
 		s.run(0, "billing", "clear-flags", ada)
 		s.run(0, "billing", "sync", ada)
-		s.wantFlags(ada) // the same is seen again
+		s.wantFlags(ada) // the same state does not raise it again
 		s.run(0, "accounts", "resume", ada)
 	}
 }
 
-// The webhook's secret is told once by Stripe: a step that fails does not keep it from the operator.
+// Stripe shows the webhook's secret only once: a later step that fails must not keep it from the operator.
 func TestSetupThatFailsTellsTheSecretLater(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -331,7 +331,7 @@ func TestSetupThatFailsTellsTheSecretLater(t *testing.T) {
 	}
 }
 
-// Who wonders why a round begins in the middle is told, and that it came to everybody.
+// A round of syncs that begins in the middle says so, and still covers every account.
 func TestSyncAllSaysWhereItBegan(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -349,7 +349,7 @@ func TestSyncAllSaysWhereItBegan(t *testing.T) {
 	}
 }
 
-// Who cannot be looked at is named: in a line with the reason, in the JSON, and in what the job leaves behind.
+// Accounts that cannot be synced are named: in a message with the reason, in the JSON, and in the job's result.
 func TestReconcileNamesWhoFailed(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
@@ -360,7 +360,7 @@ func TestReconcileNamesWhoFailed(t *testing.T) {
 		lost = append(lost, id)
 	}
 	slices.Sort(lost)
-	other, err := sandbox.New(sandbox.Options{}) // another Stripe account, which knows none of the customers
+	other, err := sandbox.New(sandbox.Options{}) // another Stripe account, without these customers
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"lottery/admin"
 )
 
-// thinking is a person who answers yes, but not before something else has happened.
+// thinking returns the input of a person who answers yes, but calls meanwhile first.
 func thinking(meanwhile func()) io.Reader {
 	return io.MultiReader(readerFunc(func([]byte) (int, error) {
 		meanwhile()
@@ -22,7 +22,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
-// The account that a question named is the one that the answer is about, whoever has its address by then.
+// The answer to a question applies to the account that the question named, whoever has its address by then.
 func TestAnswersAreAboutWhoWasNamed(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{"suspend", "delete"} {

@@ -8,7 +8,7 @@ import (
 	"lottery/models/store"
 )
 
-// No real draw comes to stand in the demo's database; all else works there.
+// No real draw gets into the demo's database; everything else works there.
 func TestTheDemoTakesNoRealDraws(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -27,7 +27,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A Redis that takes no writes or goes away, and a clock that is wrong, are each told, with the rest still looked at.
+// A Redis that refuses writes or is down, and a wrong clock, are each reported, and the rest is still checked.
 func TestDoctorOfRedisAndClock(t *testing.T) {
 	t.Parallel()
 	redis := storetest.NewRedis(t)
@@ -57,7 +57,7 @@ func TestDoctorOfRedisAndClock(t *testing.T) {
 	if found, code := examine(2 * time.Hour); code != 1 || found["clock"] != "failed" || found["database"] != "ok" {
 		t.Errorf("a clock two hours ahead: exit code %d, %v", code, found)
 	}
-	// Reads go well, and every request would be admitted from memory.
+	// Reads still work, while every request would be admitted from memory.
 	options, err := goredis.ParseURL(redis.URL())
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ func TestDoctorOfRedisAndClock(t *testing.T) {
 	}
 }
 
-// mailserver starts a mail server with TLS that knows the user "lottery" with the password "right", trusts its
-// certificate, and puts its address into $MAIL: a command of the scripts.
+// mailserver is a command of the scripts. It starts a mail server with TLS that knows the user "lottery" with the
+// password "right", trusts its certificate, and stores its address in $MAIL.
 func mailserver(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: mailserver")
@@ -150,11 +150,11 @@ func selfSigned(ts *testscript.TestScript) (tls.Certificate, []byte) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// A release that works on the schema of a later one says so: it is not what its own migrations made.
+// A release that runs on the schema of a later one says so: its own migrations did not make that schema.
 func TestDoctorOfALaterSchema(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.now = time.Now() // else the clock is complained of
+	d.now = time.Now() // otherwise the doctor complains about the clock
 	d.run(0, "db", "migrate")
 	d.exec("INSERT INTO schema_migrations (version_id, is_applied) VALUES (4242, true)")
 	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "later ones from a newer release: schema 4242, of which this program knows") {

@@ -50,8 +50,8 @@ func TestJudgeClocks(t *testing.T) {
 	}
 }
 
-// A configuration with several problems is told one a line, below the table: none of its lines is wider than the
-// others want. Machines read all of it in its place.
+// The problems of a configuration are listed below the table, one per line, so that they do not widen the table. JSON
+// and CSV have all of them in the finding itself.
 func TestDoctorOfABadConfiguration(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "lottery.yaml")
@@ -83,7 +83,7 @@ func TestDoctorOfABadConfiguration(t *testing.T) {
 	}
 }
 
-// A live key that the configuration would send to another address than Stripe's is sent nowhere by the doctor either.
+// If the configuration would send a live key to a URL other than Stripe's, the doctor does not send it either.
 func TestDoctorSendsALiveKeyToStripeAlone(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -112,8 +112,8 @@ func TestDoctorSendsALiveKeyToStripeAlone(t *testing.T) {
 	}
 }
 
-// A variable that looks like an option and is none is told: its owner takes the default for what was set. Where the
-// configuration has problems, it is told among them, since it may be the reason.
+// A variable that looks like an option but is none is reported: its owner would mistake the default for what was set.
+// If the configuration has problems, it is listed among them, since it may be the cause.
 func TestDoctorNamesMisspeltVariables(t *testing.T) {
 	t.Parallel()
 	const stray = "LOTTERY_STRIPE_WEBHOK_SECRET is set, but there is no such option; did you mean LOTTERY_STRIPE_WEBHOOK_SECRET?"

@@ -14,7 +14,7 @@ import (
 	"lottery/models"
 )
 
-// The last error of an address that was replaced, and what was rejected there, is told no more.
+// The last error of a URL that was replaced, and the draws rejected there, are no longer reported.
 func TestFeedMovedAway(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -45,14 +45,14 @@ func TestFeedMovedAway(t *testing.T) {
 				t.Errorf("%s: %v", file, feed)
 			}
 		}
-		out, _ := d.run(1, "doctor", "--config", file, "-o", "json") // nothing is reached
+		out, _ := d.run(1, "doctor", "--config", file, "-o", "json") // no URL can be reached
 		if got := strings.Contains(out, "va-lottery failed: http://127.0.0.1:1/before?gameId=1050: 404 Not Found"); got != want.failed {
 			t.Errorf("%s: %s", file, out)
 		}
 	}
 }
 
-// Draws that are rejected make the exit code 3 at each sync that reads them, and are named at the first.
+// Rejected draws make every sync that reads them exit with code 3; only the first one names them.
 func TestSyncExitCodes(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -76,7 +76,7 @@ func TestSyncExitCodes(t *testing.T) {
 		says  string
 	}{
 		{good + damaged, nil, 3, "lotteryadmin: 1 of 3 draws rejected, 1 of them for the first time"},
-		{good + damaged, nil, 0, ""}, // nothing new, nothing read
+		{good + damaged, nil, 0, ""}, // unchanged, so not read
 		{good + damaged, []string{"--whole"}, 3, "lotteryadmin: 1 of 3 draws rejected, 0 of them for the first time"},
 		{good, []string{"--whole", "--accept-shrink"}, 0, ""},
 		{"<html>", []string{"--accept-shrink"}, 1, "web page"},
@@ -89,7 +89,7 @@ func TestSyncExitCodes(t *testing.T) {
 	}
 }
 
-// Of a feed with many addresses, feeds status tells which one fails, and whether others do.
+// For a feed with several URLs, feeds status names one that fails, and says how many others do.
 func TestFeedsStatusNamesAddresses(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -125,8 +125,8 @@ func TestFeedsStatusNamesAddresses(t *testing.T) {
 	}
 }
 
-// Where one time of day of one game stops, feeds status and doctor name it: the others, and the feed's other games, are
-// well.
+// If draws stop for one time of day of one game, feeds status and doctor name it, although the game's other draws and
+// the feed's other games are up to date.
 func TestFeedsStatusNamesWhatIsBehind(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -25,7 +25,7 @@ func TestFetchSaysWhoItIs(t *testing.T) {
 	}
 }
 
-// The record of an import names its address, without what a parameter of it holds that tells of a secret.
+// The record of an import contains its URL, with the values of parameters that may be secrets masked.
 func TestAddressIsKeptWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,7 +47,7 @@ func TestAddressIsKeptWithoutSecrets(t *testing.T) {
 	}
 }
 
-// An answer that is cut off is told as that, whatever form it has, and nothing of it is imported.
+// A truncated response is reported as such, whatever its format, and nothing of it is imported.
 func TestFetchBreaksOff(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -129,12 +129,12 @@ func newHTTPClient() *http.Client {
 	}
 }
 
-// fetched is a body that may neither stall nor go on for ever.
+// fetched is a response body with limits on its size and on the pause between two pieces.
 type fetched struct {
 	ctx    context.Context
 	body   io.ReadCloser
-	left   int64
-	stall  *time.Timer
+	left   int64       // bytes still allowed
+	stall  *time.Timer // cancels ctx if no Read returns for fetchTimeout
 	cancel context.CancelCauseFunc
 }
 

@@ -23,7 +23,7 @@ func TestFetchedIsBounded(t *testing.T) {
 	}
 }
 
-// A server that falls silent is given up, and the error says so.
+// Fetching from a server that stops sending is given up, and the error says so.
 func TestFetchedStalls(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A rotated key is revoked by the end of its grace period, and since then.
+// A rotated key counts as revoked from the end of its grace period.
 func TestKeyAfterGrace(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

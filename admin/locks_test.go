@@ -12,7 +12,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A command that waits for a row which somebody has locked says who has it, and goes on when it is free.
+// A command that waits for a locked row says who holds the lock, and continues once it is released.
 func TestCommandsTellWhatTheyWaitFor(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -48,7 +48,7 @@ func TestCommandsTellWhatTheyWaitFor(t *testing.T) {
 	}
 }
 
-// heard is written to, and tells when it was what is wanted.
+// heard collects what is written to it, and closes found when a write contains wanted.
 type heard struct {
 	strings.Builder
 	wanted string

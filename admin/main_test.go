@@ -10,7 +10,7 @@ import (
 	"lottery/admin"
 )
 
-// TestMain makes lotteryadmin a command of the scripts.
+// TestMain makes lotteryadmin available to the scripts as a command.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"lotteryadmin": func() {

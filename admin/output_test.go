@@ -77,7 +77,7 @@ a b, "c" \x1b[2J \u202e<x>        -   x,y     a 1, b 2   {l 1}     2        -
 			t.Fatal(err)
 		}
 		if list, ok := c.value.([]tree); ok && c.form == formTable {
-			// Only that a list of trees has a row each, and the leaves below.
+			// Check only that every tree has a row, and that the leaves follow below.
 			if got := b.String(); !strings.Contains(got, "\nLEAVES\nNAME") || strings.Count(got, "\n") != 1+len(list)+2+3 {
 				t.Errorf("a list as a table:\n%s", got)
 			}
@@ -89,7 +89,7 @@ a b, "c" \x1b[2J \u202e<x>        -   x,y     a 1, b 2   {l 1}     2        -
 	}
 }
 
-// What a stranger wrote is no formula in a spreadsheet, and comes back when one ' in front is taken away.
+// Text written by a stranger is never a formula in a spreadsheet, and removing one leading ' restores it.
 func TestCSVHoldsNoFormulas(t *testing.T) {
 	t.Parallel()
 	type row struct {
@@ -172,7 +172,7 @@ func TestExplainHidesSecrets(t *testing.T) {
 	}
 }
 
-// The forms of addresses that errors tell are read as they are written, for every option that has one.
+// The URL forms in error messages are shown unmasked, for every option that has one.
 func TestExplainShowsForms(t *testing.T) {
 	t.Parallel()
 	wrong := map[string]string{"LOTTERY_DATABASE_URL": "x", "LOTTERY_REDIS_URL": "x", "LOTTERY_SMTP_URL": "x"}
@@ -203,7 +203,7 @@ func (gone) Write([]byte) (int, error) {
 	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}
 }
 
-// Where nobody reads the result, what else went wrong is told nevertheless, and nothing where nothing did.
+// If the reader of stdout has left, any other error is still reported; without one, nothing is.
 func TestResultThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	tool := newTool(t.Context(), Env{Stdout: gone{}})

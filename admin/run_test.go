@@ -28,9 +28,9 @@ type desk struct {
 	now      time.Time
 	terminal bool
 	stdin    string
-	database string // its URL; "" = a file of SQLite's
-	redis    string // address of the counters; "" = in the database
-	stripe   string // address of Stripe's stand-in; "" = billing is off
+	database string // its URL; "" = a SQLite file in dir
+	redis    string // URL of the counters; "" = in the database
+	stripe   string // URL of the stand-in for Stripe; "" = billing is off
 }
 
 func newDesk(t *testing.T) *desk {
@@ -55,7 +55,7 @@ func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
 	}
 }
 
-// exec writes to the database what no program of ours would.
+// exec runs SQL on the desk's SQLite file, to write what our own programs never would.
 func (d *desk) exec(statements string) {
 	d.t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(d.dir, "lottery.db"))
@@ -68,7 +68,7 @@ func (d *desk) exec(statements string) {
 	}
 }
 
-// run carries out one command line and wants its exit code.
+// run executes one command line, and fails the test unless it exits with the given code.
 func (d *desk) run(code int, args ...string) (stdout, stderr string) {
 	d.t.Helper()
 	var out, messages bytes.Buffer
@@ -79,7 +79,7 @@ func (d *desk) run(code int, args ...string) (stdout, stderr string) {
 	return out.String(), messages.String()
 }
 
-// object is run's result.
+// object runs a command that must succeed, and returns the object that it prints as JSON.
 func (d *desk) object(args ...string) map[string]any {
 	d.t.Helper()
 	out, _ := d.run(0, append(args, "--output=json")...)
@@ -90,7 +90,7 @@ func (d *desk) object(args ...string) map[string]any {
 	return v
 }
 
-// list is the result of a command that prints several things.
+// list runs a command that must succeed, and returns the list of objects that it prints as JSON.
 func (d *desk) list(args ...string) (list []map[string]any) {
 	d.t.Helper()
 	out, _ := d.run(0, append(args, "--output=json")...)
@@ -100,7 +100,7 @@ func (d *desk) list(args ...string) (list []map[string]any) {
 	return list
 }
 
-// A database that this program refuses is shown, and said to be one.
+// db status shows even a database that this program refuses, and says that it does.
 func TestStatusOfNewerDatabase(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -129,7 +129,7 @@ func TestConfirmation(t *testing.T) {
 	if got := d.object("accounts", "show", "ada@example.com"); got["status"] != "active" {
 		t.Fatalf("a no suspended the account: %v", got)
 	}
-	d.run(4, "accounts", "suspend", "nobody@example.com") // there is nothing to ask about
+	d.run(4, "accounts", "suspend", "nobody@example.com") // fails without asking
 	d.stdin = "Yes\n"
 	d.run(0, "accounts", "suspend", "ada@example.com")
 	d.stdin = ""
@@ -155,7 +155,7 @@ func TestGraceAndExpiryPass(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	old := d.object("keys", "create", "--account", "ada@example.com", "--create-account", "--expires", "3d")
-	d.now = d.now.Add(time.Second) // or the two are listed in the order of their random ids
+	d.now = d.now.Add(time.Second) // otherwise the two are listed in the order of their random ids
 	fresh := d.object("keys", "rotate", old["prefix"].(string), "--grace", "2d")
 	if fresh["expires_at"] != "2026-03-07T05:06:07Z" {
 		t.Errorf("the new key expires at %v", fresh["expires_at"])
@@ -191,11 +191,11 @@ func TestGraceAndExpiryPass(t *testing.T) {
 	}
 	d.run(5, "keys", "rotate", fresh["id"].(string)) // expired
 	d.run(0, "keys", "create", "--account", "ada@example.com")
-	d.run(0, "keys", "create", "--account", "ada@example.com") // neither counts against the two
+	d.run(0, "keys", "create", "--account", "ada@example.com") // the revoked and the expired key do not count
 	d.run(5, "keys", "create", "--account", "ada@example.com")
 }
 
-// Ctrl-C ends a command that waits for a person or a pipe.
+// Ctrl-C ends a command that is waiting for a person or a pipe.
 func TestInterruptedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
@@ -237,12 +237,12 @@ func TestProgressBarOnlyOnATerminal(t *testing.T) {
 	}
 }
 
-// full is a file on a disk that is full.
+// full is a file on a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// A key that is made and cannot be printed is not lost without a word: another is given for it.
+// If a new key cannot be printed, the error names the command that replaces it.
 func TestKeyThatCannotBePrinted(t *testing.T) {
 	t.Parallel()
 	for _, form := range []string{"table", "json"} {
@@ -263,7 +263,8 @@ func TestKeyThatCannotBePrinted(t *testing.T) {
 	}
 }
 
-// typed is what a person types at a terminal, a line a read, and ends with Ctrl-D: whoever reads on waits for more.
+// typed is what a person types at a terminal: one line per Read, then Ctrl-D. A Read after that would wait for more
+// input.
 type typed struct {
 	lines []string
 	ended bool
@@ -283,7 +284,7 @@ func (k *typed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Draws that are typed end with the first Ctrl-D.
+// Typed draws end at the first Ctrl-D.
 func TestImportOfWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -302,7 +303,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// What stands in the database and cannot be is told, and can be taken back.
+// Impossible draws in the database are reported, and can be removed or corrected.
 func TestVerifyFindsWhatCannotBe(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

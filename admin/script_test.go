@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write what commands print to the golden files of the scripts")
 
-// TestScripts runs testdata/script on SQLite, and testdata/sqlite, which holds what only SQLite has.
+// TestScripts runs testdata/script on SQLite, and testdata/sqlite, which covers what only SQLite has.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"script", "sqlite"} {
@@ -31,7 +31,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestScriptsOnPostgres runs testdata/script, each script on a database of its own, and testdata/postgres.
+// TestScriptsOnPostgres runs testdata/script and testdata/postgres, each script on its own database.
 func TestScriptsOnPostgres(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same scripts again")
@@ -66,7 +66,7 @@ func runScripts(t *testing.T, dir string, database func() string) {
 	})
 }
 
-// exits runs a command and wants its exit code: exits 4 lotteryadmin accounts show nobody.
+// exits runs a command, and fails unless it exits with the given code: exits 4 lotteryadmin accounts show nobody.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE COMMAND…")
@@ -86,8 +86,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// get takes values out of the JSON on stdout into variables: get ID id OLD replaces.id N rejections.conflict.
-// The path of a list's item is its index.
+// get stores values from the JSON on stdout in variables: get ID id OLD replaces.id N rejections.conflict.
+// In a path, an item of a list is named by its index.
 func get(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args)%2 != 0 {
 		ts.Fatalf("usage: get NAME PATH…")
@@ -118,7 +118,7 @@ func get(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// same wants two words to be equal, leaving stdout and stderr for the next command: same $A $B.
+// same fails unless two words are equal, and leaves stdout and stderr for the next command: same $A $B.
 func same(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: [!] same A B")
@@ -128,7 +128,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// masked writes the last stdout to a file, with all that differs from run to run replaced by as many letters.
+// masked writes the last stdout to a file, with whatever differs between runs replaced by fixed text: masked FILE.
 func masked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: masked FILE")

@@ -16,13 +16,13 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// open is the desk's database, for a test to write what servers write.
+// open opens the desk's database, so that a test can write what servers write.
 func (d *desk) open() *store.Store {
 	d.t.Helper()
 	return storetest.OpenURL(d.t, "sqlite:"+filepath.Join(d.dir, "lottery.db"), store.Options{Now: func() time.Time { return d.now }})
 }
 
-// used notes requests of the running day, as a server does.
+// used counts n requests on the current day, as a server does.
 func used(t *testing.T, l quota.Ledger, account string, n int64) {
 	t.Helper()
 	take := store.QuotaOp{Kind: store.QuotaTake, Key: account, Period: quota.Day, Need: n, Limit: 1_000_000}
@@ -38,7 +38,7 @@ func TestUsage(t *testing.T) {
 	ada := d.object("accounts", "create", "--email", "ada@example.com")["id"].(string)
 	bob := d.object("accounts", "create", "--email", "bob@example.com", "--plan", "pro")["id"].(string)
 	used(t, st, ada, 40)
-	d.now = d.now.Add(20 * time.Hour) // the next day
+	d.now = d.now.Add(20 * time.Hour) // the next UTC day
 	used(t, st, ada, 130)
 	today := models.DateOf(d.now)
 	err := st.AddUsage(context.Background(), []models.UsageDay{
@@ -87,7 +87,7 @@ func compact(t *testing.T, text string) string {
 	return b.String()
 }
 
-// With counters in Redis, today's requests come from there; without Redis an account can still be looked at.
+// With counters in Redis, today's requests come from there; while Redis is down, an account can still be shown.
 func TestUsageInRedis(t *testing.T) {
 	t.Parallel()
 	redis := storetest.NewRedis(t)
@@ -99,7 +99,7 @@ func TestUsageInRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ledger.Close() })
-	for try := 0; ; try++ { // once more if a day ended in between
+	for try := 0; ; try++ { // retry if the day ended in between
 		day := time.Now().UTC().YearDay()
 		used(t, ledger, ada, 7)
 		show := d.object("usage", "show", ada)
