@@ -12,9 +12,9 @@ import (
 	"lottery/models/store"
 )
 
-// Events that are worked on together: each has what follows from it, and what cannot be done now is done later.
+// Events processed in one batch: each has its own effect, and what cannot be done now is done later.
 
-// Money that went back is told of, though another event of the customer was worked on just before.
+// A refund is flagged even if another event of the customer was processed just before.
 func TestRefundBesideOtherEvents(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -37,14 +37,14 @@ func TestRefundBesideOtherEvents(t *testing.T) {
 	})
 }
 
-// An event that names no customer is nobody's, whatever came before it.
+// An event that names no customer is not attributed to the customer of the one before it.
 func TestEventOfNobodyBesideADispute(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
 		w.kill()
 		hook := w.billing.Webhook()
 		w.handler.Store(&hook)
-		_, err := w.stripe.Dispute(sub, true) // what comes of it names its charge alone
+		_, err := w.stripe.Dispute(sub, true) // its events name only the charge
 		w.must(err)
 		w.must(w.stripe.Quiesce(w.t.Context()))
 		w.pending("evt_nobody", "")
@@ -59,7 +59,7 @@ func TestEventOfNobodyBesideADispute(t *testing.T) {
 	})
 }
 
-// Row 14 with another event before it: that one saw no subscription either, and does not answer for the checkout.
+// Row 14 with another event before it: that one saw no subscription either, but the checkout must still be retried.
 func TestFault14BesideOtherEvents(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.checkout()
@@ -97,7 +97,7 @@ func TestFault14BesideOtherEvents(t *testing.T) {
 	})
 }
 
-// A server that is told to stop leaves its events to the others, who need not wait: nothing failed.
+// A server that is told to stop hands its events to the other nodes, which need not wait: nothing failed.
 func TestAServerThatStopsHandsItsEventsOver(t *testing.T) {
 	each(t, func(w *world) {
 		w.checkout()

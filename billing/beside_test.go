@@ -12,7 +12,8 @@ import (
 	"lottery/models"
 )
 
-// Stripe does not answer for one customer: nobody else waits for that, however many events of his came before.
+// Stripe does not answer for one customer: nobody else waits for that, however many of that customer's events came
+// first.
 func TestACustomerWithoutAnswersKeepsNobodyWaiting(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -42,10 +43,10 @@ func TestACustomerWithoutAnswersKeepsNobodyWaiting(t *testing.T) {
 			defer close(w.stopped)
 			node.Run(ctx)
 		}()
-		<-asked // his events are worked on
+		<-asked // that customer's events are being processed
 		_, _, err := w.stripe.Pay(session, sandbox.CardOK)
 		w.must(err)
-		w.soonPro(5 * time.Second) // half as long as a request to Stripe is waited for
+		w.soonPro(5 * time.Second) // half the timeout of a request to Stripe
 		if n := len(asked); n != 0 {
 			w.t.Errorf("Stripe was asked %d more times for the one for whom it does not answer", n)
 		}

@@ -16,19 +16,19 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// via returns a node whose way to Stripe is its own.
+// via returns a node that reaches Stripe through rt.
 func (w *world) via(rt http.RoundTripper) *billing.Service {
 	return billing.New(billing.Options{
 		Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, StripeNow: w.stripe.Now, Pace: time.Nanosecond, Transport: rt,
 	})
 }
 
-// roundTrip is a way to Stripe.
+// roundTrip is an http.RoundTripper made of a function.
 type roundTrip func(r *http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// after lets something happen at Stripe once, right after it answered the first such request.
+// after returns a transport that calls happens once, right after Stripe answered the first such request.
 func after(method, path string, happens func()) http.RoundTripper {
 	var once sync.Once
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -40,7 +40,7 @@ func after(method, path string, happens func()) http.RoundTripper {
 	})
 }
 
-// openSessions returns the open checkouts of the account, whoever opened them.
+// openSessions returns the account's open checkout sessions, whoever opened them.
 func (w *world) openSessions() (open []sandbox.Session) {
 	w.t.Helper()
 	for _, s := range w.stripe.Sessions("") {
@@ -82,8 +82,8 @@ func TestCheckoutGivesTheOpenSessionAgain(t *testing.T) {
 	})
 }
 
-// A card that is refused leaves its subscription incomplete, and the checkout open: that is gone on with, and pays the same
-// subscription.
+// A refused card leaves its subscription incomplete and the checkout open: the customer continues there, and pays for
+// the same subscription.
 func TestCheckoutIsGoneOnWithAfterARefusedCard(t *testing.T) {
 	each(t, func(w *world) {
 		first := w.checkout()
@@ -116,7 +116,7 @@ func TestCheckoutIsGoneOnWithAfterARefusedCard(t *testing.T) {
 	})
 }
 
-// wantOver holds what is written down of the subscription against its having ended.
+// wantOver checks that the account's stored subscription has ended.
 func (w *world) wantOver() {
 	w.t.Helper()
 	if b := w.written(); b.GoesOn() {
@@ -124,8 +124,8 @@ func (w *world) wantOver() {
 	}
 }
 
-// A checkout that is closed takes with it what a refused card left: it can be paid no more, and its owner buys at the next
-// click, whoever closed it. What waits for a bank is left alone.
+// Closing a checkout, whoever does it, cancels what a refused card left: that can no longer be paid, and its owner can
+// buy at the next click. What waits for a bank is left alone.
 func TestClosedCheckoutAfterARefusedCard(t *testing.T) {
 	for name, closes := range map[string]func(w *world, session string){
 		"the price moved": func(w *world, _ string) {
@@ -187,7 +187,7 @@ func TestClosedCheckoutAfterARefusedCard(t *testing.T) {
 	})
 }
 
-// Whoever comes back when what a refused card left is over pays a new subscription; whoever leaves, pays nothing any more.
+// Once what a refused card left is over, its owner can pay for a new subscription, or leave and pay nothing.
 func TestCheckoutLongAfterARefusedCard(t *testing.T) {
 	each(t, func(w *world) {
 		_, _, err := w.stripe.Pay(w.checkout(), sandbox.CardDeclined)
@@ -214,7 +214,7 @@ func TestCheckoutLongAfterARefusedCard(t *testing.T) {
 	})
 }
 
-// What is open and cannot be given again is closed before another one is opened.
+// An open session that cannot be offered again is closed before another one is opened.
 func TestCheckoutOpensAnother(t *testing.T) {
 	each(t, func(w *world) {
 		for name, change := range map[string]func(){
@@ -247,7 +247,7 @@ func TestCheckoutOpensAnother(t *testing.T) {
 	})
 }
 
-// A session that somebody opened in the dashboard for our customer is not ours to give.
+// A session that somebody opened for our customer in the dashboard is not offered.
 func TestCheckoutClosesStrangeSessions(t *testing.T) {
 	each(t, func(w *world) {
 		ours := w.checkout()
@@ -266,8 +266,8 @@ func TestCheckoutClosesStrangeSessions(t *testing.T) {
 	})
 }
 
-// Whatever step's answer is lost or is an error, with the work done or not: the next attempt comes to one customer with
-// one open session.
+// Whichever step's response is lost or is an error, with the work done or not, the next attempt ends with one customer
+// with one open session.
 func TestCheckoutAnswersThatAreLost(t *testing.T) {
 	paths := map[string]func(w *world){
 		"/v1/customers":         func(*world) {},
@@ -312,7 +312,7 @@ func TestCheckoutAnswersThatAreLost(t *testing.T) {
 	})
 }
 
-// The answer got lost, and before the next attempt the account's address changed: the same key would now be refused.
+// The response was lost, and the account's address changed before the next attempt: the same key would now be refused.
 func TestCheckoutAddressChangedBetweenAttempts(t *testing.T) {
 	each(t, func(w *world) {
 		w.stripe.FaultAPI(sandbox.APIFault{
@@ -323,14 +323,14 @@ func TestCheckoutAddressChangedBetweenAttempts(t *testing.T) {
 		}
 		w.moves("ann@example.com")
 		w.checkout()
-		list := w.stripe.Customers() // the first one, which never pays, is at the address that was
+		list := w.stripe.Customers() // the first one, which never pays, has the former address
 		if i := slices.IndexFunc(list, func(c sandbox.Customer) bool { return c.ID == w.customer() }); len(list) != 2 || list[i].Email != "ann@example.com" {
 			w.t.Errorf("customers %+v, the account's is %s", list, w.customer())
 		}
 	})
 }
 
-// Clicks at the same time on several nodes, each with a connection of its own to the database.
+// Concurrent clicks on several nodes, each with its own database connection.
 func TestCheckoutAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, database string) {
@@ -406,7 +406,7 @@ func TestCheckoutRefused(t *testing.T) {
 	})
 }
 
-// A customer pays while the next click is on its way: at whatever moment, he does not pay twice.
+// A customer pays while the next click is being processed: whatever the moment, the customer does not pay twice.
 func TestCheckoutPaidInBetween(t *testing.T) {
 	moments := map[string][2]string{
 		"after the subscriptions were read": {http.MethodGet, "/v1/subscriptions"},
@@ -414,7 +414,7 @@ func TestCheckoutPaidInBetween(t *testing.T) {
 	}
 	each(t, func(w *world) {
 		for name, at := range moments {
-			for _, wait := range []time.Duration{0, 23*time.Hour + 55*time.Minute} { // it would be given again; it would be closed
+			for _, wait := range []time.Duration{0, 23*time.Hour + 55*time.Minute} { // offered again; closed
 				w.account = w.newAccount()
 				first := w.checkout()
 				w.stripe.Advance(wait)
@@ -430,7 +430,7 @@ func TestCheckoutPaidInBetween(t *testing.T) {
 	})
 }
 
-// The customer is deleted at Stripe while the checkout is on its way: it may fail, and the next one does not.
+// The customer is deleted at Stripe during a checkout: that checkout may fail, the next one does not.
 func TestCheckoutCustomerDeletedInBetween(t *testing.T) {
 	moments := [][2]string{{http.MethodGet, "/v1/subscriptions"}, {http.MethodGet, "/v1/checkout/sessions"}, {http.MethodPost, "/v1/customers"}}
 	each(t, func(w *world) {

@@ -14,7 +14,7 @@ import (
 	"lottery/models/store"
 )
 
-// Receipts name the customer where the account has a name.
+// Receipts name the customer if the account has a name.
 func TestCustomersName(t *testing.T) {
 	each(t, func(w *world) {
 		for _, name := range []string{"Ann O'Hara & Søn", ""} {
@@ -41,8 +41,8 @@ func TestCustomersName(t *testing.T) {
 	})
 }
 
-// Somebody else's customer may have the account's address, of another service of the operator's, or of an account that was
-// there before: what he pays is his.
+// Another customer may have the account's address: of another service of the operator's, or of an earlier account. What
+// that one pays does not count.
 func TestCustomerAtTheSameAddress(t *testing.T) {
 	each(t, func(w *world) {
 		var strangers []string
@@ -66,11 +66,11 @@ func TestCustomerAtTheSameAddress(t *testing.T) {
 	})
 }
 
-// Receipts go to where the account is, and to where the customer wants them if that was said in the portal since.
+// Receipts go to the account's address, or to the one set in the portal, if that was set later.
 func TestSendEmail(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
-		w.must(w.billing.SendEmail(ctx, w.account.ID)) // there is no customer to tell of
+		w.must(w.billing.SendEmail(ctx, w.account.ID)) // there is no customer
 		w.pro()
 		w.moves("ann@example.com")
 		w.must(w.billing.SendEmail(ctx, w.account.ID))
@@ -91,7 +91,7 @@ func TestSendEmail(t *testing.T) {
 	})
 }
 
-// An address that mails reach and Stripe takes for none keeps nobody from paying, and no receipt goes to one that was.
+// An address that works but that Stripe rejects keeps nobody from paying, and no receipt goes to the former address.
 func TestAddressThatStripeRefuses(t *testing.T) {
 	each(t, func(w *world) {
 		w.moves("jürgen@example.com")
@@ -111,7 +111,7 @@ func TestAddressThatStripeRefuses(t *testing.T) {
 	})
 }
 
-// Nor does a Stripe that will not even look for such an address.
+// The same holds if Stripe will not even search for such an address.
 func TestAddressThatStripeDoesNotLookFor(t *testing.T) {
 	each(t, func(w *world) {
 		w.moves("jürgen@example.com")

@@ -14,9 +14,9 @@ import (
 	"lottery/models/store"
 )
 
-// What Stripe says may be half of it, and the server may die in the midst of acting on it.
+// Stripe's responses may be incomplete, and the server may die while acting on them.
 
-// dying returns a context that ends right after Stripe did what a request asked for.
+// dying returns a context that ends right after Stripe has done what a request asked for.
 func dying(ctx context.Context, method, path string) (context.Context, http.RoundTripper) {
 	ctx, die := context.WithCancel(ctx)
 	return ctx, roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -46,7 +46,7 @@ func TestDoublePaymentIsFlaggedThoughTheServerDies(t *testing.T) {
 	})
 }
 
-// The same of what a closed account pays for: whoever paid may want it back.
+// The same for what a closed account pays: the payer may want it back.
 func TestClosedAccountIsFlaggedThoughTheServerDies(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.checkout()
@@ -64,7 +64,7 @@ func TestClosedAccountIsFlaggedThoughTheServerDies(t *testing.T) {
 	})
 }
 
-// The second subscription cannot be cancelled now: the event is tried again until it is.
+// The second subscription cannot be cancelled now: the event is retried until it is.
 func TestDoublePaymentIsCancelledInTheEnd(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -87,7 +87,7 @@ func TestDoublePaymentIsCancelledInTheEnd(t *testing.T) {
 	})
 }
 
-// A list that is not there is no empty list.
+// A missing list is not an empty list.
 func TestListThatIsNotThere(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -99,7 +99,7 @@ func TestListThatIsNotThere(t *testing.T) {
 	})
 }
 
-// A month was never paid, the ones after it were: when a later one fails, its grace is whole.
+// One month was never paid, later ones were: when a later one fails, its grace period is complete.
 func TestGraceForgetsInvoicesBeforeTheLastPaid(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{day}, End: "past_due"}))
@@ -128,7 +128,7 @@ func TestGraceForgetsInvoicesBeforeTheLastPaid(t *testing.T) {
 	})
 }
 
-// A second debt has a grace of its own, though nothing was heard of the payment between it and the first.
+// A second failed payment has its own grace period, even if no event told of the payment in between.
 func TestGraceBeginsAnewAfterAPaymentThatWasNotSeen(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{day}, End: "past_due"}))
@@ -193,7 +193,7 @@ func TestFault14ForAReturningCustomer(t *testing.T) {
 	})
 }
 
-// The webhook asks Stripe for nothing: it cannot be slow with it. The worker asks once for many events of a customer.
+// The webhook sends Stripe nothing, so Stripe cannot slow it down. The worker asks once for many events of a customer.
 func TestWebhookAsksStripeNothing(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -224,7 +224,7 @@ func TestWebhookAsksStripeNothing(t *testing.T) {
 	})
 }
 
-// A Stripe that has had enough is not asked again for each of many events.
+// A Stripe that limits our rate is not asked again for each of many events.
 func TestStripeIsNotAskedForEachEventWhileItIsAway(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()

@@ -10,9 +10,9 @@ import (
 	"lottery/models"
 )
 
-// What is told to whoever leaves: what was cancelled, whether that is all, and whether a bank is deciding.
+// What End reports: what was cancelled, whether that is all, and whether a bank is still deciding.
 
-// What had ended before is not told as cancelled now.
+// A subscription that had ended before is not reported as cancelled now.
 func TestEndTellsWhatItCancelled(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(w.stripe.Cancel(w.pro()))
@@ -28,7 +28,7 @@ func TestEndTellsWhatItCancelled(t *testing.T) {
 	})
 }
 
-// A bank decides on one of two: that is told, in whatever order they are cancelled.
+// A bank decides on one of two subscriptions: that is reported in whatever order they are cancelled.
 func TestEndOfSeveralTellsOfTheBank(t *testing.T) {
 	each(t, func(w *world) {
 		for _, first := range []bool{true, false} {
@@ -54,8 +54,8 @@ func TestEndOfSeveralTellsOfTheBank(t *testing.T) {
 	})
 }
 
-// Stripe goes away when it has confirmed the end of everything: that nothing is charged any more is told all the same. It is
-// not, where one of two could not be cancelled.
+// Stripe stops answering after it has confirmed the end of everything: End still reports that nothing more will be
+// charged. It does not if one of two could not be cancelled.
 func TestEndTellsWhetherThatIsAll(t *testing.T) {
 	each(t, func(w *world) {
 		const away = `{"error":{"type":"api_error","message":"away"}}`
@@ -85,7 +85,7 @@ func TestEndTellsWhetherThatIsAll(t *testing.T) {
 	})
 }
 
-// An account is closed while Stripe is asked about it: what was paid for it ends at once, and not with the next round.
+// An account is closed while Stripe is being asked about it: its subscription ends at once, not at the next reconcile.
 func TestClosedWhileStripeIsAsked(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()

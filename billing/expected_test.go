@@ -10,8 +10,8 @@ import (
 	"lottery/models"
 )
 
-// Row 14 is of checkouts that were paid: those that show a subscription later. What else Stripe says of a checkout is no
-// reason to ask again, but where it says nothing.
+// Row 14 concerns paid checkouts, whose subscription appears later. Nothing else that Stripe says about a checkout is a
+// reason to retry; only a missing answer is.
 func TestFault14OfWhatWasPaid(t *testing.T) {
 	each(t, func(w *world) {
 		w.checkout()

@@ -2,8 +2,8 @@ package billing
 
 import "time"
 
-// MostAttempts is when an event becomes a dead letter.
+// MostAttempts is after how many attempts an event becomes a dead letter.
 const MostAttempts = mostAttempts
 
-// LookForGrace sets how often Run looks for accounts whose time of grace is over.
+// LookForGrace sets how often Run looks for accounts whose grace period is over.
 func (s *Service) LookForGrace(every time.Duration) { s.graceEvery = every }

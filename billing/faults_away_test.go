@@ -33,7 +33,7 @@ func TestFault30StripeIsAway(t *testing.T) {
 	})
 }
 
-// While Stripe hangs, the webhook answers all the same: it asks nothing of Stripe.
+// While Stripe hangs, the webhook still responds: it sends Stripe nothing.
 func TestFault30WebhookWhileStripeHangs(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -54,7 +54,7 @@ func TestFault30WebhookWhileStripeHangs(t *testing.T) {
 	})
 }
 
-// What cannot be done is a dead letter in the end, which an operator sees and can try again.
+// An event that keeps failing ends as a dead letter, which an operator sees and can retry.
 func TestDeadLetters(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()

@@ -77,7 +77,7 @@ func TestFault21ObjectIsGoneWhenFetched(t *testing.T) {
 	})
 }
 
-// A customer of ours whose account is gone may pay on: the log says so, since no account can be flagged.
+// A customer whose account no longer exists may go on paying: the log says so, since there is no account to flag.
 func TestCustomerOfAnAccountThatIsNotThere(t *testing.T) {
 	each(t, func(w *world) {
 		w.kill()
@@ -229,7 +229,7 @@ func TestFault28BodyAlteredOrHuge(t *testing.T) {
 	})
 }
 
-// Whatever a genuine event holds where the customer should be, it is taken and worked off.
+// Whatever a genuine event holds in place of the customer, it is accepted and processed.
 func TestEventsWithOddCustomers(t *testing.T) {
 	each(t, func(w *world) {
 		for i, customer := range []string{`null`, `""`, `"cus_none"`, `{"id":"cus_none"}`, `{}`, `[]`, `5`, `true`} {

@@ -60,7 +60,7 @@ func TestFault33RenewalFailsThenPaid(t *testing.T) {
 	})
 }
 
-// A bank refuses a renewal days after its invoice: the grace begins then, and is whole.
+// A bank refuses a renewal days after its invoice: the grace period begins then, and is complete.
 func TestFault33ABankRefusesARenewal(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
@@ -84,7 +84,7 @@ func TestFault33ABankRefusesARenewal(t *testing.T) {
 	})
 }
 
-// An invoice on terms is past due from its due date on, however long ago it was made.
+// An invoice with payment terms is past due from its due date, however long ago it was made.
 func TestFault33AnInvoiceOnTerms(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -109,7 +109,7 @@ func TestFault34PastDueBeyondGrace(t *testing.T) {
 		w.stripe.Advance(6 * day)
 		w.settle()
 		w.wantPlan(models.PlanPro)
-		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop}) // it ends without any event
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop}) // no event tells of its end
 		w.stripe.Advance(day + time.Hour)
 		_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
 		w.must(err)
@@ -190,7 +190,7 @@ func TestFault39PriceChangedInTheDashboard(t *testing.T) {
 	})
 }
 
-// What goes on at a price that gives nothing is told as it is, also while it is not paid: it may charge again.
+// A subscription that continues at a price that gives no plan is reported as it is, even unpaid: it may charge again.
 func TestFault39APriceThatGivesNothingIsNotPaid(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -229,8 +229,7 @@ func TestFault42MoreSubscriptionsThanAPage(t *testing.T) {
 	})
 }
 
-// A list that breaks off after its first page, on which an unfinished subscription stands and not the paid one, decides
-// nothing.
+// A list that fails after its first page, which has an unfinished subscription but not the paid one, decides nothing.
 func TestFault42TheSecondPageFails(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -258,7 +257,7 @@ func TestFault42TheSecondPageFails(t *testing.T) {
 	})
 }
 
-// Each payment that fails is told of, also the second of the same subscription.
+// Every failed payment is announced, also the second one of the same subscription.
 func TestPaymentFailsASecondTime(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()

@@ -58,7 +58,7 @@ func TestFault38Disputes(t *testing.T) {
 	})
 }
 
-// A bank takes money back for months, also of somebody who is deleted at Stripe since, and here.
+// A bank can take money back for months, even from somebody who has been deleted at Stripe and here since.
 func TestFault38CustomerDeleted(t *testing.T) {
 	each(t, func(w *world) {
 		for name, leave := range map[string]func(){
@@ -70,7 +70,7 @@ func TestFault38CustomerDeleted(t *testing.T) {
 				w.must(err)
 			},
 		} {
-			for _, byHand := range []bool{false, true} { // nothing but the customer named the account then
+			for _, byHand := range []bool{false, true} { // only the customer named the account
 				w.account = w.newAccount()
 				var sub string
 				if byHand {
@@ -87,7 +87,7 @@ func TestFault38CustomerDeleted(t *testing.T) {
 				w.must(w.stripe.DeleteCustomer(customer))
 				w.settle()
 				w.wantFlags()
-				if !byHand { // its events are forgotten: the invoice names the account
+				if !byHand { // without its events, only the invoice names the account
 					w.offset.Add(int64(100 * day))
 					_, err := w.store.Cleanup(w.t.Context())
 					w.must(err)
@@ -113,7 +113,7 @@ func TestFault38CustomerDeleted(t *testing.T) {
 	})
 }
 
-// What a second customer paid goes back: that is told of his account, whose plan stays.
+// A second customer's payment goes back: the account is flagged, and its plan stays.
 func TestFault38SecondCustomer(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -132,7 +132,7 @@ func TestFault38SecondCustomer(t *testing.T) {
 	})
 }
 
-// Money of somebody else's customers, who are deleted, is nobody's here.
+// Refunds to deleted customers of somebody else belong to no account here.
 func TestFault38OfAStranger(t *testing.T) {
 	each(t, func(w *world) {
 		stranger := w.foreignCustomer(nil)

@@ -10,7 +10,7 @@ import (
 	"lottery/models"
 )
 
-// The rows of the table of billing's faults, by their numbers: events in whatever order and number.
+// The rows of the table of billing faults, by number: events in any order and number.
 
 func TestFault01SameEventTwice(t *testing.T) {
 	each(t, func(w *world) {
@@ -65,7 +65,7 @@ func TestFault02SameEventManyTimesAtOnce(t *testing.T) {
 	})
 }
 
-// reordered lets a story happen while its webhooks are held, and sends them in the other order.
+// reordered runs a story while its webhooks are held, and then sends them in the given order.
 func (w *world) reordered(order string, story func()) {
 	w.t.Helper()
 	w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Hold})

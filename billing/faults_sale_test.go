@@ -26,7 +26,7 @@ func TestFault07OldSubscriptionDeletedAfterNew(t *testing.T) {
 	})
 }
 
-// replaced is an account that paid, set to end, and has another subscription beside that.
+// replaced makes an account that paid, set that subscription to end, and has another one beside it.
 func (w *world) replaced() (old, next string) {
 	w.t.Helper()
 	old = w.pro()
@@ -38,7 +38,7 @@ func (w *world) replaced() (old, next string) {
 	return old, next
 }
 
-// wantStates holds the customer's subscriptions against their states.
+// wantStates compares the customer's subscriptions with the wanted states.
 func (w *world) wantStates(want map[string]string) {
 	w.t.Helper()
 	for _, sub := range w.stripe.Subscriptions(w.customer()) {
@@ -64,7 +64,7 @@ func TestFault07OldSubscriptionEndsAfterNew(t *testing.T) {
 	})
 }
 
-// Who takes the end of the replaced one back pays twice: that is row 9.
+// Undoing the end of the replaced subscription means paying twice: that is row 9.
 func TestFault07ReplacedAndTakenBack(t *testing.T) {
 	each(t, func(w *world) {
 		old, next := w.replaced()
@@ -115,7 +115,7 @@ func TestFault10PaysAgain(t *testing.T) {
 		if models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "portal") {
 			w.t.Errorf("%v", err)
 		}
-		w.wantPlan(models.PlanPro) // asking has told
+		w.wantPlan(models.PlanPro) // the attempt has synced the account
 		url, err := w.billing.Portal(w.t.Context(), w.account.ID)
 		if err != nil || !strings.HasPrefix(url, w.api.URL) {
 			w.t.Errorf("%q %v", url, err)
@@ -208,7 +208,7 @@ func TestFault15PaidLater(t *testing.T) {
 	}
 }
 
-// Stripe's guide says that it waits for the bank with the subscription incomplete: that comes to the same.
+// According to Stripe's guide, the subscription is incomplete while a bank decides: the result is the same.
 func TestFault15PaidLaterAndIncomplete(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.buy(sandbox.BankPays)
@@ -221,7 +221,7 @@ func TestFault15PaidLaterAndIncomplete(t *testing.T) {
 	})
 }
 
-// What was never paid has no grace; once it was paid, it has.
+// A subscription that was never paid has no grace period; one that was has one.
 func TestFault15FirstDebitFails(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.buy(sandbox.BankFails)
@@ -249,7 +249,7 @@ func TestFault15FirstDebitFails(t *testing.T) {
 	})
 }
 
-// A first debit that was refused, and that the operator has written off at Stripe, was never paid all the same.
+// A refused first debit that the operator has written off at Stripe still counts as never paid.
 func TestFault15FirstDebitIsWrittenOff(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.buy(sandbox.BankFails)
@@ -265,7 +265,7 @@ func TestFault15FirstDebitIsWrittenOff(t *testing.T) {
 	})
 }
 
-// A renewal that a bank decides on takes days: nobody who has paid before loses Pro meanwhile.
+// A bank takes days to decide on a renewal: nobody who has paid before loses Pro meanwhile.
 func TestFault15RenewalPaidLater(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -310,7 +310,8 @@ func TestFault16SomebodyElsesSession(t *testing.T) {
 	})
 }
 
-// An operator makes a subscription by hand for somebody who has a checkout open: that is closed, before it is paid as well.
+// An operator makes a subscription by hand for somebody with an open checkout: that is closed before it is paid as
+// well.
 func TestNothingIsSoldBesideWhatWasMadeByHand(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.checkout()

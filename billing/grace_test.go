@@ -12,13 +12,13 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// passes is time that passes, and the plan that the account has then.
+// passes is a step in time, and the plan that the account has afterwards.
 type passes struct {
 	time time.Duration
 	want models.Plan
 }
 
-// pastDue lets time pass in which a subscription is not paid.
+// pastDue lets time pass while a subscription is unpaid.
 func (w *world) pastDue(node *billing.Service, sub string, steps ...passes) {
 	w.t.Helper()
 	for _, step := range steps {
@@ -30,8 +30,8 @@ func (w *world) pastDue(node *billing.Service, sub string, steps ...passes) {
 	}
 }
 
-// Where no event tells that a time of grace is over, the server sees it by itself; an account for which Stripe does not
-// answer is looked at again, and keeps no other one waiting.
+// If no event announces the end of a grace period, the server notices by itself. An account for which Stripe does not
+// answer is tried again, and delays no other.
 func TestGraceEndsByItself(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
@@ -73,8 +73,8 @@ func TestGraceEndsByItself(t *testing.T) {
 	})
 }
 
-// Where Stripe shows neither an invoice nor a period, a grace begins when it is first seen that a subscription is past due,
-// and ends a week later.
+// If Stripe shows neither an invoice nor a period, the grace period begins when the subscription is first seen past
+// due, and ends a week later.
 func TestGraceWithoutInvoices(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -85,7 +85,7 @@ func TestGraceWithoutInvoices(t *testing.T) {
 	})
 }
 
-// What another account pays is not what this one owes.
+// Another account's payments do not count.
 func TestGraceIsOfOnesOwnInvoices(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.buy(sandbox.BankFails)

@@ -10,7 +10,7 @@ import (
 	"lottery/models"
 )
 
-// quiet ends all faults, and lets everything that is under way come to its end.
+// quiet ends all faults, and lets everything under way finish.
 func (h *history) quiet() {
 	h.stripe.ClearFaults()
 	_, err := h.stripe.Release(h.ctx, sandbox.OrderRandom)
@@ -40,7 +40,7 @@ func (h *history) quiet() {
 	}
 }
 
-// judge compares with the sandbox's own truth.
+// judge compares the stored state with the sandbox's.
 func (h *history) judge() {
 	a, err := h.store.BilledAccount(h.ctx, h.account.ID)
 	h.must(err)
@@ -114,7 +114,7 @@ func (h *history) judge() {
 	}
 }
 
-// judgeRecords replays the audit log, and holds the mails against it.
+// judgeRecords replays the audit log, and compares the mails with it.
 func (h *history) judgeRecords(billed models.Plan, closed bool) {
 	entries, err := h.store.AuditOf(h.ctx, h.account.ID, 1000)
 	h.must(err)
@@ -147,7 +147,7 @@ func (h *history) judgeRecords(billed models.Plan, closed bool) {
 	for _, m := range mails {
 		count[m.Kind]++
 	}
-	if closed { // what was written to it went with it, and nothing is written to it any more
+	if closed { // its mails were deleted with it, and no more are written
 		ups, downs = 0, 0
 	}
 	if count[models.MailWelcomePro] != ups || count[models.MailProEnded] != downs {
@@ -155,7 +155,7 @@ func (h *history) judgeRecords(billed models.Plan, closed bool) {
 	}
 }
 
-// becamePastDue returns when the sandbox made a subscription past due last.
+// becamePastDue returns when the sandbox last made a subscription past due.
 func (h *history) becamePastDue(sub string) time.Time {
 	var list struct {
 		Data []struct {

@@ -14,8 +14,8 @@ import (
 	"lottery/models"
 )
 
-// killed runs what a process does that dies in the midst of it: its last request is made, or is not, and nothing that
-// would have come then happens, no lock is given back, no word is stored.
+// killed runs the work of a process that dies in the middle: its last request is either sent or not; nothing after it
+// happens, no lock is released, nothing is stored.
 func (h *history) killed(work func()) {
 	h.doom.Store(int64(rapid.IntRange(1, 6).Draw(h.rt, "requests before death")))
 	h.after = rapid.Bool().Draw(h.rt, "after the last")
@@ -32,7 +32,7 @@ func (h *history) killed(work func()) {
 	h.serve()
 }
 
-// mortal returns the way to Stripe of a process that may die.
+// mortal is the transport of a process that may die.
 func (h *history) mortal(r *http.Request) (*http.Response, error) {
 	dies := h.doom.Load() > 0 && h.doom.Add(-1) == 0
 	if !dies || h.after {
@@ -41,12 +41,12 @@ func (h *history) mortal(r *http.Request) (*http.Response, error) {
 			return res, err
 		}
 	}
-	h.unlock() // its other threads, which live on here, must not wait for it
+	h.unlock() // the process's other goroutines survive here and must not wait for it
 	runtime.Goexit()
 	return nil, nil //nolint:nilnil // never reached
 }
 
-// step is one thing that happens. Errors are what people and programs see of faults: the story goes on.
+// step does one random thing. Errors are what people and programs see of faults: the story goes on.
 func (h *history) step() {
 	kind := rapid.SampledFrom([]string{
 		"buy", "buy", "buy", "checkout", "checkout", "pay", "pay", "again", "direct", "double", "double", "past due", "past due", "renew", "card", "retry", "status", "settle", "cancel", "at end", "undo",
@@ -83,7 +83,7 @@ func (h *history) step() {
 			_ = h.stripe.Renew(sub())
 		}
 	case "stray":
-		h.stripe.ClearFaults() // the dashboard is not what is tried
+		h.stripe.ClearFaults() // the dashboard is not under test
 		var made struct{ ID string }
 		h.read(http.MethodPost, "/v1/customers", url.Values{"metadata[lottery_account]": {h.account.ID}, "metadata[stray]": {"1"}}, &made)
 		_, _ = h.stripe.NewSubscription(made.ID, h.price, "active", nil)

@@ -27,9 +27,9 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// TestHistories lets random things happen to one account, with webhooks that get lost, repeated, held and reordered, a
-// Stripe that fails, and workers that die. When all is quiet again and a reconcile has run, the plan must be what a
-// fresh reading of the sandbox says. LOTTERY_BILLING_HISTORIES is how many histories each database gets.
+// TestHistories lets random things happen to one account, with webhooks that are lost, repeated, held and reordered, a
+// Stripe that fails, and workers that die. Once all is quiet and a reconcile has run, the plan must be what a fresh
+// reading of the sandbox says. LOTTERY_BILLING_HISTORIES is the number of histories per database.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	wanted := 100
@@ -88,7 +88,7 @@ func TestHistories(t *testing.T) {
 	})
 }
 
-// sights is how often the histories came to what they are for.
+// sights counts how often the histories reached the situations they are for.
 type sights struct {
 	Upgrades, Ends, Deaths int
 	Doubles                int // a second subscription was paid, and cancelled
@@ -110,13 +110,13 @@ type history struct {
 	hook    atomic.Pointer[http.Handler]
 	account models.Account
 	price   string
-	other   string // a price of our product that gives nothing
+	other   string // a price of our product that gives no plan
 	granted bool
 
 	seen   *sights
-	unlock func()       // lets the locks of the dead run out
-	doom   atomic.Int64 // the process dies at that many more requests to Stripe; 0 = it lives
-	after  bool         // and not before the last of them was done
+	unlock func()       // makes the locks of dead processes expire
+	doom   atomic.Int64 // the process dies after this many more requests to Stripe; 0 = it lives
+	after  bool         // and only once the last of them is done
 }
 
 // RoundTrip delivers a webhook.
@@ -148,7 +148,7 @@ func newHistory(t *testing.T, rt *rapid.T, st *store.Store, offset *atomic.Int64
 	return h
 }
 
-// serve begins a new process.
+// serve starts a new process.
 func (h *history) serve() {
 	h.billing = billing.New(billing.Options{
 		Store: h.store, Stripe: h.cfg, PublicURL: "http://lottery.test", StripeNow: func() time.Time { return h.stripe.Now() },
@@ -164,7 +164,7 @@ func (h *history) must(err error) {
 	}
 }
 
-// read asks the sandbox as the dashboard does.
+// read queries the sandbox as the dashboard does.
 func (h *history) read(method, path string, form url.Values, into any) {
 	h.must(sandboxtest.Ask(h.ctx, h.stripe.Transport(), method, "http://stripe.test"+path, form, into))
 }
@@ -179,7 +179,7 @@ func (h *history) customer() string {
 	return *b.CustomerID
 }
 
-// some is one of the account's subscriptions, or "".
+// some returns one of the account's subscriptions, or "".
 func (h *history) some() string {
 	cus := h.customer()
 	if cus == "" {

@@ -13,7 +13,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// shortly runs test with a node whose locks end after a second, and the store of another node.
+// shortly runs test with a node whose leases last a second, and another node's store.
 func shortly(t *testing.T, test func(t *testing.T, s *Service, other *store.Store)) {
 	t.Helper()
 	t.Parallel()
@@ -25,7 +25,7 @@ func shortly(t *testing.T, test func(t *testing.T, s *Service, other *store.Stor
 	})
 }
 
-// Work that takes longer than a lock holds for keeps its lock.
+// Work that takes longer than a lease keeps its lock.
 func TestLocksOfTheLivingAreKept(t *testing.T) {
 	shortly(t, func(t *testing.T, s *Service, other *store.Store) {
 		err := s.locked(t.Context(), "acc", func(ctx context.Context, _ store.Lease) error {
@@ -45,7 +45,7 @@ func TestLocksOfTheLivingAreKept(t *testing.T) {
 	})
 }
 
-// Work whose lock is lost ends.
+// Work whose lock is lost is cancelled.
 func TestWorkEndsWithItsLock(t *testing.T) {
 	shortly(t, func(t *testing.T, s *Service, other *store.Store) {
 		err := s.locked(t.Context(), "acc", func(ctx context.Context, l store.Lease) error {
@@ -71,7 +71,7 @@ func TestWorkEndsWithItsLock(t *testing.T) {
 	})
 }
 
-// Events that are worked on for longer than a claim holds for stay claimed, until they are settled.
+// Events that take longer than a claim stay claimed until they are settled.
 func TestClaimsOfTheLivingAreKept(t *testing.T) {
 	shortly(t, func(t *testing.T, s *Service, other *store.Store) {
 		ctx := t.Context()
@@ -110,8 +110,8 @@ func TestFewestAttemptsFirst(t *testing.T) {
 	}
 }
 
-// What fails is tried again at once, and for half an hour to an hour in all: a Stripe that is away for minutes makes no
-// dead letters.
+// A failed event is retried soon, and for half an hour to an hour in all: if Stripe is away for minutes, no event
+// becomes a dead letter.
 func TestRetriesLastAnHour(t *testing.T) {
 	t.Parallel()
 	all := time.Duration(0)

@@ -38,7 +38,7 @@ func ending(s subscription, days int) subscription {
 	return s
 }
 
-// Every status with each kind of price, within grace, at its end and after.
+// Every status with each kind of price, within the grace period, at its end and after.
 func TestJudgeOne(t *testing.T) {
 	t.Parallel()
 	gives := map[string]bool{
@@ -145,8 +145,8 @@ func TestJudgeSeveral(t *testing.T) {
 	}
 }
 
-// Whatever the subscriptions and whatever their order: the same verdict, no more than one is kept of what is paid and
-// goes on, and what is kept was there first.
+// Whatever the subscriptions and their order: the verdict is the same, at most one of the paid ones that continue is
+// kept, and that is the oldest.
 func TestJudgeAny(t *testing.T) {
 	t.Parallel()
 	states := []string{"active", "trialing", "past_due", "unpaid", "canceled", "incomplete", "incomplete_expired", "paused"}
@@ -186,8 +186,9 @@ func TestJudgeAny(t *testing.T) {
 	})
 }
 
-// What is of no price of ours any more, or never was, is nobody's to look at: neither an ended subscription at an unknown
-// price, nor money that came late for another product. No bank decides on a first payment that Stripe asks for anew.
+// A subscription that is not at a price of ours, or no longer, concerns nobody: neither one that ended at an unknown
+// price, nor a late payment for another product. A first payment that Stripe requests anew is not a bank's pending
+// decision.
 func TestJudgeLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	elsewhere := sold("sub_elsewhere", models.SubscriptionCanceled, 1, "other", 0)

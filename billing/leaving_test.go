@@ -49,7 +49,7 @@ func TestReturnRefusesWhatIsNoSession(t *testing.T) {
 	})
 }
 
-// Who closes or deletes his account pays no more, and cannot begin to.
+// Closing or deleting an account ends its payments, and it cannot begin new ones.
 func TestEndCancelsEverything(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -81,8 +81,8 @@ func TestEndCancelsEverything(t *testing.T) {
 	})
 }
 
-// The checkout is paid in the moment in which the account ends, or before, and nobody has heard of it. An operator is asked
-// to pay it back.
+// The checkout is paid at the moment the account ends, or before, and no event told of it. An operator is asked to
+// refund it.
 func TestEndWhilePaying(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.checkout()
@@ -100,7 +100,7 @@ func TestEndWhilePaying(t *testing.T) {
 	})
 }
 
-// It does not say that all is cancelled when Stripe has not said so.
+// End does not report that everything is cancelled unless Stripe has said so.
 func TestEndFailsWithStripe(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -114,7 +114,7 @@ func TestEndFailsWithStripe(t *testing.T) {
 	})
 }
 
-// Somebody pays for an account that was deleted here: what he paid for ends at once, and an operator is asked to look.
+// Somebody pays for an account that was deleted here: the subscription ends at once, and an operator is asked to look.
 func TestClosedAccountPays(t *testing.T) {
 	each(t, func(w *world) {
 		session := w.checkout()
@@ -135,7 +135,7 @@ func TestClosedAccountPays(t *testing.T) {
 	})
 }
 
-// second returns a second customer of the account, who pays for it as well.
+// second makes a second customer of the account, who also pays for it.
 func (w *world) second() (customer, sub string) {
 	w.t.Helper()
 	customer = w.foreignCustomer(map[string]string{"lottery_account": w.account.ID})
@@ -144,7 +144,7 @@ func (w *world) second() (customer, sub string) {
 	return customer, sub
 }
 
-// wantAll holds all customers' subscriptions against their states.
+// wantAll compares all customers' subscriptions with the wanted states.
 func (w *world) wantAll(want map[string]string) {
 	w.t.Helper()
 	for _, sub := range w.stripe.Subscriptions("") {
@@ -154,7 +154,7 @@ func (w *world) wantAll(want map[string]string) {
 	}
 }
 
-// What a second customer pays for a closed account ends as well, whoever tells of it.
+// What a second customer pays for a closed account ends as well, however it becomes known.
 func TestSecondCustomerOfAClosedAccount(t *testing.T) {
 	each(t, func(w *world) {
 		w.checkout()
@@ -172,8 +172,8 @@ func TestSecondCustomerOfAClosedAccount(t *testing.T) {
 	})
 }
 
-// Whoever closes an account is told that nothing will be charged: that holds for a second customer of it, also where an
-// operator has looked and left it alone, but not for one that belongs to somebody else by now.
+// Whoever closes an account is told that nothing more will be charged. That includes its second customers, even those
+// that an operator has looked at and left alone, but not one that now belongs to somebody else.
 func TestEndWithSecondCustomers(t *testing.T) {
 	each(t, func(w *world) {
 		own := w.pro()
@@ -221,7 +221,7 @@ func TestFlagSuspended(t *testing.T) {
 	})
 }
 
-// Nothing can be paid any more once an account is suspended; what was paid in that moment is flagged.
+// Once an account is suspended, nothing more can be paid; what was paid at that moment is flagged.
 func TestCloseCheckout(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -249,8 +249,8 @@ func TestCloseCheckout(t *testing.T) {
 	})
 }
 
-// A checkout that was paid is forgotten by the first sync that sees its subscription, however that came: nobody is told that
-// it can be paid. One that is open still is kept.
+// A paid checkout is dropped by the first sync that sees its subscription, whatever caused it, so that nobody is told
+// that it can be paid. One that is still open is kept.
 func TestPaidCheckoutIsForgotten(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -298,7 +298,7 @@ func TestPaidCheckoutIsForgotten(t *testing.T) {
 	})
 }
 
-// However a sync comes to see that a suspended account pays, an operator is told: once.
+// However a sync discovers that a suspended account pays, an operator is told, once.
 func TestSuspendedAccountPays(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -322,7 +322,7 @@ func TestSuspendedAccountPays(t *testing.T) {
 	})
 }
 
-// A bank that is asked for money goes on deciding when the subscription is cancelled: what it pays then is told of.
+// A bank goes on deciding on a debit after the subscription is cancelled: what it pays then is flagged.
 func TestMoneyThatComesAfterTheEnd(t *testing.T) {
 	each(t, func(w *world) {
 		for name, end := range map[string]func(sub string){
@@ -360,7 +360,7 @@ func TestMoneyThatComesAfterTheEnd(t *testing.T) {
 		w.account = w.newAccount()
 		w.must(w.stripe.Cancel(w.pro()))
 		w.settle()
-		w.wantFlags() // what was paid before the end is nobody's concern
+		w.wantFlags() // payments before the end are not flagged
 		w.account = w.newAccount()
 		sub := w.pro()
 		w.must(w.stripe.SetCard(w.customer(), sandbox.BankPays))

@@ -13,7 +13,7 @@ import (
 	"lottery/models"
 )
 
-// elsewhere is billing at another Stripe, where nothing of this one's is known, in the mode of the key.
+// elsewhere returns billing at another Stripe account that knows none of this one's objects, in the mode of the key.
 func (w *world) elsewhere(key string) (*billing.Service, *sandbox.Sandbox) {
 	w.t.Helper()
 	other, err := sandbox.New(sandbox.Options{SecretKeys: []string{key}})
@@ -33,7 +33,7 @@ func (w *world) elsewhere(key string) (*billing.Service, *sandbox.Sandbox) {
 	return s, other
 }
 
-// testers are accounts that tried everything in test mode: one pays, one has cancelled, one looks at the checkout, and
+// testers makes accounts that tried everything in test mode: one pays, one has cancelled, one has a checkout open, and
 // one's checkout was closed.
 func (w *world) testers() (pays, cancelled, looks, closed models.Account) {
 	w.t.Helper()
@@ -52,7 +52,7 @@ func (w *world) testers() (pays, cancelled, looks, closed models.Account) {
 	return pays, cancelled, looks, closed
 }
 
-// Live mode knows none of the customers of test mode: they are forgotten, with what they paid in play money.
+// Live mode knows none of test mode's customers: they are forgotten, with what they paid in play money.
 func TestGoingLive(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -75,7 +75,7 @@ func TestGoingLive(t *testing.T) {
 	})
 }
 
-// The portal and the end of an account are not kept from anybody by a customer of test mode.
+// A customer of test mode must not keep anybody from the portal, or from ending an account.
 func TestGoingLiveAndLeaving(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -92,8 +92,8 @@ func TestGoingLiveAndLeaving(t *testing.T) {
 	})
 }
 
-// A wrong key takes nobody's plan or customer: neither one of test mode at live accounts, nor one of another Stripe
-// account, though set-up was run with it.
+// A wrong key takes nobody's plan or customer: neither a test key with live accounts, nor one of another Stripe
+// account, even if set-up was run with it.
 func TestNobodyIsForgottenByAWrongKey(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()

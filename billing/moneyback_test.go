@@ -8,7 +8,7 @@ import (
 	"lottery/models"
 )
 
-// An operator reads in a flag how much money went back, or may, and of which payment.
+// A flag tells the operator how much money went back, or may, and of which payment.
 func TestFlagsTellTheMoney(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -47,7 +47,7 @@ func TestFlagsTellTheMoney(t *testing.T) {
 	})
 }
 
-// Money is told of the account whose customer paid it, whatever account an invoice names.
+// A refund is flagged on the account whose customer paid, whatever account an invoice names.
 func TestMoneyBackIsThePayers(t *testing.T) {
 	each(t, func(w *world) {
 		payer, named := w.account, w.newAccount()

@@ -21,7 +21,7 @@ func (w *world) pending(id, customer string) {
 	w.must(err)
 }
 
-// An event with which the server dies each time is a dead letter in the end; the others are worked on.
+// An event that kills the server every time ends as a dead letter; the others are processed.
 func TestEventThatKills(t *testing.T) {
 	each(t, func(w *world) {
 		w.kill()
@@ -53,7 +53,7 @@ func TestEventThatKills(t *testing.T) {
 	})
 }
 
-// A hole in a list of Stripe's, or in what it lists, is a failure of that account: nobody loses a plan by it, and the
+// A gap in a list from Stripe, or in one of its items, is an error for that account: nobody loses a plan, and the
 // server goes on.
 func TestHoleInAList(t *testing.T) {
 	each(t, func(w *world) {
@@ -92,8 +92,8 @@ func TestHoleInAList(t *testing.T) {
 	})
 }
 
-// What is no answer of Stripe's, whatever its status, is no list of nothing: nobody loses a plan by it, is told that nothing
-// will be charged, or is sold Pro again. Nothing of it is kept.
+// A response that is not Stripe's, whatever its status, is not an empty list: because of it nobody loses a plan, is
+// told that nothing will be charged, or is sold Pro again. No part of it is stored.
 func TestAnswersThatAreNotStripes(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -143,8 +143,8 @@ func TestAnswersThatAreNotStripes(t *testing.T) {
 	})
 }
 
-// One answer alone may be another's than Stripe's: of a list with a hole nobody loses a plan, and a subscription is cancelled
-// when Stripe itself has said so.
+// Even a single response may not be Stripe's: a list with a gap takes nobody's plan, and a subscription counts as
+// cancelled only if Stripe itself has said so.
 func TestOneAnswerThatIsNotStripes(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -174,7 +174,7 @@ func TestOneAnswerThatIsNotStripes(t *testing.T) {
 	})
 }
 
-// What is no HTTP at all is told without a piece of it too, by the doctor as well, who asks our own address besides.
+// A response that is not even HTTP is reported without quoting it, also by the doctor, who asks our own URL as well.
 func TestAnswersThatAreNoHTTP(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -209,12 +209,12 @@ func TestAnswersThatAreNoHTTP(t *testing.T) {
 	})
 }
 
-// faulty reaches Stripe through code that panics.
+// faulty is a transport that panics.
 type faulty struct{}
 
 func (faulty) RoundTrip(*http.Request) (*http.Response, error) { panic(errors.New("a fault of ours")) }
 
-// Whatever panics while an event is worked on is a failed attempt.
+// A panic while an event is processed is a failed attempt.
 func TestPanicIsAFailedAttempt(t *testing.T) {
 	each(t, func(w *world) {
 		w.kill()

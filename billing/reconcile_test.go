@@ -13,7 +13,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// several makes accounts that paid, without any event.
+// several makes accounts that paid, without any event arriving.
 func (w *world) several(n int) (ids []string) {
 	w.t.Helper()
 	w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
@@ -53,7 +53,7 @@ func TestReconcileGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
-// The operator's round looks at everybody, also where the job has begun its own; neither moves the other's place.
+// The operator's SyncAll covers everybody, even if the job has begun its own run; neither changes the other's position.
 func TestSyncAllBesideAReconcile(t *testing.T) {
 	each(t, func(w *world) {
 		w.several(5)
@@ -80,8 +80,8 @@ func TestSyncAllBesideAReconcile(t *testing.T) {
 	})
 }
 
-// Nobody knows how long ago a round was cut short: the next one comes to everybody, wherever it begins, and however often
-// it is cut short itself.
+// However long ago a SyncAll was cut short, the next one covers everybody, wherever it begins, and however often it is
+// cut short itself.
 func TestSyncAllAfterOneThatWasCutShort(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -128,7 +128,7 @@ func TestSyncAllAfterOneThatWasCutShort(t *testing.T) {
 	})
 }
 
-// One account that cannot be read does not keep the others from being looked at, and keeps its plan.
+// An account that cannot be read does not keep the others from being synced, and keeps its plan.
 func TestReconcileWithAnAccountThatCannotBeRead(t *testing.T) {
 	each(t, func(w *world) {
 		broken := w.newAccount()
@@ -150,7 +150,7 @@ func TestReconcileWithAnAccountThatCannotBeRead(t *testing.T) {
 	})
 }
 
-// A Stripe that cannot be asked at all is not asked a hundred thousand times.
+// If Stripe does not answer at all, it is not asked a hundred thousand times.
 func TestReconcileStopsWhereNothingCanBeRead(t *testing.T) {
 	each(t, func(w *world) {
 		for range 23 {
@@ -172,7 +172,7 @@ func TestReconcileStopsWhereNothingCanBeRead(t *testing.T) {
 	})
 }
 
-// Many accounts that cannot be read are no reason to stop where one could be.
+// Many accounts that cannot be read are no reason to stop if any could be.
 func TestReconcileGoesOnWhereSomeCanBeRead(t *testing.T) {
 	each(t, func(w *world) {
 		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
@@ -204,7 +204,7 @@ func TestReconcileGoesOnWhereSomeCanBeRead(t *testing.T) {
 	})
 }
 
-// There are more accounts than are read at once: the last of them is looked at too.
+// With more accounts than are read at once, the last one is still synced.
 func TestReconcileComesToTheLast(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.URL(t)) // so many are slow elsewhere, and what is shown is the same
@@ -233,7 +233,7 @@ func TestReconcileComesToTheLast(t *testing.T) {
 	}
 }
 
-// Where Stripe's customers cannot be listed, the operator is not told that everybody was looked at.
+// If Stripe's customers cannot be listed, the operator is not told that everybody was covered.
 func TestSyncAllWithoutStripesCustomers(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -244,7 +244,7 @@ func TestSyncAllWithoutStripesCustomers(t *testing.T) {
 	})
 }
 
-// A key of another Stripe account knows none of our customers: nobody loses a plan by that.
+// A key of another Stripe account knows none of our customers: nobody loses a plan.
 func TestReconcileWithAnotherAccountsKey(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()

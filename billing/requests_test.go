@@ -23,7 +23,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// sent is the requests to Stripe, as they went.
+// sent records the requests to Stripe.
 type sent struct {
 	mu   sync.Mutex
 	list []sandbox.Call
@@ -44,7 +44,7 @@ func (s *sent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// lines is a log that several goroutines write.
+// lines is a log for concurrent use.
 type lines struct {
 	mu sync.Mutex
 	b  strings.Builder
@@ -56,7 +56,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// everything is what the product asks of Stripe, each kind once at least.
+// everything lists every kind of request that the product sends to Stripe.
 var everything = []string{
 	"DELETE /v1/subscriptions/ID",
 	"GET /v1/account",
@@ -91,8 +91,8 @@ var (
 	ourKey = regexp.MustCompile(`^(product|price|webhook|portal-configuration|customer|checkout|expire|portal)-[0-9A-Za-z_-]{8,}$`)
 )
 
-// TestRequests sends every request of the product to stripe-mock too, which knows Stripe's own description of its API;
-// and looks for secrets in all that was written meanwhile.
+// TestRequests sends every request of the product to stripe-mock as well, which knows Stripe's own description of its
+// API; and it looks for secrets in everything that was written meanwhile.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	mock := startMock(t)
@@ -163,7 +163,7 @@ type flow struct {
 	setup int // how many requests the world's own set-up made
 }
 
-// live goes through all that accounts come to, and gives what was sent and logged.
+// live goes through everything that happens to accounts, and returns what was sent and logged.
 func (w *world) live() (made *flow, said string) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -261,7 +261,7 @@ func (w *world) live() (made *flow, said string) {
 	return made, log.b.String()
 }
 
-// dump is all that is in a database.
+// dump returns the whole content of a database.
 func dump(t *testing.T, database string) string {
 	t.Helper()
 	driver, address, tables := "pgx", database, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
@@ -310,7 +310,7 @@ func dump(t *testing.T, database string) string {
 	return all.String()
 }
 
-// mockStripe is the address of stripe-mock.
+// mockStripe is the URL of stripe-mock.
 type mockStripe string
 
 func startMock(t *testing.T) mockStripe {

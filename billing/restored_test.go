@@ -16,7 +16,7 @@ import (
 
 // The database was restored from a backup: Stripe knows of customers, and of what they pay, and we do not.
 
-// setBack makes the database what it was before anybody went to checkout. No server runs then.
+// setBack restores the database to before anybody went to checkout. No server runs meanwhile.
 func (w *world) setBack() {
 	w.t.Helper()
 	w.kill()
@@ -38,7 +38,7 @@ func (w *world) setBack() {
 	w.wantPlan(models.PlanFree)
 }
 
-// Row 10 for somebody of whom it is not known here that he paid; a day later Stripe has forgotten the keys.
+// Row 10 for somebody who is not known here to have paid; a day later Stripe has also forgotten the keys.
 func TestRestoredAndPaysAgain(t *testing.T) {
 	for name, later := range map[string]time.Duration{"at once": 0, "a day later": 25 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestRestoredAndPaysAgain(t *testing.T) {
 				w.stripe.Advance(later)
 				_, err := w.billing.Checkout(w.t.Context(), w.account.ID)
 				w.refused(err)
-				w.wantPlan(models.PlanPro) // asking has told
+				w.wantPlan(models.PlanPro) // the attempt has synced the account
 				if w.onlySubscription(); len(w.openSessions()) != 0 {
 					w.t.Errorf("%+v", w.openSessions())
 				}
@@ -57,7 +57,7 @@ func TestRestoredAndPaysAgain(t *testing.T) {
 	}
 }
 
-// Who changed his address at Stripe is known by the key, as long as Stripe remembers it.
+// A customer whose address at Stripe was changed is found by the idempotency key, as long as Stripe remembers it.
 func TestRestoredWithAnotherAddressPaysAgain(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -69,7 +69,7 @@ func TestRestoredWithAnotherAddressPaysAgain(t *testing.T) {
 	})
 }
 
-// A checkout that is open is given again; one that was paid, and whose subscription has ended, is not.
+// An open checkout is offered again; one that was paid, and whose subscription has ended, is not.
 func TestRestoredAndBuysAnew(t *testing.T) {
 	each(t, func(w *world) {
 		open := w.checkout()
@@ -97,7 +97,7 @@ func TestRestoredAndBuysAnew(t *testing.T) {
 	})
 }
 
-// The operator's round finds the customers of ours that are at Stripe only, whatever their addresses are now.
+// SyncAll finds our customers that only Stripe knows, whatever their addresses are now.
 func TestRestoredAndSyncAll(t *testing.T) {
 	each(t, func(w *world) {
 		ids := w.several(3)
@@ -119,7 +119,7 @@ func TestRestoredAndSyncAll(t *testing.T) {
 	})
 }
 
-// Whoever leaves pays no more, though nobody here knows that he pays.
+// Whoever closes an account pays no more, even if it is not known here that it pays.
 func TestRestoredAndClosed(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -135,7 +135,7 @@ func TestRestoredAndClosed(t *testing.T) {
 	})
 }
 
-// Stripe is away in that moment: the account is closed all the same, and its next event ends what it pays.
+// Stripe is away at that moment: the account is still closed, and its next event ends its subscription.
 func TestRestoredAndClosedWhileStripeIsAway(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -159,7 +159,7 @@ func TestRestoredAndClosedWhileStripeIsAway(t *testing.T) {
 	})
 }
 
-// Who is interrupted while Stripe is asked for the customer does not say that nothing is charged any more.
+// If End is interrupted while it looks for the customer, it does not report that nothing more is charged.
 func TestRestoredAndClosingIsInterrupted(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
@@ -178,7 +178,8 @@ func TestRestoredAndClosingIsInterrupted(t *testing.T) {
 	})
 }
 
-// Two servers hear of a customer who is at Stripe only: he is the account's own, and not a second one beside himself.
+// Two servers hear of a customer that only Stripe knows: it becomes the account's own, and is not flagged as a second
+// one.
 func TestRestoredAndTwoServersHearOfIt(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -204,8 +205,8 @@ func TestRestoredAndTwoServersHearOfIt(t *testing.T) {
 	})
 }
 
-// Somebody's checkout makes his customer in the moment in which another one is heard of who names his account: that one is
-// a second.
+// A checkout creates the account's customer just as an event tells of another one that names the account: that is a
+// second one.
 func TestRestoredAndASecondCustomerInTheSameMoment(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()

@@ -15,7 +15,7 @@ import (
 
 // What a checkout sells, and which of several sessions is the account's own.
 
-// answering returns a way to Stripe on which some requests get an answer that is given here.
+// answering returns a transport that answers some requests itself.
 func answering(mine func(r *http.Request) (status int, text string)) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		status, text := mine(r)
@@ -29,7 +29,7 @@ func answering(mine func(r *http.Request) (status int, text string)) http.RoundT
 	})
 }
 
-// rewritten returns a way to Stripe on which the answers to reading at a path are changed.
+// rewritten returns a transport that changes the responses to GETs of a path.
 func rewritten(path string, change func(text string) string) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		res, err := http.DefaultTransport.RoundTrip(r)
@@ -45,7 +45,7 @@ func rewritten(path string, change func(text string) string) http.RoundTripper {
 	})
 }
 
-// openedFor returns a session that somebody opened for a customer without us, at the price of Pro.
+// openedFor returns a session that somebody else opened for a customer, at the price of Pro.
 func (w *world) openedFor(customer, reference string) string {
 	w.t.Helper()
 	form := url.Values{
@@ -60,7 +60,7 @@ func (w *world) openedFor(customer, reference string) string {
 	return made.ID
 }
 
-// noted returns the checkout that is written down of the account.
+// noted returns the account's stored checkout.
 func (w *world) noted() *string {
 	w.t.Helper()
 	b, err := w.store.BillingAccount(w.t.Context(), w.account.ID)
@@ -68,7 +68,7 @@ func (w *world) noted() *string {
 	return b.SessionID
 }
 
-// What is charged is the price that the pages show, once; and who has paid comes back with the session's id.
+// The amount charged is the price that the pages show, once; and checkout returns with the session's id.
 func TestCheckoutSellsOneMonth(t *testing.T) {
 	each(t, func(w *world) {
 		var shown struct {
@@ -92,7 +92,7 @@ func TestCheckoutSellsOneMonth(t *testing.T) {
 	})
 }
 
-// Of two open sessions that could be given, one is: the other could be paid as well.
+// Of two open sessions that could be offered, one is kept: the other could be paid as well.
 func TestCheckoutKeepsOneOfTwo(t *testing.T) {
 	each(t, func(w *world) {
 		w.checkout()
@@ -126,7 +126,7 @@ func TestCheckoutsOfOthersStayOpen(t *testing.T) {
 	})
 }
 
-// A session that Stripe does not close can still be paid: no other one is opened beside it.
+// A session that Stripe fails to close can still be paid: no other one is opened beside it.
 func TestCheckoutThatIsNotClosed(t *testing.T) {
 	each(t, func(w *world) {
 		for name, unread := range map[string]bool{"it is open": false, "nobody knows": true} {
@@ -155,7 +155,7 @@ func TestCheckoutThatIsNotClosed(t *testing.T) {
 	})
 }
 
-// What was closed is not said to be open, though no other one could be opened.
+// A closed session is not shown as open, even if no other one could be opened.
 func TestCheckoutThatIsClosedIsForgotten(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -178,7 +178,7 @@ func TestCheckoutThatIsClosedIsForgotten(t *testing.T) {
 	})
 }
 
-// Whatever Stripe says of the sessions of a customer who was deleted, the next checkout is a new customer's.
+// Whatever Stripe says about the sessions of a deleted customer, the next checkout is a new customer's.
 func TestCheckoutOfADeletedCustomer(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -198,7 +198,7 @@ func TestCheckoutOfADeletedCustomer(t *testing.T) {
 			w.t.Errorf("the end: %v", err)
 		}
 
-		w.account = w.newAccount() // who is deleted when his session was found
+		w.account = w.newAccount() // whose customer is deleted once the session was found
 		old := w.checkout()
 		dead := w.customer()
 		node := w.via(after(http.MethodGet, "/v1/checkout/sessions", func() { w.must(w.stripe.DeleteCustomer(dead)) }))
@@ -209,8 +209,8 @@ func TestCheckoutOfADeletedCustomer(t *testing.T) {
 	})
 }
 
-// A session is the account's own only if it is of its customer and for the account: the address of a payment link may name
-// any account, and an operator may open one for the customer that is about something else.
+// A session is the account's own only if it is its customer's and names the account: a payment link's URL may name any
+// account, and an operator may open a session for the customer that sells something else.
 func TestReturnWithAForeignSession(t *testing.T) {
 	each(t, func(w *world) {
 		ours := w.checkout()
@@ -230,7 +230,7 @@ func TestReturnWithAForeignSession(t *testing.T) {
 	})
 }
 
-// Who comes back from a checkout is told what became of it, also long after.
+// Whoever returns from a checkout is told what became of it, even long after.
 func TestReturnTellsWhatBecameOfIt(t *testing.T) {
 	each(t, func(w *world) {
 		arrived := func(session string) billing.Arrival {

@@ -13,7 +13,7 @@ import (
 
 // What set-up finds, mends and leaves alone, and what it tells the operator to do.
 
-// What customers may do in the portal: nobody loses what he paid for by cancelling there, and nobody is kept from it.
+// What customers may do in the portal: they can cancel, and do not lose what they have paid for by that.
 func TestPortalLetsCustomersManage(t *testing.T) {
 	each(t, func(w *world) {
 		c := w.portal()
@@ -38,7 +38,8 @@ func TestPortalLetsCustomersManage(t *testing.T) {
 	})
 }
 
-// A database that was restored does not know the portal's configuration: set-up finds it, and none of somebody else's.
+// A restored database does not know the portal's configuration: set-up finds it again, and does not take somebody
+// else's.
 func TestSetupFindsThePortalAgain(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -61,7 +62,7 @@ func TestSetupFindsThePortalAgain(t *testing.T) {
 	})
 }
 
-// A configuration that somebody switched off opens no portal: set-up makes another one.
+// A deactivated configuration opens no portal: set-up makes a new one.
 func TestSetupReplacesThePortal(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -78,7 +79,7 @@ func TestSetupReplacesThePortal(t *testing.T) {
 	})
 }
 
-// An endpoint that somebody switched off, or took events from, gets all of them again.
+// An endpoint that somebody disabled, or removed events from, gets all of them again.
 func TestSetupMendsTheEndpoint(t *testing.T) {
 	each(t, func(w *world) {
 		id := w.endpoint()
@@ -100,7 +101,7 @@ func TestSetupMendsTheEndpoint(t *testing.T) {
 	})
 }
 
-// What Pro costs is the price that carries its key, whatever else the operator sells.
+// The price of Pro is the one with its lookup key, whatever else the operator sells.
 func TestSetupTakesThePriceByItsKey(t *testing.T) {
 	each(t, func(w *world) {
 		w.otherPrice("")
@@ -119,7 +120,7 @@ func (w *world) sold() models.KnownPrice {
 	return done.Price
 }
 
-// A new webhook secret is of no use before the operator has put it where it belongs: beside the one that is in use.
+// A new webhook secret is useless until the operator has added it to the settings, beside the one in use.
 func TestSetupAdvisesWhatToDoWithTheSecret(t *testing.T) {
 	each(t, func(w *world) {
 		made := billing.SetupResult{WebhookSecret: "whsec_new", Price: w.sold()}

@@ -19,7 +19,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Set-up that is run again finds what is there: it sends nothing that changes anything.
+// Running set-up again finds what is there: it sends nothing that changes anything.
 func TestSetupTwice(t *testing.T) {
 	each(t, func(w *world) {
 		before := len(w.stripe.Calls())
@@ -41,8 +41,8 @@ func TestSetupTwice(t *testing.T) {
 	})
 }
 
-// The product promises no number of requests, since the plan's may change; the number that it once promised is taken out,
-// and an operator's own text is left alone.
+// The product's text promises no number of requests, since the plan's may change. The number that it used to promise is
+// removed, and an operator's own text is left alone.
 func TestSetupOfTheProductsText(t *testing.T) {
 	each(t, func(w *world) {
 		text := func() string {
@@ -103,7 +103,7 @@ func TestSetupMends(t *testing.T) {
 	})
 }
 
-// An endpoint whose events have another shape is not ours to change: Stripe cannot, and it may serve others.
+// An endpoint with another API version is left alone: Stripe cannot change the version, and others may use it.
 func TestSetupEndpointOfAnotherVersion(t *testing.T) {
 	each(t, func(w *world) {
 		elsewhere := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: "https://lottery.example"})
@@ -118,7 +118,7 @@ func TestSetupEndpointOfAnotherVersion(t *testing.T) {
 	})
 }
 
-// portal returns the one configuration that there is.
+// portal returns the only configuration.
 func (w *world) portal() (c stripe.BillingPortalConfiguration) {
 	w.t.Helper()
 	var list struct {
@@ -131,7 +131,7 @@ func (w *world) portal() (c stripe.BillingPortalConfiguration) {
 	return list.Data[0]
 }
 
-// The service moved to another address: the portal leads there too, and what else was set of it stays.
+// The service moved to another URL: the portal now leads there, and keeps its other settings.
 func TestSetupAfterAMove(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -152,8 +152,8 @@ func TestSetupAfterAMove(t *testing.T) {
 	})
 }
 
-// The endpoint's secret is told once. Whatever fails, it is told: by the next try, or by the dashboard if the answer got
-// lost that had it.
+// Stripe shows the endpoint's secret once. Whatever fails, the operator gets it: from the next attempt, or from the
+// dashboard if the response with it was lost.
 func TestSetupTellsTheSecret(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -175,7 +175,7 @@ func TestSetupTellsTheSecret(t *testing.T) {
 	})
 }
 
-// wantOnlyWrong runs the doctor, who must find these things wrong and say what to do, and nothing else.
+// wantOnlyWrong checks that the doctor finds exactly these things wrong, and says what to do about them.
 func wantOnlyWrong(t *testing.T, s *billing.Service, names ...string) {
 	t.Helper()
 	var wrong []string
@@ -266,7 +266,7 @@ func TestDoctorNamesWhatIsBroken(t *testing.T) {
 	})
 }
 
-// keyed makes a price in the dashboard that takes the lookup key over.
+// keyed makes a price in the dashboard and moves the lookup key to it.
 func (w *world) keyed(form url.Values) (id string) {
 	w.t.Helper()
 	form.Set("product", "lottery_pro")
@@ -277,7 +277,7 @@ func (w *world) keyed(form url.Values) (id string) {
 	return made.ID
 }
 
-// A lookup key that was moved to what cannot be sold by the month: the price before it goes on being sold.
+// If the lookup key is moved to a price that cannot be sold monthly, the previous price stays on sale.
 func TestPricesThatCannotBeSold(t *testing.T) {
 	each(t, func(w *world) {
 		for why, form := range map[string]url.Values{
@@ -299,8 +299,7 @@ func TestPricesThatCannotBeSold(t *testing.T) {
 	})
 }
 
-// A price that is charged by use, or that Stripe says is of the other mode, is not sold, whatever its amount: what was sold
-// before goes on being sold.
+// A usage-based price, or one in the other mode, is not sold, whatever its amount: the previous price stays on sale.
 func TestPricesThatAreNotSold(t *testing.T) {
 	each(t, func(w *world) {
 		for why, change := range map[string][2]string{
@@ -322,7 +321,7 @@ func TestPricesThatAreNotSold(t *testing.T) {
 	})
 }
 
-// What operators want for Pro is theirs to say; that it is not the usual price is told.
+// Operators may charge what they want for Pro; that it is not the usual price is pointed out.
 func TestAnotherAmountIsSoldAndTold(t *testing.T) {
 	each(t, func(w *world) {
 		id := w.keyed(url.Values{"unit_amount": {"1"}, "currency": {"eur"}, "recurring[interval]": {"month"}})
@@ -341,7 +340,7 @@ func TestAnotherAmountIsSoldAndTold(t *testing.T) {
 	})
 }
 
-// Stripe goes nowhere else than to the address that it has: one that leads on to ours gets no event here.
+// Stripe follows no redirects: a URL that redirects to ours receives no events.
 func TestDoctorFollowsNoRedirect(t *testing.T) {
 	each(t, func(w *world) {
 		for _, status := range []int{http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
@@ -358,7 +357,7 @@ func TestDoctorFollowsNoRedirect(t *testing.T) {
 	})
 }
 
-// An event that nobody worked on for long is what a server that does not run looks like.
+// An event that has waited for long means that no server is running.
 func TestDoctorSeesEventsWait(t *testing.T) {
 	each(t, func(w *world) {
 		w.kill()

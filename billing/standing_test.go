@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// What Stripe leaves out is nothing, and never 1970.
+// A field that Stripe leaves out is absent, never 1970.
 func TestRead(t *testing.T) {
 	t.Parallel()
 	prices := map[string]models.KnownPrice{"price_pro": {PriceID: "price_pro", ProductID: "prod_1", Plan: models.PlanPro}}
@@ -66,7 +66,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Money is late that came for a period when the subscription had ended.
+// A period's payment is late if it came after the subscription had ended.
 func TestReadPaidLate(t *testing.T) {
 	t.Parallel()
 	const cycle, hand = stripe.InvoiceBillingReasonSubscriptionCycle, stripe.InvoiceBillingReasonManual
@@ -92,8 +92,8 @@ func TestReadPaidLate(t *testing.T) {
 	}
 }
 
-// Active is paid, unless the latest invoice is not: then the invoices say. Who is billed on terms, by the operator's own
-// hand, pays later.
+// Active means paid, unless the latest invoice is not: then the invoices decide. Customers whom the operator bills by
+// hand, on terms, pay later.
 func TestReadOwes(t *testing.T) {
 	t.Parallel()
 	terms, charged := stripe.SubscriptionCollectionMethodSendInvoice, stripe.SubscriptionCollectionMethodChargeAutomatically
@@ -119,7 +119,7 @@ func TestReadOwes(t *testing.T) {
 	}
 }
 
-// Whatever may go on is not sold a second time; what has ended may be.
+// Nothing is sold beside a subscription that may continue; one that has ended does not matter.
 func TestUnfinished(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[string]bool{

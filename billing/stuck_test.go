@@ -14,8 +14,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A database that neither answers nor refuses holds up neither the worker nor the end of the process, and when it
-// answers again the work goes on.
+// A database that neither answers nor refuses blocks neither the worker nor the end of the process, and once it answers
+// again the work continues.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

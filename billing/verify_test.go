@@ -21,7 +21,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// signed returns a header as Stripe's documentation says to make it, by nothing of Stripe's or ours.
+// signed returns a header made as Stripe's documentation says, without Stripe's or our own code.
 func signed(body string, at time.Time, secrets ...string) string {
 	header := "t=" + strconv.FormatInt(at.Unix(), 10)
 	for _, secret := range secrets {
@@ -77,7 +77,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// The same bounds over HTTP, with the clock in hand.
+// The same limits over HTTP, with a controlled clock.
 func TestWebhookTolerance(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -108,7 +108,7 @@ func (b unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Anybody may send what is no event. That fills no log: each reason is told once a minute, with how often it was so.
+// Anybody may send forged events. They do not flood the log: each reason is logged once a minute, with a count.
 func TestRefusalsAreToldOnceAMinute(t *testing.T) {
 	t.Parallel()
 	now := noon
@@ -158,7 +158,7 @@ func TestRefusalsAreToldOnceAMinute(t *testing.T) {
 	told("missing 301", "stripe_webhook_secret 5")
 }
 
-// What is believed was signed by one of the secrets, within the time.
+// An accepted event was signed with one of the secrets, within the tolerance.
 func FuzzVerify(f *testing.F) {
 	const body, a, b = `{"id":"evt_1"}`, "whsec_a", "whsec_b"
 	for _, header := range []string{
@@ -233,7 +233,8 @@ func TestParseEvent(t *testing.T) {
 	}
 }
 
-// Whatever is taken can be kept: words of an index's length, without NUL, with a time that databases know.
+// Whatever parseEvent accepts can be stored: ids short enough for an index, without NUL, and a time that databases can
+// hold.
 func FuzzParseEvent(f *testing.F) {
 	for _, text := range []string{
 		`{"id":"evt_1","object":"event","type":"invoice.paid","created":1,"livemode":true,"data":{"object":{"id":"in_1","customer":"cus_1"}}}`,

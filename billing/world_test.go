@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// world is billing as it runs: a database, Stripe's stand-in, the webhook's address, a worker.
+// world is billing as it runs: a database, Stripe's stand-in, the webhook's URL, a worker.
 type world struct {
 	t       *testing.T
 	stripe  *sandbox.Sandbox
@@ -104,7 +104,7 @@ func (w *world) service() *billing.Service {
 	})
 }
 
-// start runs a server's part of billing: the webhook and the worker.
+// start runs billing's part of a server: the webhook and the worker.
 func (w *world) start() {
 	w.billing = w.service()
 	hook := w.billing.Webhook()
@@ -117,7 +117,7 @@ func (w *world) start() {
 	}(w.billing, w.stopped)
 }
 
-// kill ends it.
+// kill stops what start started.
 func (w *world) kill() {
 	if w.stop != nil {
 		w.stop()
@@ -142,7 +142,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// settle waits until all webhooks were sent and worked off, as long as they become fewer.
+// settle waits until all webhooks have been sent and processed, as long as they become fewer.
 func (w *world) settle() {
 	w.t.Helper()
 	const patience = 30 * time.Second
@@ -163,7 +163,7 @@ func (w *world) settle() {
 	w.t.Fatalf("%d events wait, such as %+v", len(events), events[0])
 }
 
-// checkout opens a session and gives its id.
+// checkout opens a session and returns its id.
 func (w *world) checkout() string {
 	w.t.Helper()
 	s, err := w.billing.Checkout(w.t.Context(), w.account.ID)
@@ -171,7 +171,7 @@ func (w *world) checkout() string {
 	return s.ID
 }
 
-// buy goes through checkout with a card, and gives the session.
+// buy goes through checkout with a card, and returns the session.
 func (w *world) buy(card sandbox.Card) string {
 	w.t.Helper()
 	id := w.checkout()
@@ -223,7 +223,7 @@ func (w *world) wantPlan(want models.Plan) {
 	}
 }
 
-// wantAfterSync is wantPlan after the account was looked at afresh.
+// wantAfterSync is wantPlan after a sync.
 func (w *world) wantAfterSync(want models.Plan) {
 	w.t.Helper()
 	_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
@@ -268,7 +268,7 @@ func (w *world) events() []models.StripeEvent {
 	return list
 }
 
-// foreignCustomer returns a customer that somebody made at Stripe without us.
+// foreignCustomer returns a customer that somebody else made at Stripe.
 func (w *world) foreignCustomer(metadata map[string]string) string {
 	w.t.Helper()
 	form := url.Values{"email": {"elsewhere@example.com"}}
@@ -314,13 +314,13 @@ func (w *world) event(kind string) string {
 	return id
 }
 
-// body returns an event of our own making.
+// body returns a hand-made event.
 func body(id, kind, object string) string {
 	return fmt.Sprintf(`{"id":%q,"object":"event","type":%q,"livemode":false,"api_version":"2023-10-16","created":%d,"data":{"object":%s}}`,
 		id, kind, time.Now().Unix(), object)
 }
 
-// post sends a body as Stripe would, signed at a time by secrets.
+// post sends a body as Stripe would, signed at a time with secrets, and returns the status.
 func (w *world) post(text string, at time.Time, secrets ...string) int {
 	w.t.Helper()
 	return w.send(text, sandbox.Sign([]byte(text), at, secrets...))

@@ -10,7 +10,7 @@ import (
 	"lottery/models"
 )
 
-// What a sync writes down, and whom it tells what.
+// What a sync stores, and whom it tells what.
 
 func (w *world) written() models.BillingAccount {
 	w.t.Helper()
@@ -19,7 +19,7 @@ func (w *world) written() models.BillingAccount {
 	return b
 }
 
-// The page of a plan, and the operator's command, show what is written down: it is what Stripe says.
+// The plan page, and the operator's command, show what is stored: it must be what Stripe says.
 func TestWhatIsWrittenDown(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -45,7 +45,8 @@ func TestWhatIsWrittenDown(t *testing.T) {
 	})
 }
 
-// Beside what has ended, what goes on is written down, though it gives nothing: it charges, and somebody must see that.
+// A subscription that continues without giving a plan is stored rather than an ended one: it charges, and somebody must
+// see that.
 func TestWhatGoesOnBesideWhatEnded(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(w.stripe.Cancel(w.pro()))
@@ -64,7 +65,7 @@ func TestWhatGoesOnBesideWhatEnded(t *testing.T) {
 	})
 }
 
-// The checkout of a customer who was deleted is not said to be open.
+// The checkout of a deleted customer is not shown as open.
 func TestCheckoutOfADeletedCustomerIsForgotten(t *testing.T) {
 	each(t, func(w *world) {
 		w.checkout()
@@ -76,7 +77,7 @@ func TestCheckoutOfADeletedCustomerIsForgotten(t *testing.T) {
 	})
 }
 
-// One subscription may give Pro, give it no more, and give it again: each time its customer is told.
+// A subscription may give Pro, stop giving it, and give it again: its customer is told each time.
 func TestEachBeginningAndEndIsTold(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -94,7 +95,7 @@ func TestEachBeginningAndEndIsTold(t *testing.T) {
 	})
 }
 
-// Who paid twice before anything was heard of it is on Pro, though the second payment cannot be cancelled now.
+// Somebody who paid twice before we heard of either is on Pro, even if the second payment cannot be cancelled now.
 func TestDoublePaymentThatIsNotCancelledGivesPro(t *testing.T) {
 	each(t, func(w *world) {
 		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
@@ -111,7 +112,7 @@ func TestDoublePaymentThatIsNotCancelledGivesPro(t *testing.T) {
 	})
 }
 
-// Nothing is charged for a first payment that fails: no operator need look at a suspended account for it.
+// A first payment that fails charges nothing: no operator need look at a suspended account for it.
 func TestSuspendedAccountWhosePaymentFails(t *testing.T) {
 	each(t, func(w *world) {
 		w.checkout()
@@ -124,7 +125,8 @@ func TestSuspendedAccountWhosePaymentFails(t *testing.T) {
 	})
 }
 
-// What a closed account pays for ends, and is flagged; what had ended before is not, and another product is none of ours.
+// What a closed account pays for ends, and is flagged; subscriptions that had ended before, and other products, are
+// not.
 func TestClosedAccountPaysForSeveral(t *testing.T) {
 	each(t, func(w *world) {
 		before := w.pro()
@@ -147,7 +149,7 @@ func TestClosedAccountPaysForSeveral(t *testing.T) {
 	})
 }
 
-// A subscription that its customer cancels in the very moment is no reason to keep him from leaving.
+// A subscription that its customer cancels at the same moment must not prevent closing the account.
 func TestEndOfWhatEndsJustNow(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
@@ -159,7 +161,7 @@ func TestEndOfWhatEndsJustNow(t *testing.T) {
 	})
 }
 
-// A debt has the grace that follows from itself, whatever was seen of another subscription meanwhile.
+// An unpaid subscription has its own grace period, whatever was seen of another subscription meanwhile.
 func TestGraceOfAnotherSubscription(t *testing.T) {
 	each(t, func(w *world) {
 		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
