@@ -15,8 +15,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A node that cannot reach the database any more stops its job before another node may begin it; and when the database
-// is back, one does.
+// A node that loses the database stops its job before another node may start it; once the database is back, one does.
 func TestDatabaseAway(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a lock that cannot be kept")
@@ -73,7 +72,7 @@ func stopping(stop func()) http.HandlerFunc {
 	}
 }
 
-// A sync that is told to stop blames no feed for it.
+// A sync that is told to stop does not blame a feed for it.
 func TestStoppedSync(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -94,7 +93,7 @@ func TestStoppedSync(t *testing.T) {
 	}
 }
 
-// A database that neither answers nor refuses holds up neither who looks for work nor who is told to stop.
+// A database that neither answers nor refuses blocks neither the search for due jobs nor a shutdown.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

@@ -17,7 +17,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Impossible rows, written into the database by hand, are left out; they keep no node from starting.
+// Impossible rows, written into the database by hand, are left out; they do not keep a node from starting.
 func TestImpossibleRowsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -51,7 +51,7 @@ func TestImpossibleRowsAreLeftOut(t *testing.T) {
 	}
 }
 
-// An index is built anew only when the draws have changed.
+// The index is rebuilt only if the draws have changed.
 func TestRefreshFollowsTheDataVersion(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -76,7 +76,7 @@ func TestRefreshFollowsTheDataVersion(t *testing.T) {
 		if !ok || g.Last().String() != "2026-05-05" || g.First().String() != "2016-05-05" || g.MissingDays() != 0 || g.Len() != 2*3653 {
 			t.Fatalf("%+v", g)
 		}
-		// The next day adds to the same history.
+		// The next day extends the same history.
 		if err := jobs.FillSamples(ctx, st, now.AddDate(0, 0, 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,8 @@ func TestRefreshFollowsTheDataVersion(t *testing.T) {
 	})
 }
 
-// A database that says nothing while the draws are read is given up and asked again: here somebody holds their table.
+// If the database stalls while the draws are read, the build is abandoned and tried again; here another session locks
+// the table.
 func TestRefreshOfADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

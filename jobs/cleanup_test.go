@@ -9,7 +9,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A clean-up that failed before it looked does not say that there was nothing.
+// A clean-up that failed before it looked does not claim that there was nothing to delete.
 func TestCleanupThatFails(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {

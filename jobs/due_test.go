@@ -60,7 +60,7 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// A node that was killed is followed within half a minute: the promise of docs/operations.md.
+// Another node takes over from a killed one within half a minute, as docs/operations.md promises.
 func TestFollowedInTime(t *testing.T) {
 	t.Parallel()
 	if leaseFor+lookEvery >= 30*time.Second {
@@ -71,7 +71,7 @@ func TestFollowedInTime(t *testing.T) {
 	}
 }
 
-// Every job says what an operator wants to know, and what it may take.
+// Every job has a description, a limit, and either a schedule or the reason why it is off.
 func TestAllJobs(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}

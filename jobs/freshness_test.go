@@ -7,8 +7,8 @@ import (
 	"lottery/models"
 )
 
-// A time of day that has ended, or is to begin, makes no game look behind: neither by its freshness nor by the date that
-// is shown beside the expected one. It counts where draws of it are missing from before its end.
+// A time of day that has ended, or has yet to begin, does not make a game look behind: neither in its freshness nor by
+// the date shown beside the expected one. It counts if draws from before its end are missing.
 func TestFreshnessOfTimesOfDayThatEnd(t *testing.T) {
 	t.Parallel()
 	day := func(text string) models.Date {

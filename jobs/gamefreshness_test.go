@@ -50,8 +50,8 @@ func TestGameFreshness(t *testing.T) {
 	}
 }
 
-// A game is behind where one of its times of day is, though the others come: in feeds status, in doctor and in the metric
-// that the alert looks at.
+// A game is behind if one of its times of day is, even if the others are up to date: in feeds status, in doctor and in
+// the metric that the alert uses.
 func TestGameFreshnessOfEachTimeOfDay(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -18,7 +18,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A job that ran once and is off now has no last success: an alert on its age would never end.
+// A job that once ran but is off now exports no last success: an alert on its age would never end.
 func TestMetricsLeaveOutJobsThatAreOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ lottery_job_last_success_timestamp_seconds{job="on"} 9.466848e+08
 	})
 }
 
-// A draw that an operator confirms changes nothing that is served: no alert may say that a node serves old draws.
+// An operator's confirmation of a draw changes nothing that is served: no alert may say that a node serves old draws.
 func TestConfirmedDrawIsNotStale(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -88,7 +88,7 @@ func TestConfirmedDrawIsNotStale(t *testing.T) {
 	})
 }
 
-// An address that was replaced fails no more, whatever became of it last.
+// A URL that was replaced no longer counts as failing, whatever its last result.
 func TestFeedMovedAway(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -18,7 +18,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A customer who paid without any webhook is on Pro after the hour's reconcile, which one of three nodes runs.
+// A customer who paid without any webhook is on Pro after the hourly reconcile, which one of three nodes runs.
 func TestReconcileOnceAnHour(t *testing.T) {
 	t.Parallel()
 	var offset atomic.Int64

@@ -83,7 +83,7 @@ func TestOneNodeRuns(t *testing.T) {
 	})
 }
 
-// What goes wrong is counted and noted, and a job that panics does not take the server with it.
+// Failures are counted and recorded, and a job that panics does not bring down the server.
 func TestFailedRuns(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
 		var fault error
@@ -131,7 +131,7 @@ func TestFailedRuns(t *testing.T) {
 	})
 }
 
-// A run whose node died is begun again by another one: at once, but not for ever.
+// A run whose node died is restarted by another: immediately, but not for ever.
 func TestKilledRun(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
 		runs := 0
@@ -180,7 +180,7 @@ func TestKilledRun(t *testing.T) {
 	})
 }
 
-// A node that stops cuts its run off, and another one goes on at once.
+// A node that stops cuts off its run, and another continues immediately.
 func TestStoppedNode(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
 		begun := make(chan struct{}, 2)
@@ -208,7 +208,7 @@ func TestStoppedNode(t *testing.T) {
 	})
 }
 
-// A run that was noted while the clock was ahead keeps nobody from the job after it was mended, and is told of.
+// A run recorded while the clock was ahead keeps nobody from the job once the clock is right, and is reported.
 func TestClockWasAhead(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
@@ -233,8 +233,8 @@ func TestClockWasAhead(t *testing.T) {
 	})
 }
 
-// Nodes of one PostgreSQL note runs by its clock: one whose own is wrong neither runs a job too often nor keeps others
-// from it.
+// Nodes on one PostgreSQL record runs by its clock: a node whose own clock is wrong neither runs a job too often nor
+// keeps others from it.
 func TestOneClock(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

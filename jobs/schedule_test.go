@@ -14,7 +14,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Two nodes run each job once at each of its hours, and never both at the same time.
+// Two nodes run each job once at each of its scheduled times, and never both at the same time.
 func TestScheduleOfTwoNodes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestScheduleOfTwoNodes(t *testing.T) {
 		time.Sleep(28 * time.Minute)
 		stop()
 		wg.Wait()
-		// The first at once, since it never ran.
+		// The first run is immediate, since the job never ran.
 		want := []string{"00:01", "00:05", "00:10", "00:15", "00:20", "00:25"}
 		if len(hours) != len(want) {
 			t.Fatalf("it ran at %v", hours)
@@ -73,7 +73,7 @@ func TestScheduleOfTwoNodes(t *testing.T) {
 	})
 }
 
-// A run whose lease is lost, whatever the reason, is stopped, and does not overwrite what its heir notes.
+// A run that loses its lease, whatever the reason, is stopped, and does not overwrite what its successor records.
 func TestLostLeaseStopsRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestLostLeaseStopsRun(t *testing.T) {
 	})
 }
 
-// The end waits for a job that is slow to stop, and nothing begins any more.
+// Shutting down waits for a job that is slow to stop, and nothing more is started.
 func TestScheduleEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"lottery/models/store"
 )
 
-// A dataset that has lost the draws that it had lately is told at the next sync, not at the next whole reading. That there
-// is nothing beside what an operator has set, or no row with a number yet, is no fault.
+// A dataset that has lost its recent draws is reported at the next sync, not only at the next full reading. A dataset
+// with nothing new, apart from what an operator has set or rows without a number yet, is no fault.
 func TestSyncNewYorkLosesItsNewestDraws(t *testing.T) {
 	t.Parallel()
 	const lost = "no longer has any draw from 2026-03-04 on, although 60 stored draws came from it"
@@ -82,8 +82,8 @@ func TestSyncNewYorkLosesItsNewestDraws(t *testing.T) {
 	}
 }
 
-// What the newest draws are is asked of a whole reading, too, which else would take back what the others have said. It counts
-// as one nevertheless: nothing is read whole again before its time.
+// A full reading is checked for its newest draws, too; otherwise it would clear the fault that the others reported. It
+// still counts as a full reading: the next one comes when it is due.
 func TestSyncNewYorkWholeWithoutItsNewestDraws(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -107,7 +107,7 @@ func TestSyncNewYorkWholeWithoutItsNewestDraws(t *testing.T) {
 	}
 }
 
-// soda plays Socrata with n days of records.
+// soda serves n days of records as Socrata does.
 func soda(n int) http.HandlerFunc { return sodaUpTo(n, time.Date(2026, 3, 18, 0, 0, 0, 0, time.UTC)) }
 
 func sodaUpTo(n int, last time.Time) http.HandlerFunc {
@@ -133,7 +133,7 @@ func sodaUpTo(n int, last time.Time) http.HandlerFunc {
 	}
 }
 
-// New York is read by pages, then from two weeks before its newest draw, and whole once a week.
+// New York is read in pages: first everything, then from two weeks before its newest draw, and everything once a week.
 func TestSyncNewYork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -162,7 +162,7 @@ func TestSyncNewYork(t *testing.T) {
 	}
 }
 
-// Pages that repeat themselves, or change on the way, give no half data set.
+// Pages that repeat, or change while being read, never give half a dataset.
 func TestSyncNewYorkBrokenPages(t *testing.T) {
 	t.Parallel()
 	pages := soda(12_000)

@@ -8,8 +8,8 @@ import (
 	"lottery/models"
 )
 
-// An address has the draws of one game. What it says of another is not taken: a Pick 4 file that lost its last column reads
-// as one of Pick 3, and would correct real draws.
+// A URL has the draws of one game, and draws of another are not accepted from it: a Pick 4 file that lost its last
+// column looks like Pick 3, and would correct real draws.
 func TestSyncTakesEachGameFromItsAddress(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

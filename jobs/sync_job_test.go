@@ -25,7 +25,7 @@ func (b *bench) job(log io.Writer) jobs.Job {
 	return job
 }
 
-// From the schedule, too, only rejections that were not there before are told, in the log and in the outcome.
+// A scheduled sync, too, reports only new rejections, in the log and in the outcome.
 func TestSyncJobTellsNewRejections(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -55,8 +55,8 @@ func TestSyncJobTellsNewRejections(t *testing.T) {
 	run("1 newly rejected", 1)
 }
 
-// A column that the feed does not know is told at each sync that reads it, in the log and in the outcome: whoever runs
-// the server may not have seen it the last time, and what it holds is still not read. It is no failure.
+// An unknown column is reported at every sync that reads it, in the log and in the outcome: whoever runs the server may
+// have missed it the last time, and its values are still not read. It is no failure.
 func TestSyncJobTellsIgnoredColumns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -81,7 +81,7 @@ func TestSyncJobTellsIgnoredColumns(t *testing.T) {
 	}
 }
 
-// A draw that its lottery published and does not publish any more is told of in the log and in the outcome. It stays.
+// A draw that its lottery no longer publishes is reported in the log and in the outcome. It stays.
 func TestSyncJobTellsWithdrawnDraws(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -14,13 +14,13 @@ import (
 	"lottery/models"
 )
 
-// exchanged returns a file of Virginia's with the names of its times of day exchanged.
+// exchanged returns a Virginia file with its times of day swapped.
 func exchanged(file string) string {
 	return strings.NewReplacer("Day:", "Night:", "Night:", "Day:").Replace(file)
 }
 
-// What contradicts most of what a lottery said before is a mistake of the publisher's, and is not taken until somebody
-// looked. A few corrections are.
+// A response that contradicts much of what a lottery published before is taken for its mistake, and refused until
+// somebody has looked. A few corrections are accepted.
 func TestSyncRefusesRewrittenHistory(t *testing.T) {
 	t.Parallel()
 	file := virginia(100, "0,3,4")
@@ -58,7 +58,7 @@ func TestSyncRefusesRewrittenHistory(t *testing.T) {
 	}
 }
 
-// Where a file of a lower feed stood before, the lottery's word is the first of its own.
+// If the stored draws come from a lower feed, the lottery's file may correct them all: it is its first word.
 func TestSyncCorrectsOtherFeeds(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -77,7 +77,7 @@ func TestSyncCorrectsOtherFeeds(t *testing.T) {
 	}
 }
 
-// A dataset is judged as the files are, however few days of it are read.
+// A dataset is judged as files are, however few days of it are read.
 func TestSyncRefusesRewrittenDataset(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

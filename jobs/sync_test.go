@@ -19,7 +19,7 @@ import (
 	"lottery/models"
 )
 
-// What has not changed is not read again, and running it again changes nothing.
+// Unchanged files are not read again, and repeating a sync changes nothing.
 func TestSyncWholeFiles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -42,7 +42,7 @@ func TestSyncWholeFiles(t *testing.T) {
 	}
 }
 
-// A file that loses more than a tenth is refused until somebody looked.
+// A file that shrinks by more than a tenth is refused until somebody has looked.
 func TestSyncRefusesShrunkFiles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -66,7 +66,7 @@ func TestSyncRefusesShrunkFiles(t *testing.T) {
 	}
 }
 
-// One address that fails stops neither the others of its feed nor the other feeds; what is stored stays.
+// A URL that fails stops neither the others of its feed nor the other feeds; what is stored stays.
 func TestSyncGoesOnPastFailures(t *testing.T) {
 	t.Parallel()
 	tests := map[string]http.HandlerFunc{
@@ -141,7 +141,7 @@ func TestSyncCompressed(t *testing.T) {
 	}
 }
 
-// A server that keeps one waiting, for its answer or in the midst of it, does not hold up the other feeds.
+// A server that stalls, before its response or in the middle, does not hold up the other feeds.
 func TestSyncOfSlowServers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -168,7 +168,7 @@ func TestSyncOfSlowServers(t *testing.T) {
 	}
 }
 
-// What is fetched is kept in files without a name, so that not even kill -9 leaves it behind, whole or in part.
+// Fetched data is kept in unlinked files, so that not even kill -9 leaves any behind.
 func TestSyncLeavesNoFileBehind(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -195,7 +195,7 @@ func TestSyncLeavesNoFileBehind(t *testing.T) {
 	}
 }
 
-// writerFunc is called with each line of a log.
+// writerFunc is an io.Writer that calls a function for each line of a log.
 type writerFunc func()
 
 func (f writerFunc) Write(p []byte) (int, error) {
@@ -203,7 +203,7 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A server that fails for a moment is asked again.
+// A server that fails briefly is asked again.
 func TestSyncRetries(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -222,7 +222,7 @@ func TestSyncRetries(t *testing.T) {
 	}
 }
 
-// Only rejections that were not there before are told.
+// Only new rejections are reported.
 func TestSyncTellsNewRejections(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -256,7 +256,7 @@ func TestSyncTellsNewRejections(t *testing.T) {
 	}
 }
 
-// A conflict is told once, though the lottery puts newer draws above it every day.
+// A conflict is reported once, even though newer draws move its lines every day.
 func TestSyncTellsConflictsOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -273,15 +273,15 @@ func TestSyncTellsConflictsOnce(t *testing.T) {
 	}
 }
 
-// A lottery that changes its form, so that all draws of its history are rejected at once, holds the sync up no longer than
-// one whose draws are taken.
+// A lottery that changes its form, so that all draws of its history are rejected at once, delays the sync no more than
+// one whose draws are accepted.
 func TestSyncRejectsManyInTime(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.virginia4()
 	only := jobs.SyncOptions{Feed: models.FeedVirginia, Whole: true, AcceptShrink: true}
 	next := 10
-	// rejects syncs so many lines, both draws of which are new and wrong, twice.
+	// rejects syncs a file of that many lines twice; both draws of each line are new and wrong.
 	rejects := func(lines int) time.Duration {
 		var history strings.Builder
 		for range lines {
@@ -307,7 +307,7 @@ func TestSyncRejectsManyInTime(t *testing.T) {
 	t.Errorf("3,000 lines took %s, 24,000 %s", few, many)
 }
 
-// Without leave, nothing on this machine or a private network is fetched, whatever a name or a redirect says.
+// Unless permitted, nothing on this machine or a private network is fetched, whatever a name or a redirect says.
 func TestSyncRefusesPrivateAddresses(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -320,7 +320,7 @@ func TestSyncRefusesPrivateAddresses(t *testing.T) {
 	}
 }
 
-// The lotteries' own files, served as they publish them, come in as an import of the files brings them.
+// The lotteries' own files, served as they publish them, give the same draws as importing the files.
 func TestSyncRealFiles(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("LOTTERY_REAL_DRAWS")

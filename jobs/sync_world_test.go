@@ -19,7 +19,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// lotteries plays what the lotteries publish.
+// lotteries serves what the lotteries publish.
 type lotteries struct {
 	mu     sync.Mutex
 	bodies map[string]string // path → body
@@ -113,7 +113,7 @@ func (b *bench) run(t *testing.T, o jobs.SyncOptions) jobs.FeedSynced {
 	return list[0]
 }
 
-// virginia is Virginia's form with n days from a date on, of one number.
+// virginia returns a file in Virginia's form with n days of the same number.
 func virginia(n int, number string) string {
 	var b strings.Builder
 	b.WriteString("Pick 3 winning numbers\n\n")

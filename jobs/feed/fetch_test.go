@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// What the server said of a file's state goes back to it, whichever of the two it says, and a file that has not changed is
-// not sent. Whoever did not ask that gets no such answer.
+// The validator that the server sent, a date or a tag, goes back to it, and an unchanged file is not sent again. A 304
+// to a request without a validator is an error.
 func TestFetchOfWhatHasNotChanged(t *testing.T) {
 	t.Parallel()
 	changed := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -58,7 +58,7 @@ func TestFetchOfWhatHasNotChanged(t *testing.T) {
 	}
 }
 
-// What is not on the public internet is refused, whatever way the address is written; its neighbours are not.
+// Anything not on the public internet is refused, however its address is written; neighbouring addresses are not.
 func TestPublicOnly(t *testing.T) {
 	t.Parallel()
 	for address, public := range map[string]bool{
@@ -77,12 +77,12 @@ func TestPublicOnly(t *testing.T) {
 	}
 }
 
-// through answers requests itself.
+// through is a transport that answers requests itself.
 type through func(*http.Request) *http.Response
 
 func (f through) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
-// answered returns a fetcher whose requests are answered so.
+// answered returns a fetcher whose requests answer handles.
 func answered(answer through) *Fetcher {
 	return NewFetcher(FetchOptions{Through: func(http.RoundTripper) http.RoundTripper { return answer }})
 }
@@ -109,7 +109,7 @@ func (b *slowBody) Read(p []byte) (int, error) {
 
 func (b *slowBody) Close() error { return nil }
 
-// A body may come in pieces, but neither stall nor go on for ever: other feeds wait for it.
+// A body may come in pieces, but may neither stall nor go on for ever: other feeds are waiting.
 func TestFetchWaitsForTheNextPiece(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -143,7 +143,7 @@ func TestFetchWaitsForTheNextPiece(t *testing.T) {
 	}
 }
 
-// A server that is away is asked four times for the first of its addresses, and once for each other: until it answers.
+// A server that is away is asked four times for its first URL, and once for each further one, until it answers.
 func TestFetchAsksAServerThatIsAwayLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,8 +179,8 @@ func TestFetchAsksAServerThatIsAwayLessOften(t *testing.T) {
 	})
 }
 
-// How long a server wants to be left alone is up to it, up to a minute; one that says nothing is asked again after one,
-// two and four seconds, or half of that.
+// A server may ask to be left alone for up to a minute; otherwise it is asked again after one, two and four seconds, or
+// half of that.
 func TestFetchWaitsAsLongAsTheServerWants(t *testing.T) {
 	t.Parallel()
 	in := func(d time.Duration) func() string {
@@ -221,7 +221,7 @@ func TestFetchWaitsAsLongAsTheServerWants(t *testing.T) {
 	}
 }
 
-// An address that leads into a private network is not tried again: it would lead there in an hour, too.
+// A URL that leads into a private network is not tried again: it would lead there in an hour, too.
 func TestFetchTriesAPrivateAddressOnce(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -232,7 +232,7 @@ func TestFetchTriesAPrivateAddressOnce(t *testing.T) {
 	}
 }
 
-// Five redirects are followed, a sixth is not, nor is the first asked for again.
+// Five redirects are followed; a sixth is not, nor is the first URL requested again.
 func TestFetchFollowsFiveRedirects(t *testing.T) {
 	t.Parallel()
 	for hops, fault := range map[int]string{5: "", 6: "it redirects more than 5 times"} {
@@ -259,7 +259,7 @@ func TestFetchFollowsFiveRedirects(t *testing.T) {
 	}
 }
 
-// A token is for the server that was asked, however far it redirects.
+// A token is sent only to the server that was asked, however far it redirects.
 func TestFetchKeepsTheTokenFromOthers(t *testing.T) {
 	t.Parallel()
 	const asked = "https://data.example/draws.json"

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// Where a proxy is named, feeds are fetched through it, also where it lies in a private network. What may not be fetched
-// straight may not be fetched through it either, nor may it be asked itself.
+// If a proxy is configured, feeds are fetched through it, even if it is in a private network. What may not be fetched
+// directly may not be fetched through it either, nor may the proxy itself.
 func TestFetchThroughAProxy(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Value
@@ -51,7 +51,7 @@ func TestFetchThroughAProxy(t *testing.T) {
 	}
 }
 
-// The ports that a proxy's address leaves out are those of its scheme.
+// A proxy URL without a port means its scheme's default.
 func TestHostPort(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// Sets of add-ons keep their number, however many there are, and in whatever order their names come.
+// Sets of add-ons keep their number, however many there are, and whatever the order of their names.
 func TestAddonTable(t *testing.T) {
 	t.Parallel()
 	table := newAddonTable()

@@ -58,7 +58,7 @@ func csvText(rows ...string) string {
 	return "game,date,tod,number,fireball\n" + strings.Join(rows, "\n") + "\n"
 }
 
-// run imports and gives the result, with the rejections as lines.
+// run imports and returns the result, with the rejections as lines.
 func (b *bench) run(opts importer.Options, sources ...importer.Source) (importer.Result, []string) {
 	b.Helper()
 	var rejections []string
@@ -84,7 +84,7 @@ func (b *bench) add(feed string, content string) {
 	}
 }
 
-// consistent checks what every summary must keep.
+// consistent checks what must hold for every summary.
 func (b *bench) consistent(result importer.Result, rejections int) {
 	b.Helper()
 	s := result.Summary
@@ -100,7 +100,7 @@ func (b *bench) consistent(result importer.Result, rejections int) {
 	}
 }
 
-// counts returns a summary as a short text: only what is not zero.
+// counts formats a summary, without the zeros.
 func counts(s models.ImportSummary) string {
 	var parts []string
 	for _, c := range []struct {
@@ -117,7 +117,7 @@ func counts(s models.ImportSummary) string {
 	return strings.Join(parts, " ")
 }
 
-// draws is everything that the database holds, a line a draw.
+// draws returns everything that the database holds, one line per draw.
 func (b *bench) draws() []string {
 	b.Helper()
 	games, err := b.st.Games(context.Background())

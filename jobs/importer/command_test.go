@@ -102,7 +102,7 @@ func TestSeveralFiles(t *testing.T) {
 			if tc.opts.DryRun || result.Refused {
 				continue
 			}
-			// Once more: what was inserted or corrected last is unchanged now, the version stands where nothing changes.
+			// Once more: what was inserted or corrected is unchanged now, and the version stays if nothing changes.
 			version := b.version()
 			again, _ := b.run(tc.opts, tc.sources...)
 			if len(tc.sources) < 3 && (again.Summary.Inserted+again.Summary.Corrected > 0 || b.version() != version) {
@@ -112,7 +112,7 @@ func TestSeveralFiles(t *testing.T) {
 	})
 }
 
-// TestRunIsRecorded: the summary of each file stands in import_runs.
+// TestRunIsRecorded: the summary of each file is in import_runs.
 func TestRunIsRecorded(t *testing.T) {
 	onEach(t, func(b *bench) {
 		b.run(importer.Options{Feed: models.FeedTexas}, dirty)
@@ -121,7 +121,8 @@ func TestRunIsRecorded(t *testing.T) {
 	})
 }
 
-// TestIgnoredColumns: the summary and import_runs name them by file, also of a file that holds no draw; they refuse nothing.
+// TestIgnoredColumns: the summary and import_runs name them by file, even for a file without a draw; they reject
+// nothing.
 func TestIgnoredColumns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -176,14 +177,14 @@ func TestFilesThatAreNone(t *testing.T) {
 			t.Errorf("%s: %v, want %q", w.file, got, w.text)
 		}
 	}
-	// A file that was read to its end and held no draw is counted, and its rejections are told.
+	// A file that was read completely but held no draw is counted, and its rejections are reported.
 	if got := counts(result.Summary); got != "lines 7 draws 4 rejected 4 skipped 3" || len(rejections) != 4 {
 		t.Errorf("%s, %q", got, rejections)
 	}
 	if draws := b.draws(); len(draws) > 0 {
 		t.Errorf("%q", draws)
 	}
-	// Draws that could be read as far as their date, and are rejected for what follows, are no error of the file.
+	// Draws that could be read as far as their date, and are rejected for something after it, are no error of the file.
 	result, _ = b.run(importer.Options{Feed: models.FeedCSV}, text("future", csvText("tx-pick-3,2024-07-02,Day,123,")),
 		text("conflict", csvText("tx-pick-3,2024-05-02,Day,123,", "tx-pick-3,2024-05-02,Day,124,")),
 		text("game", csvText("x,2024-05-02,Day,123,")), text("tod", csvText("tx-pick-3,2024-05-02,Dusk,123,")),
@@ -197,7 +198,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 }
 
-// TestOrderOfRejections: by line, conflicts among the others, also where they are too many to be kept in memory.
+// TestOrderOfRejections: by line, conflicts among the others, even if there are too many for memory.
 func TestOrderOfRejections(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -229,7 +230,7 @@ func TestOrderOfRejections(t *testing.T) {
 	if err != nil || result.Summary.Rejected != rows || reasons[models.ReasonConflict] != rows/2 {
 		t.Fatalf("%+v, %v, %v", result, reasons, err)
 	}
-	// An error of the report ends the command.
+	// An error from the report ends the command.
 	full := errors.New("disk full")
 	_, err = importer.Run(context.Background(), b.st, []importer.Source{dirty, clean}, importer.Options{Feed: models.FeedTexas, OnRejection: func(models.Rejection) error { return full }})
 	if !errors.Is(err, full) {
@@ -239,7 +240,7 @@ func TestOrderOfRejections(t *testing.T) {
 
 var noonDate = models.DateOf(noon)
 
-// TestStalePlan: draws that change between the plan and the merge make the plan again, not for ever.
+// TestStalePlan: if draws change between the plan and the merge, the plan is made again, but not for ever.
 func TestStalePlan(t *testing.T) {
 	onEach(t, func(b *bench) {
 		games := 0
@@ -261,7 +262,7 @@ func TestStalePlan(t *testing.T) {
 		if got := counts(result.Summary); got != "lines 2 draws 2 inserted 1 duplicate 1" {
 			b.Error(got)
 		}
-		// In the meantime an operator has spoken: the second plan respects it.
+		// In the meantime an operator has set a draw: the second plan respects that.
 		once := true
 		result, _ = b.run(importer.Options{Feed: models.FeedTexas, Progress: func(p importer.Progress) {
 			if p.Phase == importer.PhaseWriting && once {
@@ -276,7 +277,7 @@ func TestStalePlan(t *testing.T) {
 		}
 		wantLines(b, "draws", b.draws(), "tx-pick-3 2024-05-02 Day #1 555 fireball=4 operator r2", nightDraw)
 
-		// A conflict is told once, however often the plan is made.
+		// A conflict is reported once, however often the plan is made.
 		const twice = "Pick 3 Day,5,6,2024,1,2,3\nPick 3 Day,5,6,2024,1,2,4\nPick 3 Day,5,7,2024,1,2,3\n"
 		result, rejections := b.run(importer.Options{Feed: models.FeedTexas, Progress: move(1)}, text("f", twice))
 		if got := counts(result.Summary); got != "lines 3 draws 3 inserted 1 rejected 2" || len(rejections) != 2 {
@@ -296,7 +297,7 @@ func TestStalePlan(t *testing.T) {
 	})
 }
 
-// TestManyAtOnce: imports that begin together all come to their turn.
+// TestManyAtOnce: of imports that begin together, each gets its turn.
 func TestManyAtOnce(t *testing.T) {
 	onEach(t, func(b *bench) {
 		const imports, days = 12, 200
@@ -322,7 +323,7 @@ func TestManyAtOnce(t *testing.T) {
 	})
 }
 
-// TestCancelled: an import that is called off leaves nothing.
+// TestCancelled: a cancelled import leaves nothing.
 func TestCancelled(t *testing.T) {
 	onEach(t, func(b *bench) {
 		for _, phase := range []string{importer.PhaseReading, importer.PhaseComparing, importer.PhaseWriting} {

@@ -10,7 +10,7 @@ import (
 	"lottery/models"
 )
 
-// TestWithinOneFile: lines of one file that speak of the same slot.
+// TestWithinOneFile: lines of one file about the same slot.
 func TestWithinOneFile(t *testing.T) {
 	t.Parallel()
 	const at = "nc-pick-3,2024-05-02,"
@@ -99,7 +99,7 @@ func conflictsOn(from, to int) []string {
 	return lines
 }
 
-// TestReasons: each reason, and that the first in their order is told where several apply.
+// TestReasons: each reason, and that the first in their order is reported if several apply.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -208,7 +208,7 @@ func TestOtherLotteries(t *testing.T) {
 			},
 			[]string{"tx-pick-3 2024-05-02 Day #1 007 tx-lottery r1"},
 		},
-		// What is malformed names a field and what is in it, or the row and all of it.
+		// A malformed draw's rejection names a field and its content, or quotes the whole row.
 		{
 			models.FeedNC, "Date,Day/Eve,Ball 1,Ball 2,Ball 3,Fireball,DoubleDraw*\n05/01/2024,E,1,2,3,,R\n05/02/2024,E,1,2,3,,Q\n05/03/2024,E,1,2,3,x,R\n05/04/2024,E,1\n",
 			[]string{`f:3 DoubleDraw* "Q" malformed`, `f:4 Fireball "x" malformed`, `f:5  "05/04/2024,E,1" malformed`},

@@ -7,8 +7,8 @@ import (
 	"lottery/models"
 )
 
-// TestFarFuture: a day that has not come is future_date in every feed, however far off. A mistyped year makes a day of the
-// calendar all the same.
+// TestFarFuture: a day that has not come is future_date in every feed, however far off. A mistyped year still makes a
+// valid date.
 func TestFarFuture(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -20,9 +20,9 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// TestMillion measures an import of a million rows: time, the process's peak memory and how long others waited
-// for the write lock. It runs only where LOTTERY_MILLION is set; run one database at a time, since the peak is
-// the process's:
+// TestMillion measures an import of a million rows: its duration, the process's peak memory, and how long others waited
+// for the write lock. It runs only if LOTTERY_MILLION is set; run one database at a time, since the peak is the
+// process's:
 //
 //	LOTTERY_MILLION=1 go test -run 'TestMillion/sqlite' -v ./jobs/importer
 func TestMillion(t *testing.T) {
@@ -49,7 +49,7 @@ func TestMillion(t *testing.T) {
 	})
 }
 
-// writeMillion writes a CSV of n rows in the order of draws export, for games that it adds.
+// writeMillion writes a CSV of n rows in the order of `draws export`, for games that it adds.
 func writeMillion(t *testing.T, st *store.Store, n int) string {
 	t.Helper()
 	const games = 25
@@ -87,7 +87,7 @@ func writeMillion(t *testing.T, st *store.Store, n int) string {
 	return path
 }
 
-// watchLock takes the write lock again and again, as counters do, and tells the longest wait.
+// watchLock takes the write lock again and again, as counters do, and returns the longest wait.
 func watchLock(t *testing.T, url string) func() time.Duration {
 	t.Helper()
 	driver, dsn, lock := "pgx", url, "SELECT number FROM data_version WHERE id = 1 FOR UPDATE"
@@ -131,7 +131,7 @@ func watchLock(t *testing.T, url string) func() time.Duration {
 	}
 }
 
-// peakMemory returns the most that the process ever held, as Linux tells it.
+// peakMemory returns the process's peak memory, as Linux reports it.
 func peakMemory(t *testing.T) string {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")

@@ -22,7 +22,7 @@ type modelDraw struct {
 	void                   bool
 }
 
-// modelRow is one line of a file; every line speaks of Day or Night on one of a few dates.
+// modelRow is one line of a file; every line is about Day or Night on one of a few dates.
 type modelRow struct {
 	date             models.Date
 	tod              models.Tod
@@ -34,8 +34,8 @@ type modelSlot struct {
 	tod  models.Tod
 }
 
-// TestAgainstModel imports random files of both ranks, and lets operators speak in between, and compares draws
-// and counts with the rules written down as plainly as can be. Strict imports and dry runs are among them.
+// TestAgainstModel imports random files of both ranks, with operators' changes in between, and compares draws and
+// counts with the rules written as plainly as possible. Strict imports and dry runs are included.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -145,7 +145,7 @@ func modelText(feed string, rows []modelRow) string {
 	return texas.String()
 }
 
-// modelWithdrawn counts the draws of Texas's that a file of Texas's does not have between two that it has.
+// modelWithdrawn counts Texas's stored draws that a Texas file lacks between two that it has.
 func modelWithdrawn(feed string, rows []modelRow, draws map[modelSlot]modelDraw) (n int) {
 	for at, d := range draws {
 		before, there, after := false, false, false

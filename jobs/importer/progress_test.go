@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Whoever watches an import is told when a phase begins and when it is done, and in between at most four times a second.
+// Progress is reported when a phase begins and when it is done, and in between at most four times a second.
 func TestMeterPaces(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []string{PhaseReading, PhaseWriting} {
@@ -20,7 +20,7 @@ func TestMeterPaces(t *testing.T) {
 			t.Errorf("%s: told %d times, want 2 to %d", phase, told, most)
 		}
 	}
-	// In a long phase it is told again and again.
+	// In a long phase, progress is reported repeatedly.
 	told := 0
 	m := newMeter(func(Progress) { told++ })
 	for began := time.Now(); told < 3; m.at(Progress{"f", PhaseWriting, 1, 2}) {

@@ -18,8 +18,8 @@ import (
 	"lottery/models"
 )
 
-// heard is what the readers below take from a published file, with the standard library and regular expressions
-// only: draws by slot, and what is wrong by reason.
+// heard is what the readers below extract from a published file, with only the standard library and regular
+// expressions: draws by slot, and faults by reason.
 type heard struct {
 	draws map[string][]string // "game date tod #sequence" → numbers, a line each
 	wrong map[models.Reason]int
@@ -30,7 +30,7 @@ func (h *heard) add(game string, date time.Time, tod string, sequence int, numbe
 	h.draws[slot] = append(h.draws[slot], number)
 }
 
-// settle takes out the slots that are heard of with different numbers.
+// settle removes the slots for which there are different numbers.
 func (h *heard) settle() (draws []string) {
 	for slot, numbers := range h.draws {
 		slices.Sort(numbers)
@@ -44,8 +44,8 @@ func (h *heard) settle() (draws []string) {
 	return draws
 }
 
-// TestRealFiles imports what the lotteries published and compares it with an independent reading of the same
-// files. LOTTERY_REAL_DRAWS names their folder, relative to the module's.
+// TestRealFiles imports what the lotteries published and compares it with an independent reading of the same files.
+// LOTTERY_REAL_DRAWS names their folder, relative to the module's.
 func TestRealFiles(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("LOTTERY_REAL_DRAWS")

@@ -19,7 +19,7 @@ func texas(number, fireball string) string {
 	return "Pick 3 Day,5,2,2024," + strings.Join(strings.Split(number, ""), ",") + ",," + fireball + "\n"
 }
 
-// generic returns the same as CSV.
+// generic returns the same line as CSV.
 func generic(number, fireball string) string {
 	return csvText("tx-pick-3,2024-05-02,Day," + number + "," + fireball)
 }

@@ -17,7 +17,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Texts are what they were, wherever they are kept.
+// Texts come back unchanged, wherever they are stored.
 func TestTextStore(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -51,7 +51,7 @@ func TestTextStore(t *testing.T) {
 	}
 }
 
-// Where add-ons cannot be kept, nothing is imported.
+// If add-ons cannot be stored, nothing is imported.
 func TestAddonsThatCannotBeKept(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
 	st := storetest.OpenURL(t, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), store.Options{})

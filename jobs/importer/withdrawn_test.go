@@ -10,8 +10,8 @@ import (
 	"lottery/models"
 )
 
-// A draw that its lottery does not publish any more, though it publishes those before and after it, is told of and stays.
-// What lies beyond the file, is of another feed, or may be among the lines that are rejected is not.
+// A draw that its lottery no longer publishes, though it publishes those before and after it, is reported and stays.
+// Draws beyond the file's range, of another feed, or possibly among the rejected lines are not reported.
 func TestWithdrawn(t *testing.T) {
 	t.Parallel()
 	line := func(tod string, day int, number string) string {
@@ -64,7 +64,7 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// A file of one's own may have any draws.
+// A CSV of one's own may contain any draws.
 func TestWithdrawnOfCSV(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -75,8 +75,8 @@ func TestWithdrawnOfCSV(t *testing.T) {
 	}
 }
 
-// Of many, the first are named. Files that are planned together count as files one after the other do, also where one has
-// games that another does not have.
+// If there are many, the first are named. Files planned together count like files imported one after the other, even if
+// one has games that another lacks.
 func TestWithdrawnInFilesTogether(t *testing.T) {
 	onEach(t, func(b *bench) {
 		record := func(month, day int, fields string) string {

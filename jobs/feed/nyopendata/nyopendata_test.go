@@ -142,7 +142,7 @@ func TestUnusableFiles(t *testing.T) {
 	})
 }
 
-// Records that make up keys are not told of without end.
+// The number of reported keys is limited, even if every record has new ones.
 func TestManyUnknownKeys(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -157,7 +157,7 @@ func TestManyUnknownKeys(t *testing.T) {
 	}
 }
 
-// A record's line must be right in long files, which the decoder reads in pieces.
+// A record's line must be right even in long files, which the decoder reads in pieces.
 func TestLinesOfManyRecords(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
