@@ -26,21 +26,21 @@ const (
 	demands
 )
 
-// asked holds the demands' wording. The last two are cases that may be read into two of the others.
+// asked holds the demands' wording. The last two are stricter readings of two others.
 var asked = [demands]string{
 	demandRecent:      "ten-draw recent, by coding and connections: ≥ 0.8 of bare",
 	demandSQL:         "ten-draw recent, by connections: ≥ 10 × SQL",
 	demandOthers:      "every other path: ≥ 0.6 of bare",
-	demandRedis:       "counted in Redis, by accounts: ≥ 0.4 of uncounted",
+	demandRedis:       "counted in Redis, by number of accounts: ≥ 0.4 of uncounted",
 	demandRandom:      "random parameters: within 10 % of repeated ones",
 	demandSize:        "10 × the draws: ≤ 10 % of the rate",
 	demandMemory:      "1,000,000 draws: ≤ 200 MiB resident",
 	demandReady:       "about 3 s from start to ready",
 	demandImport:      "1,000,000 draws imported in about 20 s",
 	demandAccounts:    "100,000 accounts with keys: same rate",
-	demandImporting:   "imports: p99 < 5 × quiet, none fails",
-	demandLongLists:   "random lists of 1,000 draws, compressed, beside kept ones (decision 0030)",
-	demandAllAccounts: "all 100,000 accounts ask by turns (decision 0030)",
+	demandImporting:   "during imports: p99 < 5 × quiet, no request fails",
+	demandLongLists:   "stricter reading: random compressed lists of 1,000 draws, relative to repeated ones (decision 0030)",
+	demandAllAccounts: "stricter reading: all 100,000 accounts make requests in turn (decision 0030)",
 }
 
 // shown is what the tables showed about each demand.
@@ -57,7 +57,7 @@ func shows(d demand, ok bool, format string, args ...any) {
 
 // printContract prints the table of section 10's demands about which anything was shown.
 func printContract() {
-	t := newTable("Section 10 of the contract, by the tables above: medians", "asked for", "shown", "holds")
+	t := newTable("Section 10 of the contract, according to the tables above (medians)", "asked for", "shown", "holds")
 	for d, s := range shown {
 		if len(s.texts) > 0 {
 			t.add(asked[d], strings.Join(s.texts, "; "), holds(!s.fails))

@@ -259,8 +259,8 @@ func manyKeys(b *testing.B, s server, keys []string) {
 	lastOfOne := ratios(last, one)
 	t.add(fmt.Sprint(allAccounts), rate(last), tails(last), spread("%.2f", lastOfOne), fmt.Sprint(peak))
 	t.print()
-	shows(demandAccounts, median(someOfOne) >= nearlyAll, "%d of them by turns %.2f of one, which is in a database of all of them; all of them beside none are in the line on 10 × the draws", someAccounts, median(someOfOne))
-	shows(demandAllAccounts, min(median(lastOfOne), firstOfOne) >= nearlyAll, "%.2f of one, %.2f where each asks for the first time", median(lastOfOne), firstOfOne)
+	shows(demandAccounts, median(someOfOne) >= nearlyAll, "%d accounts in turn: %.2f of the rate of one, in a database with all of them (that database beside an empty one: the line on 10 × the draws)", someAccounts, median(someOfOne))
+	shows(demandAllAccounts, min(median(lastOfOne), firstOfOne) >= nearlyAll, "%.2f of the rate of one, %.2f for their first requests", median(lastOfOne), firstOfOne)
 }
 
 const scalePath = "/v1/draws/recent?game=bench-1"
