@@ -187,8 +187,7 @@ func TestJudgeAny(t *testing.T) {
 }
 
 // A subscription that is not at a price of ours, or no longer, concerns nobody: neither one that ended at an unknown
-// price, nor a late payment for another product. A first payment that Stripe requests anew is not a bank's pending
-// decision.
+// price, nor a late payment for another product. If Stripe asks for the first payment again, no bank is deciding on it.
 func TestJudgeLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
 	elsewhere := sold("sub_elsewhere", models.SubscriptionCanceled, 1, "other", 0)

@@ -87,10 +87,10 @@ func namedBy(c *stripe.Charge) string {
 	return c.Invoice.SubscriptionDetails.Metadata[accountKey]
 }
 
-// paidFor finds the account that a refunded or disputed payment was for when its customer no longer tells. The customer
-// may have been deleted at Stripe, as people may ask the operator to do, while a bank can take the money back for
-// months. The invoice names the account that the subscription was sold to; if it was made by hand, the customer's
-// earlier events do.
+// paidFor finds the account of a refunded or disputed payment whose customer no longer names one. The customer may have
+// been deleted at Stripe, as people may ask the operator to do, while a bank can take the money back for months. The
+// invoice names the account that the subscription was sold to; if it was made by hand, the customer's earlier events
+// do.
 func (s *Service) paidFor(ctx context.Context, m *moneyBack, unknown string) (accountID, outcome string, err error) {
 	accountID = m.named
 	if accountID == "" {

@@ -40,7 +40,7 @@ func TestReconcileGoesOnWhereItWas(t *testing.T) {
 		}
 		w.start() // another process
 		rest, err := w.billing.Reconcile(w.t.Context(), func(_ string, now billing.Standing, _ error) { seen[now.Account.ID]++ })
-		if err != nil || !rest.Whole || rest.Accounts > 4 { // the one it was cut at may come again
+		if err != nil || !rest.Whole || rest.Accounts > 4 { // the account at which it was cut short may come again
 			w.t.Errorf("%v %+v", err, rest)
 		}
 		if len(seen) != 5 || len(first.Drifts)+len(rest.Drifts) != 5 {
@@ -207,7 +207,7 @@ func TestReconcileGoesOnWhereSomeCanBeRead(t *testing.T) {
 // With more accounts than are read at once, the last one is still synced.
 func TestReconcileComesToTheLast(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.URL(t)) // so many are slow elsewhere, and what is shown is the same
+	w := newWorld(t, storetest.URL(t)) // creating so many accounts is slow on the others, and would show the same
 	ctx := w.t.Context()
 	w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
 	const many = 201 // a page has 200

@@ -187,7 +187,7 @@ func (w *world) live() (made *flow, said string) {
 	}()
 	fail := func(err error) { fmt.Fprintln(log, err) }
 
-	// Set-up, of what is there and of what somebody changed.
+	// Set-up: once with everything there, once after somebody changed something.
 	w.ask(http.MethodPost, "/v1/products/lottery_pro", url.Values{"active": {"false"}}, &struct{}{})
 	w.ask(http.MethodPost, "/v1/webhook_endpoints/"+w.endpoint(), url.Values{"enabled_events[]": {"invoice.paid"}}, &struct{}{})
 	w.ask(http.MethodPost, "/v1/billing_portal/configurations/"+w.portal().ID, url.Values{"default_return_url": {"https://old.example.com"}}, &struct{}{})
@@ -195,7 +195,7 @@ func (w *world) live() (made *flow, said string) {
 	w.must(err)
 	w.billing.Doctor(ctx)
 
-	// Checkout, given again, closed, paid; back; the portal.
+	// Checkout: offered again, closed, paid; the return; the portal.
 	w.checkout()
 	w.checkout()
 	w.stripe.Advance(23*time.Hour + 55*time.Minute)
@@ -208,7 +208,7 @@ func (w *world) live() (made *flow, said string) {
 	_, err = w.billing.Portal(ctx, w.account.ID)
 	w.must(err)
 
-	// A renewal that fails, and is paid; money back; a second subscription.
+	// A renewal that fails and is then paid; a refund; a second subscription.
 	sub := w.onlySubscription()
 	w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
 	w.must(w.stripe.Renew(sub))
@@ -225,7 +225,7 @@ func (w *world) live() (made *flow, said string) {
 	w.must(err)
 	w.settle()
 
-	// Somebody of whom we know nothing; Stripe is away; it does not know the key; a forged event.
+	// An unknown customer; Stripe away; a key that Stripe does not know; a forged event.
 	_, err = w.stripe.NewSubscription(w.foreignCustomer(nil), w.price, "active", nil)
 	w.must(err)
 	w.settle()
@@ -246,7 +246,7 @@ func (w *world) live() (made *flow, said string) {
 	w.cfg.SecretKey = good
 	w.post(body("evt_forged", "invoice.paid", `{}`), time.Now(), "whsec_forged")
 
-	// The end; a customer who is deleted at Stripe.
+	// The end of an account; a customer deleted at Stripe.
 	_, err = w.billing.End(ctx, w.account.ID, cause())
 	w.must(err)
 	w.must(w.stripe.DeleteCustomer(w.customer()))

@@ -45,7 +45,7 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 		end := time.Unix(at, 0).UTC()
 		out.periodEnd = &end
 	}
-	if at := sub.CurrentPeriodStart; at > 0 && at <= lastSecond { // unless an invoice tells better, see subscriptions
+	if at := sub.CurrentPeriodStart; at > 0 && at <= lastSecond { // unless an invoice gives a better date
 		out.pastDueSince = time.Unix(at, 0).UTC()
 	}
 	if sub.Items == nil {

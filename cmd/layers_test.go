@@ -1,4 +1,4 @@
-// Package cmd_test holds what is true of the whole tree.
+// Package cmd_test checks what must hold for the whole tree.
 package cmd_test
 
 import (
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// floors is who may import whom: a package imports only packages of lower floors.
+// floors says which package may import which: only those on lower floors.
 var floors = map[string]int{
 	"models": 1, "models/secret": 1, "configs": 1, "web/mail": 1, "api/openapi": 1, "api/accept": 1, "api/deflate": 1, "models/store/migrations": 1,
 	"models/catalog": 2, "models/store": 2, "jobs/feed": 2, "api/problem": 2,
@@ -23,7 +23,7 @@ var floors = map[string]int{
 	"cmd/lotteryapi": 6, "cmd/lotteryadmin": 6, "cmd": 7,
 }
 
-// exceptions is imports within a floor that have a reason.
+// exceptions lists justified imports within a floor.
 var exceptions = map[[2]string]string{
 	{"configs", "models"}:                        "the vocabulary itself: configs holds plans and games in its words",
 	{"jobs/importer", "jobs/feed/nyopendata"}:    "the importer is the table of feeds",
@@ -35,7 +35,7 @@ var exceptions = map[[2]string]string{
 
 const module = "lottery"
 
-// TestLayers reads the sources, not `go list`, whose result the test cache would keep.
+// TestLayers reads the sources instead of running `go list`, whose result the test cache would keep.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	root := ".."

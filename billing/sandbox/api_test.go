@@ -205,12 +205,12 @@ func TestIdempotency(t *testing.T) {
 	if _, p := b.raw("POST", "/v1/customers", "email=b@example.com", "Idempotency-Key", "k"); p["id"] == nil || p["id"] == o["id"] {
 		t.Errorf("after a day: %v", p)
 	}
-	// What was refused began nothing, and may be corrected.
+	// A refused request began nothing, and may be corrected.
 	b.raw("POST", "/v1/products", "nome=x", "Idempotency-Key", "j")
 	if resp, p := b.raw("POST", "/v1/products", "name=x", "Idempotency-Key", "j"); resp.StatusCode != 200 {
 		t.Errorf("after a refusal: %v", p)
 	}
-	// A declined card is an answer, and stays one.
+	// A declined card is a saved response, and stays one.
 	customer := b.customer()
 	b.sells()
 	b.must(b.SetCard(customer, sandbox.CardDeclined))

@@ -50,7 +50,7 @@ func TestAPIFaults(t *testing.T) {
 		if c.status == 429 && (stripeError(err).Code != "rate_limit" || stripeError(err).LastResponse.Header.Get("Retry-After") != "2") {
 			t.Errorf("%+v", err)
 		}
-		// The same again, with the same key: done once, whatever the client saw, unless the error stays.
+		// Again with the same key: it is done once, whatever the client saw, unless the error stays.
 		_, err = b.API.Customers.New(p)
 		stays, most := c.fault.Action == sandbox.ErrorAfter || c.fault.Action == sandbox.ErrorStays, 1
 		if c.fault.Action == sandbox.ErrorStays {
@@ -133,7 +133,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// TestTransport shows that all of it works without a network.
+// TestTransport shows that everything works without a network.
 func TestTransport(t *testing.T) {
 	t.Parallel()
 	s, err := sandbox.New(sandbox.Options{Seed: 1})
@@ -174,7 +174,7 @@ func (b *bench) control(path, body string, status int) map[string]any {
 	return o
 }
 
-// TestControls is a life over the control API alone.
+// TestControls runs a subscription's life through the control API alone.
 func TestControls(t *testing.T) {
 	t.Parallel()
 	b := open(t).sells().listens()

@@ -18,7 +18,7 @@ import (
 	"lottery/billing/sandbox"
 )
 
-// TestRestart closes a sandbox in the middle of everything and goes on with a new one.
+// TestRestart closes a sandbox in the middle of everything and continues with a new one.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "sandbox.json")
@@ -75,7 +75,7 @@ func TestRestart(t *testing.T) {
 	b.quiesce()
 }
 
-// TestFileFollows shows that the file follows changes without Close, and that a broken one is not taken.
+// TestFileFollows shows that the file is updated without Close, and that a broken one is refused.
 func TestFileFollows(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "sandbox.json")
@@ -117,7 +117,7 @@ func TestSnapshot(t *testing.T) {
 	a.want(sub, "active")
 }
 
-// TestRealClock shows that what is due happens by itself where time passes by itself.
+// TestRealClock shows that with a real clock, what falls due happens by itself.
 func TestRealClock(t *testing.T) {
 	t.Parallel()
 	b := open(t, func(o *sandbox.Options) { o.Now = nil }).listens()
@@ -132,7 +132,7 @@ func TestRealClock(t *testing.T) {
 	t.Error("nothing came")
 }
 
-// TestCheap shows that sandboxes leave nothing behind.
+// TestCheap shows that sandboxes leave no goroutines behind.
 func TestCheap(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	before := runtime.NumGoroutine()
 	for range 200 {
@@ -165,7 +165,7 @@ func TestCheap(t *testing.T) { //nolint:paralleltest // it counts goroutines
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 }
 
-// fails is a network that is away.
+// fails is a network that is down.
 type fails struct{}
 
 func (fails) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -17,10 +17,10 @@ import (
 	"lottery/billing/sandbox"
 )
 
-// browser follows no redirects, so that tests see them.
+// browser does not follow redirects, so that tests see them.
 var browser = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// get returns a page's status and text; every page says what it is.
+// get returns a page's status and text, after checking that it says what it is and has no scripts.
 func (b *bench) get(address string) (int, string) {
 	b.t.Helper()
 	resp, err := browser.Get(address)
@@ -37,7 +37,7 @@ func (b *bench) get(address string) (int, string) {
 	return resp.StatusCode, string(text)
 }
 
-// form posts a form and tells where it leads.
+// form posts a form and returns where it redirects.
 func (b *bench) form(address string, pairs ...string) (status int, location string) {
 	b.t.Helper()
 	v := url.Values{}
@@ -105,7 +105,7 @@ func TestCheckoutPage(t *testing.T) {
 	}
 }
 
-// TestCheckoutPageWithoutCustomer makes the customer, and shows nothing that somebody else wrote as markup.
+// TestCheckoutPageWithoutCustomer makes the customer, and checks that text by strangers is not shown as markup.
 func TestCheckoutPageWithoutCustomer(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -197,7 +197,8 @@ func (b *bench) press(page, note string, pairs ...string) {
 	}
 }
 
-// TestPortalOfOthers shows that a portal reaches only its own customer's things, and only what it is configured for.
+// TestPortalOfOthers shows that a portal reaches only its own customer's objects, and only what its configuration
+// allows.
 func TestPortalOfOthers(t *testing.T) {
 	t.Parallel()
 	b := open(t).sells()
@@ -246,7 +247,7 @@ func TestTimeMachine(t *testing.T) {
 	}
 }
 
-// TestStrangers shows that other machines and other sites' pages press no buttons.
+// TestStrangers shows that neither other machines nor other sites' pages can press the buttons.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	b := open(t).sells()

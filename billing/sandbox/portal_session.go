@@ -61,7 +61,7 @@ func createPortal(s *Sandbox, r *request) (object, error) {
 	return ps.render(s), nil
 }
 
-// portal returns the session with the secret, unless it has expired.
+// portal returns the session with the secret, and whether there is one that has not expired.
 func (s *Sandbox) portal(secret string) (*portalSession, bool) {
 	for _, ps := range slices.Backward(s.d.Portals.rows) {
 		if ps.Secret == secret {

@@ -16,7 +16,7 @@ import (
 	"lottery/billing/sandbox"
 )
 
-// world is a sandbox without a network, whose webhooks are kept.
+// world is a sandbox without a network that records its webhooks.
 type world struct {
 	*sandbox.Sandbox
 
@@ -52,8 +52,8 @@ func (w *world) call(method, path, body string) map[string]any {
 	return o
 }
 
-// TestRandomLives lets anything happen in any order: nothing panics, every event has Stripe's shape, the API tells
-// the same as Subscriptions, statuses and invoices fit together, and a restored copy is the same.
+// TestRandomLives lets anything happen in any order: nothing panics, every event has Stripe's shape, the API agrees
+// with Subscriptions, statuses and invoices are consistent, and a restored copy is the same.
 func TestRandomLives(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -89,7 +89,7 @@ func (w *world) step() {
 		cs = rapid.SampledFrom(all).Draw(rt, "session").ID
 	}
 	statuses := []string{"incomplete", "incomplete_expired", "trialing", "active", "past_due", "canceled", "unpaid", "paused"}
-	// What is refused is refused: the errors are no concern here.
+	// Refusals do not matter here: errors are ignored.
 	switch rapid.IntRange(0, 16).Draw(rt, "what") {
 	case 0:
 		w.call("POST", "customers", "email=a@example.com")

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// mock is stripe-mock, started when a test first wants it.
+// mock is stripe-mock, started when a test first needs it.
 var mock struct {
 	once sync.Once
 	url  string
@@ -36,8 +36,8 @@ func mockURL() (string, error) {
 	return mock.url, mock.err
 }
 
-// recorder sends each request to the sandbox, and if it was answered well, the same to stripe-mock, which must accept
-// it; the answer must be what the OpenAPI document and stripe-mock's own answer say.
+// recorder sends each request to the sandbox and, if that succeeds, to stripe-mock, which must accept it. The sandbox's
+// response must match the OpenAPI document and stripe-mock's own response.
 type recorder struct {
 	t    *testing.T
 	seen func(o map[string]any) // every object in an answer

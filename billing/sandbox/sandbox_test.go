@@ -18,7 +18,7 @@ import (
 	"lottery/billing/sandbox"
 )
 
-// bench is a sandbox on a port of this machine, the real client, and a receiver of webhooks.
+// bench is a sandbox on a local port, with the real client and a receiver of webhooks.
 type bench struct {
 	*sandbox.Sandbox
 
@@ -89,7 +89,7 @@ func (rc *receiver) serve(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(rc.status)
 }
 
-// badShape tells where an event, or what it is about, is not as Stripe's document of 2023-10-16 has it.
+// badShape returns where an event, or the object in it, differs from Stripe's OpenAPI document of 2023-10-16.
 func badShape(version string, body []byte) []error {
 	var e map[string]any
 	if err := json.Unmarshal(body, &e); err != nil {
@@ -112,7 +112,7 @@ func (rc *receiver) set(f func()) {
 	f()
 }
 
-// types returns the types of the events that came, in order.
+// types returns the types of the events received, in order.
 func (rc *receiver) types() []string {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
@@ -154,7 +154,7 @@ func open(t *testing.T, change ...func(*sandbox.Options)) *bench {
 	return b
 }
 
-// api returns the real client, which tries nothing twice by itself.
+// api returns the real client, without its own retries.
 func api(t *testing.T, url, key string) *client.API {
 	t.Helper()
 	return apiVia(url, key, recorder{t: t})
@@ -180,7 +180,7 @@ func (b *bench) sells() *bench {
 	return b
 }
 
-// listens adds an endpoint that gets everything.
+// listens adds an endpoint that receives every event.
 func (b *bench) listens() *bench {
 	b.t.Helper()
 	b.hook = &receiver{status: http.StatusOK}
@@ -235,14 +235,14 @@ func (b *bench) quiesce() {
 	}
 }
 
-// hush forgets the webhooks that came so far.
+// hush forgets the webhooks received so far.
 func (b *bench) hush() {
 	b.t.Helper()
 	b.quiesce()
 	b.hook.forget()
 }
 
-// status returns a subscription's status as the API tells it, which must be what Subscriptions tells.
+// status returns a subscription's status from the API, which must equal that of Subscriptions.
 func (b *bench) status(id string) string {
 	b.t.Helper()
 	got := string(must(b.API.Subscriptions.Get(id, nil))(b.t).Status)

@@ -11,7 +11,7 @@ import (
 	"github.com/stripe/stripe-mock/spec"
 )
 
-// document is Stripe's own OpenAPI document of 2023-10-16, as stripe-mock carries it.
+// document is Stripe's own OpenAPI document of 2023-10-16, as contained in stripe-mock.
 var document = sync.OnceValue(func() *spec.Spec {
 	var s spec.Spec
 	if err := json.Unmarshal(embedded.OpenAPISpec, &s); err != nil {
@@ -20,7 +20,7 @@ var document = sync.OnceValue(func() *spec.Spec {
 	return &s
 })
 
-// validateAnswer holds an answer against the schema of its operation.
+// validateAnswer checks a response against the schema of its operation.
 func validateAnswer(method, path string, answer any) []string {
 	parts := strings.Split(path, "/")
 	var best *spec.Operation
@@ -50,13 +50,12 @@ func validateAnswer(method, path string, answer any) []string {
 	return check("", best.Responses["200"].Content["application/json"].Schema, answer)
 }
 
-// validate holds a value against a named schema.
+// validate checks a value against a named schema.
 func validate(name string, value any) []string {
 	return check(name, document().Components.Schemas[name], value)
 }
 
-// check tells where a value is not what a schema says. It is stricter than the document: a field that the document
-// does not know is wrong.
+// check returns where a value violates a schema. It is stricter than the document: an undocumented field is an error.
 func check(at string, s *spec.Schema, value any) []string {
 	for s.Ref != "" {
 		s = document().Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
@@ -103,7 +102,7 @@ func check(at string, s *spec.Schema, value any) []string {
 	return nil
 }
 
-// checkAny takes the alternative that fits best: the one that names the object's kind, if there is one.
+// checkAny checks against the alternative that fits best: the one that names the object's kind, if there is one.
 func checkAny(at string, kinds []*spec.Schema, value any) []string {
 	var best []string
 	for i, s := range kinds {
@@ -142,7 +141,7 @@ func checkObject(at string, s *spec.Schema, value any) []string {
 	return out
 }
 
-// lacking returns the fields that stripe-mock's answer has and the sandbox's has not, where both have an object.
+// lacking returns the fields that stripe-mock's response has and the sandbox's lacks, where both have an object.
 func lacking(at string, want, got any) []string {
 	switch w := want.(type) {
 	case []any:

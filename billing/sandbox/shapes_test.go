@@ -10,15 +10,15 @@ import (
 	"lottery/billing/sandbox"
 )
 
-// kinds is every type of object that the sandbox answers with.
+// kinds lists every type of object in the sandbox's responses.
 var kinds = []string{
 	"account", "balance", "customer", "product", "price", "checkout.session", "item", "subscription", "subscription_item", "invoice", "line_item",
 	"payment_intent", "charge", "payment_method", "refund", "dispute", "event", "webhook_endpoint", "billing_portal.configuration",
 	"billing_portal.session", "list",
 }
 
-// TestShapes calls everything that the sandbox answers: each request is accepted by stripe-mock, each answer is valid
-// by Stripe's OpenAPI document and has every field that stripe-mock's has (see recorder).
+// TestShapes calls every endpoint of the sandbox: stripe-mock must accept each request, and each response must be valid
+// by Stripe's OpenAPI document and have every field that stripe-mock's has (see recorder).
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -221,7 +221,7 @@ func shapesOfEnd(t *testing.T, b *bench) {
 	resp.Body.Close()
 }
 
-// count reads all pages and tells how many there were; want -1 = some.
+// count reads all pages and checks how many items there are; want -1 = some.
 func count(t *testing.T, it interface {
 	Next() bool
 	Err() error

@@ -13,8 +13,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// BenchmarkProfile writes the profile that lotteryapi is compiled with (default.pgo): half a minute of what customers
-// ask for. `make profile` runs it; nothing is measured.
+// BenchmarkProfile writes the profile with which lotteryapi is compiled (default.pgo), from half a minute of typical
+// requests. `make profile` runs it; it measures nothing.
 func BenchmarkProfile(b *testing.B) {
 	out := os.Getenv("LOTTERY_PROFILE")
 	if out == "" {
@@ -39,7 +39,7 @@ func BenchmarkProfile(b *testing.B) {
 	}
 }
 
-// customers is requests of many accounts: mostly small lists, some of all else.
+// customers returns requests of many accounts: mostly small lists, and some of everything else.
 func customers(keys []string) []string {
 	rng := rand.New(rand.NewPCG(9, 9))
 	paths := []func() string{
@@ -64,7 +64,8 @@ func anyYear(rng *rand.Rand) int {
 	return year
 }
 
-// writeProfile writes what the compiler reads of a profile, and nothing of the machine that it was made on.
+// writeProfile writes the parts of a profile that the compiler reads, and nothing about the machine on which it was
+// made.
 func writeProfile(path string, p *profile.Profile) error {
 	for _, m := range p.Mapping {
 		m.File, m.BuildID = "", ""

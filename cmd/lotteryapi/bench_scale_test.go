@@ -17,7 +17,7 @@ const (
 	manyDraws   = 1_000_000
 	fewDraws    = manyDraws / 10
 	allAccounts = 100_000
-	// someAccounts is how many of them are busy in one row: several times a second each.
+	// someAccounts is how many of them are busy in one row: each several times a second.
 	someAccounts = 5_000
 
 	repeatedRequests = 20
@@ -64,8 +64,8 @@ func BenchmarkScale(b *testing.B) {
 	b.Run("Accounts", func(b *testing.B) { manyKeys(b, server{onMany, key}, accounts) })
 }
 
-// startAgain starts a server three times, since what the database still does of an import weighs on one, and gives the
-// last and how many seconds each took to be ready.
+// startAgain starts a server three times, since the first one may be slowed by what the database still does after an
+// import. It returns the last server, and how many seconds each took to be ready.
 func startAgain(b *testing.B, url string) (p *process, ready []float64) {
 	b.Helper()
 	for range benchRounds {
@@ -85,10 +85,10 @@ type server struct {
 	key string
 }
 
-// parameters is the table of repeated requests beside random ones, and of few draws beside many. Twenty of the random
-// ones are repeated in turn: a single one may be dearer or cheaper than most. The lists of requests are made beforehand,
-// equally long, and each request in them has another X-Request-Id: what wrk itself takes to walk through a list is the
-// same in all.
+// parameters prints the table of repeated against random requests, and of few draws against many. Twenty of the random
+// requests are repeated in turn, since a single one may cost more or less than most. The lists of requests are made in
+// advance, equally long, with a different X-Request-Id in each request, so that wrk's own cost of walking a list is the
+// same for all.
 func parameters(b *testing.B, few, many server) {
 	t := newTable(fmt.Sprintf("%d requests again and again, and random ones; %d and %d draws: rounds of %v in turn, medians (lowest…highest)", repeatedRequests, fewDraws, manyDraws, parameterRound),
 		"path", "repeated req/s", "random req/s", "random of repeated", fmt.Sprintf("random over %d req/s", fewDraws), fmt.Sprintf("%d of %d draws", manyDraws, fewDraws), "within 10 %")
@@ -128,10 +128,10 @@ func parameters(b *testing.B, few, many server) {
 			of("repeated", many.p.base, repeated), of("random", many.p.base, random), of("random, few", few.p.base, randomFew),
 		}}
 		row.measure(b, 2, row.loads)
-		row.measure(b, 2, row.loads[:2]) // they are so near to each other that two rounds do not tell
+		row.measure(b, 2, row.loads[:2]) // two rounds cannot separate values so close to each other
 		rows = append(rows, row)
 	}
-	// Those nearest to what is asked for are measured more, whatever their median.
+	// Measure those nearest to what is demanded again, whatever their median.
 	nearest := slices.SortedFunc(slices.Values(rows), func(x, y *parameterRow) int { return cmp.Compare(x.margin(), y.margin()) })
 	for _, row := range nearest[:settledRows] {
 		row.measure(b, 3, row.loads)
@@ -148,7 +148,7 @@ func parameters(b *testing.B, few, many server) {
 	shows(demandSize, allSize.lowest() >= nearlyAll, "%v", &allSize)
 }
 
-// settledRows is how many rows of parameters are measured for three rounds more: 7 s each.
+// settledRows is how many rows of parameters are measured for three more rounds, 7 s each.
 const settledRows = 2
 
 // parameterRow is a path with repeated and random requests, and random ones over few draws.
@@ -156,7 +156,7 @@ type parameterRow struct {
 	name       string
 	loads      []traffic
 	got        [3]series
-	cold, size []float64 // random of repeated, and of random over few draws
+	cold, size []float64 // ratios of random to repeated, and of random to random over few draws
 }
 
 // measure adds rounds of the loads, or of the first two.
@@ -172,13 +172,13 @@ func (p *parameterRow) measure(b *testing.B, rounds int, loads []traffic) {
 	}
 }
 
-// margin is how far the row is from what is asked for.
+// margin returns how far the row is from what is demanded.
 func (p *parameterRow) margin() float64 {
 	return math.Abs(min(median(p.cold), median(p.size)) - nearlyAll)
 }
 
-// longLists is the table of lists of a thousand draws, of which compressed ones are kept: those that are asked for again
-// and again, beside those that nobody asked for before, and these beside the plain ones, which are always made anew.
+// longLists prints the table of lists of a thousand draws, whose compressed form is cached: lists requested repeatedly,
+// lists never requested before, and plain ones, which are always made anew.
 func longLists(b *testing.B, s server) {
 	t := newTable(fmt.Sprintf("Lists of 1,000 of %d draws, compressed with gzip: rounds of %v in turn, medians (lowest…highest)", manyDraws, parameterRound),
 		"path", "plain, random req/s", "random req/s", "of plain", "repeated req/s", "random of repeated")
@@ -209,7 +209,7 @@ func longLists(b *testing.B, s server) {
 // randomRequest is a request about draws of the days from first on.
 type randomRequest func(rng *rand.Rand, first models.Date) string
 
-// randomRequests returns more requests of key than any round makes.
+// randomRequests returns more requests with key than any round sends.
 func randomRequests(key string, days int, random randomRequest) []string {
 	rng := rand.New(rand.NewPCG(7, 7))
 	out := make([]string, 20_000)
@@ -234,8 +234,8 @@ func anyDate(rng *rand.Rand, first models.Date) models.Date {
 	return first + models.Date(rng.IntN(int(benchLastDay-first)+1))
 }
 
-// manyKeys is the table of one account beside some, and many, that take turns. All of them come last, since what they leave to be
-// written would weigh on the others.
+// manyKeys prints the table of one account against some, and many, that take turns. All accounts together come last,
+// since the writes that they leave behind would disturb the others.
 func manyKeys(b *testing.B, s server, keys []string) {
 	t := newTable(fmt.Sprintf("%d accounts with keys, counted in SQLite: ten-draw recent, medians (lowest…highest); latencies p50/p99 in ms", allAccounts),
 		"accounts that take turns", "req/s", "ms", "of one", "resident MiB, highest")

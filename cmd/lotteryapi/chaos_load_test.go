@@ -30,7 +30,7 @@ const (
 type chaosAccount struct {
 	email  string
 	limit  int64
-	strict bool // sends nothing while the counters are away: then its limit holds without exception
+	strict bool // sends nothing while the counters are away, so that its limit must hold without exception
 
 	mu      sync.Mutex
 	key     string
@@ -275,7 +275,7 @@ func (w *chaos) importNext() (done bool) {
 	return true
 }
 
-// replaceKey gives the big account a new key, and revokes the old one.
+// replaceKey makes a new key for the big account, and revokes the old one.
 func (w *chaos) replaceKey() {
 	a := w.account("big")
 	out, code := admin(w.t, w.url, "keys", "create", "--account", a.email)

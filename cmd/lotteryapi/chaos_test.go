@@ -15,9 +15,9 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// TestChaos lets everything go wrong that may, at random, while requests run: three servers on PostgreSQL and Redis
-// behind a balancer, of which each part is killed, stopped and started, while draws are imported, keys revoked and
-// plans changed. Afterwards it judges what every client was told. `make chaos` runs it for minutes and prints a report;
+// TestChaos lets everything fail that can, at random, while requests run: three servers on PostgreSQL and Redis behind
+// a balancer are killed, stopped and started, and so are both stores, while draws are imported, keys revoked and plans
+// changed. Afterwards it checks what every client was told. `make chaos` runs it for minutes and prints a report;
 // LOTTERY_CHAOS is how long each half runs: with the counters in Redis, and in PostgreSQL.
 func TestChaos(t *testing.T) {
 	t.Parallel()
@@ -32,7 +32,7 @@ func TestChaos(t *testing.T) {
 	for _, counters := range []string{"Redis", "PostgreSQL"} {
 		t.Run(counters, func(t *testing.T) {
 			w := newChaos(t, counters)
-			defer w.end() // before the test kills what it started: a place starts it again
+			defer w.end() // before the test's cleanup kills the servers, which their places would restart
 			w.run(length)
 			w.judge()
 			if os.Getenv("LOTTERY_CHAOS") != "" {
@@ -42,7 +42,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// chaos is the world that is disturbed, and what it was told and did.
+// chaos is the world under test, with what was done to it and what it said.
 type chaos struct {
 	t        *testing.T
 	counters string // Redis or PostgreSQL
@@ -54,22 +54,22 @@ type chaos struct {
 	fleet    *fleet
 	accounts []*chaosAccount
 
-	// outage is held while the counter store is away: strict accounts send nothing then.
+	// outage is write-locked while the counter store is away: strict accounts then send nothing.
 	outage    sync.RWMutex
 	dbAway    atomic.Int64 // when PostgreSQL last went away or came back, Unix ns; while it is away, the far future
-	attempted atomic.Int64 // the newest version of the draws that an import was begun for
-	imported  atomic.Int64 // the newest that one was done for
+	attempted atomic.Int64 // the newest version of the draws whose import was begun
+	imported  atomic.Int64 // the newest version whose import was completed
 	dir       string
 
 	mu         sync.Mutex
 	did        map[string]int // disturbances
 	importedAt map[int64]time.Time
-	plan       string // of the changing account
+	plan       string // the changing account's plan
 	load       chaosLoad
-	stale      atomic.Int64 // ns: the longest that an old version was answered after a newer one's import was done
+	stale      atomic.Int64 // ns: the longest that an old version was served after a newer one's import was complete
 }
 
-// place is one place of the fleet: whatever ends there is started again, as a service manager does.
+// place is one place of the fleet. A server that ends there is restarted, as by a service manager.
 type place struct {
 	w     *chaos
 	args  []string
@@ -108,7 +108,7 @@ func newChaos(t *testing.T, counters string) *chaos {
 	return w
 }
 
-// keep starts the server again whenever it has ended.
+// keep restarts the server whenever it has ended.
 func (s *place) keep() {
 	defer close(s.done)
 	for {
@@ -160,7 +160,7 @@ func (w *chaos) ready() {
 	}
 }
 
-// run disturbs, one thing after the other and sometimes two at once, until length is over.
+// run causes disturbances, one after the other and sometimes two at once, until length is over.
 func (w *chaos) run(length time.Duration) {
 	stop := w.startLoad()
 	for began := time.Now(); time.Since(began) < length && !w.t.Failed(); {
@@ -214,8 +214,8 @@ func moment(most int) { time.Sleep(time.Duration(100+rand.IntN(most)) * time.Mil
 
 func (w *chaos) any() *place { return w.servers[rand.IntN(len(w.servers))] }
 
-// away runs do while the store is away that w counts in: accounts that are judged strictly send nothing meanwhile, and
-// no server dies before it has written down what it admitted.
+// away runs do while a store is away. If w counts in that store, strictly judged accounts send nothing meanwhile, and
+// no server dies before it has stored what it admitted.
 func (w *chaos) away(counters bool, stop, start func(), do func()) {
 	if counters {
 		w.outage.Lock()
@@ -225,7 +225,7 @@ func (w *chaos) away(counters bool, stop, start func(), do func()) {
 	do()
 	start()
 	if counters {
-		time.Sleep(3 * time.Second) // the servers try every 250 ms, and may wait for 2 s for the attempt before
+		time.Sleep(3 * time.Second) // the servers try every 250 ms, and an earlier attempt may wait for 2 s
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 const countedPath = "/v1/games" // needs no draws
 
-// fleet is some servers behind a round robin.
+// fleet is a set of servers behind a round robin.
 type fleet struct {
 	mu     sync.Mutex
 	nodes  []*process
@@ -47,10 +47,10 @@ func (f *fleet) replace(i int, p *process) {
 	f.nodes[i] = p
 }
 
-// lost is the status of a request that got no answer.
+// lost stands for the status of a request without a response.
 const lost = 0
 
-// send asks one server for path with key; the body is read whole.
+// send requests path from one server with key, and reads the whole body.
 func (f *fleet) send(base, method, path, key string, header http.Header) (*http.Response, []byte, error) {
 	r, err := http.NewRequestWithContext(context.Background(), method, base+path, nil)
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *fleet) send(base, method, path, key string, header http.Header) (*http.
 	return res, body, err
 }
 
-// ask sends n requests over the servers and counts the answers by their status.
+// ask spreads n requests over the servers, and counts the responses by status.
 func (f *fleet) ask(t testing.TB, key string, n, concurrent int) map[int]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -108,7 +108,7 @@ func (f *fleet) fill(t testing.TB, key string, served, total int) int {
 	for served < total && time.Now().Before(deadline) {
 		n := f.ask(t, key, 60, 8)[http.StatusOK]
 		if served += n; n == 0 {
-			time.Sleep(50 * time.Millisecond) // blocks come home by the servers' own clocks
+			time.Sleep(50 * time.Millisecond) // servers return blocks by their own clocks
 		}
 	}
 	return served + f.ask(t, key, 300, 16)[http.StatusOK]
@@ -123,12 +123,12 @@ func awayFromMidnight(t testing.TB) {
 	}
 }
 
-// usedToday returns what the database's counter of the only account with email says.
+// usedToday returns what the database's counter says about the only account with email.
 func usedToday(t *testing.T, url, email string) int {
 	t.Helper()
 	var used int
 	counters := "quota_counters"
-	if strings.HasPrefix(url, "sqlite:") { // of a counter that the log names, its newest row tells
+	if strings.HasPrefix(url, "sqlite:") { // if the log names a counter, its newest row counts
 		counters = `(SELECT account_id, period_start, used, max(id) FROM (
 			SELECT account_id, period_start, used, 0 AS id FROM quota_counters UNION ALL
 			SELECT value->>'a', value->>'s', value->>'u', quota_log.id FROM quota_log, json_each(counters)) GROUP BY 1, 2)`

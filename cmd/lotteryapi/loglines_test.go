@@ -15,7 +15,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Lines come whole and in order; where nobody reads, those that find no room are left out and counted, and nobody waits.
+// Lines arrive whole and in order. If nobody reads, lines that find no room are dropped and counted, and no writer
+// waits.
 func TestLogLines(t *testing.T) {
 	t.Parallel()
 	reader, out, err := os.Pipe()
@@ -60,7 +61,7 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
-// What was said before the end is written, and an end does not wait for a reader who does not read.
+// What was logged before close is written, and close does not wait for a reader that does not read.
 func TestLogLinesEnd(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -86,7 +87,7 @@ func TestLogLinesEnd(t *testing.T) {
 	}
 }
 
-// A server whose log nobody reads goes on serving and counting, and stops when it is told to.
+// A server whose log nobody reads goes on serving and counting, and stops when told to.
 func TestServerWhoseLogIsNotRead(t *testing.T) {
 	t.Parallel()
 	awayFromMidnight(t)

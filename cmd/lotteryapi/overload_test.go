@@ -175,7 +175,7 @@ func TestSlowReaders(t *testing.T) {
 		}()
 	}, "")
 	waitUntil(t, "a slow reader to be cut off", func() bool {
-		_, _ = p.get(t, "/v1/games", key) // only who is refused a place has others looked at
+		_, _ = p.get(t, "/v1/games", key) // only a refused request makes the server check the others
 		return p.metrics(t)[`lottery_http_connections_closed_total{reason="stalled"}`] > 0
 	})
 	waitUntil(t, "a place among slow readers, time and again", func() bool {
@@ -212,7 +212,7 @@ func TestOverload(t *testing.T) {
 	waitUntil(t, "the place to be taken", func() bool {
 		leave()
 		leave = strangers(t, p, 1, nil, "POST /sign-in/link HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\ntoken=")
-		time.Sleep(100 * time.Millisecond) // nobody tells when it has arrived
+		time.Sleep(100 * time.Millisecond) // there is no signal that it has arrived
 		status, _ := p.get(t, path, key)
 		return status == http.StatusServiceUnavailable
 	})

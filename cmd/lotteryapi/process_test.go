@@ -32,11 +32,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// built is the folder that binaries made; "" = no test wanted one.
+// built is the folder that binaries made; "" = no test needed it.
 var built string
 
-// binaries is the folder of lotteryapi and lotteryadmin, built once as a newcomer's would be; for `make bench`, with
-// LOTTERY_GOFLAGS.
+// binaries returns the folder of lotteryapi and lotteryadmin, built once and as a newcomer would build them; for `make
+// bench`, with LOTTERY_GOFLAGS.
 var binaries = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "lottery-bin")
 	if err != nil {
@@ -44,7 +44,8 @@ var binaries = sync.OnceValues(func() (string, error) {
 	}
 	built = dir
 	build := exec.Command("go", "build", "-o", dir, "lottery/cmd/lotteryapi", "lottery/cmd/lotteryadmin")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("LOTTERY_GOFLAGS")) // not those that spare tests time
+	// Not the flags that make tests faster.
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("LOTTERY_GOFLAGS"))
 	if out, err := build.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w\n%s", err, out)
 	}
@@ -92,13 +93,13 @@ func start(t testing.TB, dir string, args ...string) *process {
 	return ready(t, launch(t, dir, args...))
 }
 
-// startWith is start with more in the environment.
+// startWith is start with additional environment variables.
 func startWith(t testing.TB, env []string, args ...string) *process {
 	t.Helper()
 	return ready(t, launchWith(t, t.TempDir(), env, args...))
 }
 
-// ready waits until p is.
+// ready waits until p is ready.
 func ready(t testing.TB, p *process) *process {
 	t.Helper()
 	waitUntil(t, "the server to be ready", func() bool {
@@ -152,7 +153,7 @@ func launchCommand(t testing.TB, dir string, env []string, cmd *exec.Cmd) *proce
 	return p
 }
 
-// listening returns the address that a log says, or "".
+// listening returns the address in a server's log, or "".
 func listening(log string) string {
 	scan := bufio.NewScanner(strings.NewReader(log))
 	for scan.Scan() {
@@ -164,12 +165,12 @@ func listening(log string) string {
 	return ""
 }
 
-// serveArgs returns how tests start a server on the database at url, at a free port.
+// serveArgs returns the arguments with which tests start a server on the database at url, on a free port.
 func serveArgs(url string, more ...string) []string {
 	return append([]string{"serve", "--listen", "127.0.0.1:0", "--database-url", url}, more...)
 }
 
-// stop asks the server to end and gives its exit code.
+// stop tells the server to stop and returns its exit code.
 func (p *process) stop(t testing.TB) int {
 	t.Helper()
 	p.signal(t, syscall.SIGTERM)
@@ -183,12 +184,12 @@ func (p *process) signal(t testing.TB, signal syscall.Signal) {
 	}
 }
 
-// wait gives the exit code of a program that was told to end.
+// wait returns the exit code of a program that was told to stop.
 func (p *process) wait(t testing.TB) int {
 	t.Helper()
 	select {
 	case <-p.exited:
-	case <-time.After(90 * time.Second): // a database that says nothing is waited for, by each that writes
+	case <-time.After(90 * time.Second): // each writer waits for an unresponsive database
 		t.Fatalf("it did not end:\n%s", p.stderr)
 	}
 	return p.cmd.ProcessState.ExitCode()

@@ -31,7 +31,7 @@ func TestQuotaOverThreeNodes(t *testing.T) {
 			t.Errorf("the Pro plan's day: %d served", served)
 		}
 
-		// An upgrade and a downgrade of an account whose day is used up.
+		// An upgrade and a downgrade of an account that has used up its day.
 		within := func(what string, done time.Time, ok func(base string) bool) {
 			t.Helper()
 			for _, n := range f.nodes {
@@ -47,7 +47,7 @@ func TestQuotaOverThreeNodes(t *testing.T) {
 			if err != nil || res.StatusCode != http.StatusOK {
 				return false
 			}
-			// What another node holds in advance counts as used: exact for the first, then at most.
+			// What another node holds in advance counts as used: exact at first, then an upper bound.
 			used++
 			left, err := strconv.Atoi(res.Header.Get("X-Ratelimit-Remaining"))
 			if most := 10_000 - used; err != nil || left > most || left < most-2*10_000/16 || ((redis || used == 101) && left != most) {
@@ -95,7 +95,7 @@ func TestQuotaOverThreeNodes(t *testing.T) {
 	})
 }
 
-// The plan is lowered while requests run: each node refuses within two seconds, and nothing is served above the
+// The plan is lowered while requests run: each node refuses within two seconds, and never is more served than the
 // higher limit before, or the lower one after.
 func TestDowngradeInFlight(t *testing.T) {
 	t.Parallel()
@@ -116,10 +116,10 @@ func TestDowngradeInFlight(t *testing.T) {
 	}
 	waitUntil(t, "some requests", func() bool { return served.Load() > 300 })
 	done := setPlan(t, url, "set-plan", "dev@example.com", "free")
-	time.Sleep(time.Until(done.Add(2 * time.Second))) // what is promised
+	time.Sleep(time.Until(done.Add(2 * time.Second))) // the promised time
 	after := served.Load()
 	time.Sleep(300 * time.Millisecond)
-	if late := served.Load() - after; late > 6 { // those that were under way
+	if late := served.Load() - after; late > 6 { // requests that were in flight
 		t.Errorf("%d served later than two seconds after the downgrade", late)
 	}
 	setPlan(t, url, "set-plan", "dev@example.com", "pro")
@@ -133,8 +133,8 @@ func TestDowngradeInFlight(t *testing.T) {
 	}
 }
 
-// A node dies in the middle and another takes its place: never above the limit, and no more is lost than the block
-// that it held and the answers that did not arrive.
+// A node dies in the middle and another takes its place: the limit is never exceeded, and no more is lost than the
+// block that it held and the responses that did not arrive.
 func TestQuotaOverKilledNodes(t *testing.T) {
 	t.Parallel()
 	awayFromMidnight(t)
@@ -160,7 +160,7 @@ func TestQuotaOverKilledNodes(t *testing.T) {
 		if served > limit {
 			t.Fatalf("served %d of a limit of %d", served, limit)
 		}
-		time.Sleep(2500 * time.Millisecond) // idle blocks come home
+		time.Sleep(2500 * time.Millisecond) // for idle blocks to be returned
 		served += f.ask(t, key, 500, 16)[http.StatusOK]
 		forfeited := limit / 16
 		if redis {
@@ -183,7 +183,7 @@ func TestQuotaOnOneSQLiteNode(t *testing.T) {
 		t.Fatalf("1,000 concurrent requests: %v, want 100 of 200 and 900 of 429", got)
 	}
 
-	// SIGTERM in the middle: what was held in advance is home, and the counter is what was served.
+	// SIGTERM in the middle: what was held in advance is returned, and the counter equals what was served.
 	large := newKey(t, url, "b@example.com", "--plan", "pro")
 	served := f.ask(t, large, 1500, 16)[http.StatusOK]
 	ended := make(chan map[int]int)
@@ -194,7 +194,8 @@ func TestQuotaOnOneSQLiteNode(t *testing.T) {
 	}
 	got := <-ended
 	served += got[http.StatusOK]
-	if count := usedToday(t, url, "b@example.com"); count < served || count > served+16 { // an answer may be lost on its way
+	// An answer may be lost in transit.
+	if count := usedToday(t, url, "b@example.com"); count < served || count > served+16 {
 		t.Errorf("after SIGTERM the database counts %d, served were %d", count, served)
 	}
 

@@ -15,8 +15,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// The lotteries' own files go through the operator's tool into a server, and every endpoint's answers are compared
-// with an independent reading of the same files (realReading), evaluated naively.
+// The lotteries' own files are imported with lotteryadmin, and every endpoint's responses are compared with an
+// independent reading of the same files (realReading), evaluated naively.
 func TestRealDraws(t *testing.T) {
 	t.Parallel()
 	folder := os.Getenv("LOTTERY_REAL_DRAWS")
@@ -67,7 +67,7 @@ func TestRealDraws(t *testing.T) {
 	naive.compareOverview(t, p, key)
 }
 
-// realQuery is a request, and which draws it asks for.
+// realQuery is a request, and which draws it should return.
 type realQuery struct {
 	path  string
 	limit int
@@ -119,10 +119,10 @@ func realQueries(draws []realDraw) []realQuery {
 	return list
 }
 
-// naiveAPI answers by looking at every draw.
+// naiveAPI answers a query by scanning every draw.
 type naiveAPI struct{ draws []realDraw }
 
-// compare checks the draws, their order, their records and the total of one answer.
+// compare checks the draws, their order, their records and the total of one response.
 func (n *naiveAPI) compare(t *testing.T, q realQuery, body []byte) {
 	t.Helper()
 	var want []realDraw
@@ -177,8 +177,8 @@ func (n *naiveAPI) compareOverview(t *testing.T, p *process, key string) {
 	if err := json.Unmarshal(body, &overview); err != nil {
 		t.Fatal(err)
 	}
-	// Counted by hand from the files: dates on which the lottery drew before and after and published nothing, and
-	// the two dates whose only draw is in conflict. The Texas files are parts; most of their days are missing.
+	// Counted by hand from the files: dates without a draw between dates with draws, and the two dates whose only draw
+	// is in conflict. The Texas files are excerpts, in which most days are missing.
 	missing := map[string]int{"ny-numbers": 29, "ny-win-4": 28, "nc-pick-3": 0, "nc-pick-4": 0, "va-pick-3": 0, "va-pick-4": 0}
 	if overview.TotalDraws != len(n.draws) {
 		t.Errorf("total_draws %d, want %d", overview.TotalDraws, len(n.draws))

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// realFiles is which files each feed reads.
+// realFiles lists the files that each feed reads.
 var realFiles = map[string]string{
 	"ny-open-data": "new-york/*.csv", "nc-lottery": "north-carolina/*.csv", "va-lottery": "virginia/*.txt", "tx-lottery": "texas/*.csv",
 }
 
-// realDraw is a draw as this test reads it, and how it says a record.
+// realDraw is a draw as this test reads it, and how it is written as a record.
 type realDraw struct {
 	feed, game, date, tod string
 	sequence              int
@@ -61,7 +61,7 @@ func sortDigits(number string) string {
 	return string(b)
 }
 
-// holdsPair reports whether both digits of pair are in number, at two places.
+// holdsPair reports whether both digits of pair are in number, in two different places.
 func holdsPair(number, pair string) bool {
 	if pair[0] == pair[1] {
 		return strings.Count(number, pair[:1]) >= 2
@@ -86,7 +86,7 @@ func mapsKeys[K comparable, V any](m map[K]V) iter.Seq[K] {
 	}
 }
 
-// realReading reads the files in the plainest way, knowing what these very files look like.
+// realReading reads the files in the plainest way, relying on what exactly these files look like.
 func realReading(t *testing.T, folder string) (draws []realDraw, rejected map[string]map[string]int) {
 	t.Helper()
 	rejected = map[string]map[string]int{"ny-open-data": {}, "nc-lottery": {}, "va-lottery": {}, "tx-lottery": {}}
@@ -103,7 +103,7 @@ func realReading(t *testing.T, folder string) (draws []realDraw, rejected map[st
 			read[feed](t, file, func(d realDraw) { d.feed = feed; all = append(all, d) }, func(reason string) { rejected[feed][reason]++ })
 		}
 	}
-	// Two numbers for one slot: none of its lines is taken.
+	// Two numbers for one slot: none of its lines counts.
 	numbers := map[string]map[string]bool{}
 	slot := func(d realDraw) string { return fmt.Sprint(d.game, d.date, d.tod, d.sequence) }
 	for _, d := range all {

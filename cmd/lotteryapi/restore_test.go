@@ -83,8 +83,8 @@ func TestRestoreAsDocumented(t *testing.T) {
 	})
 }
 
-// A customer of a server on SQLite is one of a server on PostgreSQL after the documented steps: with the same key, and
-// with as much of the day used.
+// After the documented move, a customer of a server on SQLite can use one on PostgreSQL: with the same key, and with as
+// much of the day used.
 func TestMovedAsDocumented(t *testing.T) {
 	t.Parallel()
 	file, address := filepath.Join(t.TempDir(), "lottery.db"), storetest.NewPostgres(t)
@@ -112,7 +112,7 @@ func TestMovedAsDocumented(t *testing.T) {
 	}
 }
 
-// What was ended since the backup was made is ended again by the documented steps, also what its owners did themselves.
+// What was ended after the backup was made, also by its owners themselves, is ended again by the documented steps.
 func TestEndedSinceTheBackup(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -188,7 +188,7 @@ func restored(t *testing.T, address string, damage func(*testing.T), steps func(
 	t.Helper()
 	const query = "/v1/draws/recent?game=ny-numbers"
 	p := start(t, t.TempDir(), serveArgs(address)...)
-	key := newKey(t, address, "dev@example.com") // 100 a day: each is written
+	key := newKey(t, address, "dev@example.com") // 100 a day, so every request is written
 	importHundred(t, address, 0)
 	waitUntil(t, "the import to show", func() bool { return total(t, p, key, query) == 100 })
 	before := countedToday(t, p, key)

@@ -64,8 +64,8 @@ func silentPostgres(t *testing.T) (url, direct string, silence func()) {
 	return "postgres://lottery@" + listener.Addr().String() + u.Path + "?sslmode=disable", direct, func() { close(silent) }
 }
 
-// While the database says nothing, pages that wait for it do not take the places of what is answered from memory; and
-// who is told to stop does, and says what could not be written.
+// While the database does not respond, pages that wait for it do not take the places of requests served from memory;
+// and a server that is told to stop does so, and says what could not be stored.
 func TestSilentDatabase(t *testing.T) {
 	t.Parallel()
 	url, direct, silence := silentPostgres(t)
