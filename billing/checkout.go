@@ -280,7 +280,7 @@ const (
 	ArrivedPro     Arrival = "pro"     // paid: the plan is Pro
 	ArrivedPending Arrival = "pending" // paid or being paid, but not confirmed yet
 	ArrivedOpen    Arrival = "open"    // nothing has been paid yet
-	ArrivedLate    Arrival = "late"    // the payment failed, or it is all over: the plan page tells more
+	ArrivedLate    Arrival = "late"    // the payment failed, or the offer or plan is over: see the plan page
 )
 
 // Return is called when somebody comes back from checkout; it does not wait for a webhook. If the session is not this

@@ -129,7 +129,7 @@ func TestRestoredAndClosed(t *testing.T) {
 		if err != nil || !slices.Equal(ended.Cancelled, []string{sub}) {
 			w.t.Errorf("%v %+v", err, ended)
 		}
-		if w.customer() != customer { // whose money may come or go later
+		if w.customer() != customer { // payments and refunds may still come
 			w.t.Errorf("the customer is %s, want %s", w.customer(), customer)
 		}
 	})
@@ -224,7 +224,7 @@ func TestRestoredAndASecondCustomerInTheSameMoment(t *testing.T) {
 			worked <- err
 		}()
 		storetest.Until(w.t, "the second customer to be heard of", func() bool { return len(w.stripe.Calls()) > before })
-		time.Sleep(200 * time.Millisecond) // for it to wait for the account; if it does not yet, it is a second one all the same
+		time.Sleep(200 * time.Millisecond) // until it waits for the account; if it does not yet, the result is the same
 		w.must(w.store.SaveBilling(ctx, l, models.BillingAccount{AccountID: w.account.ID, CustomerID: &own}))
 		w.must(w.store.EndLease(ctx, l))
 		w.must(<-worked)

@@ -128,7 +128,7 @@ func TestSetupAdvisesWhatToDoWithTheSecret(t *testing.T) {
 		for _, c := range []struct {
 			result  billing.SetupResult
 			secrets []string
-			want    []string // of the advice; none = there is none
+			want    []string // parts of the advice; none = no advice
 		}{
 			{made, nil, []string{"set stripe_webhook_secret", "start the servers: whsec_new"}},
 			{made, []string{"whsec_old"}, []string{"add the new webhook secret to stripe_webhook_secret", "after a comma", "restart the servers: whsec_new"}},

@@ -96,7 +96,7 @@ func TestSetupMends(t *testing.T) {
 			}
 		}
 		w.checkout()
-		_, err = w.stripe.NewSubscription(w.customer(), old, "active", nil) // who pays the old price keeps Pro
+		_, err = w.stripe.NewSubscription(w.customer(), old, "active", nil) // a customer on the old price keeps Pro
 		w.must(err)
 		w.settle()
 		w.wantPlan(models.PlanPro)
@@ -114,7 +114,7 @@ func TestSetupEndpointOfAnotherVersion(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "delete it") {
 			w.t.Errorf("%v", err)
 		}
-		wantOnlyWrong(w.t, elsewhere, "webhook endpoint", "reachability") // nobody is there
+		wantOnlyWrong(w.t, elsewhere, "webhook endpoint", "reachability") // nothing listens there
 	})
 }
 

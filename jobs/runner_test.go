@@ -139,7 +139,7 @@ func TestKilledRun(t *testing.T) {
 			runs++
 			return "done", nil
 		}}
-		die := func(before models.JobRun) { // as a node leaves it that is killed
+		die := func(before models.JobRun) { // as a killed node leaves it
 			t.Helper()
 			l, ok, err := a.Store.TryLease(t.Context(), "job:victim", time.Minute)
 			if err != nil || !ok {
@@ -149,7 +149,7 @@ func TestKilledRun(t *testing.T) {
 			if err := a.Store.SaveJobRun(t.Context(), l, before); err != nil {
 				t.Fatal(err)
 			}
-			_ = runDue(t, b, &j, false) // as long as the dead one's lease lasts
+			_ = runDue(t, b, &j, false) // while the dead node's lease lasts
 			if err := a.Store.EndLease(t.Context(), l); err != nil {
 				t.Fatal(err)
 			}
@@ -162,14 +162,14 @@ func TestKilledRun(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		die(models.JobRun{Failures: 3, CutOffs: 3})
-		_ = runDue(t, b, &j, false) // three died of it: it waits for its hour
+		_ = runDue(t, b, &j, false) // three nodes died: it waits for its scheduled time
 		if _, err := b.RunByHand(t.Context(), &j); err != nil || runs != 2 {
 			t.Fatal(runs, err)
 		}
 		if got := lastRun(t, a, "victim"); got.Failures != 0 || got.CutOffs != 0 {
 			t.Errorf("%+v", got)
 		}
-		die(models.JobRun{Failures: 5, CutOffs: 1}) // most of them failed, which says nothing of what kills nodes
+		die(models.JobRun{Failures: 5, CutOffs: 1}) // most runs failed, which does not mean that the job kills nodes
 		j.Run = func(context.Context) (string, error) { return "", errors.New("no bread") }
 		if err := runDue(t, b, &j, true); err == nil {
 			t.Error("no error")

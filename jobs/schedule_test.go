@@ -27,7 +27,7 @@ func TestScheduleOfTwoNodes(t *testing.T) {
 				if running.Add(1) > 1 {
 					t.Error("it runs twice")
 				}
-				time.Sleep(30 * time.Second) // longer than a lease lasts that is not kept
+				time.Sleep(30 * time.Second) // longer than a lease that is not renewed
 				defer running.Add(-1)
 				mu.Lock()
 				defer mu.Unlock()
@@ -123,7 +123,7 @@ func TestScheduleEnds(t *testing.T) {
 		}}}
 		st := storetest.Open(t)
 		ctx, stop := context.WithCancel(t.Context())
-		time.AfterFunc(time.Minute-time.Second, stop) // its next hour comes while it is slow to stop
+		time.AfterFunc(time.Minute-time.Second, stop) // its next scheduled time comes while it is slow to stop
 		began := time.Now()
 		if err := (&jobs.Schedule{Jobs: list, Runner: &jobs.Runner{Store: st, Node: "a", Log: quietly}}).Run(ctx); err != nil {
 			t.Error(err)

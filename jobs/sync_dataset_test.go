@@ -21,7 +21,7 @@ func TestSyncNewYorkLosesItsNewestDraws(t *testing.T) {
 	t.Parallel()
 	const lost = "no longer has any draw from 2026-03-04 on, although 60 stored draws came from it"
 	only := jobs.SyncOptions{Feed: models.FeedNYOpenData}
-	operator := func(t *testing.T, b *bench) { // has filled in for the dataset for so long that nothing of it is near
+	operator := func(t *testing.T, b *bench) { // has set draws for so long that none of the dataset's is recent
 		t.Helper()
 		for _, game := range []string{"ny-numbers", "ny-win-4"} {
 			slot := models.Slot{GameID: game, Date: models.NewDate(2026, time.April, 2), Tod: models.Evening, Sequence: 1}
@@ -151,7 +151,7 @@ func TestSyncNewYork(t *testing.T) {
 	if whole := b.run(t, only); whole.Summary.Unchanged != 48_000 {
 		t.Errorf("after a week: %+v", whole)
 	}
-	b.now = b.now.AddDate(0, 0, -2) // the clock was ahead when it was read, which says nothing of when that was
+	b.now = b.now.AddDate(0, 0, -2) // it was read while the clock was ahead, so the time noted means nothing
 	if whole := b.run(t, only); whole.Summary.Unchanged != 48_000 {
 		t.Errorf("after the clock was mended: %+v", whole)
 	}

@@ -187,7 +187,7 @@ func TestSyncLeavesNoFileBehind(t *testing.T) {
 		look() // from the second page on, the first is kept
 		pages(w, r)
 	})
-	b.sync.Log = slog.New(slog.NewTextHandler(writerFunc(look), nil)) // a draw that is not taken is told while its file is there
+	b.sync.Log = slog.New(slog.NewTextHandler(writerFunc(look), nil)) // a rejected draw is logged while its file exists
 	b.set(va4, strings.Replace(virginia(5, "1,2,3,4"), "Day: 1,2,3,4", "Day: 1,2,3", 1))
 	list, err := b.sync.Run(t.Context(), jobs.SyncOptions{})
 	if err != nil || list[0].Summary.Inserted != 48_000 || looked.Load() < 3 {
@@ -300,7 +300,7 @@ func TestSyncRejectsManyInTime(t *testing.T) {
 	var few, many time.Duration
 	for range 3 { // the machine may have had something else to do
 		few, many = rejects(3_000), rejects(24_000)
-		if many < 40*few { // eight times is what it should take; looking each one up in a list, it was 250
+		if many < 40*few { // 8 times is expected; with a search in a list it was 250 times
 			return
 		}
 	}

@@ -113,7 +113,8 @@ func TestThrottleByNetwork(t *testing.T) {
 	if n := served(250, func(i int) string { return fmt.Sprintf("2001:db8:%x:%x::1", 0x100+i/18, i) }); n != 180 {
 		t.Errorf("250 others of its /32: %d more, want 180", n)
 	}
-	if n := served(30, func(i int) string { return fmt.Sprintf("203.0.113.%d", i) }); n < 28 { // one may share its counter with an address that asked too often
+	// One may share its counter with an address that sent too many.
+	if n := served(30, func(i int) string { return fmt.Sprintf("203.0.113.%d", i) }); n < 28 {
 		t.Errorf("30 IPv4 addresses: %d", n)
 	}
 	if ask("2001:db9::1") != http.StatusOK {

@@ -15,7 +15,7 @@ import (
 // bench is what the tables about one data set share: both databases, filled, and the product on SQLite.
 type bench struct {
 	sqlite, postgres string   // database addresses
-	key, keyPostgres string   // that do not run out
+	key, keyPostgres string   // keys that do not run out
 	accounts         []string // their keys, in both
 	product          *process
 }

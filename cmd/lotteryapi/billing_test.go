@@ -27,7 +27,7 @@ type shop struct {
 	url    string // of the database
 	dir    string
 	config string                  // the settings' file, of servers and of the operator
-	node   atomic.Pointer[process] // takes the webhooks; nil = nobody does
+	node   atomic.Pointer[process] // receives the webhooks; nil = none does
 	nodes  []*process
 	client http.Client
 }

@@ -105,7 +105,7 @@ func (b *tab) follow(what string, actions ...chromedp.Action) {
 	waitUntil(b.t, what+": the page that follows", func() bool {
 		ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 		defer cancel()
-		var there bool // while a page is replaced there is nobody to ask
+		var there bool // while a page is being replaced there is nothing to query
 		err := chromedp.Run(ctx, chromedp.Evaluate(`!window.before && document.readyState === "complete"`, &there))
 		return err == nil && there
 	})

@@ -53,7 +53,7 @@ func (w *chaos) judgeCount(a *chaosAccount) {
 	w.t.Logf("%-22s limit %10d: %6d served, %6d refused, %4d without an answer, %6d counted", a.email, a.limit, served, refused, gone, used)
 	singly := w.counters == "Redis" || a.limit <= 256 // nothing is held in advance, so that a kill forfeits nothing
 	switch {
-	case a.email == "big@example.com": // judge asked with it, too
+	case a.email == "big@example.com": // judge sent requests with it, too
 	case used < served:
 		w.t.Errorf("%s: %d were served, %d are counted", a.email, served, used)
 	case a.strict && served > a.limit:

@@ -71,7 +71,7 @@ func TestStopIsSaidTwice(t *testing.T) {
 		p := ready(t, launch(t, t.TempDir(), serveArgs(url, "--drain-delay", delay)...))
 		p.signal(t, syscall.SIGTERM)
 		waitUntil(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
-		_ = p.cmd.Process.Signal(syscall.SIGTERM) // which a slow machine may find ended
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // on a slow machine it may have ended already
 		return p
 	}
 	p := stopping("500ms")

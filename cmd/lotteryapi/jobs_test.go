@@ -16,10 +16,10 @@ import (
 // lottery is a publisher whose responses never end, so that a node that syncs is busy until it dies.
 type lottery struct {
 	url   string
-	asked atomic.Int64 // requests that came
-	here  atomic.Int64 // that wait for their answer
-	most  atomic.Int64 // that waited at the same time
-	open  atomic.Bool  // answers at once
+	asked atomic.Int64 // requests received
+	here  atomic.Int64 // requests waiting for their response
+	most  atomic.Int64 // most requests waiting at the same time
+	open  atomic.Bool  // respond immediately
 }
 
 func newLottery(t *testing.T) *lottery {
@@ -30,7 +30,7 @@ func newLottery(t *testing.T) *lottery {
 		l.most.Store(max(l.most.Load(), l.here.Add(1)))
 		defer l.here.Add(-1)
 		if !l.open.Load() {
-			<-r.Context().Done() // whoever asks gives up or dies
+			<-r.Context().Done() // until the client gives up or dies
 		}
 		http.NotFound(w, r)
 	}))
@@ -101,7 +101,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 		killed := time.Now()
 		deadline := killed.Add(2 * time.Minute) // the promise is half a minute; this machine may be busy
 		for feed.asked.Load() == 1 && time.Now().Before(deadline) {
-			time.Sleep(50 * time.Millisecond) // other processes: there is nothing to be told by
+			time.Sleep(50 * time.Millisecond) // other processes cannot signal this one
 		}
 		t.Logf("taken over after %s", time.Since(killed).Round(time.Second))
 		waitUntil(t, "the second server to sync", func() bool { return feed.here.Load() == 1 })

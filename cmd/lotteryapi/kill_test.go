@@ -21,7 +21,7 @@ import (
 const (
 	kills        = 50
 	killDraws    = 4000 // draws of one file, so that an import takes long enough to be hit
-	killCorrects = 500  // of which correct those of the file before
+	killCorrects = 500  // how many of them correct the previous file's
 )
 
 // An import killed at any moment leaves the database as before or as after it, and a rerun completes it.

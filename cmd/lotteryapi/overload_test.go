@@ -74,7 +74,7 @@ func healthy(t *testing.T, p *process) (stop func() int) {
 			select {
 			case <-end:
 				return
-			case <-time.After(5 * time.Millisecond): // as often as a supervisor would never ask
+			case <-time.After(5 * time.Millisecond): // more often than any supervisor would
 			}
 			res, err := client.Get(p.base + "/healthz")
 			if err != nil {

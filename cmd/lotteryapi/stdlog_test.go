@@ -23,7 +23,7 @@ func TestLogOfLibraries(t *testing.T) {
 		}
 		defer conn.Close()
 		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\n")
-		time.Sleep(50 * time.Millisecond) // the client has put the connection away
+		time.Sleep(50 * time.Millisecond) // until the client has returned the connection to its pool
 		_, _ = io.WriteString(conn, "and what nobody asked for\n")
 		time.Sleep(50 * time.Millisecond)
 	}))

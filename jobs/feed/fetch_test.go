@@ -265,7 +265,7 @@ func TestFetchKeepsTheTokenFromOthers(t *testing.T) {
 	const asked = "https://data.example/draws.json"
 	for name, c := range map[string]struct {
 		hops []string
-		told bool // the last of them is told the token
+		told bool // whether the last server gets the token
 	}{
 		"the same server":               {[]string{"https://data.example/2.json"}, true},
 		"another server":                {[]string{"https://evil.example/"}, false},

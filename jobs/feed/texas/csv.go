@@ -20,11 +20,11 @@ import (
 // how many balls follow the date. After the balls, position counts: first the sum, which is not checked, then the
 // Fireball; anything further must be blank.
 //
-// A line is data if it has seven or more fields, or begins with a game's name, and also has a field that begins with a
-// digit or names the game's time of day; if it has five fields, of which all but the first begin with a digit; or if
-// its words, whatever separates them, are those of a draw (holdsDraw). All other lines are titles and skipped, and so
-// is a line of column names: one that has Month, Day and Year in their places and does not begin with a game's name.
-// Rejections name columns by number.
+// A line is data if it begins with a game's name and also has the game's time of day, or a field that begins with a
+// digit; if it has seven or more fields, of which any after the first begins with a digit; if it has five or more, of
+// which all after the first do; or if its words, whatever separates them, are those of a draw (holdsDraw). All other
+// lines are titles and skipped, and so is a line of column names: one that has Month, Day and Year in their places and
+// does not begin with a game's name. Rejections name columns by number.
 var Form = feed.Form{
 	Feed:     models.FeedTexas,
 	Expected: "lines such as Pick 3 Morning,9,30,2024,1,2,3,6,4",
