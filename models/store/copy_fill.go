@@ -55,6 +55,7 @@ func (s *Store) fillSQLite(ctx context.Context, fn func(tx *gorm.DB, fill fillin
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	pool.SetMaxOpenConns(1)
+	emptyLog(ctx, db)
 	err = db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 		return fn(tx, func(table schemaTable, next func() ([]any, error)) (int64, error) {
 			return insertMany(ctx, tx.Statement.ConnPool, table, next)

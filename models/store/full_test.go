@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -46,6 +47,86 @@ func TestDiskFull(t *testing.T) {
 	}
 	if err := unavailable(&pgconn.PgError{Code: "57P01", Message: "shutting down"}); !strings.HasPrefix(err.Error(), "the database does not respond: ") {
 		t.Errorf("another fault: %v", err)
+	}
+}
+
+// TestMigrationOnAFullDisk: a migration without enough room says so, and completes when there is some.
+func TestMigrationOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	st, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	for _, pages := range []int{5, 30} {
+		if err := st.write.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Prepare(t.Context(), true); !errors.Is(err, ErrDiskFull) || err.Error() != ErrDiskFull.Error() {
+			t.Errorf("room for %d pages: %v", pages, err)
+		}
+	}
+	if err := st.write.Exec("PRAGMA max_page_count = 100000").Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Prepare(t.Context(), true); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLogOfALargeImport: while a server has the database open, the log of a large import does not keep its size, whether
+// the import succeeds or, as on a full disk, fails at its end.
+func TestLogOfALargeImport(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []bool{false, true} {
+		t.Run(fmt.Sprintf("fails=%t", fails), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "lottery.db")
+			st, err := Open(t.Context(), "sqlite:"+path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			if err := st.Prepare(t.Context(), true); err != nil {
+				t.Fatal(err)
+			}
+			if fails {
+				const trigger = "CREATE TRIGGER full BEFORE INSERT ON import_runs BEGIN SELECT RAISE(ABORT, 'full'); END"
+				if err := st.write.Exec(trigger).Error; err != nil {
+					t.Fatal(err)
+				}
+			}
+			version, err := st.DataVersion(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			large := func(yield func(DrawChange) bool) {
+				day := models.NewDate(1700, 1, 1)
+				for i := range models.Date(100_000) {
+					if !yield(DrawChange{Slot: models.Slot{GameID: "va-pick-3", Date: day + i, Tod: models.Night, Sequence: 1}, Number: "123", Addons: "{}"}) {
+						return
+					}
+				}
+			}
+			_, err = st.MergeDraws(t.Context(), version.Number, []Merge{{Run: models.ImportRun{Feed: "csv", FinishedAt: time.Now()}, Changes: large}}, time.Now())
+			if (err != nil) != fails {
+				t.Fatal(err)
+			}
+			size := func() int64 {
+				info, err := os.Stat(path + "-wal")
+				if err != nil {
+					t.Fatal(err)
+				}
+				return info.Size()
+			}
+			before := size()
+			if err := st.Note(t.Context(), &Operator{Who: "ada", Command: "test"}, "", "x", ""); err != nil { // any change
+				t.Fatal(err)
+			}
+			if after := size(); before < 5<<20 || after > 5<<20 {
+				t.Errorf("the log has %d bytes, %d before the next change", after, before)
+			}
+		})
 	}
 }
 

@@ -32,6 +32,7 @@ func (s *Store) mergeSQLite(ctx context.Context, basis int64, merges []Merge, no
 	if err != nil {
 		return version, fmt.Errorf("stage the draws: %w", err)
 	}
+	emptyLog(ctx, db)
 	err = db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
 		version, err = s.applyMerges(tx, basis, merges, counts, now)
 		return err
@@ -43,7 +44,7 @@ func (s *Store) mergeSQLite(ctx context.Context, basis int64, merges []Merge, no
 // since an import has time.
 func (s *Store) openMerger() (*gorm.DB, error) {
 	settings := url.Values{
-		"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)"},
+		"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", logLimit, "synchronous(NORMAL)", "foreign_keys(1)"},
 		"_txlock": {"immediate"},
 	}
 	db, err := gorm.Open(sqlite.Open(sqliteURI(s.path, settings)), gormConfig())
@@ -51,6 +52,17 @@ func (s *Store) openMerger() (*gorm.DB, error) {
 		return nil, fmt.Errorf("open %s: %w", s.path, err)
 	}
 	return db, nil
+}
+
+// logLimit is the size to which SQLite cuts its log when it starts over at the beginning of it: 1,000 pages, after which
+// it begins to write the log back. Without it, the log of a large import keeps its size while a server runs.
+const logLimit = "journal_size_limit(4194304)"
+
+// emptyLog writes SQLite's log back into the file, without waiting for anybody, so that a large transaction starts over
+// at its beginning. If that transaction fails, such as on a full disk, the next change then cuts the log. Otherwise the
+// log would go on filling the disk, and there might be no room to write it back.
+func emptyLog(ctx context.Context, db *gorm.DB) {
+	db.WithContext(ctx).Exec("PRAGMA wal_checkpoint(PASSIVE)") // if it fails, the transaction works all the same
 }
 
 // stageRows is how many rows one INSERT stages. Measured with this driver on a million rows: 1 row 5.5 s,

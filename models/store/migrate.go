@@ -196,7 +196,7 @@ func (s *Store) up(ctx context.Context) (applied []string, err error) {
 		if err == nil {
 			return applied, nil
 		}
-		if denied(err) != "" {
+		if denied(err) != "" || diskFull(err) {
 			return applied, unavailable(err)
 		}
 		if s.dialect == Postgres || attempt == 10 || ctx.Err() != nil {

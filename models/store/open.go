@@ -145,7 +145,7 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 		return err
 	}
 	common := url.Values{"_pragma": {
-		"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
+		"busy_timeout(5000)", "journal_mode(WAL)", logLimit, "synchronous(NORMAL)", "foreign_keys(1)",
 	}}
 	readers := url.Values{"_pragma": append([]string{"query_only(1)"}, common["_pragma"]...)}
 	// Overwrite deleted data: it may be somebody's address.

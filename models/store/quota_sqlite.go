@@ -50,7 +50,7 @@ type loggedCounter struct {
 // counted in memory instead of being delayed.
 func openQuotaLog(path string, read *sql.DB, now func() time.Time) (*quotaLog, error) {
 	write, err := sql.Open("sqlite", sqliteURI(path, url.Values{
-		"_pragma": {"busy_timeout(50)", "journal_mode(WAL)", "synchronous(NORMAL)"}, "_txlock": {"immediate"},
+		"_pragma": {"busy_timeout(50)", "journal_mode(WAL)", logLimit, "synchronous(NORMAL)"}, "_txlock": {"immediate"},
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
