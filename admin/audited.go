@@ -30,14 +30,16 @@ func audited(run func(context.Context, *call) error) func(context.Context, *call
 		switch {
 		case (err == nil || readerGone(err)) && (o.Noted() || c.unchanged):
 			return err
-		case errors.Is(err, store.ErrDiskFull):
-			return err // no entry can be written either
 		case err != nil:
 			if result = failure(ctx, err); result == "" || c.unchanged {
 				return err
 			}
 		}
-		return errors.Join(err, c.note(ctx, o, result))
+		noted := c.note(ctx, o, result)
+		if errors.Is(err, store.ErrDiskFull) && errors.Is(noted, store.ErrDiskFull) {
+			return err // nor is there room for an entry; there is after an import that was too large
+		}
+		return errors.Join(err, noted)
 	}
 }
 

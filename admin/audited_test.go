@@ -1,0 +1,48 @@
+package admin_test
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+
+	"lottery/models/store/storetest"
+)
+
+// A change that found the disk full is in the audit log as well, if there is room for the entry: what an import wrote
+// is gone by then. If there is none, only the disk is reported.
+func TestFullDiskIsAudited(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.database = storetest.NewPostgres(t)
+	d.run(0, "db", "migrate")
+	db, err := sql.Open("pgx", d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	fill := func(table string) {
+		t.Helper()
+		_, err := db.ExecContext(t.Context(), "CREATE TRIGGER full_disk BEFORE INSERT ON "+table+" FOR EACH ROW EXECUTE FUNCTION full_disk()")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const full = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$"
+	if _, err := db.ExecContext(t.Context(), full); err != nil {
+		t.Fatal(err)
+	}
+	set := func() {
+		t.Helper()
+		_, said := d.run(1, "draws", "set", "--game", "ny-win-4", "--date", "2007-06-10", "--tod", "Midday", "--number", "0008", "--reason", "test")
+		if want := "lotteryadmin: the database's disk is full: free up space\n"; said != want {
+			t.Errorf("%q", said)
+		}
+	}
+	fill("draws")
+	set()
+	if out, _ := d.run(0, "audit", "list", "-o", "csv"); !strings.Contains(out, ",draws set,") || !strings.Contains(out, ",failed: unavailable,") {
+		t.Errorf("the audit log has\n%s", out)
+	}
+	fill("audit_entries")
+	set()
+}
