@@ -8,12 +8,14 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"math/big"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -158,6 +160,31 @@ func TestDoctorOfALaterSchema(t *testing.T) {
 	d.run(0, "db", "migrate")
 	d.exec("INSERT INTO schema_migrations (version_id, is_applied) VALUES (4242, true)")
 	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "later ones from a newer release: schema 4242, of which this program knows") {
+		t.Error(out)
+	}
+}
+
+// The remedy for a server without a free connection is not only about the password.
+func TestDoctorWithoutAFreeConnection(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.database = storetest.NewPostgres(t)
+	db, err := sql.Open("pgx", d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	at, err := url.Parse(d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "DROP ROLE IF EXISTS full_up; CREATE ROLE full_up LOGIN CONNECTION LIMIT 0"); err != nil {
+		t.Fatal(err)
+	}
+	at.User = url.User("full_up")
+	d.database = at.String()
+	out, _ := d.run(1, "doctor")
+	if !strings.Contains(out, "SQLSTATE 53300") || !strings.Contains(out, "that it has connections left (max_connections)") {
 		t.Error(out)
 	}
 }
