@@ -16,11 +16,11 @@ import (
 	"lottery/models"
 )
 
-// A full disk is reported once, and as such: the database does answer.
-func TestDiskFull(t *testing.T) {
-	t.Parallel()
-	ctx := context.Background()
-	st, err := Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{})
+// prepared returns a new database that is up to date, and its file.
+func prepared(t *testing.T) (st *Store, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "lottery.db")
+	st, err := Open(t.Context(), "sqlite:"+path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,12 +29,21 @@ func TestDiskFull(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := st.Prepare(ctx, true); err != nil {
+	if err := st.Prepare(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
+	return st, path
+}
+
+// A full disk is reported once, and as such: the database does answer.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	st, _ := prepared(t)
 	if err := st.write.Exec("PRAGMA max_page_count = 1").Error; err != nil { // SQLite raises it to the current size
 		t.Fatal(err)
 	}
+	var err error
 	for err == nil {
 		err = st.Note(ctx, &Operator{Who: "ada", Command: "test"}, "", strings.Repeat("x", 10_000), "")
 	}
@@ -81,15 +90,7 @@ func TestLogOfALargeImport(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fails=%t", fails), func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "lottery.db")
-			st, err := Open(t.Context(), "sqlite:"+path, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer st.Close()
-			if err := st.Prepare(t.Context(), true); err != nil {
-				t.Fatal(err)
-			}
+			st, path := prepared(t)
 			if fails {
 				const trigger = "CREATE TRIGGER full BEFORE INSERT ON import_runs BEGIN SELECT RAISE(ABORT, 'full'); END"
 				if err := st.write.Exec(trigger).Error; err != nil {
@@ -137,15 +138,7 @@ func TestNoRoomForABackup(t *testing.T) {
 	if _, err := os.Stat(full); err != nil {
 		t.Skipf("this system has no %s", full)
 	}
-	path := filepath.Join(t.TempDir(), "lottery.db")
-	st, err := Open(t.Context(), "sqlite:"+path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	if err := st.Prepare(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	_, path := prepared(t)
 	const want = "there is not enough space for the backup in /dev: free up space, or give a file on another disk"
 	if err := backupSQLite(t.Context(), path, full); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
@@ -156,15 +149,7 @@ func TestNoRoomForABackup(t *testing.T) {
 func TestAnotherWrites(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	path := filepath.Join(t.TempDir(), "lottery.db")
-	st, err := Open(ctx, "sqlite:"+path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	if err := st.Prepare(ctx, true); err != nil {
-		t.Fatal(err)
-	}
+	st, path := prepared(t)
 	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
