@@ -17,6 +17,7 @@ type merge struct {
 	order  mergeOrder // whose draw is next, for all draws of the key; nil = compare the heads
 	low    int        // range in order of the draws after the cursor: low…high-1
 	high   int
+	read   draw // keeps the compiler from discarding readAhead's reads
 }
 
 const notSearched = math.MaxUint64 // larger than any number
@@ -73,6 +74,24 @@ func (m *merge) addKey(g *Game, q *Query, x *keyIndex, key uint64) {
 	m.push(p, run{game: g, draws: x.list, list: list})
 }
 
+// readAhead reads what addKey and countKey will read first, so that a search of several games waits for memory once, not
+// once for each list.
+func (m *merge) readAhead(g *Game, q *Query, x *keyIndex, key uint64) {
+	if x.ends == nil {
+		return // finding the key is most of the work
+	}
+	w := g.window(q)
+	low, high := x.find(key)
+	list := x.list[low:high]
+	m.read ^= g.touch(list, w.low) ^ g.touch(list, w.high)
+	if w.restLow != w.low {
+		m.read ^= g.touch(list, w.restLow)
+	}
+	if w.restHigh != w.high {
+		m.read ^= g.touch(list, w.restHigh)
+	}
+}
+
 // countKey returns how much addKey would add to the total.
 func countKey(g *Game, q *Query, x *keyIndex, key uint64) int {
 	w := g.window(&Query{From: q.From, To: q.To})
@@ -117,11 +136,7 @@ func (m *merge) page(q *Query, dst []Ref) Page {
 	case len(m.runs) == 1 && m.runs[0].adjacent():
 		dst = m.neighbours(q.Ascending, count, dst)
 	case len(m.runs) == 1:
-		r := &m.runs[0]
-		for range count {
-			r.take(q.Ascending)
-			dst = append(dst, m.ref(r.game, r.draw))
-		}
+		dst = m.scattered(q.Ascending, count, dst)
 	}
 	return Page{Refs: dst, Total: m.total, More: m.left > count}
 }
@@ -137,6 +152,21 @@ func (m *merge) neighbours(ascending bool, count int, dst []Ref) []Ref {
 	}
 	for _, d := range slices.Backward(r.draws[r.high-count : r.high]) {
 		dst = append(dst, m.ref(r.game, d))
+	}
+	return dst
+}
+
+// scattered lists draws of the only run, which are not adjacent in memory. First it finds where all of them are, and then
+// it reads them: reads that do not depend on each other wait for memory together, not one after the other.
+func (m *merge) scattered(ascending bool, count int, dst []Ref) []Ref {
+	r := &m.runs[0]
+	at := len(dst)
+	for range count {
+		dst = append(dst, Ref{r.game, draw(r.next(ascending))})
+	}
+	for i := range dst[at:] {
+		ref := &dst[at+i]
+		*ref = m.ref(r.game, r.draws[ref.draw])
 	}
 	return dst
 }

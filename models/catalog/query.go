@@ -86,6 +86,12 @@ func (c *Catalog) Search(q Query, number string, exactOnly bool, dst []Ref) Sear
 	if games == nil {
 		games = same
 	}
+	for _, g := range games {
+		if g.Digits == len(number) {
+			m.readAhead(g, &q, &g.exact, value)
+			m.readAhead(g, &q, &g.box, g.box.key(value))
+		}
+	}
 	unlisted, searched := 0, 0
 	for _, g := range games {
 		if g.Digits != len(number) {

@@ -16,8 +16,10 @@ type run struct {
 func (r *run) adjacent() bool { return r.list == nil && r.set == nil }
 
 // take makes the next draw in list order the head. There must be one.
-func (r *run) take(ascending bool) {
-	var index int
+func (r *run) take(ascending bool) { r.draw = r.draws[r.next(ascending)] }
+
+// next removes the next draw in list order, of which there must be one, and returns its index in draws.
+func (r *run) next(ascending bool) (index int) {
 	switch {
 	case ascending && r.set != nil:
 		index = r.set.next(r.low)
@@ -37,7 +39,7 @@ func (r *run) take(ascending bool) {
 	if r.list != nil {
 		index = int(r.list[index])
 	}
-	r.draw = r.draws[index]
+	return index
 }
 
 // key orders the heads of runs as in the list, smallest first. No two are equal: runs of the same game differ in tod.

@@ -99,7 +99,23 @@ func (g *Game) among(list []draw, at slot) int {
 	if at > g.times.last {
 		return len(list)
 	}
-	return bound(list, at.first(), g.times.around(at).guess*len(list)/len(g.draws))
+	return bound(list, at.first(), g.guess(list, at))
+}
+
+// guess is roughly how many of list are before at, which is after the game's first draw and not after its last.
+func (g *Game) guess(list []draw, at slot) int {
+	return g.times.around(at).guess * len(list) / len(g.draws)
+}
+
+// touch reads what among will read first.
+func (g *Game) touch(list []draw, at slot) (read draw) {
+	if at <= g.times.first || at > g.times.last {
+		return 0
+	}
+	if i := g.guess(list, at); i < len(list) {
+		return list[i]
+	}
+	return 0
 }
 
 // bound is how many entries of an ascending list are less than value. It searches outward from guess, which touches
