@@ -87,7 +87,7 @@ func TestRotatingKeepsTheDate(t *testing.T) {
 	p.signIn("ada@example.com")
 	keys := h.keysOf("ada@example.com")
 	k := keys[len(keys)-1]
-	ends := k.ExpiresAt.UTC().Format("2 January 2006, 15:04") + " UTC"
+	ends := k.ExpiresAt.UTC().Format("January 2, 2006, 15:04") + " UTC"
 	p.get("/dashboard/keys/"+k.ID+"/rotate").says(t, http.StatusOK, "The new key expires when this one does, on "+ends)
 	p.post("/dashboard/keys/"+k.ID+"/rotate", "grace", "168h").says(t, http.StatusOK,
 		"keeps working until "+ends+", when it expires", "It expires on "+ends+": rotating keeps the expiration date")

@@ -155,9 +155,9 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 	if k.Name != "" {
 		name = "“" + k.Name + "” (" + name + ")"
 	}
-	out.Subject = "An API key expires on " + k.ExpiresAt.UTC().Format("2 January 2006")
+	out.Subject = "An API key expires on " + k.ExpiresAt.UTC().Format("January 2, 2006")
 	out.Link, out.Action = o.PublicURL+"/dashboard/keys", "Your keys"
-	out.Lines = []string{"Hello,", "Your API key " + name + " expires on " + k.ExpiresAt.UTC().Format("2 January 2006 at 15:04") + " UTC. " +
+	out.Lines = []string{"Hello,", "Your API key " + name + " expires on " + k.ExpiresAt.UTC().Format("January 2, 2006, 15:04") + " UTC. " +
 		"From then on, requests with it will get a 401.",
 		"If a program still uses it, create a new key, switch the program to it, and then revoke the old one. Both work until then, so there is no downtime. " +
 			"Rotating does not help here: a rotated key keeps its expiration date."}
@@ -221,7 +221,7 @@ func afterPro(b *models.BillingAccount) string {
 	case !unpaid:
 		return "Your subscription is still open, but it does not give you Pro as it is. Use the link above to see what you can do."
 	case b.CancelAtPeriodEnd && b.PeriodEnd != nil:
-		return "Your subscription is canceled and ends on " + b.PeriodEnd.UTC().Format("2 January 2006") + ", and its payment is due: " +
+		return "Your subscription is canceled and ends on " + b.PeriodEnd.UTC().Format("January 2, 2006") + ", and its payment is due: " +
 			"until then, paying it brings Pro back. Use the link above to manage your card, see your invoices or undo the cancellation."
 	default:
 		return "Your subscription is still open, and its payment is due: paying it brings Pro back. " +

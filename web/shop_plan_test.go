@@ -188,7 +188,7 @@ func TestPlanPageOfACancellationOnADate(t *testing.T) {
 	s.ask("/v1/subscriptions/"+s.stripe.Subscriptions("")[0].ID, url.Values{"cancel_at": {strconv.FormatInt(end.Unix(), 10)}})
 	s.sync("ada@example.com")
 	plan := p.get("/dashboard/plan")
-	plan.says(t, http.StatusOK, "Pro ends on "+end.Format("2 January 2006, 15:04 UTC"), "undo cancellation")
+	plan.says(t, http.StatusOK, "Pro ends on "+end.Format("January 2, 2006, 15:04 UTC"), "undo cancellation")
 	if strings.Contains(plan.text, "renews") {
 		t.Error("the page says that it renews")
 	}
@@ -198,7 +198,7 @@ func TestPlanPageOfACancellationOnADate(t *testing.T) {
 // the cancellation can be undone.
 func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 	t.Parallel()
-	const at = "2 January 2006, 15:04 UTC"
+	const at = "January 2, 2006, 15:04 UTC"
 	for name, c := range map[string]struct {
 		ends  time.Duration // when the subscription ends, from now; 0 = with the period, in a month
 		until time.Duration // how long Pro continues unpaid, from now
@@ -251,7 +251,7 @@ func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 				return
 			}
 			over.says(t, http.StatusOK, "and your subscription is canceled", "Free until it is paid", "Your subscription is canceled and ends on "+end.Format(at))
-			s.wantMail("Pro has ended", []string{"is canceled and ends on " + end.Format("2 January 2006"), "brings Pro back", "undo the cancellation"}, []string{"is still open"})
+			s.wantMail("Pro has ended", []string{"is canceled and ends on " + end.Format("January 2, 2006"), "brings Pro back", "undo the cancellation"}, []string{"is still open"})
 		})
 	}
 }

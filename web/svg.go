@@ -107,4 +107,4 @@ func usageChart(days []dayCount, limit int64) template.HTML {
 	return d.done()
 }
 
-func shortDay(d models.Date) string { return d.Time().Format("2 Jan") }
+func shortDay(d models.Date) string { return d.Time().Format("Jan 2") }

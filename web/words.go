@@ -43,11 +43,11 @@ func noun(n any, one string) string {
 	return one + "s"
 }
 
-// humanDay formats a date for people: 29 September 2025.
-func humanDay(d models.Date) string { return d.Time().Format("2 January 2006") }
+// humanDay formats a date for people: September 29, 2025.
+func humanDay(d models.Date) string { return d.Time().Format("January 2, 2006") }
 
-// moment formats a time for people, in UTC: 29 September 2025, 14:30 UTC.
-func moment(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04 UTC") }
+// moment formats a time for people, in UTC: September 29, 2025, 14:30 UTC.
+func moment(t time.Time) string { return t.UTC().Format("January 2, 2006, 15:04 UTC") }
 
 // ago says roughly how long before now t was.
 func ago(now, t time.Time) string {

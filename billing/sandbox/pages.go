@@ -86,7 +86,7 @@ func date(at int64) string {
 	if at == 0 {
 		return ""
 	}
-	return time.Unix(at, 0).UTC().Format("2 January 2006, 15:04 UTC")
+	return time.Unix(at, 0).UTC().Format("January 2, 2006, 15:04 UTC")
 }
 
 // every returns a price's interval in words.

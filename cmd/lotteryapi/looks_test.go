@@ -184,7 +184,7 @@ func TestTenDigits(t *testing.T) {
 	}
 	p := start(t, dir, "serve", "--listen", "127.0.0.1:0", "--database-url", url)
 	b := newTab(t, chromium(t))
-	for path, says := range map[string]string{"/explore": "Afternoon, 2026-01-01", "/explore/ten": "0123456789", "/status": "1 January 2026"} {
+	for path, says := range map[string]string{"/explore": "Afternoon, 2026-01-01", "/explore/ten": "0123456789", "/status": "January 1, 2026"} {
 		b.open(p.base + path)
 		b.says(says)
 		for _, width := range []int64{320, 390, 1440} {
@@ -203,7 +203,7 @@ func TestStatusOnAPhone(t *testing.T) {
 		const runs = [...document.querySelectorAll("[aria-labelledby=runs] td")], last = document.querySelector("main section:last-of-type");
 		runs[1].innerHTML = '<span class="tag warn">unreachable; draws are served from memory</span>';
 		runs[2].innerHTML = "<code>v1.2.3-0.20261124223300-983239c3a66b (983239c3a66b)</code>";
-		last.outerHTML += '<section class="card"><table><tbody><tr><td><code>ny-open-data</code></td><td>24 November 2026, 22:33 UTC <span class="soft">(12 minutes ago)</span></td></tr></tbody></table></section>';
+		last.outerHTML += '<section class="card"><table><tbody><tr><td><code>ny-open-data</code></td><td>November 24, 2026, 22:33 UTC <span class="soft">(12 minutes ago)</span></td></tr></tbody></table></section>';
 	}`, nil))
 	b.says("12 minutes ago")
 	for _, width := range []int64{280, 320, 390} {
