@@ -19,7 +19,7 @@ func (t *tool) accounts() *cli.Command {
 				"stands, whatever billing says, until `accounts set-plan ACCOUNT billing` takes it back.\n\n" +
 				"Example:\n  lotteryadmin accounts create --email ada@example.com --plan pro --name \"Ada Lovelace\"",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "email", Required: true, Usage: "the account's `E-MAIL` address; no other account may have it"},
+				&cli.StringFlag{Name: "email", Required: true, Usage: "the account's `EMAIL` address; no other account may have it"},
 				&cli.StringFlag{Name: "plan", Usage: "grant the plan `free|pro`"},
 				&cli.StringFlag{Name: "name", Usage: "the customer's `NAME`"},
 			},
@@ -38,7 +38,7 @@ func (t *tool) accounts() *cli.Command {
 		},
 		{
 			Name: "show", Usage: "show an account, its keys and its usage today", ArgsUsage: "ACCOUNT",
-			Description: "ACCOUNT is an ID or an e-mail address. A closed account no longer has an address, only its ID.\n\n" +
+			Description: "ACCOUNT is an ID or an email address. A closed account no longer has an address, only its ID.\n\n" +
 				"Example:\n  lotteryadmin accounts show ada@example.com",
 			Action: t.stored(accountsShow),
 		},

@@ -21,10 +21,10 @@ func (t *tool) keys() *cli.Command {
 				"Example:\n  lotteryadmin keys create --account ada@example.com --name laptop --expires 90d\n" +
 				"  lotteryadmin keys create --account bob@example.com --create-account --plan pro",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "account", Required: true, Usage: "the key's `ACCOUNT`: an ID or an e-mail address"},
+				&cli.StringFlag{Name: "account", Required: true, Usage: "the key's `ACCOUNT`: an ID or an email address"},
 				&cli.StringFlag{Name: "name", Usage: "a `NAME` to tell the key apart from others"},
 				&cli.StringFlag{Name: "expires", Usage: "when the key stops working: `90d|DATE`, or 2w, or 36h"},
-				&cli.BoolFlag{Name: "create-account", Usage: "create the account if there is none; --account must be an e-mail address"},
+				&cli.BoolFlag{Name: "create-account", Usage: "create the account if there is none; --account must be an email address"},
 				&cli.StringFlag{Name: "plan", Usage: "grant the new account the plan `free|pro`"},
 			},
 			Action: t.stored(audited(keysCreate)),

@@ -89,7 +89,7 @@ func ParseEmail(s string) (email, key string, err error) {
 	unseen := func(r rune) bool { return !unicode.IsPrint(r) } // also what reverses the text direction
 	if err != nil || parsed.Address != s || len(s) > 254 ||
 		!utf8.ValidString(s) || strings.ContainsFunc(s, unseen) || !isName(s[strings.LastIndexByte(s, '@')+1:]) {
-		return "", "", Errorf(CodeInvalid, "%q is not an e-mail address in the form name@example.com", s)
+		return "", "", Errorf(CodeInvalid, "%q is not an email address in the form name@example.com", s)
 	}
 	return s, EmailKey(s), nil
 }

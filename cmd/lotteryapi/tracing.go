@@ -24,7 +24,7 @@ import (
 )
 
 // tracing exports spans by OTLP. A nil one traces nothing and costs nothing. Attribute names are OpenTelemetry's:
-// https://opentelemetry.io/docs/specs/semconv/http/http-spans/. No span contains a URL's query, a key or an e-mail
+// https://opentelemetry.io/docs/specs/semconv/http/http-spans/. No span contains a URL's query, a key or an email
 // address.
 type tracing struct {
 	provider *sdktrace.TracerProvider

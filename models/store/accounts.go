@@ -152,7 +152,7 @@ func (s *Store) createAccountAs(tx *gorm.DB, id string, in NewAccount) (models.A
 	return a, err
 }
 
-// Account returns an account by id or e-mail address; CodeNotFound if there is none, or it was deleted.
+// Account returns an account by id or email address; CodeNotFound if there is none, or it was deleted.
 func (s *Store) Account(ctx context.Context, ref string) (models.Account, error) {
 	a, err := findAccount(s.reader(ctx), ref)
 	return a, translate(err)

@@ -14,10 +14,10 @@ import (
 
 // NewKey is the input of CreateKey.
 type NewKey struct {
-	Account   string // id or e-mail address
+	Account   string // id or email address
 	Name      string
 	ExpiresAt *time.Time
-	// Create makes the account if there is none; Account must then be an e-mail address.
+	// Create makes the account if there is none; Account must then be an email address.
 	Create bool
 	Grant  *models.Plan // for a new account
 }
