@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"gorm.io/gorm"
 
@@ -330,16 +329,4 @@ func (s *Store) updateAccount(ctx context.Context, ref string, change func(*mode
 		return s.changed(tx, a.ID)
 	})
 	return a, translate(err)
-}
-
-// storable reports whether a database can hold text. PostgreSQL fails even to search for other text (SQLSTATE 22021),
-// which would look like an outage; no row can have it.
-func storable(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
-
-// translate passes on errors that a person can act on, and cancellations, and marks others as the database's.
-func translate(err error) error {
-	if err == nil || models.ErrorCode(err) != "" || errors.Is(err, context.Canceled) {
-		return err
-	}
-	return unavailable(err)
 }

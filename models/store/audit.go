@@ -66,7 +66,7 @@ func (s *Store) Note(ctx context.Context, o *Operator, accountID, object, result
 		result = resultDone
 	}
 	e := models.AuditEntry{Actor: "operator", Action: o.Command, AccountID: accountID, Object: object, Result: result}
-	return wrapUnavailable(s.audit(s.writer(WithOperator(ctx, o)), &e))
+	return unavailable(s.audit(s.writer(WithOperator(ctx, o)), &e))
 }
 
 // AuditFilter narrows Audit; zero fields have no effect.
@@ -89,7 +89,7 @@ func (s *Store) Audit(ctx context.Context, f AuditFilter) ([]models.AuditEntry, 
 		q = q.Limit(f.Limit)
 	}
 	list := []models.AuditEntry{}
-	return list, wrapUnavailable(q.Find(&list).Error)
+	return list, unavailable(q.Find(&list).Error)
 }
 
 // AuditOf returns the newest entries about an account's plan and address, newest first;
@@ -97,5 +97,5 @@ func (s *Store) Audit(ctx context.Context, f AuditFilter) ([]models.AuditEntry, 
 func (s *Store) AuditOf(ctx context.Context, accountID string, limit int) ([]models.AuditEntry, error) {
 	var list []models.AuditEntry
 	err := s.reader(ctx).Where("account_id = ? AND result = ''", accountID).Order("id DESC").Limit(limit).Find(&list).Error
-	return list, wrapUnavailable(err)
+	return list, unavailable(err)
 }

@@ -215,8 +215,5 @@ func (s *Store) BillingSetting(ctx context.Context, name string) (string, error)
 func (s *Store) SetBillingSetting(ctx context.Context, name, value string) error {
 	row := billingSetting{name, value}
 	err := s.writer(ctx).Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(err)
 }

@@ -93,10 +93,7 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 // system disconnects clients that take nothing for that long.
 func giveUpDeadClient(tx *gorm.DB) error {
 	const query = "SELECT set_config(name, ?, true) FROM pg_settings WHERE name = 'tcp_user_timeout' AND source = 'default'"
-	if err := tx.Exec(query, strconv.FormatInt(deadAfter.Milliseconds(), 10)).Error; err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(tx.Exec(query, strconv.FormatInt(deadAfter.Milliseconds(), 10)).Error)
 }
 
 // postgresConfig parses databaseURL and fills in what it leaves open.

@@ -116,8 +116,8 @@ func (from *Source) check(ctx context.Context) error {
 func schemaVersion(tx *gorm.DB) (current int64, err error) {
 	there, err := hasTable(tx, "schema_migrations")
 	if err != nil || !there {
-		return 0, wrapUnavailable(err)
+		return 0, unavailable(err)
 	}
 	err = tx.Raw("SELECT coalesce(max(version_id), 0) FROM schema_migrations WHERE is_applied").Scan(&current).Error
-	return current, wrapUnavailable(err)
+	return current, unavailable(err)
 }

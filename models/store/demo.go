@@ -34,10 +34,7 @@ func (s *Store) NotDemo(ctx context.Context) error {
 
 // MarkDemo makes this database the demo's. Only an empty one should be marked.
 func (s *Store) MarkDemo(ctx context.Context) error {
-	if err := s.writer(ctx).Exec(fmt.Sprintf("PRAGMA application_id = %d", demoID)).Error; err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(s.writer(ctx).Exec(fmt.Sprintf("PRAGMA application_id = %d", demoID)).Error)
 }
 
 // Empty reports whether nothing was ever put into this database, not even a schema.

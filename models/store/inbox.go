@@ -58,10 +58,7 @@ func (s *Store) ClaimEvents(ctx context.Context, limit int, d time.Duration, but
 func (s *Store) KeepClaims(ctx context.Context, ids []string, d time.Duration) error {
 	err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id IN ? AND state = ?", ids, models.EventPending).
 		Updates(map[string]any{"next_at": s.later(d)}).Error
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(err)
 }
 
 // SettleEvent ends a claim, with a final state or with pending, to be tried again after wait. It does nothing if the
@@ -75,20 +72,14 @@ func (s *Store) SettleEvent(ctx context.Context, e models.StripeEvent, state mod
 	}
 	err := s.writer(ctx).Model(&models.StripeEvent{}).
 		Where("id = ? AND state = ? AND attempts = ?", e.ID, models.EventPending, e.Attempts).Updates(columns).Error
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(err)
 }
 
 // NameEventAccount records whose event it is.
 func (s *Store) NameEventAccount(ctx context.Context, id, accountID, customerID string) error {
 	err := s.writer(ctx).Model(&models.StripeEvent{}).Where("id = ?", id).
 		Updates(map[string]any{"account_id": accountID, "customer_id": customerID}).Error
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(err)
 }
 
 // EventFilter narrows Events; zero fields have no effect.
@@ -142,19 +133,12 @@ func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, 
 // since an operator retried it.
 func (s *Store) InboxDepth(ctx context.Context) (waiting int64, oldest time.Time, err error) {
 	if err := s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventPending).Count(&waiting).Error; err != nil || waiting == 0 {
-		return 0, time.Time{}, wrapUnavailable(err)
+		return 0, time.Time{}, unavailable(err)
 	}
 	var e models.StripeEvent
 	err = s.reader(ctx).Where("state = ?", models.EventPending).Order("COALESCE(retried_at, received_at)").Limit(1).Find(&e).Error
 	if e.RetriedAt != nil {
-		return waiting, *e.RetriedAt, wrapUnavailable(err)
+		return waiting, *e.RetriedAt, unavailable(err)
 	}
-	return waiting, e.ReceivedAt, wrapUnavailable(err)
-}
-
-func wrapUnavailable(err error) error {
-	if err == nil {
-		return nil
-	}
-	return unavailable(err)
+	return waiting, e.ReceivedAt, unavailable(err)
 }

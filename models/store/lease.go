@@ -68,15 +68,12 @@ func (s *Store) Leased(ctx context.Context, name string) (held bool, err error) 
 	var n int64
 	values := append(append(append([]any{name}, args...), args...), leaseAhead.Microseconds())
 	err = s.reader(ctx).Table("leases").Where("name = ? AND until_us >= "+now+" AND until_us <= "+now+" + ?", values...).Count(&n).Error
-	return n == 1, wrapUnavailable(err)
+	return n == 1, unavailable(err)
 }
 
 // EndLease releases the lock.
 func (s *Store) EndLease(ctx context.Context, l Lease) error {
-	if err := s.writer(ctx).Exec("DELETE FROM leases WHERE name = ? AND holder = ?", l.name, l.holder).Error; err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(s.writer(ctx).Exec("DELETE FROM leases WHERE name = ? AND holder = ?", l.name, l.holder).Error)
 }
 
 // under runs fn in a transaction that is rolled back unless l is held until its end.

@@ -35,10 +35,7 @@ func (s *Store) StoredDraws(ctx context.Context, gameID string, first, last mode
 			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(rows.Err())
 }
 
 // storedAddons caches add-ons by their text: most draws have one of a few.

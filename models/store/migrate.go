@@ -116,7 +116,7 @@ func (s *Store) mayBegin(ctx context.Context) error {
 	}
 	tx := s.writer(ctx)
 	if there, err := hasTable(tx, "schema_migrations"); err != nil || there {
-		return wrapUnavailable(err)
+		return unavailable(err)
 	}
 	var readOnly bool
 	if err := tx.Raw("SELECT current_setting('transaction_read_only')::bool").Scan(&readOnly).Error; err != nil {

@@ -20,7 +20,6 @@ import (
 
 	gosqlite "github.com/glebarez/go-sqlite"
 	"github.com/glebarez/sqlite"
-	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
@@ -277,10 +276,7 @@ func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) err
 
 // Ping returns an error unless the database answers.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.reader(ctx).Exec("SELECT 1").Error; err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(s.reader(ctx).Exec("SELECT 1").Error)
 }
 
 // Close closes all connections. SQLite then writes its log back into the file.
@@ -320,81 +316,4 @@ func unopened(path string, err error) error {
 	default:
 		return unavailable(fmt.Errorf("open %s: %w", path, err))
 	}
-}
-
-// ErrDiskFull means that nothing can be written.
-var ErrDiskFull error = &models.Error{Code: models.CodeUnavailable, Message: "the database's disk is full: free up space"}
-
-// unavailable marks err as a failure of the database itself.
-func unavailable(err error) error {
-	if diskFull(err) {
-		return ErrDiskFull
-	}
-	if damaged(err) {
-		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and replace it with a backup (docs/operations.md)", Err: err}
-	}
-	if Locked(err) {
-		return &models.Error{Code: models.CodeUnavailable, Message: "another program, such as an import, is writing to the database: try again in a moment", Err: err}
-	}
-	if advice := denied(err); advice != "" {
-		return &models.Error{Code: models.CodeUnavailable, Message: advice, Err: err}
-	}
-	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not respond", Err: err}
-}
-
-// Remedies if PostgreSQL does not let its user do something. Since release 15, a user who was only created, and owns
-// nothing, may not create tables.
-const (
-	manySessions   = "the database gives each transaction another session, as a pooler does (PgBouncer's pool_mode=transaction): let it keep one session a connection (pool_mode=session), or name PostgreSQL itself in database_url"
-	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables"
-	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
-)
-
-// denied returns the remedy if PostgreSQL says that its user may not do something, with insufficient_privilege or
-// read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), or that the prepared
-// statements of a session are another session's; "" = something else.
-func denied(err error) string {
-	const noRight, readOnly, preparedAlready, notPrepared = "42501", "25006", "42P05", "26000"
-	pg, _ := errors.AsType[*pgconn.PgError](err)
-	switch {
-	case pg == nil:
-		return ""
-	case pg.Code == noRight:
-		return notOwner
-	case pg.Code == readOnly:
-		return takesNoChanges
-	case pg.Code == preparedAlready, pg.Code == notPrepared:
-		return manySessions
-	default:
-		return ""
-	}
-}
-
-// Locked reports whether err is SQLITE_BUSY or a variant (https://sqlite.org/rescode.html): another writer did not
-// finish in time. The database itself does answer.
-func Locked(err error) bool {
-	const sqliteBusy, kind = 5, 0xFF
-	lite, ok := errors.AsType[*gosqlite.Error](err)
-	return ok && lite.Code()&kind == sqliteBusy
-}
-
-// damaged reports whether err is SQLITE_CORRUPT, or PostgreSQL's data_corrupted or index_corrupted.
-func damaged(err error) bool {
-	const sqliteCorrupt, kind = 11, 0xFF
-	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
-		return lite.Code()&kind == sqliteCorrupt
-	}
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pg.Code == "XX001" || pg.Code == "XX002")
-}
-
-// diskFull reports whether err is SQLITE_FULL, SQLITE_IOERR_SHMSIZE (the file that SQLite makes to open the database,
-// https://sqlite.org/rescode.html) or disk_full (https://www.postgresql.org/docs/current/errcodes-appendix.html).
-func diskFull(err error) bool {
-	const sqliteFull, sqliteShmSize, postgresFull = 13, 4874, "53100"
-	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
-		return lite.Code() == sqliteFull || lite.Code() == sqliteShmSize
-	}
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pg.Code == postgresFull
 }

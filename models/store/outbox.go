@@ -69,7 +69,7 @@ func (s *Store) MailsLeft(ctx context.Context) (waiting, dead int64, err error) 
 		return 0, 0, unavailable(err)
 	}
 	err = s.reader(ctx).Model(&models.Mail{}).Where("failed_at IS NOT NULL").Count(&dead).Error
-	return waiting, dead, wrapUnavailable(err)
+	return waiting, dead, unavailable(err)
 }
 
 // MailSent records that a mail was sent.
@@ -88,15 +88,9 @@ func (s *Store) MailFailed(ctx context.Context, id int64, reason string, wait ti
 
 // DropMail deletes a mail that is not to be sent any more.
 func (s *Store) DropMail(ctx context.Context, id int64) error {
-	if err := s.writer(ctx).Where("id = ?", id).Delete(&models.Mail{}).Error; err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(s.writer(ctx).Where("id = ?", id).Delete(&models.Mail{}).Error)
 }
 
 func (s *Store) settleMail(ctx context.Context, id int64, columns map[string]any) error {
-	if err := s.writer(ctx).Model(&models.Mail{}).Where("id = ?", id).Updates(columns).Error; err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(s.writer(ctx).Model(&models.Mail{}).Where("id = ?", id).Updates(columns).Error)
 }

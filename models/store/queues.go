@@ -23,7 +23,7 @@ func (s *Store) InboxState(ctx context.Context) (QueueState, error) {
 	if q.Waiting, q.Oldest, err = s.InboxDepth(ctx); err != nil {
 		return q, err
 	}
-	return q, wrapUnavailable(s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventFailed).Count(&q.Dead).Error)
+	return q, unavailable(s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventFailed).Count(&q.Dead).Error)
 }
 
 // OutboxState returns the state of the outbox.
@@ -42,5 +42,5 @@ func (s *Store) OutboxState(ctx context.Context) (QueueState, error) {
 		}
 		q.Oldest = m.CreatedAt
 	}
-	return q, wrapUnavailable(s.reader(ctx).Model(&models.Mail{}).Where("failed_at IS NOT NULL").Count(&q.Dead).Error)
+	return q, unavailable(s.reader(ctx).Model(&models.Mail{}).Where("failed_at IS NOT NULL").Count(&q.Dead).Error)
 }

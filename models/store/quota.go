@@ -122,10 +122,7 @@ func (s *Store) compactQuota(ctx context.Context) error {
 	if s.dialect != SQLite {
 		return nil
 	}
-	if err := s.quota.compact(ctx); err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(s.quota.compact(ctx))
 }
 
 // openCounters opens a separate connection to SQLite for the counters.

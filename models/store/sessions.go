@@ -66,10 +66,7 @@ func (s *Store) Sessions(ctx context.Context, accountID string, most int) ([]mod
 // EndSession ends one of an account's sessions.
 func (s *Store) EndSession(ctx context.Context, accountID, sessionID string) error {
 	err := s.writer(ctx).Where("account_id = ? AND id = ?", accountID, sessionID).Delete(&models.Session{}).Error
-	if err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return unavailable(err)
 }
 
 // EndSessions ends all of an account's sessions. It also voids links to new addresses that were asked for in them.

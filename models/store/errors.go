@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	gosqlite "github.com/glebarez/go-sqlite"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"lottery/models"
+)
+
+// ErrDiskFull means that nothing can be written.
+var ErrDiskFull error = &models.Error{Code: models.CodeUnavailable, Message: "the database's disk is full: free up space"}
+
+// unavailable marks err, unless it is nil, as a failure of the database itself.
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	if diskFull(err) {
+		return ErrDiskFull
+	}
+	if damaged(err) {
+		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and replace it with a backup (docs/operations.md)", Err: err}
+	}
+	if Locked(err) {
+		return &models.Error{Code: models.CodeUnavailable, Message: "another program, such as an import, is writing to the database: try again in a moment", Err: err}
+	}
+	if advice := denied(err); advice != "" {
+		return &models.Error{Code: models.CodeUnavailable, Message: advice, Err: err}
+	}
+	return &models.Error{Code: models.CodeUnavailable, Message: "the database does not respond", Err: err}
+}
+
+// translate passes on errors that a person can act on, and cancellations, and marks others as the database's.
+func translate(err error) error {
+	if models.ErrorCode(err) != "" || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return unavailable(err)
+}
+
+// Remedies if PostgreSQL does not let its user do something. Since release 15, a user who was only created, and owns
+// nothing, may not create tables.
+const (
+	manySessions   = "the database gives each transaction another session, as a pooler does (PgBouncer's pool_mode=transaction): let it keep one session a connection (pool_mode=session), or name PostgreSQL itself in database_url"
+	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables"
+	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
+)
+
+// denied returns the remedy if PostgreSQL says that its user may not do something, with insufficient_privilege or
+// read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), or that the prepared
+// statements of a session are another session's; "" = something else.
+func denied(err error) string {
+	const noRight, readOnly, preparedAlready, notPrepared = "42501", "25006", "42P05", "26000"
+	pg, _ := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case pg == nil:
+		return ""
+	case pg.Code == noRight:
+		return notOwner
+	case pg.Code == readOnly:
+		return takesNoChanges
+	case pg.Code == preparedAlready, pg.Code == notPrepared:
+		return manySessions
+	default:
+		return ""
+	}
+}
+
+// Locked reports whether err is SQLITE_BUSY or a variant (https://sqlite.org/rescode.html): another writer did not
+// finish in time. The database itself does answer.
+func Locked(err error) bool {
+	const sqliteBusy, kind = 5, 0xFF
+	lite, ok := errors.AsType[*gosqlite.Error](err)
+	return ok && lite.Code()&kind == sqliteBusy
+}
+
+// damaged reports whether err is SQLITE_CORRUPT, or PostgreSQL's data_corrupted or index_corrupted.
+func damaged(err error) bool {
+	const sqliteCorrupt, kind = 11, 0xFF
+	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
+		return lite.Code()&kind == sqliteCorrupt
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pg.Code == "XX001" || pg.Code == "XX002")
+}
+
+// diskFull reports whether err is SQLITE_FULL, SQLITE_IOERR_SHMSIZE (the file that SQLite makes to open the database,
+// https://sqlite.org/rescode.html) or disk_full (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+func diskFull(err error) bool {
+	const sqliteFull, sqliteShmSize, postgresFull = 13, 4874, "53100"
+	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
+		return lite.Code() == sqliteFull || lite.Code() == sqliteShmSize
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == postgresFull
+}
+
+// storable reports whether a database can hold text. PostgreSQL fails even to search for other text (SQLSTATE 22021),
+// which would look like an outage; no row can have it.
+func storable(text string) bool { return utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 }
