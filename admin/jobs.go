@@ -119,11 +119,11 @@ func jobsList(ctx context.Context, c *call) error {
 // outbox describes the outbox, which every server processes all the time. It is in the list because that is where
 // people look.
 func (c *call) outbox(ctx context.Context) (job, error) {
-	waiting, dead, err := c.store.MailsLeft(ctx)
+	q, err := c.store.OutboxState(ctx)
 	if err != nil {
 		return job{}, err
 	}
-	every, off, outcome := "every 5s, on every node", "smtp_url is not set here", fmt.Sprintf("%s waiting, %d given up", models.Count(waiting, "email"), dead)
+	every, off, outcome := "every 5s, on every node", "smtp_url is not set here", fmt.Sprintf("%s waiting, %d given up", models.Count(q.Waiting, "email"), q.Dead)
 	out := job{Name: "outbox", What: "send mails", State: "running", Outcome: &outcome, Schedule: &every}
 	if c.cfg.Web.SMTPURL == "" {
 		out.Schedule, out.Off, out.State = nil, &off, "never"

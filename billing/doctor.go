@@ -11,7 +11,6 @@ import (
 
 	"lottery/configs"
 	"lottery/models"
-	"lottery/models/store"
 )
 
 // Check is the result of one of the doctor's checks.
@@ -150,19 +149,14 @@ func (s *Service) checkReach(ctx context.Context, add adder) {
 }
 
 func (s *Service) checkInbox(ctx context.Context, add adder) {
-	waiting, oldest, err := s.store.InboxDepth(ctx)
+	q, err := s.store.InboxState(ctx)
 	if err != nil {
 		add("inbox", false, err.Error(), "make sure that the database responds")
 		return
 	}
-	failed, err := s.store.Events(ctx, store.EventFilter{State: models.EventFailed})
-	if err != nil {
-		add("inbox", false, err.Error(), "make sure that the database responds")
-		return
-	}
-	found := fmt.Sprintf("%s waiting, %d failed", models.Count(waiting, "event"), len(failed))
-	late := waiting > 0 && s.now().Sub(oldest) > 10*time.Minute
-	add("inbox", len(failed) == 0 && !late, found, "`lotteryadmin billing events --failed` lists them, `billing events retry ID` retries one; a server must be running to process them")
+	found := fmt.Sprintf("%s waiting, %d failed", models.Count(q.Waiting, "event"), q.Dead)
+	late := q.Waiting > 0 && s.now().Sub(q.Oldest) > 10*time.Minute
+	add("inbox", q.Dead == 0 && !late, found, "`lotteryadmin billing events --failed` lists them, `billing events retry ID` retries one; a server must be running to process them")
 }
 
 // clock compares now with the Date header of Stripe's response.

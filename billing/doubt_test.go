@@ -248,10 +248,10 @@ func TestStripeIsNotAskedForEachEventWhileItIsAway(t *testing.T) {
 			if n := len(w.stripe.Calls()) - before; n == 0 || n > 3 {
 				w.t.Errorf("%q: %d requests", action, n)
 			}
-			waiting, _, err := w.store.InboxDepth(w.t.Context())
+			q, err := w.store.InboxState(w.t.Context())
 			w.must(err)
-			if want := map[sandbox.Action]int64{sandbox.RateLimit: 20}[action]; waiting != want {
-				w.t.Errorf("%q: %d events wait, want %d", action, waiting, want)
+			if want := map[sandbox.Action]int64{sandbox.RateLimit: 20}[action]; q.Waiting != want {
+				w.t.Errorf("%q: %d events wait, want %d", action, q.Waiting, want)
 			}
 			w.offset.Add(int64(time.Minute))
 		}

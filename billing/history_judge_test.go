@@ -20,13 +20,13 @@ func (h *history) quiet() {
 		h.offset.Add(int64(15 * time.Minute))
 		_, err := h.billing.Work(h.ctx)
 		h.must(err)
-		waiting, _, err := h.store.InboxDepth(h.ctx)
+		q, err := h.store.InboxState(h.ctx)
 		h.must(err)
-		if waiting == 0 {
+		if q.Waiting == 0 {
 			break
 		}
 		if try == 40 {
-			h.rt.Fatalf("%d events wait for ever", waiting)
+			h.rt.Fatalf("%d events wait for ever", q.Waiting)
 		}
 	}
 	done, err := h.billing.Reconcile(h.ctx, func(_ string, now billing.Standing, err error) {

@@ -86,8 +86,8 @@ func TestHoleInAList(t *testing.T) {
 				w.t.Error(err)
 			}
 		}
-		if waiting, _, err := w.store.InboxDepth(w.t.Context()); err != nil || waiting != 0 {
-			w.t.Errorf("%d wait, %v", waiting, err)
+		if q, err := w.store.InboxState(w.t.Context()); err != nil || q.Waiting != 0 {
+			w.t.Errorf("%d wait, %v", q.Waiting, err)
 		}
 	})
 }

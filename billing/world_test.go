@@ -150,13 +150,13 @@ func (w *world) settle() {
 	defer cancel()
 	w.must(w.stripe.Quiesce(ctx))
 	for before, since := int64(-1), time.Now(); time.Since(since) < patience; time.Sleep(5 * time.Millisecond) {
-		waiting, _, err := w.store.InboxDepth(w.t.Context())
+		q, err := w.store.InboxState(w.t.Context())
 		w.must(err)
-		if waiting == 0 {
+		if q.Waiting == 0 {
 			return
 		}
-		if waiting != before {
-			before, since = waiting, time.Now()
+		if q.Waiting != before {
+			before, since = q.Waiting, time.Now()
 		}
 	}
 	events, _ := w.store.Events(context.Background(), store.EventFilter{State: models.EventPending})

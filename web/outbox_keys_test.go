@@ -85,8 +85,8 @@ func TestKeyExpiryMailOvertaken(t *testing.T) {
 			if all := box.All(); len(all) != 0 {
 				t.Errorf("%s", all[0].Text())
 			}
-			if waiting, dead, err := st.MailsLeft(t.Context()); err != nil || waiting != 0 || dead != 0 {
-				t.Errorf("%d mails wait, %d are given up: %v", waiting, dead, err)
+			if q, err := st.OutboxState(t.Context()); err != nil || q.Waiting != 0 || q.Dead != 0 {
+				t.Errorf("%d mails wait, %d are given up: %v", q.Waiting, q.Dead, err)
 			}
 		})
 	}

@@ -132,8 +132,8 @@ func TestMailsThatAreOvertaken(t *testing.T) {
 			t.Errorf("mails %s, want %s", got, c.want)
 		}
 	}
-	if waiting, dead, err := s.store.MailsLeft(t.Context()); err != nil || waiting+dead != 0 {
-		t.Errorf("%d mails wait and %d were given up: %v", waiting, dead, err)
+	if q, err := s.store.OutboxState(t.Context()); err != nil || q.Waiting+q.Dead != 0 {
+		t.Errorf("%d mails wait and %d were given up: %v", q.Waiting, q.Dead, err)
 	}
 }
 

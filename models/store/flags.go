@@ -68,24 +68,3 @@ func (s *Store) ClearFlags(ctx context.Context, accountID string) (cleared []mod
 	})
 	return cleared, translate(err)
 }
-
-// post adds a mail to the outbox; isNew is false if a mail of that name is there already.
-func (s *Store) post(tx *gorm.DB, m *models.Mail) (isNew bool, err error) {
-	m.CreatedAt = s.now()
-	m.NextAt = m.CreatedAt
-	added := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(m)
-	return added.RowsAffected == 1, added.Error
-}
-
-// Mails returns the outbox, oldest first, of one account, or of all if accountID is "".
-func (s *Store) Mails(ctx context.Context, accountID string) ([]models.Mail, error) {
-	q := s.reader(ctx).Order("id")
-	if accountID != "" {
-		q = q.Where("account_id = ?", accountID)
-	}
-	list := []models.Mail{}
-	if err := q.Find(&list).Error; err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
-}

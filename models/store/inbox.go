@@ -128,17 +128,3 @@ func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, 
 	}
 	return e, nil
 }
-
-// InboxDepth returns how many events wait, and since when the oldest does: since it was received, or
-// since an operator retried it.
-func (s *Store) InboxDepth(ctx context.Context) (waiting int64, oldest time.Time, err error) {
-	if err := s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventPending).Count(&waiting).Error; err != nil || waiting == 0 {
-		return 0, time.Time{}, unavailable(err)
-	}
-	var e models.StripeEvent
-	err = s.reader(ctx).Where("state = ?", models.EventPending).Order("COALESCE(retried_at, received_at)").Limit(1).Find(&e).Error
-	if e.RetriedAt != nil {
-		return waiting, *e.RetriedAt, unavailable(err)
-	}
-	return waiting, e.ReceivedAt, unavailable(err)
-}

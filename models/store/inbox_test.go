@@ -99,8 +99,8 @@ func TestEventLives(t *testing.T) {
 			t.Fatal(err)
 		}
 		claim(t, b, time.Hour, 0)
-		if n, oldest, err := b.InboxDepth(ctx); err != nil || n != 1 || oldest.IsZero() {
-			t.Errorf("%d %v %v", n, oldest, err)
+		if q, err := b.InboxState(ctx); err != nil || q.Waiting != 1 || q.Dead != 1 || q.Oldest.IsZero() {
+			t.Errorf("%+v %v", q, err)
 		}
 		if list, err := b.Events(ctx, store.EventFilter{State: models.EventFailed, Limit: 5}); err != nil || len(list) != 1 || list[0].Outcome != "never" {
 			t.Errorf("%v %+v", err, list)
@@ -121,8 +121,8 @@ func TestEventLives(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n, oldest, err := a.InboxDepth(ctx); err != nil || n != 0 || !oldest.IsZero() {
-			t.Errorf("%d %v %v", n, oldest, err)
+		if q, err := a.InboxState(ctx); err != nil || q != (store.QueueState{}) {
+			t.Errorf("%+v %v", q, err)
 		}
 	})
 }

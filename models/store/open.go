@@ -274,11 +274,6 @@ func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) err
 	return err
 }
 
-// Ping returns an error unless the database answers.
-func (s *Store) Ping(ctx context.Context) error {
-	return unavailable(s.reader(ctx).Exec("SELECT 1").Error)
-}
-
 // Close closes all connections. SQLite then writes its log back into the file.
 func (s *Store) Close() error {
 	var errs []error

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"lottery/models"
 )
@@ -62,14 +63,25 @@ func (s *Store) PostMail(ctx context.Context, m models.Mail) error {
 	}))
 }
 
-// MailsLeft returns how many mails wait to be sent, and how many were given up.
-func (s *Store) MailsLeft(ctx context.Context) (waiting, dead int64, err error) {
-	q := s.reader(ctx).Model(&models.Mail{})
-	if err := q.Where("sent_at IS NULL AND failed_at IS NULL").Count(&waiting).Error; err != nil {
-		return 0, 0, unavailable(err)
+// post adds a mail to the outbox; isNew is false if a mail of that name is there already.
+func (s *Store) post(tx *gorm.DB, m *models.Mail) (isNew bool, err error) {
+	m.CreatedAt = s.now()
+	m.NextAt = m.CreatedAt
+	added := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(m)
+	return added.RowsAffected == 1, added.Error
+}
+
+// Mails returns the outbox, oldest first, of one account, or of all if accountID is "".
+func (s *Store) Mails(ctx context.Context, accountID string) ([]models.Mail, error) {
+	q := s.reader(ctx).Order("id")
+	if accountID != "" {
+		q = q.Where("account_id = ?", accountID)
 	}
-	err = s.reader(ctx).Model(&models.Mail{}).Where("failed_at IS NOT NULL").Count(&dead).Error
-	return waiting, dead, unavailable(err)
+	list := []models.Mail{}
+	if err := q.Find(&list).Error; err != nil {
+		return nil, unavailable(err)
+	}
+	return list, nil
 }
 
 // MailSent records that a mail was sent.

@@ -91,8 +91,8 @@ func TestMailLives(t *testing.T) {
 				t.Errorf("%+v", m)
 			}
 		}
-		if waiting, dead, err := st.MailsLeft(ctx); err != nil || waiting != 0 || dead != 1 {
-			t.Errorf("%d wait, %d were given up: %v", waiting, dead, err)
+		if q, err := st.OutboxState(ctx); err != nil || q.Waiting != 0 || q.Dead != 1 {
+			t.Errorf("%d wait, %d were given up: %v", q.Waiting, q.Dead, err)
 		}
 	})
 }

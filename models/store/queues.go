@@ -12,16 +12,27 @@ import (
 // QueueState is the state of the inbox of webhook events or the outbox of mails.
 type QueueState struct {
 	Waiting int64
-	Oldest  time.Time // arrival of the oldest waiting item; zero = none waits
+	Oldest  time.Time // since when the oldest one waits; zero = none waits
 	Dead    int64     // given up: they need an operator
 }
 
-// InboxState returns the state of the inbox.
+// InboxState returns the state of the inbox. An event that an operator retried waits since then.
 func (s *Store) InboxState(ctx context.Context) (QueueState, error) {
+	waiting := func() *gorm.DB {
+		return s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventPending)
+	}
 	var q QueueState
-	var err error
-	if q.Waiting, q.Oldest, err = s.InboxDepth(ctx); err != nil {
-		return q, err
+	if err := waiting().Count(&q.Waiting).Error; err != nil {
+		return q, unavailable(err)
+	}
+	if q.Waiting > 0 {
+		var e models.StripeEvent
+		if err := waiting().Order("COALESCE(retried_at, received_at)").Limit(1).Find(&e).Error; err != nil {
+			return q, unavailable(err)
+		}
+		if q.Oldest = e.ReceivedAt; e.RetriedAt != nil {
+			q.Oldest = *e.RetriedAt
+		}
 	}
 	return q, unavailable(s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventFailed).Count(&q.Dead).Error)
 }

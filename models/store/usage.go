@@ -129,7 +129,7 @@ func (s *Store) UsageByDay(ctx context.Context, accountID string, from, to model
 // CountedToday returns an account's requests of the current UTC day from the counters in the database, including what
 // nodes hold in advance, and that day by the counters' clock. It does not wait for writers.
 func (s *Store) CountedToday(ctx context.Context, accountID string) (used int64, today models.Date, err error) {
-	now, err := s.countersTime(ctx)
+	now, err := s.Clock(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -148,19 +148,8 @@ func (s *Store) CountedToday(ctx context.Context, accountID string) (used int64,
 
 // Today returns the current UTC day by the clock of the counters in the database.
 func (s *Store) Today(ctx context.Context) (models.Date, error) {
-	now, err := s.countersTime(ctx)
+	now, err := s.Clock(ctx)
 	return models.DateOf(now), err
-}
-
-// countersTime returns the time of the counters' clock.
-func (s *Store) countersTime(ctx context.Context) (now time.Time, err error) {
-	if s.dialect != Postgres {
-		return s.now(), nil
-	}
-	if err := s.reader(ctx).Raw("SELECT clock_timestamp()").Row().Scan(&now); err != nil {
-		return now, unavailable(err)
-	}
-	return now.Add(s.skew()).UTC(), nil
 }
 
 // EndpointUsage is the counted requests of one endpoint with one class of status.
