@@ -18,38 +18,6 @@ import (
 	"lottery/models"
 )
 
-// Exists reports whether the database may exist already: a SQLite file that does, or any PostgreSQL (only a connection
-// can tell). It is also true for a file in a folder that may not be read, and for a folder in the file's place:
-// opening it says what is wrong.
-func Exists(databaseURL string) bool {
-	path, ok := sqlitePath(databaseURL)
-	if !ok {
-		return true
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	return info.Mode().IsRegular() || info.IsDir()
-}
-
-// sqlitePath returns the file of a sqlite: address.
-func sqlitePath(databaseURL string) (string, bool) {
-	path, ok := strings.CutPrefix(databaseURL, "sqlite:")
-	if path = strings.TrimPrefix(path, "//"); strings.HasPrefix(path, "//") { // sqlite:////data/lottery.db
-		path = "/" + strings.TrimLeft(path, "/")
-	}
-	return path, ok
-}
-
-// DialectOf returns the dialect of a database URL.
-func DialectOf(databaseURL string) string {
-	if _, ok := sqlitePath(databaseURL); ok {
-		return SQLite
-	}
-	return Postgres
-}
-
 // Backup writes the state of the database at one moment to a new file (mode 0600), while servers continue to use
 // it, and returns the file's size. For SQLite the file is a database, for PostgreSQL an archive for pg_restore. The
 // file appears complete or not at all. CodeConflict: the file exists; CodeNotFound: there is no database;
@@ -76,7 +44,7 @@ func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err err
 			}
 		}
 	}()
-	if path, ok := sqlitePath(databaseURL); ok {
+	if path, ok := SQLiteFile(databaseURL); ok {
 		err = backupSQLite(ctx, path, temp.Name())
 	} else {
 		err = backupPostgres(ctx, databaseURL, temp)

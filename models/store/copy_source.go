@@ -26,7 +26,7 @@ type Source struct {
 func OpenSource(ctx context.Context, databaseURL string) (*Source, error) {
 	from := &Source{url: databaseURL, name: redact(databaseURL, databaseURL)}
 	var err error
-	if path, ok := sqlitePath(databaseURL); ok {
+	if path, ok := SQLiteFile(databaseURL); ok {
 		from.store, err = openReadOnly(ctx, path)
 	} else {
 		from.store, err = Open(ctx, databaseURL, Options{})
@@ -69,7 +69,7 @@ func (from *Source) Close() error { return from.store.Close() }
 
 // Is reports whether databaseURL names this same database, as far as that is possible without opening it.
 func (from *Source) Is(databaseURL string) bool {
-	path, ok := sqlitePath(databaseURL)
+	path, ok := SQLiteFile(databaseURL)
 	if !ok {
 		return databaseURL == from.url
 	}

@@ -121,6 +121,3 @@ func mayMakeTables(tx *gorm.DB, refused string) error {
 	}
 	return nil
 }
-
-// SQLiteFile returns the file of a sqlite: address; ok is false for other databases.
-func SQLiteFile(databaseURL string) (path string, ok bool) { return sqlitePath(databaseURL) }

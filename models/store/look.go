@@ -11,7 +11,7 @@ import (
 // OpenToLook opens the database at databaseURL for Overview and NotTooNew. Unlike Open it leaves a SQLite file without
 // a write-ahead log, such as a backup, byte for byte as it is, and needs no right to write it.
 func OpenToLook(ctx context.Context, databaseURL string, opts Options) (*Store, error) {
-	path, ok := sqlitePath(databaseURL)
+	path, ok := SQLiteFile(databaseURL)
 	if !ok {
 		return Open(ctx, databaseURL, opts)
 	}

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -118,7 +117,7 @@ func gormConfig() *gorm.Config {
 
 func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 	s.dialect = SQLite
-	s.path, _ = sqlitePath(databaseURL)
+	s.path, _ = SQLiteFile(databaseURL)
 	switch {
 	case s.path == "" || strings.HasPrefix(s.path, ":memory:") || strings.ContainsAny(s.path, "?#"):
 		return models.Errorf(models.CodeInvalid, "the database URL %s does not name a file; use sqlite:data/lottery.db", databaseURL)
@@ -159,11 +158,6 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 		return err
 	}
 	return limit(s.read, 8)
-}
-
-// sqliteURI returns the URI of a SQLite file, in which % begins an escape.
-func sqliteURI(path string, options url.Values) string {
-	return "file:" + strings.ReplaceAll(path, "%", "%25") + "?" + options.Encode()
 }
 
 func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
@@ -210,28 +204,6 @@ func limit(db *gorm.DB, open int) error {
 	pool.SetMaxOpenConns(open)
 	pool.SetMaxIdleConns(open)
 	return nil
-}
-
-// passwordParameter matches a password among the parameters of an address: password=, sslpassword=.
-var passwordParameter = regexp.MustCompile("(password=)[^&\\s`]*")
-
-// redact removes the passwords in databaseURL from text: the user's, and those among the parameters.
-func redact(text, databaseURL string) string {
-	u, err := url.Parse(databaseURL)
-	if err != nil {
-		return "the configured database"
-	}
-	if text == databaseURL {
-		return passwordParameter.ReplaceAllString(u.Redacted(), "${1}xxxxx")
-	}
-	password, _ := u.User.Password()
-	query := u.Query()
-	for _, password := range []string{password, query.Get("password"), query.Get("sslpassword")} {
-		if password != "" {
-			text = strings.ReplaceAll(text, password, "xxxxx")
-		}
-	}
-	return passwordParameter.ReplaceAllString(text, "${1}xxxxx")
 }
 
 // rootCause returns the driver's message about a connection that could not be made. If TLS is optional the driver tries
