@@ -63,9 +63,6 @@ type CopiedTable struct {
 // CopyProgress receives how many rows of a table have been copied, a few times a second, and always 0 at its beginning.
 type CopyProgress func(table string, done, total int64)
 
-// filling writes rows into a table, within the target's transaction; next returns nil after the last row.
-type filling func(table schemaTable, next func() ([]any, error)) (int64, error)
-
 // CopyFrom fills this database, whose schema must be up to date and which must hold nothing yet, with everything that
 // the source holds at one moment. It does so in one transaction, so a failed copy leaves nothing behind. CodeConflict:
 // this database holds something, or is the source itself.

@@ -17,41 +17,38 @@ import (
 // mergeSQLite merges on its own connection: temporary tables belong to a connection, and staging on the store's one
 // writing connection would block counters and keys although it locks nothing.
 func (s *Store) mergeSQLite(ctx context.Context, basis int64, merges []Merge, now time.Time) (version models.DataVersion, err error) {
-	db, err := s.openMerger()
-	if err != nil {
-		return version, err
-	}
-	pool, err := db.DB()
-	if err != nil {
-		return version, err
-	}
-	defer func() { err = errors.Join(err, pool.Close()) }()
-	pool.SetMaxOpenConns(1)
-
-	counts, err := stageSQLite(db.WithContext(ctx), merges)
-	if err != nil {
-		return version, fmt.Errorf("stage the draws: %w", err)
-	}
-	emptyLog(ctx, db)
-	err = db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		version, err = s.applyMerges(tx, basis, merges, counts, now)
-		return err
+	err = s.withMerger(ctx, func(db *gorm.DB) error {
+		counts, err := stageSQLite(db, merges)
+		if err != nil {
+			return fmt.Errorf("stage the draws: %w", err)
+		}
+		emptyLog(db)
+		return db.Transaction(func(tx *gorm.DB) error {
+			version, err = s.applyMerges(tx, basis, merges, counts, now)
+			return err
+		})
 	})
 	return version, err
 }
 
-// openMerger opens the database for one merge. It waits for the lock longer than requests may,
+// withMerger runs fn with a connection of its own to the database. It waits for the lock longer than requests may,
 // since an import has time.
-func (s *Store) openMerger() (*gorm.DB, error) {
+func (s *Store) withMerger(ctx context.Context, fn func(db *gorm.DB) error) (err error) {
 	settings := url.Values{
 		"_pragma": {"busy_timeout(30000)", "journal_mode(WAL)", logLimit, "synchronous(NORMAL)", "foreign_keys(1)"},
 		"_txlock": {"immediate"},
 	}
 	db, err := gorm.Open(sqlite.Open(sqliteURI(s.path, settings)), gormConfig())
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", s.path, err)
+		return fmt.Errorf("open %s: %w", s.path, err)
 	}
-	return db, nil
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	pool.SetMaxOpenConns(1)
+	return fn(db.WithContext(ctx))
 }
 
 // logLimit is the size to which SQLite cuts its log when it starts over at the beginning of it: 1,000 pages, after which
@@ -61,8 +58,8 @@ const logLimit = "journal_size_limit(4194304)"
 // emptyLog writes SQLite's log back into the file, without waiting for anybody, so that a large transaction starts over
 // at its beginning. If that transaction fails, such as on a full disk, the next change then cuts the log. Otherwise the
 // log would go on filling the disk, and there might be no room to write it back.
-func emptyLog(ctx context.Context, db *gorm.DB) {
-	db.WithContext(ctx).Exec("PRAGMA wal_checkpoint(PASSIVE)") // if it fails, the transaction works all the same
+func emptyLog(db *gorm.DB) {
+	db.Exec("PRAGMA wal_checkpoint(PASSIVE)") // if it fails, the transaction works all the same
 }
 
 // stageRows is how many rows one INSERT stages. Measured with this driver on a million rows: 1 row 5.5 s,

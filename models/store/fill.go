@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/gorm"
 )
+
+// filling writes rows into a table, within a transaction, and returns their number; next returns nil after the last row.
+type filling func(table schemaTable, next func() ([]any, error)) (int64, error)
 
 // inFilling runs fn in one transaction that is suited to a very large number of rows.
 func (s *Store) inFilling(ctx context.Context, fn func(tx *gorm.DB, fill filling) error) error {
@@ -28,37 +30,29 @@ func (s *Store) fillPostgres(ctx context.Context, fn func(tx *gorm.DB, fill fill
 			return fmt.Errorf("copy on a %T", db.Statement.ConnPool)
 		}
 		return db.Transaction(func(tx *gorm.DB) error {
-			return fn(tx, func(table schemaTable, next func() ([]any, error)) (copied int64, err error) {
+			return fn(tx, func(table schemaTable, next func() ([]any, error)) (filled int64, err error) {
 				err = conn.Raw(func(driver any) error {
 					c, ok := driver.(*stdlib.Conn)
 					if !ok {
 						return fmt.Errorf("copy on a %T", driver)
 					}
-					copied, err = c.Conn().CopyFrom(ctx, pgx.Identifier{table.name}, table.columns, pgx.CopyFromFunc(next))
+					filled, err = c.Conn().CopyFrom(ctx, pgx.Identifier{table.name}, table.columns, pgx.CopyFromFunc(next))
 					return err
 				})
-				return copied, err
+				return filled, err
 			})
 		})
 	})
 }
 
 // fillSQLite fills on a separate connection, like an import's merge.
-func (s *Store) fillSQLite(ctx context.Context, fn func(tx *gorm.DB, fill filling) error) (err error) {
-	db, err := s.openMerger()
-	if err != nil {
-		return err
-	}
-	pool, err := db.DB()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pool.Close()) }()
-	pool.SetMaxOpenConns(1)
-	emptyLog(ctx, db)
-	err = db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		return fn(tx, func(table schemaTable, next func() ([]any, error)) (int64, error) {
-			return insertMany(ctx, tx.Statement.ConnPool, table, next)
+func (s *Store) fillSQLite(ctx context.Context, fn func(tx *gorm.DB, fill filling) error) error {
+	err := s.withMerger(ctx, func(db *gorm.DB) error {
+		emptyLog(db)
+		return db.Transaction(func(tx *gorm.DB) error {
+			return fn(tx, func(table schemaTable, next func() ([]any, error)) (int64, error) {
+				return insertMany(ctx, tx.Statement.ConnPool, table, next)
+			})
 		})
 	})
 	if Locked(err) {
