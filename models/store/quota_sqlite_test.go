@@ -47,7 +47,7 @@ func TestQuotaLog(t *testing.T) {
 		case step%700 == 699:
 			nodes[n] = opened()
 		case step%1500 == 1499:
-			if _, err := st.PruneUsage(t.Context()); err != nil {
+			if _, err := st.Cleanup(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -213,7 +213,7 @@ func TestQuotaLogIsCompactedByAnother(t *testing.T) {
 	}
 	take(1)
 	look(1)
-	if _, err := node.PruneUsage(t.Context()); err != nil {
+	if _, err := node.Cleanup(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	take(2)
@@ -244,7 +244,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	take := store.QuotaOp{Kind: store.QuotaTake, Need: 1, Limit: 100}
 	ignore := func(store.QuotaResult) {}
 	all(st, "stored", stored, take, ignore)
-	if _, err := st.PruneUsage(t.Context()); err != nil { // compacts everything: the new day forgets these
+	if _, err := st.Cleanup(t.Context()); err != nil { // compacts everything: the new day forgets these
 		t.Fatal(err)
 	}
 	for range times {

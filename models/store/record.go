@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -24,13 +23,6 @@ type Record struct {
 	Links    []models.Link
 }
 
-// UsageWarning records that an account had used that percentage of a day's quota.
-type UsageWarning struct {
-	Day      models.Date
-	Percent  int
-	WarnedAt time.Time
-}
-
 // Record reads everything held about an account as of one moment; CodeNotFound if there is none, or it was deleted.
 func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 	var r Record
@@ -49,7 +41,7 @@ func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 		for _, read := range []*gorm.DB{
 			of("created_at DESC, id").Find(&r.Keys),
 			of("day DESC, endpoint, class").Find(&r.Usage),
-			of("day DESC, percent").Table("usage_warnings").Find(&r.Warnings),
+			of("day DESC, percent").Find(&r.Warnings),
 			of("account_id").Limit(1).Find(&r.Billing),
 			of("id DESC").Find(&r.Changes),
 			of("id DESC").Find(&r.Flags),

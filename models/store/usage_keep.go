@@ -11,8 +11,8 @@ import (
 	"lottery/models"
 )
 
-// usageWarning is a row of usage_warnings.
-type usageWarning struct {
+// UsageWarning records that an account had used that percentage of a day's quota.
+type UsageWarning struct {
 	AccountID string      `gorm:"primaryKey"`
 	Day       models.Date `gorm:"primaryKey"`
 	Percent   int         `gorm:"primaryKey"`
@@ -22,7 +22,7 @@ type usageWarning struct {
 // WarnUsage records that an account used that percentage of a day's quota. first is true for only one
 // caller across all nodes.
 func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date, percent int) (first bool, err error) {
-	row := usageWarning{accountID, day, percent, s.now()}
+	row := UsageWarning{accountID, day, percent, s.now()}
 	err = s.counting(ctx, func(tx *sql.Tx) error {
 		added := s.within(ctx, tx).Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 		first = added.RowsAffected == 1
@@ -43,21 +43,14 @@ func (s *Store) PruneUsage(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	before := models.DateOf(now) - models.UsageKept
-	if err := s.compactQuota(ctx); err != nil {
-		return false, err
-	}
-	for _, old := range []struct {
-		table, key, when string
-		before           any
-	}{
-		{"usage_days", "account_id, day, endpoint, class", "day", before},
-		{"usage_warnings", "account_id, day, percent", "day", before},
-		{"quota_counters", "account_id, period_start", "period_start", before.Time().Unix()},
+	for _, old := range []struct{ table, key string }{
+		{"usage_days", "account_id, day, endpoint, class"},
+		{"usage_warnings", "account_id, day, percent"},
 	} {
-		statement := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s < ? ORDER BY %[2]s LIMIT %[4]d)",
-			old.table, old.key, old.when, prunedRows)
+		statement := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE day < ? ORDER BY %[2]s LIMIT %[3]d)",
+			old.table, old.key, prunedRows)
 		err := s.counting(ctx, func(tx *sql.Tx) error {
-			deleted := s.within(ctx, tx).Exec(statement, old.before)
+			deleted := s.within(ctx, tx).Exec(statement, before)
 			more = more || deleted.RowsAffected == prunedRows
 			return deleted.Error
 		})
