@@ -1,0 +1,43 @@
+package models
+
+import "time"
+
+// MailKind is the kind of a mail.
+type MailKind string
+
+// The mails about money, about keys, and about the address.
+const (
+	MailWelcomePro    MailKind = "welcome_pro"
+	MailPaymentFailed MailKind = "payment_failed"
+	MailProEnded      MailKind = "pro_ended"
+	MailKeyExpires    MailKind = "key_expires"
+	MailEmailChanged  MailKind = "email_changed" // sent to the old address
+)
+
+// KeyExpires is the data of a MailKeyExpires.
+type KeyExpires struct {
+	Name      string    `json:"name"`
+	Prefix    string    `json:"prefix"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// EmailChanged is the data of a MailEmailChanged.
+type EmailChanged struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Mail is a row of the outbox.
+type Mail struct {
+	ID        int64 `gorm:"primaryKey"`
+	AccountID string
+	Kind      MailKind
+	Data      string // JSON
+	Once      string // unique name: no second mail of this name is ever added
+	CreatedAt time.Time
+	NextAt    time.Time
+	Attempts  int
+	SentAt    *time.Time
+	FailedAt  *time.Time // given up after too many attempts
+	LastError string
+}
