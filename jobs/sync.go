@@ -194,7 +194,7 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	if err != nil {
 		return 0, err
 	}
-	add(&out.Summary, &done.Summary)
+	out.Summary.Add(&done.Summary)
 	for _, ignored := range done.Summary.IgnoredColumns {
 		s.Log.WarnContext(ctx, "a feed has a column that is not known, and not read; if it holds draws or add-on balls, look for a newer version",
 			"feed", src.Feed, "address", src.Address, "column", ignored.Column)
@@ -243,25 +243,4 @@ func nameOf(r *models.Rejection) string {
 		_, _ = h.Write(append([]byte(text), 0))
 	}
 	return strconv.FormatUint(h.Sum64(), 36)
-}
-
-// add adds from to to.
-func add(to, from *models.ImportSummary) {
-	to.Files += from.Files
-	to.Lines += from.Lines
-	to.Draws += from.Draws
-	to.Inserted += from.Inserted
-	to.Unchanged += from.Unchanged
-	to.Corrected += from.Corrected
-	to.Duplicate += from.Duplicate
-	to.Overruled += from.Overruled
-	to.Rejected += from.Rejected
-	to.Skipped += from.Skipped
-	to.DurationMS += from.DurationMS
-	to.IgnoredColumns = append(to.IgnoredColumns, from.IgnoredColumns...)
-	to.Withdrawn += from.Withdrawn
-	to.WithdrawnDraws = append(to.WithdrawnDraws, from.WithdrawnDraws...)
-	for reason, n := range from.Rejections {
-		to.Rejections[reason] += n
-	}
 }

@@ -87,6 +87,27 @@ func (w *WithdrawnDraw) String() string {
 	return text + " " + w.Number
 }
 
+// Add adds the counts of another import, and its lists.
+func (s *ImportSummary) Add(other *ImportSummary) {
+	s.Files += other.Files
+	s.Lines += other.Lines
+	s.Draws += other.Draws
+	s.Inserted += other.Inserted
+	s.Unchanged += other.Unchanged
+	s.Corrected += other.Corrected
+	s.Duplicate += other.Duplicate
+	s.Overruled += other.Overruled
+	s.Rejected += other.Rejected
+	s.Skipped += other.Skipped
+	s.DurationMS += other.DurationMS
+	s.IgnoredColumns = append(s.IgnoredColumns, other.IgnoredColumns...)
+	s.Withdrawn += other.Withdrawn
+	s.WithdrawnDraws = append(s.WithdrawnDraws, other.WithdrawnDraws...)
+	for reason, n := range other.Rejections {
+		s.Rejections[reason] += n
+	}
+}
+
 // AllRejected reports whether there were draws and all of them were rejected.
 func (s *ImportSummary) AllRejected() bool { return s.Rejected > 0 && s.Rejected == s.Draws }
 

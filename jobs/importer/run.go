@@ -190,22 +190,8 @@ func (r *run) report(f *file) error {
 	if f.failed != nil {
 		r.result.FileErrors = append(r.result.FileErrors, FileError{f.name, f.failed})
 	}
-	s, add := &r.result.Summary, f.summary()
-	s.Lines += add.Lines
-	s.Draws += add.Draws
-	s.Inserted += add.Inserted
-	s.Unchanged += add.Unchanged
-	s.Corrected += add.Corrected
-	s.Duplicate += add.Duplicate
-	s.Overruled += add.Overruled
-	s.Rejected += add.Rejected
-	s.Skipped += add.Skipped
-	s.IgnoredColumns = append(s.IgnoredColumns, add.IgnoredColumns...)
-	s.Withdrawn += add.Withdrawn
-	s.WithdrawnDraws = append(s.WithdrawnDraws, add.WithdrawnDraws...)
-	for reason, n := range add.Rejections {
-		s.Rejections[reason] += n
-	}
+	summary := f.summary()
+	r.result.Summary.Add(&summary)
 	if r.opts.OnRejection == nil {
 		return nil
 	}
