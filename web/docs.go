@@ -2,11 +2,13 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"regexp"
@@ -210,17 +212,9 @@ func codesTable() string {
 
 func sortedCodes() []problem.Code {
 	codes := problem.Codes()
-	var list []problem.Code
-	for code := range codes {
-		list = append(list, code)
-	}
-	slices.SortFunc(list, func(a, b problem.Code) int {
-		if codes[a] != codes[b] {
-			return codes[a] - codes[b]
-		}
-		return strings.Compare(string(a), string(b))
+	return slices.SortedFunc(maps.Keys(codes), func(a, b problem.Code) int {
+		return cmp.Or(cmp.Compare(codes[a], codes[b]), cmp.Compare(a, b))
 	})
-	return list
 }
 
 // coverageTable renders a Markdown table of the games in the catalog: their draws, dates and missing days.

@@ -109,7 +109,7 @@ func drawFacts(cat *catalog.Catalog, g *catalog.Game, of *models.Game) gameFacts
 	for place := range g.Digits {
 		f.Positions = append(f.Positions, place+1)
 	}
-	f.Digits = heatOf(stats, g.Digits)
+	f.Digits = heatOf(stats)
 	f.HeatMap = f.Digits.draw(g)
 	f.Sums = sumsOf(all, g.Digits)
 	f.SumChart = drawSums(g, f.Sums)

@@ -24,7 +24,7 @@ type heatRow struct {
 	Share  float64 // of all drawn digits, in percent
 }
 
-func heatOf(stats *catalog.Stats, _ int) digitHeat {
+func heatOf(stats *catalog.Stats) digitHeat {
 	h := digitHeat{Draws: stats.TotalDraws}
 	for _, d := range stats.HotDigits {
 		h.Rows = append(h.Rows, heatRow{d.Digit, d.ByPosition, d.Count, d.Share * 100})

@@ -96,7 +96,6 @@ type sample struct {
 	Game, GameName string
 	Path           string // of the request, with its query
 	JSON           template.HTML
-	Plain          string
 	Latest         sampleDraw
 }
 
@@ -153,9 +152,8 @@ func liveliest(cat *catalog.Catalog) *catalog.Game {
 func sampleOf(cat *catalog.Catalog, g *catalog.Game) *sample {
 	newest := g.Latest()[0]
 	page := cat.Draws(catalog.Query{Games: []*catalog.Game{g}, From: newest.Date(), To: newest.Date(), Tod: newest.Tod()}, nil)
-	plain := listJSON(page, g)
 	return &sample{
-		Game: g.ID, GameName: g.Name, JSON: highlightJSON(plain), Plain: plain,
+		Game: g.ID, GameName: g.Name, JSON: highlightJSON(listJSON(page, g)),
 		Path:   fmt.Sprintf("/v1/draws/date/%s?game=%s&tod=%s", newest.Date(), g.ID, newest.Tod()),
 		Latest: sampleDraw{newest.Date(), newest.Tod().String(), numberOf(newest)},
 	}

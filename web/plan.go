@@ -141,7 +141,7 @@ func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID s
 		return seeOther(w, r, "/dashboard/plan")
 	}
 	if h.tooManyAsks(r, accountID) {
-		return h.often(w, r)
+		return h.tooOften(w, r, time.Minute)
 	}
 	session, err := h.deps.Billing.Checkout(r.Context(), accountID)
 	if models.ErrorCode(err) == models.CodeConflict { // already paid, or nothing is for sale: the plan page says which
@@ -159,7 +159,7 @@ func (h *Handler) portal(w http.ResponseWriter, r *http.Request, v *visitor) err
 		return seeOther(w, r, "/dashboard/plan")
 	}
 	if h.tooManyAsks(r, v.Account.ID) {
-		return h.often(w, r)
+		return h.tooOften(w, r, time.Minute)
 	}
 	address, err := h.deps.Billing.Portal(r.Context(), v.Account.ID)
 	if models.ErrorCode(err) == models.CodeConflict {
@@ -190,7 +190,7 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 		return seeOther(w, r, "/dashboard/plan")
 	}
 	if h.tooManyAsks(r, v.Account.ID) {
-		return h.often(w, r)
+		return h.tooOften(w, r, time.Minute)
 	}
 	asked, cancel := asking(r.Context())
 	defer cancel()

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"html"
 	"html/template"
-	"slices"
 	"strings"
 
+	"lottery/models"
 	"lottery/models/catalog"
 )
 
@@ -30,56 +30,25 @@ func numberOf(r catalog.Ref) string { return fmt.Sprintf("%0*d", r.Game().Digits
 
 func recordOf(r catalog.Ref) record {
 	g, number := r.Game(), numberOf(r)
-	sorted := []byte(number)
-	slices.Sort(sorted)
-	out := record{
-		Date: r.Date().String(), Tod: r.Tod().String(), Numbers: strings.Split(number, ""), NumberStr: number, Normalized: string(sorted),
-		Game: g.ID, GameName: g.Name, GameType: g.Type, Pairs: []string{},
+	return record{
+		Date: r.Date().String(), Tod: r.Tod().String(), Numbers: strings.Split(number, ""), NumberStr: number,
+		Normalized: models.Normalized(number), DigitsSum: models.DigitsSum(number),
+		Game: g.ID, GameName: g.Name, GameType: g.Type, Pairs: models.Pairs2DP(number),
 	}
-	for i, a := range sorted {
-		out.DigitsSum += int(a - '0')
-		for _, b := range sorted[i+1:] {
-			out.Pairs = append(out.Pairs, string([]byte{a, b}))
-		}
-	}
-	slices.Sort(out.Pairs)
-	out.Pairs = slices.Compact(out.Pairs)
-	return out
 }
 
 // listJSON formats a list of draws of one game like a response of the API, indented for people: one field per line.
 func listJSON(page catalog.Page, g *catalog.Game) string {
-	var b strings.Builder
-	b.WriteString("{\n  \"draws\": [")
+	list := struct {
+		Draws []record `json:"draws"`
+		Total int      `json:"total"`
+		Game  string   `json:"game"`
+	}{make([]record, len(page.Refs)), page.Total, g.ID}
 	for i, ref := range page.Refs {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("\n    {")
-		writeFields(&b, recordOf(ref), "\n      ")
-		b.WriteString("\n    }")
+		list.Draws[i] = recordOf(ref)
 	}
-	fmt.Fprintf(&b, "\n  ],\n  \"total\": %d,\n  \"game\": %q\n}", page.Total, g.ID)
-	return b.String()
-}
-
-func writeFields(b *strings.Builder, r record, indent string) {
-	for i, f := range []struct {
-		name  string
-		value any
-	}{
-		{"date", r.Date}, {"tod", r.Tod}, {"numbers", r.Numbers}, {"number_str", r.NumberStr}, {"normalized", r.Normalized},
-		{"digits_sum", r.DigitsSum}, {"game", r.Game}, {"game_name", r.GameName}, {"game_type", r.GameType}, {"pairs_2dp", r.Pairs},
-	} {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		text, err := json.Marshal(f.value)
-		if err != nil { // strings and numbers only: cannot happen
-			text = []byte("null")
-		}
-		fmt.Fprintf(b, "%s%q: %s", indent, f.name, strings.ReplaceAll(string(text), `","`, `", "`))
-	}
+	text, _ := json.MarshalIndent(list, "", "  ") //nolint:errchkjson // strings and numbers only: cannot fail
+	return shortLists(string(text))
 }
 
 // highlightJSON marks up the names, strings and numbers in JSON for colouring.

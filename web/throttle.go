@@ -86,11 +86,6 @@ func (h *Handler) tooManyAsks(r *http.Request, accountID string) bool {
 	return h.asks.tooMany(r.Context(), accountID)
 }
 
-// often answers a visitor who goes to Stripe too often.
-func (h *Handler) often(w http.ResponseWriter, r *http.Request) error {
-	return h.tooOften(w, r, time.Minute)
-}
-
 // tooOften answers 429 to a visitor who has exceeded a limit per minute or per hour.
 func (h *Handler) tooOften(w http.ResponseWriter, r *http.Request, within time.Duration) error {
 	in, again := "a minute", "a minute"
