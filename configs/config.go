@@ -73,6 +73,15 @@ func (s *Stripe) Live() bool {
 	return strings.HasPrefix(s.SecretKey, "sk_live_") || strings.HasPrefix(s.SecretKey, "rk_live_")
 }
 
+// Web configures the pages: mail, and the operator's own texts.
+type Web struct {
+	SMTPURL      string // "" = no mail is sent, and nobody can sign up
+	MailFrom     string // "Name <name@example.com>"
+	SupportEmail string // "" = none
+	Terms        string // Markdown; "" = a plain default
+	Privacy      string // Markdown; "" = a plain default
+}
+
 // Source is where Load reads from, in increasing precedence: defaults, the file, the environment, flags.
 type Source struct {
 	File   string // path of a YAML file, "" = none

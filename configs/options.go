@@ -41,7 +41,7 @@ const databaseForm = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME"
 
 // Options returns the table of all options.
 func Options() []Option {
-	return slices.Concat(serverOptions(), stripeOptions(), feedOptions())
+	return slices.Concat(serverOptions(), stripeOptions(), webOptions(), feedOptions())
 }
 
 func serverOptions() []Option {
@@ -95,10 +95,8 @@ func serverOptions() []Option {
 			return err
 		}},
 		{Key: "access_log", Default: "false", Help: "true: log every request; of the key, only its prefix", set: func(c *Config, v string) (err error) {
-			if c.AccessLog, err = strconv.ParseBool(v); err != nil {
-				return fmt.Errorf("must be true or false, not %q", v)
-			}
-			return nil
+			c.AccessLog, err = boolean(v)
+			return err
 		}},
 		{Key: "max_in_flight", Default: "512", Help: "requests handled at the same time; more are refused with 503 (0 = no limit)", set: func(c *Config, v string) (err error) {
 			c.MaxInFlight, err = count(v)
@@ -150,6 +148,14 @@ func count(v string) (int, error) {
 		return 0, fmt.Errorf("must be a whole number, 0 or more, not %q", v)
 	}
 	return n, nil
+}
+
+func boolean(v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, fmt.Errorf("must be true or false, not %q", v)
+	}
+	return b, nil
 }
 
 func hostPort(v string) (string, error) {

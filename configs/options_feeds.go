@@ -3,7 +3,6 @@ package configs
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -38,10 +37,8 @@ func feedOptions() []Option {
 		feedOption("feeds_nc_lottery_url", "https://www.nclottery.com", "URL of North Carolina's files, scheme and host", func(f *Feeds) *string { return &f.NCURL }),
 		feedOption("feeds_va_lottery_url", "https://www.valottery.com/api/v1/downloadall", "URL of Virginia's files, the part before ?gameId", func(f *Feeds) *string { return &f.VirginiaURL }),
 		{Key: "feeds_allow_private", Default: "false", Help: "true: feeds may be on this machine or in a private network", set: func(c *Config, v string) (err error) {
-			if c.Feeds.AllowPrivate, err = strconv.ParseBool(v); err != nil {
-				return fmt.Errorf("must be true or false, not %q", v)
-			}
-			return nil
+			c.Feeds.AllowPrivate, err = boolean(v)
+			return err
 		}},
 	}
 }

@@ -47,10 +47,5 @@ func stripeOptions() []Option {
 			c.Stripe.Grace, err = duration(v)
 			return err
 		}},
-		smtpOption(),
-		mailFromOption(),
-		supportOption(),
-		textOption("terms_file", "terms of use, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Terms }),
-		textOption("privacy_file", "privacy notice, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Privacy }),
 	}
 }

@@ -9,13 +9,15 @@ import (
 	"strings"
 )
 
-// Web configures the pages: mail, and the operator's own texts.
-type Web struct {
-	SMTPURL      string // "" = no mail is sent, and nobody can sign up
-	MailFrom     string // "Name <name@example.com>"
-	SupportEmail string // "" = none
-	Terms        string // Markdown; "" = a plain default
-	Privacy      string // Markdown; "" = a plain default
+// webOptions returns the options for the pages and their mails.
+func webOptions() []Option {
+	return []Option{
+		smtpOption(),
+		mailFromOption(),
+		supportOption(),
+		textOption("terms_file", "terms of use, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Terms }),
+		textOption("privacy_file", "privacy notice, a Markdown file; empty = a plain default", func(w *Web) *string { return &w.Privacy }),
+	}
 }
 
 func smtpOption() Option {
