@@ -154,11 +154,7 @@ func accountsList(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	list := make([]account, 0, len(found))
-	for i := range found {
-		list = append(list, c.accountOf(&found[i]))
-	}
-	return c.result(list)
+	return c.result(listOf(found, c.accountOf))
 }
 
 func accountsShow(ctx context.Context, c *call) error {
@@ -170,7 +166,7 @@ func accountsShow(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	details := accountDetails{account: c.accountOf(&a), Keys: c.keysOf(keys)}
+	details := accountDetails{account: c.accountOf(&a), Keys: listOf(keys, c.keyOf)}
 	today, _, err := c.spendingOf(ctx, &a)
 	if err == nil {
 		details.UsageToday = &today

@@ -123,7 +123,7 @@ func (c *call) recordOf(r *store.Record) record {
 	out := record{
 		ExportedAt: stamp(c.env.Now()),
 		Account:    recordAccount{c.accountOf(a), a.GrantedPlan, a.BilledPlan, a.LimitOverride},
-		Keys:       c.keysOf(r.Keys),
+		Keys:       listOf(r.Keys, c.keyOf),
 		Usage:      listOf(r.Usage, usageRecord), Warnings: listOf(r.Warnings, warningRecord), Changes: listOf(r.Changes, changeRecord),
 		Flags: listOf(r.Flags, flagRecord), Events: listOf(r.Events, eventOf), Mails: listOf(r.Mails, mailRecord),
 		Sessions: listOf(r.Sessions, sessionRecord), Links: listOf(r.Links, linkRecord),
@@ -144,15 +144,6 @@ func (c *call) recordOf(r *store.Record) record {
 	return out
 }
 
-// listOf converts a list; an empty one is [] in JSON, not null.
-func listOf[F, T any](from []F, one func(*F) T) []T {
-	list := make([]T, 0, len(from))
-	for i := range from {
-		list = append(list, one(&from[i]))
-	}
-	return list
-}
-
 func usageRecord(u *models.UsageDay) recordUsage {
 	return recordUsage{u.Day.String(), u.Endpoint, fmt.Sprintf("%dxx", u.Class), u.Requests}
 }
@@ -169,7 +160,7 @@ func changeRecord(e *models.AuditEntry) recordChange {
 }
 
 func flagRecord(f *models.AccountFlag) recordFlag {
-	return recordFlag{flag{Kind: string(f.Kind), Ref: f.Ref, Detail: f.Detail, RaisedAt: stamp(f.RaisedAt)}, stampOf(f.ClearedAt)}
+	return recordFlag{flagOf(f), stampOf(f.ClearedAt)}
 }
 
 func mailRecord(m *models.Mail) recordMail {

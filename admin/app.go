@@ -68,11 +68,10 @@ func Run(ctx context.Context, args []string, env Env) int {
 
 // exitCode is the only mapping of errors to exit codes.
 func exitCode(err error) int {
-	var rejected rejectedError
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case errors.As(err, &rejected):
+	}
+	if _, ok := errors.AsType[rejectedError](err); ok {
 		return exitRejected
 	}
 	switch models.ErrorCode(err) {
@@ -195,14 +194,19 @@ type call struct {
 // arg returns the i-th argument, from 0.
 func (c *call) arg(i int) string { return c.Args().Get(i) }
 
+// source says where the settings come from.
+func (t *tool) source(cc *cli.Context) configs.Source {
+	flags := map[string]string{}
+	if cc.IsSet("database-url") {
+		flags["database_url"] = cc.String("database-url")
+	}
+	return configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Environ: t.env.Environ, Flags: flags}
+}
+
 // configured returns an action that loads the settings and calls run.
 func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc {
 	return func(cc *cli.Context) error {
-		flags := map[string]string{}
-		if cc.IsSet("database-url") {
-			flags["database_url"] = cc.String("database-url")
-		}
-		cfg, err := configs.Load(configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Environ: t.env.Environ, Flags: flags})
+		cfg, err := configs.Load(t.source(cc))
 		if err != nil {
 			return err
 		}

@@ -86,9 +86,5 @@ func auditList(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	list := make([]auditEntry, 0, len(found))
-	for i := range found {
-		list = append(list, auditEntryOf(&found[i]))
-	}
-	return c.result(list)
+	return c.result(listOf(found, auditEntryOf))
 }

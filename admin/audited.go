@@ -56,11 +56,11 @@ func (c *call) note(ctx context.Context, o *store.Operator, result string) error
 // failure returns an error as the audit log records it; "" for one that comes before anything could be changed. It
 // leaves out the error's own text, which may contain addresses.
 func failure(ctx context.Context, err error) string {
-	var rejected rejectedError
+	_, rejected := errors.AsType[rejectedError](err)
 	switch code := models.ErrorCode(err); {
 	case ctx.Err() != nil:
 		return "interrupted"
-	case errors.As(err, &rejected):
+	case rejected:
 		return "done, some rows rejected"
 	case readerGone(err):
 		return "done, not all of it read"

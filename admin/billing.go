@@ -336,11 +336,8 @@ type stripeEvent struct {
 
 func eventOf(e *models.StripeEvent) stripeEvent {
 	out := stripeEvent{
-		ID: e.ID, Type: e.Type, State: string(e.State), Attempts: e.Attempts, Outcome: e.Outcome,
+		ID: e.ID, Type: e.Type, State: string(e.State), AccountID: textOf(e.AccountID), Attempts: e.Attempts, Outcome: e.Outcome,
 		ReceivedAt: stamp(e.ReceivedAt), DoneAt: stampOf(e.DoneAt),
-	}
-	if e.AccountID != "" {
-		out.AccountID = &e.AccountID
 	}
 	if e.State == models.EventPending {
 		out.NextAt = stampOf(&e.NextAt)
@@ -386,9 +383,5 @@ func billingEvents(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	list := make([]stripeEvent, 0, len(found))
-	for i := range found {
-		list = append(list, eventOf(&found[i]))
-	}
-	return c.result(list)
+	return c.result(listOf(found, eventOf))
 }

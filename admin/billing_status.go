@@ -27,6 +27,10 @@ type flag struct {
 	RaisedAt string `json:"raised_at"`
 }
 
+func flagOf(f *models.AccountFlag) flag {
+	return flag{Kind: string(f.Kind), Ref: f.Ref, Detail: f.Detail, RaisedAt: stamp(f.RaisedAt)}
+}
+
 // billingDetails is what `billing status` prints.
 type billingDetails struct {
 	AccountID  string            `json:"account_id"`
@@ -47,6 +51,10 @@ type planChange struct {
 	EventID *string `json:"event_id"`
 }
 
+func planChangeOf(e *models.AuditEntry) planChange {
+	return planChange{At: stamp(e.At), Actor: e.Actor, Was: e.Was, Became: e.Became, Reason: e.Reason, EventID: textOf(e.EventID)}
+}
+
 // billingOf returns what is known about an account's billing; nil if it never went to checkout and nothing is flagged.
 func (c *call) billingOf(ctx context.Context, accountID string) (*billingState, error) {
 	b, err := c.store.BillingAccount(ctx, accountID)
@@ -63,10 +71,7 @@ func (c *call) billingOf(ctx context.Context, accountID string) (*billingState, 
 	out := &billingState{
 		CustomerID: b.CustomerID, SubscriptionID: b.SubscriptionID, Status: b.Status, PriceID: b.PriceID,
 		PeriodEnd: stampOf(b.PeriodEnd), CancelAtPeriodEnd: b.CancelAtPeriodEnd, GraceEndsAt: stampOf(b.GraceEndsAt),
-		SyncedAt: stampOf(b.SyncedAt), Flags: []flag{},
-	}
-	for _, f := range raised {
-		out.Flags = append(out.Flags, flag{Kind: string(f.Kind), Ref: f.Ref, Detail: f.Detail, RaisedAt: stamp(f.RaisedAt)})
+		SyncedAt: stampOf(b.SyncedAt), Flags: listOf(raised, flagOf),
 	}
 	return out, nil
 }
@@ -84,7 +89,7 @@ func billingStatus(ctx context.Context, c *call) error {
 // billingResult prints what is known about a's billing.
 func (c *call) billingResult(ctx context.Context, a *models.Account) error {
 	plan, source := a.Plan()
-	out := billingDetails{AccountID: a.ID, Email: a.Email, Plan: plan, PlanSource: source, History: []planChange{}}
+	out := billingDetails{AccountID: a.ID, Email: a.Email, Plan: plan, PlanSource: source}
 	state, err := c.billingOf(ctx, a.ID)
 	if err != nil {
 		return err
@@ -96,13 +101,6 @@ func (c *call) billingResult(ctx context.Context, a *models.Account) error {
 	if err != nil {
 		return err
 	}
-	for i := range entries {
-		e := &entries[i]
-		change := planChange{At: stamp(e.At), Actor: e.Actor, Was: e.Was, Became: e.Became, Reason: e.Reason}
-		if e.EventID != "" {
-			change.EventID = &e.EventID
-		}
-		out.History = append(out.History, change)
-	}
+	out.History = listOf(entries, planChangeOf)
 	return c.result(out)
 }

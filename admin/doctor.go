@@ -22,7 +22,7 @@ func (t *tool) doctor() *cli.Command {
 		Description: "It changes nothing and sends nothing. Run it as the same user as the server, with the same configuration.\n" +
 			"Exit code 1 if a check failed; warnings are not failures.\n\n" +
 			"Example:\n  lotteryadmin doctor --config /etc/lottery/lottery.yaml",
-		Action: func(cc *cli.Context) error { return t.examine(cc) },
+		Action: t.examine,
 	}
 }
 
@@ -74,14 +74,7 @@ func (p *patient) compare(whose string, now time.Time) {
 
 // examine runs every check, whatever the others find.
 func (t *tool) examine(cc *cli.Context) error {
-	flags := map[string]string{}
-	if cc.IsSet("database-url") {
-		flags["database_url"] = cc.String("database-url")
-	}
-	p := &patient{
-		call: &call{Context: cc, tool: t}, clocks: map[string]time.Duration{},
-		source: configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Environ: t.env.Environ, Flags: flags},
-	}
+	p := &patient{call: &call{Context: cc, tool: t}, clocks: map[string]time.Duration{}, source: t.source(cc)}
 	defer func() {
 		if st := p.opened(); st != nil {
 			_ = st.Close() // nothing was written

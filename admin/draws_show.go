@@ -119,15 +119,14 @@ func drawsCorrections(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	list := make([]correction, 0, len(found))
-	for i := range found {
-		f := &found[i]
-		list = append(list, correction{
-			At: stamp(f.ReplacedAt), Game: f.GameID, Date: f.Date, Tod: f.Tod.String(), Sequence: f.Sequence,
-			Was: heldNumber(f.Number, f.Void), Became: heldNumber(f.NewNumber, f.NewVoid),
-			WasAddons: shownAddons(f.Addons), BecameAddons: shownAddons(f.NewAddons),
-			WasFeed: f.Feed, Feed: f.ReplacedBy, Reason: textOf(f.NewReason),
-		})
+	return c.result(listOf(found, correctionOf))
+}
+
+func correctionOf(c *store.Correction) correction {
+	return correction{
+		At: stamp(c.ReplacedAt), Game: c.GameID, Date: c.Date, Tod: c.Tod.String(), Sequence: c.Sequence,
+		Was: heldNumber(c.Number, c.Void), Became: heldNumber(c.NewNumber, c.NewVoid),
+		WasAddons: shownAddons(c.Addons), BecameAddons: shownAddons(c.NewAddons),
+		WasFeed: c.Feed, Feed: c.ReplacedBy, Reason: textOf(c.NewReason),
 	}
-	return c.result(list)
 }

@@ -55,7 +55,7 @@ func (c *call) newReport(files []string) (*report, error) {
 	}
 	temp, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
-		if of := (*fs.PathError)(nil); errors.As(err, &of) {
+		if of, ok := errors.AsType[*fs.PathError](err); ok {
 			err = of.Err // the temporary file's name would mean nothing to the user
 		}
 		return nil, fmt.Errorf("make the report %s: %w", r.path, err)

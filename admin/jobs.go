@@ -60,10 +60,7 @@ func jobOf(j *jobs.Job, run *models.JobRun, running bool, now time.Time) job {
 		return out
 	}
 	out.LastStarted, out.LastFinished, out.Node, out.Failures = stampOf(&run.StartedAt), stampOf(run.FinishedAt), &run.Node, run.Failures
-	out.Failed = run.Failed
-	if run.Outcome != "" {
-		out.Outcome = &run.Outcome
-	}
+	out.Failed, out.Outcome = run.Failed, textOf(run.Outcome)
 	switch {
 	case running:
 		out.State = "running"

@@ -79,14 +79,6 @@ func (c *call) keyOf(k *models.APIKey) key {
 	}
 }
 
-func (c *call) keysOf(keys []models.APIKey) []key {
-	list := make([]key, 0, len(keys))
-	for i := range keys {
-		list = append(list, c.keyOf(&keys[i]))
-	}
-	return list
-}
-
 // newKey is a key with its secret, which is shown only this once.
 type newKey struct {
 	key
@@ -168,7 +160,7 @@ func keysList(ctx context.Context, c *call) error {
 		return err
 	}
 	list := make([]key, 0, len(found))
-	for _, k := range c.keysOf(found) {
+	for _, k := range listOf(found, c.keyOf) {
 		if c.Bool("all") || k.Status == models.KeyActive || k.Status == models.KeyGrace {
 			list = append(list, k)
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"reflect"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"syscall"
@@ -194,7 +193,7 @@ func (f field) text(absent string) string {
 		for _, key := range v.MapKeys() {
 			parts = append(parts, fmt.Sprintf("%v %v", key, v.MapIndex(key)))
 		}
-		sort.Strings(parts)
+		slices.Sort(parts)
 		return strings.Join(parts, ", ")
 	default:
 		return fmt.Sprint(v.Interface())
@@ -211,6 +210,15 @@ func stampOf(t *time.Time) *string {
 	}
 	s := stamp(*t)
 	return &s
+}
+
+// listOf converts a list; an empty one is [] in JSON, not null.
+func listOf[F, T any](from []F, one func(*F) T) []T {
+	list := make([]T, 0, len(from))
+	for i := range from {
+		list = append(list, one(&from[i]))
+	}
+	return list
 }
 
 // textOf returns nil for an empty string, which is how the database stores an absent text.
