@@ -9,7 +9,6 @@ package feed
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -130,13 +129,6 @@ func (c *Candidate) SetBalls(balls []Cell) {
 	if len(balls) > 0 {
 		c.NumberCell = Cell{balls[0].Column, WithCommas(c.Number)}
 	}
-}
-
-// Clone returns a copy of c that outlives the parser's next step.
-func (c *Candidate) Clone() Candidate {
-	copied := *c
-	copied.Addons = slices.Clone(c.Addons)
-	return copied
 }
 
 // WithCommas writes a number as the forms with one field per ball publish it: 034 → 0,3,4.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lottery/jobs/feed"
+	"lottery/jobs/feed/feedtest"
 	"lottery/models"
 )
 
@@ -139,7 +140,7 @@ func TestSniff(t *testing.T) {
 		{"\ufeffdata", ""},
 	} {
 		parsed = false
-		_, _, err := form.ReadAll(strings.NewReader(tc.text))
+		_, _, err := feedtest.ReadAll(form, tc.text)
 		if tc.want == "" {
 			if err != nil || !parsed {
 				t.Errorf("%q: %v", tc.text, err)

@@ -41,15 +41,6 @@ func (f Form) Read(r io.Reader, yield func(*Candidate) error) (lines int, err er
 // Sniff returns an error if the first bytes of r show that it cannot be data of the form.
 func (f Form) Sniff(r io.Reader) error { return f.sniff(bufio.NewReaderSize(r, Sniffed)) }
 
-// ReadAll collects what Read yields, for small files and tests.
-func (f Form) ReadAll(r io.Reader) (candidates []Candidate, lines int, err error) {
-	lines, err = f.Read(r, func(c *Candidate) error {
-		candidates = append(candidates, c.Clone())
-		return nil
-	})
-	return candidates, lines, err
-}
-
 // unusable returns the error for a file that is something else: found says what.
 func (f Form) unusable(found string) error {
 	return models.Errorf(models.CodeInvalid, "%s: expected %s", found, f.Expected)

@@ -169,7 +169,7 @@ func TestUnusableFiles(t *testing.T) {
 
 func TestColumnsOfRejections(t *testing.T) {
 	t.Parallel()
-	candidates, _, err := generic.Form.ReadAll(strings.NewReader("Number,Date,ToD,Game\n 12 ,d,t,g\n"))
+	candidates, _, err := feedtest.ReadAll(generic.Form, "Number,Date,ToD,Game\n 12 ,d,t,g\n")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,7 +152,7 @@ func TestManyUnknownKeys(t *testing.T) {
 	told := 0
 	form := nyopendata.Form
 	form.OnIgnored = func(string) { told++ }
-	if _, _, err := form.ReadAll(strings.NewReader("[" + b.String()[1:] + "]")); err != nil || told != 100 {
+	if _, _, err := feedtest.ReadAll(form, "["+b.String()[1:]+"]"); err != nil || told != 100 {
 		t.Errorf("told of %d, %v", told, err)
 	}
 }
@@ -174,13 +174,13 @@ func TestLinesOfManyRecords(t *testing.T) {
 		fmt.Fprintf(&b, "{\"midday_daily\":\"%d\",\n\"note\":%s}", i%1000, note)
 	}
 	b.WriteString("]")
-	candidates, lines, err := nyopendata.Form.ReadAll(strings.NewReader(b.String()))
+	candidates, lines, err := feedtest.ReadAll(nyopendata.Form, b.String())
 	if err != nil || len(candidates) != records || lines != 2*records+1 {
 		t.Fatalf("%d candidates, %d lines, %v", len(candidates), lines, err)
 	}
 	for i, c := range candidates {
 		if c.Line != 2+2*i || c.Number != fmt.Sprint(i%1000) {
-			t.Fatalf("record %d: %s", i, &c)
+			t.Fatalf("record %d: %+v", i, c)
 		}
 	}
 }

@@ -1,13 +1,15 @@
-package feed
+package feedtest
 
 import (
 	"fmt"
 	"strings"
+
+	"lottery/jobs/feed"
 )
 
-// String formats c on one line, for tests and debugging: `3: tx-pick-3 2013-09-09 Morning 398 fireball=5`. A field that
-// could not be read appears as published, with its column and a question mark.
-func (c *Candidate) String() string {
+// textOf formats c on one line: `3: tx-pick-3 2013-09-09 Morning 398 fireball=5`. A field that could not be read appears
+// as published, with its column and a question mark.
+func textOf(c *feed.Candidate) string {
 	if c.Malformed != "" {
 		return fmt.Sprintf("%d: malformed[%s] %s", c.Line, c.MalformedCell.Column, c.Malformed)
 	}
@@ -40,4 +42,4 @@ func (c *Candidate) String() string {
 	return b.String()
 }
 
-func unread(cell Cell) string { return fmt.Sprintf(" ?%s=%q", cell.Column, cell.Value) }
+func unread(cell feed.Cell) string { return fmt.Sprintf(" ?%s=%q", cell.Column, cell.Value) }
