@@ -172,8 +172,7 @@ func (s *Service) forgetPaid(ctx context.Context, b *models.BillingAccount, subs
 	open := err == nil && c.Status == stripe.CheckoutSessionStatusOpen
 	// A subscription that the checkout itself began has sold set, and is not older than the checkout.
 	if open && slices.ContainsFunc(subs, func(sub subscription) bool {
-		one := []subscription{sub}
-		return unfinished(one) && !begun(one) && (!sub.sold || sub.created < c.Created)
+		return sub.goesOn() && !sub.begun() && (!sub.sold || sub.created < c.Created)
 	}) {
 		err, open = s.expire(ctx, c.ID), false
 	}

@@ -62,7 +62,7 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 		return err
 	}
 	for _, sub := range subs {
-		if !sub.ours || sub.over() {
+		if !sub.goesOn() {
 			continue
 		}
 		if own && unheard(b, &sub) {
@@ -161,7 +161,7 @@ func (s *Service) endBegun(ctx context.Context, b *models.BillingAccount) (ended
 		return false, err
 	}
 	for _, sub := range subs {
-		if begun([]subscription{sub}) && !complete[sub.id] && sub.created >= expired {
+		if sub.begun() && !complete[sub.id] && sub.created >= expired {
 			if err := s.cancel(ctx, sub.id); err != nil {
 				return false, err
 			}

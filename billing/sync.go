@@ -77,22 +77,22 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 			sub.pastDueSince = s.becamePastDue(&before, sub)
 		}
 	}
-	st := judge(subs, s.cfg.Grace, s.stripeNow())
+	v := judge(subs, s.cfg.Grace, s.stripeNow())
 	if account.Status == models.AccountClosed { // a closed account has no plan, even if somebody still pays for it
-		st.plan, st.graceEndsAt = nil, nil
+		v.plan, v.graceEndsAt = nil, nil
 	}
-	change := store.BillingChange{Plan: st.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID, Flags: besides(accountID, &st)}
-	cancelled := s.cancelSurplus(ctx, accountID, st.surplus)
+	change := store.BillingChange{Plan: v.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID, Flags: besides(accountID, &v)}
+	cancelled := s.cancelSurplus(ctx, accountID, v.surplus)
 	now := s.now().Truncate(time.Microsecond)
 	b.SyncedAt = &now
-	describe(&b, &st, s.stripeNow())
+	describe(&b, &v, s.stripeNow())
 	change.Billing = b
 	// An incomplete subscription may come to nothing.
 	if account.Status == models.AccountSuspended && b.GoesOn() && *b.Status != models.SubscriptionIncomplete {
 		change.Flags = append(change.Flags, suspendedFlag(accountID, *b.SubscriptionID))
 	}
 	if account.Status != models.AccountClosed {
-		change.Mails = mails(&before, &b, account.BilledPlan != nil, &st)
+		change.Mails = mails(&before, &b, account.BilledPlan != nil, &v)
 	}
 	done, err := s.store.StoreBilling(ctx, l, change)
 	if err != nil {
@@ -100,9 +100,9 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	}
 	if done.Changed {
 		s.log.InfoContext(ctx, "an account's plan follows its subscription", "account", accountID, "actor", why.Actor, "reason", why.Reason,
-			"event", why.EventID, "billed", billedName(st.plan))
+			"event", why.EventID, "billed", billedName(v.plan))
 	}
-	out := Standing{Account: done.Account, Billing: b, Was: done.Was, Changed: done.Changed, Unfinished: unfinished(subs), Begun: begun(subs)}
+	out := Standing{Account: done.Account, Billing: b, Was: done.Was, Changed: done.Changed, Unfinished: unfinished(subs), Begun: allBegun(subs)}
 	if out.Unfinished && out.Account.Status == models.AccountClosed {
 		cancelled = errors.Join(cancelled, s.endClosed(ctx, accountID, subs))
 	}
@@ -110,20 +110,20 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 }
 
 // besides returns flags for what exists beside the subscription that counts, or was paid after its end.
-func besides(accountID string, st *standing) (list []models.AccountFlag) {
-	for _, sub := range st.several {
+func besides(accountID string, v *verdict) (list []models.AccountFlag) {
+	for _, sub := range v.several {
 		state := sub.status
 		if sub.ending {
 			state += " and set to end"
 		}
 		list = append(list, flag(accountID, models.FlagSubscriptions, sub.id,
-			fmt.Sprintf("subscription %s is %s beside %s", sub.id, state, st.chosen.id)))
+			fmt.Sprintf("subscription %s is %s beside %s", sub.id, state, v.chosen.id)))
 	}
-	for _, sub := range st.unknown {
+	for _, sub := range v.unknown {
 		list = append(list, flag(accountID, models.FlagUnknownPrice, sub.id,
 			fmt.Sprintf("subscription %s is for price %s, which gives no plan; `billing setup` registers the current price", sub.id, sub.priceID)))
 	}
-	for _, sub := range st.late {
+	for _, sub := range v.late {
 		list = append(list, flag(accountID, models.FlagPaidLate, sub.paidLate,
 			fmt.Sprintf("invoice %s was paid after subscription %s had ended: decide in Stripe's dashboard whether to refund it", sub.paidLate, sub.id)))
 	}
@@ -132,19 +132,19 @@ func besides(accountID string, st *standing) (list []models.AccountFlag) {
 
 // describe writes the subscription that counts into b, as it is at now. If there is none to show, b keeps the last one
 // known.
-func describe(b *models.BillingAccount, st *standing, now time.Time) {
-	b.PastDueSince, b.GraceEndsAt = nil, st.graceEndsAt
-	if rest := slices.Concat(st.unknown, st.idle); len(rest) > 0 && (st.chosen == nil || st.chosen.over()) {
-		st.chosen = &rest[0] // it gives no plan, but it continues
+func describe(b *models.BillingAccount, v *verdict, now time.Time) {
+	b.PastDueSince, b.GraceEndsAt = nil, v.graceEndsAt
+	if rest := slices.Concat(v.unknown, v.idle); len(rest) > 0 && (v.chosen == nil || v.chosen.over()) {
+		v.chosen = &rest[0] // it gives no plan, but it continues
 	}
-	if st.chosen == nil {
+	if v.chosen == nil {
 		if b.Status != nil { // there was one, and its customer is gone
 			ended := models.SubscriptionCanceled
 			b.Status, b.CancelAtPeriodEnd = &ended, false
 		}
 		return
 	}
-	c := st.chosen
+	c := v.chosen
 	b.SubscriptionID, b.Status, b.PriceID = &c.id, &c.status, &c.priceID
 	b.PeriodEnd, b.CancelAtPeriodEnd = c.periodEnd, c.ending
 	switch {
@@ -157,8 +157,8 @@ func describe(b *models.BillingAccount, st *standing, now time.Time) {
 }
 
 // mails returns what the customer is told about the change; had is whether payment gave a plan before.
-func mails(before, after *models.BillingAccount, had bool, st *standing) []models.Mail {
-	has := st.plan != nil
+func mails(before, after *models.BillingAccount, had bool, v *verdict) []models.Mail {
+	has := v.plan != nil
 	var list []models.Mail
 	add := func(kind models.MailKind, occasion string) {
 		list = append(list, models.Mail{AccountID: after.AccountID, Kind: kind, Data: "{}", Once: string(kind) + ":" + occasion})
@@ -166,7 +166,7 @@ func mails(before, after *models.BillingAccount, had bool, st *standing) []model
 	if has && !had {
 		add(models.MailWelcomePro, *after.SubscriptionID+":"+stampOf(after.SyncedAt))
 	}
-	if has && st.chosen.status == models.SubscriptionPastDue && !equal(before.Status, models.SubscriptionPastDue) {
+	if has && v.chosen.status == models.SubscriptionPastDue && !equal(before.Status, models.SubscriptionPastDue) {
 		add(models.MailPaymentFailed, *after.SubscriptionID+":"+stampOf(after.PastDueSince))
 	}
 	if had && !has {
@@ -348,7 +348,7 @@ func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus [
 func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscription) error {
 	var errs []error
 	for _, sub := range subs {
-		if sub.ours && !sub.over() {
+		if sub.goesOn() {
 			detail := fmt.Sprintf("subscription %s was live although the account is closed, and has been canceled: check whether to refund a payment", sub.id)
 			if err := s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)); err != nil {
 				errs = append(errs, err)

@@ -88,17 +88,6 @@ func (s *Service) takeAll(ctx context.Context, room chan struct{}, beside *sync.
 	}
 }
 
-// Work claims the due events once, processes them and returns how many there were.
-func (s *Service) Work(ctx context.Context) (int, error) {
-	b, err := s.take(ctx)
-	if b == nil {
-		return 0, err
-	}
-	n := len(b.events)
-	s.workOff(ctx, b)
-	return n, err
-}
-
 // batch is a set of events claimed together, and their customers.
 type batch struct {
 	events    []models.StripeEvent

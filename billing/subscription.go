@@ -122,99 +122,21 @@ func (s *subscription) until() int64 {
 	}
 }
 
-// standing is what judge makes of an account's subscriptions.
-type standing struct {
-	plan        *models.Plan  // the plan that they give; nil = none
-	chosen      *subscription // gives the plan, or else is the one to show; nil = none
-	graceEndsAt *time.Time    // when the plan ends unless payment arrives; nil unless past due within grace
-	surplus     []subscription
-	several     []subscription // unfinished or set to end beside the chosen one, but not a double payment
-	unknown     []subscription // paid, for our product, at a price that gives no plan
-	idle        []subscription // also for our product at such a price, but neither paid nor over
-	late        []subscription // paid after they had ended
+// goesOn reports whether the subscription is for our product and has not ended: it charges, or may.
+func (s *subscription) goesOn() bool { return s.ours && !s.over() }
+
+// begun reports whether the subscription only waits for its first payment at a checkout of ours, with no bank still
+// deciding.
+func (s *subscription) begun() bool {
+	return s.goesOn() && s.status == models.SubscriptionIncomplete && s.sold && !s.neverPaid
 }
 
-// sorted separates the subscriptions at a price that gives a plan (candidates) from those of ours that give none but
-// are still reported in a standing.
-func sorted(subs []subscription) (out standing, candidates []subscription) {
-	for _, s := range subs {
-		if s.ours && s.paidLate != "" {
-			out.late = append(out.late, s)
-		}
-		switch {
-		case s.plan != "":
-			candidates = append(candidates, s)
-		case s.ours && s.paid():
-			out.unknown = append(out.unknown, s)
-		case s.ours && !s.over():
-			out.idle = append(out.idle, s)
-		}
-	}
-	return out, candidates
-}
-
-// judge decides which plan an account's subscriptions give. subs holds all of the customer's subscriptions, whatever
-// their status; those for other products do not count.
-//
-// Active and trialing give the plan. Past due gives it during the grace period, if it was ever paid. Unpaid, canceled,
-// incomplete, incomplete_expired and paused give nothing. Of several paid ones that are not set to end, the oldest is
-// kept and the others are surplus; one that is set to end is left to end.
-// https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
-func judge(subs []subscription, grace time.Duration, now time.Time) standing {
-	out, candidates := sorted(subs)
-	rank := func(s *subscription) int {
-		switch {
-		case s.paid():
-			return 0
-		case s.status == models.SubscriptionPastDue && !s.neverPaid && now.Before(s.pastDueSince.Add(grace)):
-			return 1
-		case !s.over():
-			return 2
-		default:
-			return 3
-		}
-	}
-	slices.SortFunc(candidates, func(a, b subscription) int {
-		ra, rb := rank(&a), rank(&b)
-		if ra == 3 && rb == 3 {
-			return cmp.Or(cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id)) // the newest of the ended
-		}
-		return cmp.Or(cmp.Compare(ra, rb), cmp.Compare(b.until(), a.until()), cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
-	})
-	if len(candidates) == 0 {
-		return out
-	}
-	out.chosen = &candidates[0]
-	for i := range candidates[1:] {
-		other := &candidates[1+i]
-		switch {
-		case other.over():
-		case other.paid() && out.chosen.paid() && !other.ending:
-			out.surplus = append(out.surplus, *other)
-		default:
-			out.several = append(out.several, *other)
-		}
-	}
-	switch rank(out.chosen) {
-	case 0:
-		out.plan = &out.chosen.plan
-	case 1:
-		out.plan = &out.chosen.plan
-		end := out.chosen.pastDueSince.Add(grace)
-		out.graceEndsAt = &end
-	}
-	return out
-}
-
-// unfinished reports whether a subscription for our product continues, or may: another must not be sold beside it.
+// unfinished reports whether a subscription goes on: another must not be sold beside it.
 func unfinished(subs []subscription) bool {
-	return slices.ContainsFunc(subs, func(s subscription) bool { return s.ours && !s.over() })
+	return slices.ContainsFunc(subs, func(s subscription) bool { return s.goesOn() })
 }
 
-// begun reports whether something is unfinished, and all of it only waits for its first payment at a checkout of ours,
-// with no bank still deciding.
-func begun(subs []subscription) bool {
-	return unfinished(subs) && !slices.ContainsFunc(subs, func(s subscription) bool {
-		return s.ours && !s.over() && (s.status != models.SubscriptionIncomplete || !s.sold || s.neverPaid)
-	})
+// allBegun reports whether something is unfinished, and all of it was only begun.
+func allBegun(subs []subscription) bool {
+	return unfinished(subs) && !slices.ContainsFunc(subs, func(s subscription) bool { return s.goesOn() && !s.begun() })
 }
