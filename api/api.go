@@ -60,8 +60,8 @@ func New(deps Deps) http.Handler {
 
 // fail writes an error: a Problem as it is, anything else as 500. Nothing else writes errors.
 func (h *Handler) fail(c *gin.Context, err error) {
-	var p *problem.Problem
-	if !errors.As(err, &p) {
+	p, ok := errors.AsType[*problem.Problem](err)
+	if !ok {
 		p = &problem.Problem{
 			Code: problem.Internal, Detail: "an unexpected error was logged; try again, and if it keeps happening, give support the request ID", Cause: err,
 		}

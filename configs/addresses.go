@@ -49,7 +49,7 @@ var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "v
 // which may be parts of the password.
 func databaseAddress(v string) error {
 	u, err := url.Parse(v)
-	var escape url.EscapeError
+	_, badEscape := errors.AsType[url.EscapeError](err)
 	switch {
 	case err == nil && !torn(v):
 		if mode := u.Query().Get("sslmode"); mode != "" && !slices.Contains(sslModes, mode) {
@@ -58,7 +58,7 @@ func databaseAddress(v string) error {
 		return nil
 	case err == nil:
 		return fmt.Errorf("must be %s; in user and password, write @ as %%40, / as %%2F, ? as %%3F and # as %%23", databaseForm)
-	case errors.As(err, &escape):
+	case badEscape:
 		return fmt.Errorf("must be %s; a %% must be followed by two hexadecimal digits: for a %% in the password itself, write %%25", databaseForm)
 	case strings.Contains(err.Error(), "invalid port"):
 		return fmt.Errorf("must be %s; the port is not a number: fix it, or, if it is part of the password, write / as %%2F, ? as %%3F and # as %%23", databaseForm)

@@ -59,12 +59,12 @@ func run(t *testing.T, keys *middleware.Keys) {
 func code(t *testing.T, k *middleware.Keys, key string) problem.Code {
 	t.Helper()
 	_, err := k.Authenticate(context.Background(), key)
-	var p *problem.Problem
-	if err != nil && !errors.As(err, &p) {
-		t.Fatalf("not a problem: %v", err)
-	}
-	if p == nil {
+	if err == nil {
 		return ""
+	}
+	p, ok := errors.AsType[*problem.Problem](err)
+	if !ok {
+		t.Fatalf("not a problem: %v", err)
 	}
 	return p.Code
 }

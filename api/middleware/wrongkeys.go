@@ -43,8 +43,8 @@ func NewWrongKeys(perMinute int, trusted []netip.Prefix) *WrongKeys {
 // refusal returns the answer to a request refused with err: 429 if err is a wrong key and there
 // were too many, else err.
 func (w *WrongKeys) refusal(ctx context.Context, r *http.Request, err error) error {
-	var p *problem.Problem
-	if w == nil || !errors.As(err, &p) || p.Code != problem.InvalidAPIKey {
+	p, ok := errors.AsType[*problem.Problem](err)
+	if w == nil || !ok || p.Code != problem.InvalidAPIKey {
 		return err
 	}
 	addr := ClientAddr(r, w.trusted)

@@ -36,8 +36,8 @@ func door(t *testing.T, wrong *middleware.WrongKeys) (handler http.Handler, vali
 	}
 	e := gin.New()
 	e.Use(middleware.RequireKey(keys, wrong, func(c *gin.Context, err error) {
-		var p *problem.Problem
-		if !errors.As(err, &p) {
+		p, ok := errors.AsType[*problem.Problem](err)
+		if !ok {
 			t.Errorf("not a problem: %v", err)
 			return
 		}

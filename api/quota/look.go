@@ -28,9 +28,9 @@ func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 	}
 	h.Now = now
 	info, err := r.client.Info(ctx, "server").Result()
-	var refused redis.Error
+	_, refused := errors.AsType[redis.Error](err)
 	switch {
-	case errors.As(err, &refused):
+	case refused:
 		h.Risks = append(h.Risks, "it would not be noticed if it were restarted and had forgotten (INFO is refused)")
 	case err != nil:
 		return h, err

@@ -173,8 +173,8 @@ func (r *Redis) fault(err error) error {
 	if dial, ok := errors.AsType[*net.OpError](err); ok && dial.Op == "dial" {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
-	var said redis.Error
-	if errors.As(err, &said) && undone(said.Error()) || errors.Is(err, store.ErrQuotaRestarted) || errors.Is(err, errCluster) || errors.Is(err, redis.ErrPoolTimeout) {
+	said, ok := errors.AsType[redis.Error](err)
+	if ok && undone(said.Error()) || errors.Is(err, store.ErrQuotaRestarted) || errors.Is(err, errCluster) || errors.Is(err, redis.ErrPoolTimeout) {
 		return fmt.Errorf("count requests in Redis: %w", err)
 	}
 	return fmt.Errorf("count requests in Redis: %w: %w", store.ErrQuotaUnclear, err)

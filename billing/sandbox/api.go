@@ -148,8 +148,8 @@ func (s *Sandbox) execute(h handler, req *request, id, version string, fault API
 
 // failure returns the response for an error.
 func failure(err error, id string) reply {
-	var e *apiError
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*apiError](err)
+	if !ok {
 		e = &apiError{status: http.StatusInternalServerError, Type: internalError, Message: err.Error()}
 	}
 	out := *e

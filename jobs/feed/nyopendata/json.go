@@ -22,13 +22,17 @@ func parseJSON(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) 
 	dec.UseNumber()
 	p := jsonParser{form: f, dec: dec, in: in, yield: yield, ignored: f.NewIgnoredKeys()}
 	if err := p.document(); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if isSyntax(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return in.count(), models.Errorf(models.CodeInvalid, "the JSON is broken or ends early at line %d: fetch the file again", in.lineBefore(dec.InputOffset()))
 		}
 		return in.count(), err
 	}
 	return in.count(), nil
+}
+
+func isSyntax(err error) bool {
+	_, ok := errors.AsType[*json.SyntaxError](err)
+	return ok
 }
 
 type jsonParser struct {
@@ -56,11 +60,10 @@ func (p *jsonParser) document() error {
 	if _, err := p.dec.Token(); err != nil { // the closing bracket
 		return err
 	}
-	var syntax *json.SyntaxError
 	switch _, err := p.dec.Token(); {
 	case errors.Is(err, io.EOF):
 		return nil
-	case err == nil, errors.As(err, &syntax):
+	case err == nil, isSyntax(err):
 		return models.Errorf(models.CodeInvalid, "something follows the end of the JSON array: expected %s", p.form.Expected)
 	default:
 		return err
