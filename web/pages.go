@@ -24,8 +24,7 @@ type pages struct{ byName map[string]*template.Template }
 func loadPages(a *assets) (*pages, error) {
 	functions := template.FuncMap{
 		"asset": a.of, "thousands": thousands, "counted": counted, "noun": noun, "day": humanDay, "ago": ago,
-		"moment": moment, "plan": planName, "list": func(items ...any) []any { return items },
-		"dict": dict, "title": titled, "digits": func(s string) []string { return strings.Split(s, "") }, "number": numberOf,
+		"moment": moment, "plan": planName, "dict": dict, "digits": func(s string) []string { return strings.Split(s, "") }, "number": numberOf,
 	}
 	shared, err := template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout/*.html")
 	if err != nil {
