@@ -59,7 +59,7 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout io.
 	if err != nil {
 		return err
 	}
-	if cfg.Listen, err = settled(ctx, cfg.Listen); err != nil {
+	if cfg.Listen, err = freePort(ctx, cfg.Listen); err != nil {
 		return err
 	}
 	ready, err := prepareDemo(ctx, cfg, folder)
@@ -109,8 +109,8 @@ func welcome(w io.Writer, base, stripeURL, keysFile string, ready *readyDemo) {
 		base, base, stripeURL, keysFile)
 }
 
-// settled replaces port 0 in listen with a free port: links in mails and payments need to lead back here.
-func settled(ctx context.Context, listen string) (string, error) {
+// freePort replaces port 0 in listen with a free port: links in mails and payments need to lead back here.
+func freePort(ctx context.Context, listen string) (string, error) {
 	if !strings.HasSuffix(listen, ":0") {
 		return listen, nil
 	}

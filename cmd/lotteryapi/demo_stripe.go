@@ -26,7 +26,7 @@ type demoStripe struct {
 // startDemoStripe serves the stand-in, sets up there what selling needs, and points cfg at it. folder keeps what was
 // paid in earlier demos.
 func startDemoStripe(ctx context.Context, cfg *configs.Config, folder string) (*demoStripe, error) {
-	listener, err := besides(ctx, cfg.Listen)
+	listener, err := listenBeside(ctx, cfg.Listen)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +77,9 @@ func (d *demoStripe) close() {
 	_ = d.sandbox.Close(ctx) // saves what was paid
 }
 
-// besides listens on the loopback port after listen's, so that URLs stay the same across restarts; if that is taken, on
+// listenBeside listens on the loopback port after listen's, so that URLs stay the same across restarts; if that is taken, on
 // any free one.
-func besides(ctx context.Context, listen string) (net.Listener, error) {
+func listenBeside(ctx context.Context, listen string) (net.Listener, error) {
 	_, port, err := net.SplitHostPort(listen)
 	if err != nil {
 		return nil, models.Errorf(models.CodeInvalid, "--listen: %v", err)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Subscription is the true state of a subscription, read without the API.
+// Subscription is the state of a subscription. The types and methods of this file read the sandbox without its API.
 type Subscription struct {
 	ID          string    `json:"id"`
 	Customer    string    `json:"customer"`
@@ -18,7 +18,7 @@ type Subscription struct {
 	Latest      string    `json:"latest_invoice"`
 }
 
-// Customer is the true state of a customer.
+// Customer is the state of a customer.
 type Customer struct {
 	ID       string            `json:"id"`
 	Email    string            `json:"email"`
@@ -27,7 +27,7 @@ type Customer struct {
 	Card     Card              `json:"card"`
 }
 
-// Session is the true state of a checkout session.
+// Session is the state of a checkout session.
 type Session struct {
 	ID           string `json:"id"`
 	Customer     string `json:"customer"`
@@ -38,7 +38,7 @@ type Session struct {
 	URL          string `json:"url"`
 }
 
-// Invoice is the true state of an invoice.
+// Invoice is the state of an invoice.
 type Invoice struct {
 	ID           string    `json:"id"`
 	Customer     string    `json:"customer"`
