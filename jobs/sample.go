@@ -18,8 +18,8 @@ const sampleYears = 10
 // sampleSeed makes the sample draws the same on every machine, and the same for a given day whenever they are made.
 const sampleSeed = 20160229
 
-// SampleGames returns the fictional games of the demo.
-func SampleGames() []models.Game {
+// sampleGames returns the fictional games of the demo.
+func sampleGames() []models.Game {
 	games := make([]models.Game, 0, 3)
 	for digits := 3; digits <= 5; digits++ {
 		games = append(games, models.Game{
@@ -32,7 +32,7 @@ func SampleGames() []models.Game {
 
 // FillSamples adds the sample games, and those of their draws up to yesterday that are missing.
 func FillSamples(ctx context.Context, st *store.Store, now time.Time) error {
-	for _, g := range SampleGames() {
+	for _, g := range sampleGames() {
 		if _, err := st.AddGame(ctx, g); err != nil && models.ErrorCode(err) != models.CodeConflict {
 			return fmt.Errorf("add %s: %w", g.ID, err)
 		}
@@ -43,7 +43,7 @@ func FillSamples(ctx context.Context, st *store.Store, now time.Time) error {
 			return err
 		}
 		var merges []store.Merge
-		for _, g := range SampleGames() {
+		for _, g := range sampleGames() {
 			missing, err := missingSamples(ctx, st, g, now)
 			if err != nil {
 				return err

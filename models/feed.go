@@ -10,21 +10,15 @@ const (
 	FeedOperator   = "operator" // lotteryadmin draws set and unset
 )
 
-// Feed ranks decide which feeds may correct which draws: a feed's own, and those of a lower rank.
-const (
-	RankCSV      = 1
-	RankLottery  = 2
-	RankOperator = 3
-)
-
-// FeedRank returns the rank of a feed.
+// FeedRank returns the rank of a feed, which decides what it may correct: its own draws, and those of feeds of a lower
+// rank.
 func FeedRank(feed string) int {
 	switch feed {
-	case FeedOperator:
-		return RankOperator
 	case FeedCSV:
-		return RankCSV
+		return 1
+	case FeedOperator:
+		return 3
 	default:
-		return RankLottery
+		return 2
 	}
 }

@@ -13,8 +13,8 @@ type AccessLog struct {
 	Trusted []netip.Prefix // proxies whose X-Forwarded-For is trusted
 }
 
-// On reports whether lines are logged.
-func (l *AccessLog) On() bool { return l.Log != nil }
+// on reports whether lines are logged.
+func (l *AccessLog) on() bool { return l.Log != nil }
 
 // Line is what an access log line says about a request.
 type Line struct {

@@ -61,7 +61,7 @@ func (t *Traffic) Observe() gin.HandlerFunc {
 		defer func() {
 			took, route := time.Since(epoch)-began, t.route(c.FullPath())
 			t.count(route, r.plan, status, took)
-			if t.log.On() {
+			if t.log.on() {
 				t.log.write(c.Request, Line{Route: route.name, Status: status, Bytes: c.Writer.Size(), Took: took, ID: RequestIDOf(c), Key: r.key})
 			}
 			if span.End != nil {

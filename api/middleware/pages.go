@@ -54,7 +54,7 @@ func (t *Traffic) wrapped(template string, answer *noted, r *http.Request, began
 		status = http.StatusOK
 	}
 	t.count(route, 0, status, took)
-	if t.log.On() {
+	if t.log.on() {
 		t.log.write(r, Line{Route: route.name, Status: status, Bytes: answer.bytes, Took: took, ID: id})
 	}
 	if span.End != nil {
