@@ -327,6 +327,7 @@ type stripeEvent struct {
 	Type       string  `json:"type"`
 	State      string  `json:"state"`
 	AccountID  *string `json:"account_id"`
+	CustomerID *string `json:"customer_id"`
 	Attempts   int     `json:"attempts"`
 	Outcome    string  `json:"outcome"`
 	ReceivedAt string  `json:"received_at"`
@@ -336,7 +337,7 @@ type stripeEvent struct {
 
 func eventOf(e *models.StripeEvent) stripeEvent {
 	out := stripeEvent{
-		ID: e.ID, Type: e.Type, State: string(e.State), AccountID: textOf(e.AccountID), Attempts: e.Attempts, Outcome: e.Outcome,
+		ID: e.ID, Type: e.Type, State: string(e.State), AccountID: textOf(e.AccountID), CustomerID: textOf(e.CustomerID), Attempts: e.Attempts, Outcome: e.Outcome,
 		ReceivedAt: stamp(e.ReceivedAt), DoneAt: stampOf(e.DoneAt),
 	}
 	if e.State == models.EventPending {

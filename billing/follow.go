@@ -15,54 +15,65 @@ import (
 var errNotYet = errors.New("no subscription is shown for this checkout yet")
 
 // follow processes an event by syncing its customer's account. It does not trust what the event says about the
-// customer, which may be out of date or in the shape of another API version.
-func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome string, err error) {
+// customer, which may be out of date or in the shape of another API version. own is set if the customer is an account's
+// own.
+func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome string, own bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, eventFor)
 	defer cancel()
 	money, err := s.moneyBack(ctx, e)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if money != nil && money.customer != "" {
 		e.CustomerID = money.customer
 	}
 	if e.CustomerID == "" {
-		return "the event names no customer", nil
+		return "the event names no customer", false, nil
 	}
-	accountID, outcome, err := s.whose(ctx, e)
-	if err == nil && accountID == "" && money != nil {
-		accountID, outcome, err = s.paidFor(ctx, money, outcome)
-	}
+	accountID, outcome, money, err := s.payer(ctx, e, money)
 	if err != nil || accountID == "" {
-		return outcome, err
+		return outcome, false, err
 	}
 	e.AccountID = accountID
 	if err := s.name(ctx, e); err != nil {
-		return "", err
+		return "", false, err
 	}
 	if money != nil {
 		if err := s.store.RaiseFlag(ctx, flag(accountID, money.kind, money.ref, money.detail)); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 	if outcome != "" { // not the account's own customer: its plan does not depend on it
-		return outcome, nil
+		return outcome, false, nil
 	}
 	why := Cause{Actor: "stripe", Reason: e.Type, EventID: e.ID}
 	now, err := s.Sync(ctx, accountID, why)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if e.Type == "checkout.session.completed" && !now.Unfinished {
 		if err := s.expectSubscription(ctx, e.ObjectID); err != nil {
-			return "", err
+			return "", false, err
 		}
 		if now, err = s.Sync(ctx, accountID, why); err != nil { // it may have come since
-			return "", err
+			return "", false, err
 		}
 	}
 	plan, source := now.Account.Plan()
-	return fmt.Sprintf("the account is on %s (%s)", plan, source), nil
+	return fmt.Sprintf("the account is on %s (%s)", plan, source), true, nil
+}
+
+// payer finds the account of an event's customer, if need be by the payment that the event is about, and returns what to
+// flag there. outcome is "" only if the customer is the account's own.
+func (s *Service) payer(ctx context.Context, e *models.StripeEvent, money *moneyBack) (accountID, outcome string, _ *moneyBack, err error) {
+	accountID, outcome, err = s.whose(ctx, e)
+	if err == nil && outcome != "" && e.Type == invoicePaid {
+		money, outcome, err = s.paidElsewhere(ctx, e, outcome)
+	}
+	if err == nil && accountID == "" && money != nil {
+		accountID, outcome, err = s.paidFor(ctx, money, outcome)
+	}
+	return accountID, outcome, money, err
 }
 
 // name stores which account and customer an event is about.
@@ -104,8 +115,11 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 		return "", "", explained("read the customer", err)
 	}
 	named := c.Metadata[accountKey]
-	if c.Deleted || named == "" {
-		return "", "not the customer of any account here", nil
+	switch {
+	case c.Deleted:
+		return "", "the customer was deleted at Stripe", nil
+	case named == "":
+		return "", notOurs, nil
 	}
 	accountID, own, err := s.claim(ctx, e.CustomerID, named)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"lottery/models"
 )
 
-// moneyBack is a refund or a dispute. It changes no plan; an operator should look at it.
+// moneyBack is a refund, a dispute, or a payment after the end. It changes no plan; an operator should look at it.
 type moneyBack struct {
 	kind     models.FlagKind
 	ref      string

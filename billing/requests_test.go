@@ -69,6 +69,7 @@ var everything = []string{
 	"GET /v1/customers/ID",
 	"GET /v1/disputes/ID",
 	"GET /v1/invoices",
+	"GET /v1/invoices/ID",
 	"GET /v1/prices",
 	"GET /v1/products/ID",
 	"GET /v1/subscriptions",

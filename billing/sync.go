@@ -124,8 +124,7 @@ func besides(accountID string, v *verdict) (list []models.AccountFlag) {
 			fmt.Sprintf("subscription %s is for price %s, which gives no plan; `billing setup` registers the current price", sub.id, sub.priceID)))
 	}
 	for _, sub := range v.late {
-		list = append(list, flag(accountID, models.FlagPaidLate, sub.paidLate,
-			fmt.Sprintf("invoice %s was paid after subscription %s had ended: decide in Stripe's dashboard whether to refund it", sub.paidLate, sub.id)))
+		list = append(list, flag(accountID, models.FlagPaidLate, sub.paidLate, lateDetail(&sub)))
 	}
 	return list
 }

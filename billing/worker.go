@@ -162,19 +162,19 @@ func (s *Service) workOff(ctx context.Context, b *batch) {
 
 // workOn processes the events of one customer. It returns false if a result could not be stored.
 func (s *Service) workOn(ctx context.Context, customer string, queue []models.StripeEvent, mine *claims) (stored bool) {
-	served, account := "", ""
+	served, account, own := "", "", false
 	var away error
 	for i := range queue {
 		e := &queue[i]
 		outcome, err := served, away
 		switch {
-		case served != "" && onlySignal(e.Type):
+		case served != "" && onlySignal(e.Type) && (own || e.Type != invoicePaid):
 			e.AccountID = account
 			err = s.name(ctx, e)
 		case away != nil && onlySignal(e.Type):
 		default:
 			err = s.safely(ctx, func() (err error) {
-				outcome, err = s.follow(ctx, e)
+				outcome, own, err = s.follow(ctx, e)
 				return err
 			}, "event", e.ID, "type", e.Type)
 		}
