@@ -52,6 +52,7 @@ type recordBilling struct {
 	SubscriptionID    *string `json:"subscription_id"`
 	Status            *string `json:"status"`
 	PriceID           *string `json:"price_id"`
+	Quantity          *int64  `json:"quantity"`
 	PeriodEnd         *string `json:"period_end"`
 	CancelAtPeriodEnd bool    `json:"cancel_at_period_end"`
 	PastDueSince      *string `json:"past_due_since"`
@@ -136,7 +137,7 @@ func (c *call) recordOf(r *store.Record) record {
 	if b := &r.Billing; b.CustomerID != nil || b.Attempt > 0 || b.SyncedAt != nil {
 		out.Billing = &recordBilling{
 			CustomerID: b.CustomerID, SubscriptionID: b.SubscriptionID, Status: b.Status, PriceID: b.PriceID, PeriodEnd: stampOf(b.PeriodEnd),
-			CancelAtPeriodEnd: b.CancelAtPeriodEnd, PastDueSince: stampOf(b.PastDueSince), GraceEndsAt: stampOf(b.GraceEndsAt),
+			Quantity: b.Quantity, CancelAtPeriodEnd: b.CancelAtPeriodEnd, PastDueSince: stampOf(b.PastDueSince), GraceEndsAt: stampOf(b.GraceEndsAt),
 			CheckoutID: b.SessionID, CheckoutURL: b.SessionURL, CheckoutExpiresAt: stampOf(b.SessionExpiresAt), SyncedAt: stampOf(b.SyncedAt),
 		}
 		out.Elsewhere["stripe"] = "the customer, with address, cards and invoices; export them from Stripe's dashboard"

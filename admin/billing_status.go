@@ -12,6 +12,7 @@ type billingState struct {
 	SubscriptionID    *string `json:"subscription_id"`
 	Status            *string `json:"status"`
 	PriceID           *string `json:"price_id"`
+	Quantity          *int64  `json:"quantity"`
 	PeriodEnd         *string `json:"current_period_end"`
 	CancelAtPeriodEnd bool    `json:"cancel_at_period_end"`
 	GraceEndsAt       *string `json:"grace_ends_at"`
@@ -69,7 +70,7 @@ func (c *call) billingOf(ctx context.Context, accountID string) (*billingState, 
 		return nil, nil //nolint:nilnil // most accounts have no billing
 	}
 	out := &billingState{
-		CustomerID: b.CustomerID, SubscriptionID: b.SubscriptionID, Status: b.Status, PriceID: b.PriceID,
+		CustomerID: b.CustomerID, SubscriptionID: b.SubscriptionID, Status: b.Status, PriceID: b.PriceID, Quantity: b.Quantity,
 		PeriodEnd: stampOf(b.PeriodEnd), CancelAtPeriodEnd: b.CancelAtPeriodEnd, GraceEndsAt: stampOf(b.GraceEndsAt),
 		SyncedAt: stampOf(b.SyncedAt), Flags: listOf(raised, flagOf),
 	}

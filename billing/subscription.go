@@ -20,6 +20,8 @@ type subscription struct {
 	ending       bool        // it is set to end, with its period or on a date
 	plan         models.Plan // the plan that its price gives; "" = none
 	priceID      string
+	quantity     int64     // how many times the price is charged
+	each         string    // what one costs, if it is a price that gives a plan
 	ours         bool      // for our product, whether or not the price is known
 	pastDueSince time.Time // if past due: when its oldest unpaid invoice was due, or else when its period began
 	owes         bool      // its latest invoice is unpaid, and Stripe collects it automatically
@@ -57,11 +59,12 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 		}
 		if known, ok := prices[item.Price.ID]; ok {
 			out.plan, out.priceID, out.ours = known.Plan, known.PriceID, true
+			out.quantity, out.each = item.Quantity, models.MoneyText(known.UnitAmount, known.Currency)
 			return out
 		}
 		for _, known := range prices {
 			if item.Price.Product != nil && item.Price.Product.ID == known.ProductID {
-				out.priceID, out.ours = item.Price.ID, true
+				out.priceID, out.ours, out.quantity = item.Price.ID, true, item.Quantity
 			}
 		}
 	}

@@ -119,6 +119,10 @@ func besides(accountID string, v *verdict) (list []models.AccountFlag) {
 		list = append(list, flag(accountID, models.FlagSubscriptions, sub.id,
 			fmt.Sprintf("subscription %s is %s beside %s", sub.id, state, v.chosen.id)))
 	}
+	if c := v.chosen; c != nil && !c.over() && c.quantity > 1 {
+		list = append(list, flag(accountID, models.FlagQuantity, fmt.Sprintf("%s:%d", c.id, c.quantity),
+			fmt.Sprintf("subscription %s has the quantity %d and charges %d times %s, for one plan: set its quantity to 1 in Stripe's dashboard", c.id, c.quantity, c.quantity, c.each)))
+	}
 	for _, sub := range v.unknown {
 		list = append(list, flag(accountID, models.FlagUnknownPrice, sub.id,
 			fmt.Sprintf("subscription %s is for price %s, which gives no plan; `billing setup` registers the current price", sub.id, sub.priceID)))
@@ -144,7 +148,7 @@ func describe(b *models.BillingAccount, v *verdict, now time.Time) {
 		return
 	}
 	c := v.chosen
-	b.SubscriptionID, b.Status, b.PriceID = &c.id, &c.status, &c.priceID
+	b.SubscriptionID, b.Status, b.PriceID, b.Quantity = &c.id, &c.status, &c.priceID, &c.quantity
 	b.PeriodEnd, b.CancelAtPeriodEnd = c.periodEnd, c.ending
 	switch {
 	case c.status == models.SubscriptionPastDue:

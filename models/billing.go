@@ -16,6 +16,7 @@ type BillingAccount struct {
 	SubscriptionID    *string // sub_… that gives the plan, or the newest that once did
 	Status            *string // Stripe's; but incomplete if it is active and nothing was paid yet
 	PriceID           *string
+	Quantity          *int64     // how many times the price is charged; nil = not read yet
 	PeriodEnd         *time.Time // when it renews, or ends
 	CancelAtPeriodEnd bool       // it ends then: with its period, or on a date that was set
 	PastDueSince      *time.Time // if it is active and a bank decides on its renewal: when it was last seen not past due
@@ -112,6 +113,7 @@ const (
 	FlagDoublePayment  FlagKind = "double_payment"          // a second subscription was paid; it was cancelled and wants a refund
 	FlagSecondCustomer FlagKind = "second_customer"         // a Stripe customer names this account, which has another one
 	FlagUnknownPrice   FlagKind = "unknown_price"           // a live subscription to a price that gives no plan
+	FlagQuantity       FlagKind = "quantity"                // a subscription charges its price more than once, for one plan
 	FlagRefund         FlagKind = "refund"                  // a payment was refunded; the plan is unchanged
 	FlagDispute        FlagKind = "dispute"                 // a payment is disputed; the plan is unchanged
 	FlagWrongMode      FlagKind = "wrong_mode"              // a test event came to a live server, or the other way round

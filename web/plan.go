@@ -33,7 +33,7 @@ type planView struct {
 	Refused   bool // an upgrade was requested, but is not possible now
 	Pro       models.PlanTerms
 	Price     string // monthly price of Pro as sold now
-	Paid      string // monthly price of the account's own subscription; "" = unknown
+	Paid      string // what the account's own subscription charges a month, with the words "a month"; "" = unknown
 }
 
 // standing reads the visitor's plan. If they come from Stripe's portal, it syncs the account with Stripe first rather
@@ -57,7 +57,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	p := planView{
 		Billing: b, Charging: b.GoesOn() && !b.InCheckout(h.deps.Now()), Returned: returned, Suspended: v.Account.Status == models.AccountSuspended,
 		Limit: v.Account.DailyLimit(h.deps.Plans), OwnLimit: v.Account.LimitOverride != nil,
-		Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), b.PriceID),
+		Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), &b),
 	}
 	p.Plan, p.Source = v.Account.Plan()
 	p.Granted = p.Source == models.SourceOperator

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -90,16 +91,23 @@ func (h *Handler) proOffer(ctx context.Context) string {
 	return h.proPrice(ctx) + " a month"
 }
 
-// paidPrice returns the monthly price of a subscription as text; "" if unknown.
-func (h *Handler) paidPrice(ctx context.Context, priceID *string) string {
-	if priceID == nil {
+// paidPrice says what an account's subscription charges a month; "" if unknown.
+func (h *Handler) paidPrice(ctx context.Context, b *models.BillingAccount) string {
+	if b.PriceID == nil {
 		return ""
 	}
 	list := h.knownPrices(ctx)
-	if i := slices.IndexFunc(list, func(p models.KnownPrice) bool { return p.PriceID == *priceID }); i >= 0 {
-		return priceText(&list[i])
+	i := slices.IndexFunc(list, func(p models.KnownPrice) bool { return p.PriceID == *b.PriceID })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	price := list[i]
+	if b.Quantity == nil || *b.Quantity == 1 {
+		return priceText(&price) + " a month"
+	}
+	one := priceText(&price)
+	price.UnitAmount *= *b.Quantity
+	return fmt.Sprintf("%s a month (%d × %s)", priceText(&price), *b.Quantity, one)
 }
 
 // priceText formats a price: $9.99, or 9.99 EUR.

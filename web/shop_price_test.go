@@ -10,6 +10,7 @@ import (
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 	"lottery/configs"
 	"lottery/web"
 )
@@ -84,6 +85,32 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 	off := s.unplugged(t)
 	off.person().get("/pricing").says(t, http.StatusOK, "14.50 EUR", "Pro is not for sale here")
 	open(t, nil).person().get("/pricing").says(t, http.StatusOK, "$9.99")
+}
+
+// A subscription with a quantity charges a multiple of the price, and the page says so.
+func TestPriceOfAQuantity(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	p := s.person()
+	p.signIn("ada@example.com")
+	p.get(s.buy(p, sandbox.CardOK))
+	p.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month; renews on")
+	sub := s.stripe.Subscriptions("")[0].ID
+	s.ask("/v1/subscriptions/"+sub, url.Values{"items[0][id]": {s.itemOf(sub)}, "items[0][quantity]": {"2"}})
+	s.sync("ada@example.com")
+	p.get("/dashboard/plan").says(t, http.StatusOK, "$19.98 a month (2 × $9.99); renews on")
+}
+
+// itemOf returns the id of a subscription's item.
+func (s *shop) itemOf(subscription string) string {
+	s.t.Helper()
+	var now struct {
+		Items struct{ Data []struct{ ID string } }
+	}
+	if err := sandboxtest.Ask(s.t.Context(), http.DefaultTransport, http.MethodGet, s.api+"/v1/subscriptions/"+subscription, nil, &now); err != nil {
+		s.t.Fatal(err)
+	}
+	return now.Items.Data[0].ID
 }
 
 // If checkout cannot be opened, no payment is under way, and the page does not say to wait for one.
