@@ -26,9 +26,10 @@ func newAddonTable() *addonTable {
 	return &addonTable{places: make([]uint64, 1), tags: make([]uint16, 1), slots: make([]uint32, 1<<8), seed: maphash.MakeSeed(), texts: map[uint32]string{}}
 }
 
-// number returns the number of a set, adding it if necessary; it may reorder list.
+// number returns the number of a set, adding it if necessary; it may reorder list. It returns 0 after sets has failed:
+// its texts can no longer be told apart.
 func (t *addonTable) number(list []feed.Addon) uint32 {
-	if len(list) == 0 {
+	if len(list) == 0 || t.sets.err != nil {
 		return 0
 	}
 	slices.SortFunc(list, func(a, b feed.Addon) int { return strings.Compare(a.Name, b.Name) })

@@ -137,7 +137,8 @@ func (s *reading) take(c *feed.Candidate) error {
 		key: newKey(game, c.Date, c.Tod, c.Sequence), number: number, line: uint32(c.Line), index: index,
 		addons: r.addons.number(c.Addons), column: r.columns.number(c.NumberCell.Column), written: written,
 	})
-	return nil
+	s.broken = r.addons.sets.err
+	return s.broken
 }
 
 // nothing returns the error for a file in which no candidate is a draw.
