@@ -131,6 +131,39 @@ func TestLogOfALargeImport(t *testing.T) {
 	}
 }
 
+// An import keeps its draws in SQLite's temporary file first. If the temporary folder is full, the error names that: the
+// database's disk may have room.
+func TestNoRoomForTemporaryFiles(t *testing.T) {
+	t.Parallel()
+	st, _ := prepared(t)
+	db, err := st.openMerger()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := db.DB()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	pool.SetMaxOpenConns(1)
+	if err := db.Exec("PRAGMA temp.max_page_count = 10").Error; err != nil {
+		t.Fatal(err)
+	}
+	large := func(yield func(DrawChange) bool) {
+		for i := range 5000 {
+			day := models.FirstDate + models.Date(i)
+			if !yield(DrawChange{Slot: models.Slot{GameID: "va-pick-3", Date: day, Tod: models.Night, Sequence: 1}, Number: "123", Addons: "{}"}) {
+				return
+			}
+		}
+	}
+	_, err = stageSQLite(db.WithContext(t.Context()), []Merge{{Changes: large}})
+	const want = "the folder for temporary files is full"
+	if err = translate(err); errors.Is(err, ErrDiskFull) || models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v", err)
+	}
+}
+
 // A backup without enough room says so, and not that the database's disk is full: it only reads the database.
 func TestNoRoomForABackup(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ func (s *Store) MergeDraws(ctx context.Context, basis int64, merges []Merge, now
 	case err == nil, ctx.Err() != nil:
 		return version, err
 	default:
-		return version, unavailable(err)
+		return version, translate(err)
 	}
 }
 

@@ -66,8 +66,19 @@ func emptyLog(db *gorm.DB) {
 // 20 rows 3.5 s, 100 rows 4.8 s, 500 rows 12 s.
 const stageRows = 20
 
+// errTempFull means that SQLite's temporary file cannot grow. SQLite looks for a folder in this order
+// (https://sqlite.org/tempfiles.html#temporary_file_storage_locations).
+var errTempFull error = &models.Error{
+	Code: models.CodeUnavailable, Message: "the folder for temporary files is full (TMPDIR, or if that is not set, /var/tmp or /tmp): free up space, or set TMPDIR to another folder",
+}
+
 // stageSQLite fills the stage in one transaction, which touches only the temporary file and so locks nothing.
 func stageSQLite(db *gorm.DB, merges []Merge) (counts []staged, err error) {
+	defer func() {
+		if diskFull(err) {
+			err = errTempFull
+		}
+	}()
 	counts = make([]staged, len(merges))
 	if err := db.Exec(fmt.Sprintf(createStage, "TEXT")).Error; err != nil {
 		return nil, err
