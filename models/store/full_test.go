@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
 
 	"lottery/models"
 )
@@ -136,19 +137,6 @@ func TestLogOfALargeImport(t *testing.T) {
 func TestNoRoomForTemporaryFiles(t *testing.T) {
 	t.Parallel()
 	st, _ := prepared(t)
-	db, err := st.openMerger()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool, err := db.DB()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
-	pool.SetMaxOpenConns(1)
-	if err := db.Exec("PRAGMA temp.max_page_count = 10").Error; err != nil {
-		t.Fatal(err)
-	}
 	large := func(yield func(DrawChange) bool) {
 		for i := range 5000 {
 			day := models.FirstDate + models.Date(i)
@@ -157,7 +145,13 @@ func TestNoRoomForTemporaryFiles(t *testing.T) {
 			}
 		}
 	}
-	_, err = stageSQLite(db.WithContext(t.Context()), []Merge{{Changes: large}})
+	err := st.withMerger(t.Context(), func(db *gorm.DB) error {
+		if err := db.Exec("PRAGMA temp.max_page_count = 10").Error; err != nil {
+			t.Fatal(err)
+		}
+		_, err := stageSQLite(db, []Merge{{Changes: large}})
+		return err
+	})
 	const want = "the folder for temporary files is full"
 	if err = translate(err); errors.Is(err, ErrDiskFull) || models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v", err)
