@@ -65,78 +65,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			}
 			return usagef("give a command: serve, demo or healthcheck")
 		},
-		Commands: []*cli.Command{
-			{
-				Name: "serve", Usage: "serve the API", OnUsageError: onUsageError,
-				Flags: append(optionFlags(), &cli.BoolFlag{Name: "no-migrate", Usage: "refuse an older database instead of upgrading it"}),
-				Action: func(c *cli.Context) error {
-					cfg, err := load(c, getenv)
-					if err != nil {
-						return err
-					}
-					log := newLogger(cfg, lines)
-					for _, stray := range configs.Strays(os.Environ()) {
-						log.Warn("a variable of the environment is not read", "reason", stray)
-					}
-					trace, err := newTracing(c.Context, getenv, log)
-					if err != nil {
-						return err
-					}
-					return serve(c.Context, cfg, serveOptions{migrate: !c.Bool("no-migrate"), trace: trace, log: log})
-				},
-			},
-			{
-				Name: "healthcheck", Usage: "check whether the server on this machine is alive; exit code 1 if not", OnUsageError: onUsageError,
-				Flags: append(optionFlags(), &cli.BoolFlag{Name: "ready", Usage: "check whether it should get traffic"}),
-				Action: func(c *cli.Context) error {
-					cfg, err := load(c, getenv)
-					if err != nil {
-						return err
-					}
-					path := "/healthz"
-					if c.Bool("ready") {
-						path = "/readyz"
-					}
-					return healthcheck(c.Context, cfg.Listen, path, stdout)
-				},
-			},
-			{
-				Name: "demo", Usage: "try the API with made-up draws: no network, no configuration", OnUsageError: onUsageError,
-				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "listen", Usage: "address to serve on, host:port [$LOTTERY_LISTEN]", DefaultText: "127.0.0.1:8080"},
-					&cli.StringFlag{Name: "data", Value: "data", Usage: "folder for the demo's database and keys"},
-				},
-				Action: func(c *cli.Context) error {
-					if c.Args().Present() {
-						return usagef("demo takes no arguments")
-					}
-					return demo(c.Context, demoOptions(c, getenv), c.String("data"), stdout, lines)
-				},
-			},
-			{
-				Name: "help", Usage: "show help, also for a single command", ArgsUsage: "[COMMAND]", OnUsageError: onUsageError,
-				Action: func(c *cli.Context) error {
-					switch name := c.Args().First(); {
-					case name == "":
-						return cli.ShowAppHelp(c)
-					case c.App.Command(name) == nil:
-						return noCommand(name)
-					default:
-						return cli.ShowCommandHelp(c.Lineage()[1], name) // the program's commands, not help's own
-					}
-				},
-			},
-			{
-				Name: "version", Usage: "print the version", OnUsageError: onUsageError,
-				Action: func(c *cli.Context) error {
-					if c.Args().Present() {
-						return usagef("version takes no arguments")
-					}
-					_, err := fmt.Fprintf(c.App.Writer, "%s version %s\n", c.App.Name, c.App.Version)
-					return err
-				},
-			},
-		},
+		Commands: []*cli.Command{serveCommand(getenv, lines), healthcheckCommand(getenv, stdout), demoCommand(getenv, stdout, lines), helpCommand(), versionCommand()},
 	}
 	err := app.RunContext(ctx, args)
 	if err == nil || (ctx.Err() != nil && errors.Is(err, context.Canceled)) { // told to stop, maybe while starting
@@ -147,6 +76,91 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return exitUsage
 	}
 	return exitFailed
+}
+
+func serveCommand(getenv func(string) string, lines *logLines) *cli.Command {
+	return &cli.Command{
+		Name: "serve", Usage: "serve the API", OnUsageError: onUsageError,
+		Flags: append(optionFlags(), &cli.BoolFlag{Name: "no-migrate", Usage: "refuse an older database instead of upgrading it"}),
+		Action: func(c *cli.Context) error {
+			cfg, err := load(c, getenv)
+			if err != nil {
+				return err
+			}
+			log := newLogger(cfg, lines)
+			for _, stray := range configs.Strays(os.Environ()) {
+				log.Warn("a variable of the environment is not read", "reason", stray)
+			}
+			trace, err := newTracing(c.Context, getenv, log)
+			if err != nil {
+				return err
+			}
+			return serve(c.Context, cfg, serveOptions{migrate: !c.Bool("no-migrate"), trace: trace, log: log})
+		},
+	}
+}
+
+func healthcheckCommand(getenv func(string) string, stdout io.Writer) *cli.Command {
+	return &cli.Command{
+		Name: "healthcheck", Usage: "check whether the server on this machine is alive; exit code 1 if not", OnUsageError: onUsageError,
+		Flags: append(optionFlags(), &cli.BoolFlag{Name: "ready", Usage: "check whether it should get traffic"}),
+		Action: func(c *cli.Context) error {
+			cfg, err := load(c, getenv)
+			if err != nil {
+				return err
+			}
+			path := "/healthz"
+			if c.Bool("ready") {
+				path = "/readyz"
+			}
+			return healthcheck(c.Context, cfg.Listen, path, stdout)
+		},
+	}
+}
+
+func demoCommand(getenv func(string) string, stdout io.Writer, lines *logLines) *cli.Command {
+	return &cli.Command{
+		Name: "demo", Usage: "try the API with made-up draws: no network, no configuration", OnUsageError: onUsageError,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Usage: "address to serve on, host:port [$LOTTERY_LISTEN]", DefaultText: "127.0.0.1:8080"},
+			&cli.StringFlag{Name: "data", Value: "data", Usage: "folder for the demo's database and keys"},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("demo takes no arguments")
+			}
+			return demo(c.Context, demoOptions(c, getenv), c.String("data"), stdout, lines)
+		},
+	}
+}
+
+func helpCommand() *cli.Command {
+	return &cli.Command{
+		Name: "help", Usage: "show help, also for a single command", ArgsUsage: "[COMMAND]", OnUsageError: onUsageError,
+		Action: func(c *cli.Context) error {
+			switch name := c.Args().First(); {
+			case name == "":
+				return cli.ShowAppHelp(c)
+			case c.App.Command(name) == nil:
+				return noCommand(name)
+			default:
+				return cli.ShowCommandHelp(c.Lineage()[1], name) // the program's commands, not help's own
+			}
+		},
+	}
+}
+
+func versionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version", OnUsageError: onUsageError,
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return usagef("version takes no arguments")
+			}
+			_, err := fmt.Fprintf(c.App.Writer, "%s version %s\n", c.App.Name, c.App.Version)
+			return err
+		},
+	}
 }
 
 // badUsageError means that the command line cannot be understood.
