@@ -39,22 +39,28 @@ const (
 	reconcilePage = 200
 )
 
+// EachAccount receives an account's id with the result of its sync, or the error.
+type EachAccount func(accountID string, now Standing, err error)
+
 // Reconcile syncs every account that has a customer, and so repairs what differs from Stripe. It resumes where the
-// previous run was cut short. each is called after every account with its id and the result, or the error; it may be
-// nil.
-func (s *Service) Reconcile(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
-	return s.reconcile(ctx, settingReconcile, false, each)
+// previous run was cut short. each is called after every account; it may be nil.
+func (s *Service) Reconcile(ctx context.Context, each EachAccount) (Reconciled, error) {
+	r := reconciliation{s: s, setting: settingReconcile, each: each}
+	err := r.run(ctx, false)
+	return r.out, err
 }
 
 // SyncAll is Reconcile for the operator. It also finds accounts whose customer is not known here, since the database
 // may have been restored to a state before they first paid. It always covers every account: if it resumes where an
 // earlier SyncAll was cut short, however long ago, it then goes on to the accounts before that point. It and Reconcile
 // do not share their positions.
-func (s *Service) SyncAll(ctx context.Context, each func(accountID string, now Standing, err error)) (Reconciled, error) {
+func (s *Service) SyncAll(ctx context.Context, each EachAccount) (Reconciled, error) {
 	if err := s.claimAll(ctx); err != nil {
 		return Reconciled{}, err
 	}
-	return s.reconcile(ctx, settingSyncAll, true, each)
+	r := reconciliation{s: s, setting: settingSyncAll, each: each}
+	err := r.run(ctx, true)
+	return r.out, err
 }
 
 // claimAll reads every customer that Stripe has, a hundred at a time, and claims those that name an account but are not
@@ -88,42 +94,51 @@ func (s *Service) claimAll(ctx context.Context) error {
 	return nil
 }
 
-// reconcile syncs the accounts from where the previous run was cut short to the last one and then, if all is set, those
+// reconciliation is one run of Reconcile or SyncAll.
+type reconciliation struct {
+	s       *Service
+	setting string // where it stores how far it got
+	each    EachAccount
+	out     Reconciled
+}
+
+// run syncs the accounts from where the previous run was cut short to the last one and then, if all is set, those
 // before that point.
-func (s *Service) reconcile(ctx context.Context, setting string, all bool, each func(accountID string, now Standing, err error)) (out Reconciled, err error) {
-	asked, cancel := s.store.Bounded(ctx)
-	out.After, err = s.store.BillingSetting(asked, setting)
+func (r *reconciliation) run(ctx context.Context, all bool) error {
+	asked, cancel := r.s.store.Bounded(ctx)
+	var err error
+	r.out.After, err = r.s.store.BillingSetting(asked, r.setting)
 	cancel()
 	if err != nil {
-		return out, err
+		return err
 	}
-	if err := s.walk(ctx, setting, out.After, "", &out, each); err != nil {
-		return out, err
+	if err := r.walk(ctx, r.out.After, ""); err != nil {
+		return err
 	}
-	if all && out.After != "" {
-		if err := s.walk(ctx, setting, "", out.After, &out, each); err != nil {
-			return out, err
+	if all && r.out.After != "" {
+		if err := r.walk(ctx, "", r.out.After); err != nil {
+			return err
 		}
 	}
-	out.Whole = true
-	return out, s.reached(ctx, setting, "")
+	r.out.Whole = true
+	return r.reached(ctx, "")
 }
 
 // walk syncs the accounts with ids after `after`, up to and including last ("" = to the end). It stores how far it got.
-func (s *Service) walk(ctx context.Context, setting, after, last string, out *Reconciled, each func(accountID string, now Standing, err error)) error {
+func (r *reconciliation) walk(ctx context.Context, after, last string) error {
 	for {
-		asked, cancel := s.store.Bounded(ctx)
-		ids, err := s.store.BillingAccountsAfter(asked, after, last, reconcilePage)
+		asked, cancel := r.s.store.Bounded(ctx)
+		ids, err := r.s.store.BillingAccountsAfter(asked, after, last, reconcilePage)
 		cancel()
 		if err != nil {
 			return err
 		}
 		for _, id := range ids {
-			if err := s.reconcileOne(ctx, id, out, each); err != nil {
+			if err := r.account(ctx, id); err != nil {
 				return err
 			}
 			after = id
-			if err := s.reached(ctx, setting, after); err != nil {
+			if err := r.reached(ctx, after); err != nil {
 				return err
 			}
 		}
@@ -133,37 +148,38 @@ func (s *Service) walk(ctx context.Context, setting, after, last string, out *Re
 	}
 }
 
-// reached stores how far a reconcile got.
-func (s *Service) reached(ctx context.Context, setting, after string) error {
-	asked, cancel := s.store.Bounded(ctx)
+// reached stores how far the run got.
+func (r *reconciliation) reached(ctx context.Context, after string) error {
+	asked, cancel := r.s.store.Bounded(ctx)
 	defer cancel()
-	return s.store.SetBillingSetting(asked, setting, after)
+	return r.s.store.SetBillingSetting(asked, r.setting, after)
 }
 
-func (s *Service) reconcileOne(ctx context.Context, id string, out *Reconciled, each func(string, Standing, error)) error {
-	now, err := s.Sync(ctx, id, Cause{Actor: "reconcile", Reason: "what is stored differed from what Stripe says"})
+// account syncs one account, and pauses.
+func (r *reconciliation) account(ctx context.Context, id string) error {
+	now, err := r.s.Sync(ctx, id, Cause{Actor: "reconcile", Reason: "what is stored differed from what Stripe says"})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if each != nil {
-		each(id, now, err)
+	if r.each != nil {
+		r.each(id, now, err)
 	}
-	out.Accounts++
+	r.out.Accounts++
 	switch {
 	case err != nil:
-		out.Failed = append(out.Failed, id)
-		s.log.WarnContext(ctx, "an account could not be reconciled", "account", id, "error", err)
-		if models.ErrorCode(err) == models.CodeUnavailable && len(out.Failed) > 20 && len(out.Failed) == out.Accounts {
+		r.out.Failed = append(r.out.Failed, id)
+		r.s.log.WarnContext(ctx, "an account could not be reconciled", "account", id, "error", err)
+		if models.ErrorCode(err) == models.CodeUnavailable && len(r.out.Failed) > 20 && len(r.out.Failed) == r.out.Accounts {
 			return errors.Join(models.Errorf(models.CodeUnavailable, "the reconcile stops: nothing can be read from Stripe"), err)
 		}
 	case now.Changed:
 		became, _ := now.Account.Plan()
-		out.Drifts = append(out.Drifts, Drift{AccountID: id, Was: string(now.Was), Became: string(became)})
+		r.out.Drifts = append(r.out.Drifts, Drift{AccountID: id, Was: string(now.Was), Became: string(became)})
 	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(s.pace):
+	case <-time.After(r.s.pace):
 		return nil
 	}
 }
