@@ -98,12 +98,12 @@ func (c *call) spendingOf(ctx context.Context, a *models.Account) (s spending, t
 
 // countedElsewhere asks counters outside the database.
 func (c *call) countedElsewhere(ctx context.Context, accountID string) (used int64, today models.Date, err error) {
-	ledger, closer, err := quota.OpenLedger(ctx, c.cfg, c.store)
+	backend, closer, err := quota.OpenBackend(c.cfg, c.store)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, closer()) }()
-	results, now, err := ledger.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaPeek, Key: accountID, Period: quota.Day}})
+	results, now, err := backend.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaPeek, Key: accountID, Period: quota.Day}})
 	if err != nil {
 		return 0, 0, &models.Error{Code: models.CodeUnavailable, Message: "the quota counters are not responding", Err: err}
 	}

@@ -23,7 +23,7 @@ func (d *desk) open() *store.Store {
 }
 
 // used counts n requests on the current day, as a server does.
-func used(t *testing.T, l quota.Ledger, account string, n int64) {
+func used(t *testing.T, l quota.Backend, account string, n int64) {
 	t.Helper()
 	take := store.QuotaOp{Kind: store.QuotaTake, Key: account, Period: quota.Day, Need: n, Limit: 1_000_000}
 	if _, _, err := l.ApplyQuota(context.Background(), []store.QuotaOp{take}); err != nil {
@@ -94,14 +94,14 @@ func TestUsageInRedis(t *testing.T) {
 	d := newDesk(t)
 	d.redis = redis.URL()
 	ada := d.object("accounts", "create", "--email", "ada@example.com")["id"].(string)
-	ledger, err := quota.OpenRedis(redis.URL(), nil)
+	backend, err := quota.OpenRedis(redis.URL(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { ledger.Close() })
+	t.Cleanup(func() { backend.Close() })
 	for try := 0; ; try++ { // retry if the day ended in between
 		day := time.Now().UTC().YearDay()
-		used(t, ledger, ada, 7)
+		used(t, backend, ada, 7)
 		show := d.object("usage", "show", ada)
 		today := d.object("accounts", "show", ada)["usage_today"].(map[string]any)
 		if show["used"] == 7.0 && show["days"].([]any)[0].(map[string]any)["requests"] == 7.0 && today["used"] == 7.0 && today["remaining"] == 93.0 {

@@ -47,7 +47,7 @@ func open(t *testing.T, change func(*web.Deps)) *house {
 	server := httptest.NewUnstartedServer(nil)
 	h.base = "http://" + server.Listener.Addr().String()
 	deps := web.Deps{
-		Catalog: &catalog.Live{}, Store: h.store, Plans: models.DefaultPlans(), Ledger: h.store, Mail: h.box, Mailbox: h.box,
+		Catalog: &catalog.Live{}, Store: h.store, Plans: models.DefaultPlans(), Counters: h.store, Mail: h.box, Mailbox: h.box,
 		PublicURL: h.base, Now: c.now, Build: models.BuildVersion(), Support: "help@example.com",
 	}
 	deps.Catalog.Swap(draws(t))

@@ -279,7 +279,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // carry raises today's counter of the account named to, if need be, to the sum of what the departed have used today. It
 // first waits until their keys have stopped working on all nodes.
 func (h *Handler) carry(ctx context.Context, departed []store.Departed, to string) error {
-	if len(departed) == 0 || h.deps.Ledger == nil {
+	if len(departed) == 0 || h.deps.Counters == nil {
 		return nil
 	}
 	look := make([]store.QuotaOp, len(departed))
@@ -289,7 +289,7 @@ func (h *Handler) carry(ctx context.Context, departed []store.Departed, to strin
 			return err
 		}
 	}
-	found, _, err := h.deps.Ledger.ApplyQuota(ctx, look)
+	found, _, err := h.deps.Counters.ApplyQuota(ctx, look)
 	if err != nil {
 		return &models.Error{Code: models.CodeUnavailable, Message: "the counters do not answer", Err: err}
 	}
@@ -301,7 +301,7 @@ func (h *Handler) carry(ctx context.Context, departed []store.Departed, to strin
 	if floor.N == 0 {
 		return nil
 	}
-	if _, _, err := h.deps.Ledger.ApplyQuota(ctx, []store.QuotaOp{floor}); err != nil {
+	if _, _, err := h.deps.Counters.ApplyQuota(ctx, []store.QuotaOp{floor}); err != nil {
 		return &models.Error{Code: models.CodeUnavailable, Message: "the counters do not answer", Err: err}
 	}
 	return nil

@@ -29,7 +29,7 @@ type Deps struct {
 	Store     *store.Store
 	Plans     models.Plans
 	Quota     *quota.Store     // what an account has used today; nil = requests are not counted
-	Ledger    quota.Ledger     // carries the day's count over to a reopened account; nil = requests are not counted
+	Counters  quota.Backend    // carries the day's count over to a reopened account; nil = requests are not counted
 	Usage     *quota.Usage     // what is counted but not written yet; nil = requests are not counted
 	Billing   *billing.Service // nil = nothing is sold
 	PayPages  []string         // origins of payment pages that forms may redirect to, besides Stripe's

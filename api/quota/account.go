@@ -13,27 +13,27 @@ type account struct {
 	period time.Duration
 
 	mu     sync.Mutex
-	start  int64 // start of the period that used and block belong to (Unix seconds); 0 = the ledger was never asked
-	used   int64 // the ledger's count at the last contact: all that was granted to any node, our block included
+	start  int64 // start of the period that used and block belong to (Unix seconds); 0 = the backend was never asked
+	used   int64 // the backend's count at the last contact: all that was granted to any node, our block included
 	block  int64 // granted to this node and not yet spent
 	limit  int64 // the limit under which the block was granted
-	asked  int64 // when the ledger last answered (Unix nanoseconds); 0 = ask it again
+	asked  int64 // when the backend last answered (Unix nanoseconds); 0 = ask it again
 	epoch  int64 // the store's epoch (Store.epoch) at the last contact
 	turns  int64 // contacts so far
 	flying int64 // debts of the running period in the contact under way
 	idleAt int64 // when the block is given back unless a request comes first (Unix nanoseconds)
-	known  bool  // used was read from the ledger in the running period, or an attempt was made
+	known  bool  // used was read from the backend in the running period, or an attempt was made
 	queued bool  // the loop has this account, or is about to take it
 	want   bool  // the next block is due
 	over   bool  // a request was refused here in the running period
 
 	waiting []*waiter
-	owed    []debt // changes that the ledger has not been told of
+	owed    []debt // changes that the backend has not been told of
 
 	recent usage
 }
 
-// waiter is a request that is waiting for the ledger.
+// waiter is a request that is waiting for the backend.
 type waiter struct {
 	need   int64
 	limit  int64
@@ -43,13 +43,13 @@ type waiter struct {
 // answer is the loop's reply to a waiter.
 type answer struct {
 	admitted  bool
-	memory    bool // decided without the ledger
+	memory    bool // decided without the backend
 	remaining int64
 	start     int64
 }
 
-// debt is a change that the ledger has not been told of: a block or requests given back (negative), or requests
-// admitted while the ledger was away (positive). start is the period's (Unix seconds).
+// debt is a change that the backend has not been told of: a block or requests given back (negative), or requests
+// admitted while the backend was away (positive). start is the period's (Unix seconds).
 type debt struct{ start, n int64 }
 
 func (a *account) owe(start, n int64) {
@@ -65,7 +65,7 @@ func (a *account) owe(start, n int64) {
 	a.owed = append(a.owed, debt{start, n})
 }
 
-// unwritten is how much the ledger's count of the running period will change once all debts are delivered: requests
+// unwritten is how much the backend's count of the running period will change once all debts are delivered: requests
 // admitted without it, less what was given back. It may be negative.
 func (a *account) unwritten() int64 {
 	n := a.flying
@@ -77,7 +77,7 @@ func (a *account) unwritten() int64 {
 	return n
 }
 
-// settle pays for requests that were admitted without the ledger out of the block that it has granted since.
+// settle pays for requests that were admitted without the backend out of the block that it has granted since.
 func (a *account) settle() {
 	for i := range a.owed {
 		if d := &a.owed[i]; d.start == a.start && d.n > 0 {
@@ -90,14 +90,14 @@ func (a *account) settle() {
 // roll begins the period at start. What is left of the old period's block is given back to that period.
 func (a *account) roll(start int64) {
 	if a.start >= start {
-		return // a clock slightly behind the ledger's must not restart the old period
+		return // a clock slightly behind the backend's must not restart the old period
 	}
 	a.owe(a.start, -a.block)
 	a.start, a.used, a.block, a.flying = start, 0, 0, 0
 	a.over, a.want, a.known, a.asked = false, false, false, 0
 }
 
-// release gives back n of the block. used stays as it is, since the ledger has not been told yet.
+// release gives back n of the block. used stays as it is, since the backend has not been told yet.
 func (a *account) release(n int64) {
 	a.owe(a.start, -n)
 	a.block -= n
@@ -112,7 +112,7 @@ func (a *account) remaining(limit int64) int64 {
 // spent is how much of the period's limit is used, as far as this node knows; its block counts as unused.
 func (a *account) spent() int64 { return max(0, a.used-a.block+a.unwritten()) }
 
-// batch is what the loop asks of the ledger for one account in one contact.
+// batch is what the loop asks of the backend for one account in one contact.
 type batch struct {
 	a       *account
 	ops     []store.QuotaOp // the debts, then the take
@@ -156,7 +156,7 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 	return b
 }
 
-// floor is the operation that tells the ledger the count it reported at the last contact.
+// floor is the operation that tells the backend the count it reported at the last contact.
 func (a *account) floor() store.QuotaOp {
 	return store.QuotaOp{Kind: store.QuotaFloor, Key: a.key, Period: a.period, Start: a.start, N: a.used}
 }

@@ -1,6 +1,7 @@
 package quota
 
-// While the ledger is away nobody waits for it: a node admits requests from memory and tells the ledger of them later.
+// While the backend is away nobody waits for it: a node admits requests from memory and tells the backend of them
+// later.
 
 import (
 	"context"
@@ -12,10 +13,10 @@ import (
 	"lottery/models/store"
 )
 
-// failed handles a contact that failed: the waiting requests are decided from memory, and the ledger is told when it is
-// back. If it is unclear whether the ledger heard the contact, the contact's mark settles that later. A contact without
-// a mark, because the ledger was not yet known to be away, may have its requests counted twice, but never gives a block
-// back twice: an account may lose by an outage, never gain.
+// failed handles a contact that failed: the waiting requests are decided from memory, and the backend is told when it
+// is back. If it is unclear whether the backend heard the contact, the contact's mark settles that later. A contact
+// without a mark, because the backend was not yet known to be away, may have its requests counted twice, but never
+// gives a block back twice: an account may lose by an outage, never gain.
 func (s *Store) failed(batches []batch, mark string, err error) {
 	unclear := errors.Is(err, store.ErrQuotaUnclear)
 	if unclear && mark != "" {
@@ -48,15 +49,15 @@ func (s *Store) failed(batches []batch, mark string, err error) {
 	s.answerPending()
 }
 
-// doubt is a contact that the ledger may or may not have heard. Its debts stay in flight until that is known.
+// doubt is a contact that the backend may or may not have heard. Its debts stay in flight until that is known.
 type doubt struct {
-	mark    string // a counter that exists if the ledger heard the contact
+	mark    string // a counter that exists if the backend heard the contact
 	batches []batch
 }
 
-// mark names a counter that the next contact creates beside everything else it does; it is "" while the ledger answers.
-// Without it, a ledger that applies a contact but cannot answer, such as a PostgreSQL waiting for a lost standby, would
-// count the same debts at every attempt.
+// mark names a counter that the next contact creates beside everything else it does; it is "" while the backend
+// answers. Without it, a backend that applies a contact but cannot answer, such as a PostgreSQL waiting for a lost
+// standby, would count the same debts at every attempt.
 func (s *Store) mark() string {
 	if !s.away.Load() {
 		return ""
@@ -65,12 +66,12 @@ func (s *Store) mark() string {
 	return "contact:" + s.name + ":" + strconv.Itoa(s.marks)
 }
 
-// resolve asks the ledger whether it heard the contact in doubt. It reports whether no contact is in doubt any more.
+// resolve asks the backend whether it heard the contact in doubt. It reports whether no contact is in doubt any more.
 func (s *Store) resolve() bool {
 	if s.doubt == nil {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ledgerTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), backendTimeout)
 	defer cancel()
 	results, _, err := s.tell(ctx, func() []store.QuotaOp {
 		return []store.QuotaOp{{Kind: store.QuotaPeek, Key: s.doubt.mark, Period: Day}}
@@ -131,10 +132,10 @@ func (s *Store) admitWaiting(a *account, waiting []*waiter) {
 	}
 }
 
-// learnTimeout bounds the read of a counter while the ledger is away.
+// learnTimeout bounds the read of a counter while the backend is away.
 const learnTimeout = 100 * time.Millisecond
 
-// learn reads the counter of an account that this node has not asked about in the running period, if the ledger can be
+// learn reads the counter of an account that this node has not asked about in the running period, if the backend can be
 // read although it cannot be written. That way a node that starts during an import knows what was used before. It tries
 // once per period. a.mu is held.
 func (s *Store) learn(a *account) {
@@ -142,7 +143,7 @@ func (s *Store) learn(a *account) {
 		return
 	}
 	a.known = true
-	r, ok := s.ledger.(readable)
+	r, ok := s.backend.(readable)
 	if !ok {
 		return
 	}

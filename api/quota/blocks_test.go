@@ -19,7 +19,7 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	open := l.shut()
 	var group sync.WaitGroup
 	group.Go(func() { n.get(t, "acc", 10_000) }) // brings a block
-	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	storetest.Until(t, "the backend's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	for range 5 {
 		group.Go(func() { n.get(t, "acc", 203) })
 	}
@@ -32,7 +32,7 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	}
 	closeNode(t, n.Store)
 	if got := counted(t, st, "acc"); got != 203 {
-		t.Errorf("the ledger counts %d", got)
+		t.Errorf("the backend counts %d", got)
 	}
 }
 
@@ -50,11 +50,11 @@ func TestLimitIsLoweredWhileABlockIsHeld(t *testing.T) {
 	}
 	closeNode(t, n.Store)
 	if got := counted(t, st, "acc"); got != 2003 {
-		t.Errorf("the ledger counts %d", got)
+		t.Errorf("the backend counts %d", got)
 	}
 }
 
-// The contact that finds the ledger back also brings a block, asked for before the outage. Requests admitted from
+// The contact that finds the backend back also brings a block, asked for before the outage. Requests admitted from
 // memory in between used up part of the same remainder.
 func TestBlockComesAfterAnOutage(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestBlockComesAfterAnOutage(t *testing.T) {
 	l.deaf.Store(true)
 	var group sync.WaitGroup
 	group.Go(func() { n.get(t, "other", limit) })
-	storetest.Until(t, "the ledger to be asked in vain", func() bool { return l.late.Load() == 1 })
+	storetest.Until(t, "the backend to be asked in vain", func() bool { return l.late.Load() == 1 })
 	n.burst(t, "acc", int(n.Held("acc")), 1, limit) // the next block is due
 	open := l.shut()
 	l.deaf.Store(false)
@@ -73,7 +73,7 @@ func TestBlockComesAfterAnOutage(t *testing.T) {
 	group.Wait()
 	n.burst(t, "acc", 2*limit, 4, limit)
 	if counted(t, st, "acc") <= 2000 || n.served.Load() != limit+1 {
-		t.Fatalf("the ledger counts %d, %d are served: the test shows nothing", counted(t, st, "acc"), n.served.Load())
+		t.Fatalf("the backend counts %d, %d are served: the test shows nothing", counted(t, st, "acc"), n.served.Load())
 	}
 	open()
 	storetest.Until(t, "recovery", func() bool { return !n.Away() })
@@ -83,11 +83,11 @@ func TestBlockComesAfterAnOutage(t *testing.T) {
 	}
 	closeNode(t, n.Store)
 	if got := counted(t, st, "acc"); got != limit {
-		t.Errorf("the ledger counts %d", got)
+		t.Errorf("the backend counts %d", got)
 	}
 }
 
-// A block that was given back in a contact that the ledger heard but could not answer is not given back twice.
+// A block that was given back in a contact that the backend heard but could not answer is not given back twice.
 func TestBlockGoesHomeOnce(t *testing.T) {
 	t.Parallel()
 	c, st, l, n := heldNode(t)
@@ -103,7 +103,7 @@ func TestBlockGoesHomeOnce(t *testing.T) {
 	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
 	if got := counted(t, st, "acc"); got != 2000 {
-		t.Errorf("the ledger counts %d of 2,000", got)
+		t.Errorf("the backend counts %d of 2,000", got)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestBlockIsNoMoreThanUsedOfLate(t *testing.T) {
 	}
 	closeNode(t, n.Store)
 	if got := counted(t, st, "acc"); got != n.served.Load() {
-		t.Errorf("the ledger counts %d, served were %d", got, n.served.Load())
+		t.Errorf("the backend counts %d, served were %d", got, n.served.Load())
 	}
 }
 

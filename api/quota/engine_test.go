@@ -16,9 +16,9 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// held is a ledger whose answers a test can hold back.
+// held is a backend whose answers a test can hold back.
 type held struct {
-	quota.Ledger
+	quota.Backend
 	mu   sync.Mutex
 	gate chan struct{} // nil = open
 	late atomic.Int64  // contacts waiting at the gate, or for an answer that never comes
@@ -46,7 +46,7 @@ func (h *held) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Quo
 		<-ctx.Done()
 		return nil, time.Time{}, ctx.Err()
 	}
-	r, now, err := h.Ledger.ApplyQuota(ctx, ops)
+	r, now, err := h.Backend.ApplyQuota(ctx, ops)
 	look := len(ops) == 1 && ops[0].Kind == store.QuotaPeek
 	if h.mute.Load() || h.busy.Load() && !look {
 		return nil, time.Time{}, fmt.Errorf("the answer is lost: %w", store.ErrQuotaUnclear)
@@ -74,11 +74,11 @@ func heldNode(t *testing.T) (*testClock, *store.Store, *held, *watched) {
 	t.Helper()
 	c := newTestClock()
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
-	l := &held{Ledger: st}
+	l := &held{Backend: st}
 	return c, st, l, watch(t, l, quota.Options{Advance: true, Now: c.now})
 }
 
-// Midnight passes while an answer is on its way: the grant belongs to the day that the ledger counted it in.
+// Midnight passes while an answer is on its way: the grant belongs to the day that the backend counted it in.
 func TestGrantIsLate(t *testing.T) {
 	t.Parallel()
 	c, st, l, n := heldNode(t)
@@ -90,7 +90,7 @@ func TestGrantIsLate(t *testing.T) {
 	open := l.shut()
 	var group sync.WaitGroup
 	group.Go(func() { n.get(t, "acc", 10_000) })
-	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	storetest.Until(t, "the backend's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	c.toMidnight(time.Second)
 	group.Go(func() { n.get(t, "acc", 10_000) })
 	time.Sleep(20 * time.Millisecond) // let it wait
@@ -103,11 +103,11 @@ func TestGrantIsLate(t *testing.T) {
 	}
 }
 
-// A silent ledger is waited for only once, even by requests that arrive while others wait.
-func TestDeafLedger(t *testing.T) {
+// A silent backend is waited for only once, even by requests that arrive while others wait.
+func TestDeafBackend(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
-	l := &held{Ledger: st}
+	l := &held{Backend: st}
 	n := watch(t, l, quota.Options{Advance: true})
 	n.burst(t, "acc", 10, 1, 100)
 	n.Settle()
@@ -133,22 +133,22 @@ func TestDeafLedger(t *testing.T) {
 	l.deaf.Store(false)
 	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
-	// It is unclear whether a ledger that did not answer heard: requests may be counted twice, but never go uncounted.
+	// It is unclear whether a backend that did not answer heard: requests may be counted twice, but never go uncounted.
 	for key, least := range map[string]int64{"acc": 100, "new": 40, "third": 100} {
 		if got := counted(t, st, key); got < least {
-			t.Errorf("the ledger counts %d of the %d of %s", got, least, key)
+			t.Errorf("the backend counts %d of the %d of %s", got, least, key)
 		}
 	}
 }
 
-// A ledger that for a while hears but cannot answer, such as a PostgreSQL without its standby, counts what it was told
+// A backend that for a while hears but cannot answer, such as a PostgreSQL without its standby, counts what it was told
 // once: it is asked whether it heard before it is told again. Only the first contact, made before the outage was known,
 // may count twice. The answer to that question may get lost too.
-func TestLedgerThatHearsAndDoesNotSaySo(t *testing.T) {
+func TestBackendThatHearsAndDoesNotSaySo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		waitForMidnight(t)
-		l := &held{Ledger: st}
+		l := &held{Backend: st}
 		n := watch(t, l, quota.Options{Advance: true})
 		n.burst(t, "acc", 10, 1, 100)
 		n.Settle()
@@ -168,7 +168,7 @@ func TestLedgerThatHearsAndDoesNotSaySo(t *testing.T) {
 		storetest.Until(t, "recovery", func() bool { return !n.Away() })
 		closeNode(t, n.Store)
 		if got := counted(t, st, "acc"); got < served || got > served+1 {
-			t.Errorf("the ledger counts %d of %d", got, served)
+			t.Errorf("the backend counts %d of %d", got, served)
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestClose(t *testing.T) {
 		t.Errorf("%d of 8 were told that the server is shutting down", late.Load())
 	}
 	if got, want := counted(t, st, "acc"), served+more.Load(); got != want {
-		t.Errorf("the ledger counts %d, served were %d", got, want)
+		t.Errorf("the backend counts %d, served were %d", got, want)
 	}
 
 	m := watch(t, st, quota.Options{Advance: true})
@@ -227,7 +227,7 @@ func TestClose(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	if err := m.Close(ctx); err == nil || time.Since(began) > 3*time.Second {
-		t.Errorf("close without a ledger: %v after %s", err, time.Since(began))
+		t.Errorf("close without a backend: %v after %s", err, time.Since(began))
 	}
 	unlock()
 }
@@ -244,7 +244,7 @@ func TestCloseTakesNoBlock(t *testing.T) {
 	open := l.shut()
 	var group sync.WaitGroup
 	group.Go(func() { n.get(t, "acc", limit) }) // it brings a block
-	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	storetest.Until(t, "the backend's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	group.Go(func() { closeNode(t, n.Store) })
 	for range 1000 { // more than the block is enough for
 		group.Go(func() { n.get(t, "acc", limit) })
@@ -253,7 +253,7 @@ func TestCloseTakesNoBlock(t *testing.T) {
 	open()
 	group.Wait()
 	if got, want := counted(t, st, "acc"), n.served.Load(); got != want || want != 3001 {
-		t.Errorf("the ledger counts %d, served were %d of 3,001", got, want)
+		t.Errorf("the backend counts %d, served were %d of 3,001", got, want)
 	}
 }
 

@@ -15,7 +15,7 @@ func (s *Store) Held(key string) int64 {
 	return a.block
 }
 
-// Sweep does at once what the loop does at every tick, and waits until the ledger has been told everything.
+// Sweep does at once what the loop does at every tick, and waits until the backend has been told everything.
 func (s *Store) Sweep() {
 	s.giveBackIdle()
 	s.Settle()
@@ -25,7 +25,7 @@ func (s *Store) Sweep() {
 func (s *Store) Settle() {
 	for s.busy() {
 		runtime.Gosched()
-		time.Sleep(50 * time.Microsecond) // the loop is another goroutine that waits for a real ledger
+		time.Sleep(50 * time.Microsecond) // the loop is another goroutine that waits for a real backend
 	}
 }
 
@@ -48,7 +48,7 @@ func (s *Store) busy() bool {
 }
 
 // Crash ends the node like kill -9: nothing is given back. It returns what key loses by that, by period: the node's
-// block, and the debts that the ledger was not told of.
+// block, and the debts that the backend was not told of.
 func (s *Store) Crash(key string) map[int64]int64 {
 	close(s.stop)
 	<-s.done
@@ -77,7 +77,7 @@ func (s *Store) Forget() (left int) {
 	return left
 }
 
-// Sync makes the node read the ledger's clock: a test's clock may have jumped during a contact.
+// Sync makes the node read the backend's clock: a test's clock may have jumped during a contact.
 func (s *Store) Sync() {
 	a := s.account("sync", time.Hour)
 	a.mu.Lock()

@@ -104,7 +104,7 @@ func TestGateCounts(t *testing.T) {
 func TestAnswersAtMidnightSayWhen(t *testing.T) {
 	t.Parallel()
 	c := newTestClock()
-	l := &held{Ledger: storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})}
+	l := &held{Backend: storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})}
 	n := watch(t, l, quota.Options{Advance: true, Now: c.now})
 	n.burst(t, "acc", 5, 1, 5)
 	n.Settle()
@@ -114,7 +114,7 @@ func TestAnswersAtMidnightSayWhen(t *testing.T) {
 	h, _ := gated(n, 5, func(*gin.Context) {})
 	got := make(chan *httptest.ResponseRecorder)
 	go func() { got <- answer(h) }()
-	storetest.Until(t, "the ledger's answer to be on its way", func() bool { return l.late.Load() == 1 })
+	storetest.Until(t, "the backend's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	c.toMidnight(10 * time.Millisecond)
 	time.Sleep(100 * time.Millisecond) // the contact takes longer than the clock moves, so neither clock is corrected
 	open()

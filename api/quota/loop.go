@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// ledgerTimeout is how long one contact waits for a silent ledger before the ledger counts as away.
-	ledgerTimeout = 2 * time.Second
-	// retryAfter is how often Close retries a ledger that is away; the loop does so every sweepEvery.
+	// backendTimeout is how long one contact waits for a silent backend before the backend counts as away.
+	backendTimeout = 2 * time.Second
+	// retryAfter is how often Close retries a backend that is away; the loop does so every sweepEvery.
 	retryAfter = 250 * time.Millisecond
-	// sweepEvery is how often the loop looks for unused blocks, and tries a ledger that is away.
+	// sweepEvery is how often the loop looks for unused blocks, and tries a backend that is away.
 	sweepEvery = 250 * time.Millisecond
-	// syncEvery is how often the loop reads the ledger's clock when there is no other contact.
+	// syncEvery is how often the loop reads the backend's clock when there is no other contact.
 	syncEvery = 10 * time.Second
-	// noticeEvery replaces syncEvery where the ledger may have been replaced and lost counts,
+	// noticeEvery replaces syncEvery where the backend may have been replaced and lost counts,
 	// which only a contact reveals.
 	noticeEvery = time.Second
 	// forgetEvery is how often accounts of past periods are dropped.
@@ -69,17 +69,17 @@ func (s *Store) kick() {
 	}
 }
 
-// loop is the only goroutine that contacts the ledger to admit requests: all waiting requests share its next contact.
+// loop is the only goroutine that contacts the backend to admit requests: all waiting requests share its next contact.
 func (s *Store) loop() {
 	defer close(s.done)
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
-	s.contact() // learn the ledger's clock before the first request
+	s.contact() // learn the backend's clock before the first request
 	lastSync, lastForget := time.Now(), time.Now()
 	for {
 		wake := s.wake
 		if s.away.Load() {
-			wake = nil // requests do not wait for the ledger now; it is tried at every tick
+			wake = nil // requests do not wait for the backend now; it is tried at every tick
 		}
 		select {
 		case <-s.stop:
@@ -94,7 +94,7 @@ func (s *Store) loop() {
 		case at := <-sweep.C:
 			s.giveBackIdle()
 			if s.away.Load() {
-				s.answerPending() // requests that began to wait just as the ledger went away
+				s.answerPending() // requests that began to wait just as the backend went away
 			}
 			if s.away.Load() || at.Sub(lastSync) > s.syncEvery() {
 				s.contact()
@@ -142,7 +142,7 @@ func (s *Store) contact() {
 	}
 }
 
-// apply makes one contact for the given accounts. It reports whether the ledger answered.
+// apply makes one contact for the given accounts. It reports whether the backend answered.
 func (s *Store) apply(accounts []*account) bool {
 	batches := make([]batch, len(accounts))
 	epoch, at := s.epoch.Load(), s.clock.now()
@@ -163,7 +163,7 @@ func (s *Store) apply(accounts []*account) bool {
 		}
 		return ops
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ledgerTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), backendTimeout)
 	defer cancel()
 	began := time.Now()
 	results, now, err := s.tell(ctx, operations, func() {
@@ -187,7 +187,7 @@ func (s *Store) apply(accounts []*account) bool {
 	return true
 }
 
-// granted hands out the ledger's grant: first to the waiting requests in order, the rest into the block.
+// granted hands out the backend's grant: first to the waiting requests in order, the rest into the block.
 func (s *Store) granted(b *batch, r store.QuotaResult, epoch int64) {
 	a := b.a
 	a.mu.Lock()
@@ -241,7 +241,7 @@ func (a *account) serveEarly(now time.Time) {
 	}
 }
 
-// serveLate answers requests that the ledger counted in a period that is over by now. a.mu is held.
+// serveLate answers requests that the backend counted in a period that is over by now. a.mu is held.
 func (a *account) serveLate(waiting []*waiter, r store.QuotaResult) {
 	left := r.Granted
 	for _, w := range waiting {
@@ -255,7 +255,7 @@ func (a *account) serveLate(waiting []*waiter, r store.QuotaResult) {
 	a.owe(r.Start, -left)
 }
 
-// indebted reports whether the ledger must be told something. a.mu is held.
+// indebted reports whether the backend must be told something. a.mu is held.
 func (a *account) indebted() bool {
 	for _, d := range a.owed {
 		if d.n != 0 {
@@ -313,7 +313,7 @@ func (s *Store) forget() {
 	}
 }
 
-// Close gives back all blocks and tells the ledger what it does not know yet. Requests that come later, or still wait
+// Close gives back all blocks and tells the backend what it does not know yet. Requests that come later, or still wait
 // when Close returns, get an error. Close may be called once.
 func (s *Store) Close(ctx context.Context) error {
 	s.closing.Store(true)

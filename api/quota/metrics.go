@@ -8,8 +8,8 @@ import (
 
 // Metrics counts the gate's decisions. Accounts are never labels.
 type Metrics struct {
-	admitted, refused, withoutLedger, errors prometheus.Counter
-	away                                     prometheus.Gauge
+	admitted, refused, withoutBackend, errors prometheus.Counter
+	away                                      prometheus.Gauge
 }
 
 // NewMetrics makes the metrics; Register exposes them.
@@ -20,7 +20,7 @@ func NewMetrics() *Metrics {
 		})
 	}
 	return &Metrics{
-		admitted: decision("admitted"), refused: decision("refused"), withoutLedger: decision("admitted_without_store"),
+		admitted: decision("admitted"), refused: decision("refused"), withoutBackend: decision("admitted_without_store"),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{Name: "lottery_quota_store_errors_total", Help: "Failed contacts with the counter store."}),
 		away:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "lottery_quota_store_away", Help: "1 while the counter store does not answer and requests are admitted from memory."}),
 	}
@@ -28,13 +28,13 @@ func NewMetrics() *Metrics {
 
 // Register adds the metrics to r.
 func (m *Metrics) Register(r prometheus.Registerer) {
-	r.MustRegister(m.admitted, m.refused, m.withoutLedger, m.errors, m.away)
+	r.MustRegister(m.admitted, m.refused, m.withoutBackend, m.errors, m.away)
 }
 
 // logEvery is how often a lasting outage is logged.
 const logEvery = time.Minute
 
-// logAway logs, at most once every logEvery, that the ledger is away. Only the loop and then Close call it.
+// logAway logs, at most once every logEvery, that the backend is away. Only the loop and then Close call it.
 func (s *Store) logAway(err error) {
 	now := time.Now()
 	if now.Sub(s.logged) < logEvery {

@@ -18,7 +18,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// testClock is the only clock of a test, for its ledger and, with their offsets, its nodes. It moves only when told to.
+// testClock is the only clock of a test, for its backend and, with their offsets, its nodes. It moves only when told
+// to.
 type testClock struct{ at atomic.Int64 }
 
 // newTestClock starts at noon, a year ahead so that Redis does not expire keys dated by it.
@@ -36,8 +37,8 @@ func (c *testClock) toMidnight(d time.Duration) {
 	c.at.Store((c.day()+int64(quota.Day/time.Second))*int64(time.Second) + int64(d))
 }
 
-// clockedLedgers runs test on each ledger, which uses the clock it passes.
-func clockedLedgers(t *testing.T, test func(t *testing.T, l quota.Ledger, advance bool, c *testClock)) {
+// clockedBackends runs test on each backend, which uses the clock it passes.
+func clockedBackends(t *testing.T, test func(t *testing.T, l quota.Backend, advance bool, c *testClock)) {
 	t.Helper()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		c := newTestClock()
@@ -54,9 +55,9 @@ func clockedLedgers(t *testing.T, test func(t *testing.T, l quota.Ledger, advanc
 	})
 }
 
-// world is some nodes on one ledger, and what the test expects of them.
+// world is some nodes on one backend, and what the test expects of them.
 type world struct {
-	ledger  quota.Ledger
+	backend quota.Backend
 	advance bool
 	clock   *testClock
 	key     string
@@ -70,7 +71,7 @@ type world struct {
 }
 
 func (w *world) node(offset time.Duration) *quota.Store {
-	n := quota.New(w.ledger, quota.Options{
+	n := quota.New(w.backend, quota.Options{
 		Advance: w.advance, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return w.clock.now().Add(offset) },
 	})
@@ -85,9 +86,9 @@ func (w *world) held() (sum int64) {
 	return sum
 }
 
-// counted is the ledger's own count for a day.
+// counted is the backend's own count for a day.
 func (w *world) counted(t *rapid.T, day int64) int64 {
-	r, _, err := w.ledger.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaAdd, Key: w.key, Period: quota.Day, Start: day}})
+	r, _, err := w.backend.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaAdd, Key: w.key, Period: quota.Day, Start: day}})
 	if err != nil {
 		t.Fatalf("read the counter: %v", err)
 	}
@@ -160,15 +161,15 @@ func (w *world) check(t *rapid.T) {
 	d := w.clock.day()
 	for i, n := range w.nodes {
 		if n.Failures() > 0 {
-			t.Fatalf("node %d found the ledger away", i)
+			t.Fatalf("node %d found the backend away", i)
 		}
 	}
 	if got, want := w.counted(t, d), w.admitted[d]+w.forfeited[d]+w.held(); got != want {
-		t.Fatalf("the ledger counts %d: %d admitted, %d forfeited, %d held", got, w.admitted[d], w.forfeited[d], w.held())
+		t.Fatalf("the backend counts %d: %d admitted, %d forfeited, %d held", got, w.admitted[d], w.forfeited[d], w.held())
 	}
 	for past, n := range w.admitted {
 		if got, want := w.counted(t, past), n+w.forfeited[past]; past != d && got != want {
-			t.Fatalf("%s: the ledger counts %d: %d admitted, %d forfeited", time.Unix(past, 0).UTC(), got, n, w.forfeited[past])
+			t.Fatalf("%s: the backend counts %d: %d admitted, %d forfeited", time.Unix(past, 0).UTC(), got, n, w.forfeited[past])
 		}
 	}
 }
@@ -246,7 +247,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 // in force, no needless refusal, and nothing lost but what a crash forfeits.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	clockedLedgers(t, func(t *testing.T, l quota.Ledger, advance bool, c *testClock) {
+	clockedBackends(t, func(t *testing.T, l quota.Backend, advance bool, c *testClock) {
 		budget, began, runs := 4*time.Second, time.Now(), 0
 		rapid.Check(t, func(rt *rapid.T) {
 			if runs > 5 && time.Since(began) > budget {
@@ -255,7 +256,7 @@ func TestModel(t *testing.T) {
 			runs++
 			c.toMidnight(12 * time.Hour) // a day of its own
 			w := &world{
-				ledger: l, advance: advance, clock: c, key: fmt.Sprintf("acc-%d", runs), limit: 1000,
+				backend: l, advance: advance, clock: c, key: fmt.Sprintf("acc-%d", runs), limit: 1000,
 				admitted: map[int64]int64{}, forfeited: map[int64]int64{},
 			}
 			for range rapid.IntRange(1, 3).Draw(rt, "nodes") {

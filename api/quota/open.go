@@ -10,9 +10,9 @@ import (
 	"lottery/models/store"
 )
 
-// OpenLedger returns the configured ledger: Redis if it has an address, else the database. closer closes what
-// OpenLedger opened; the database stays open.
-func OpenLedger(_ context.Context, cfg configs.Config, st *store.Store) (l Ledger, closer func() error, err error) {
+// OpenBackend returns the configured backend: Redis if it has an address, else the database. closer closes what
+// OpenBackend opened; the database stays open.
+func OpenBackend(cfg configs.Config, st *store.Store) (b Backend, closer func() error, err error) {
 	if cfg.RedisURL == "" {
 		return st, func() error { return nil }, nil
 	}
@@ -23,14 +23,14 @@ func OpenLedger(_ context.Context, cfg configs.Config, st *store.Store) (l Ledge
 	return r, r.Close, nil
 }
 
-// OptionsFor returns the options of a Store on the configured ledger. The database grants blocks in advance. Redis is
+// OptionsFor returns the options of a Store on the configured backend. The database grants blocks in advance. Redis is
 // exact at every moment but may lose its counts; PostgreSQL loses counts only when another server takes its place.
 func OptionsFor(cfg configs.Config, st *store.Store) Options {
 	redis := cfg.RedisURL != ""
 	return Options{Advance: !redis, Volatile: redis, Replaceable: redis || st.Dialect() == store.Postgres}
 }
 
-// Now is the ledger's time, as far as this node knows.
+// Now is the backend's time, as far as this node knows.
 func (s *Store) Now() time.Time { return s.clock.now() }
 
 // Used returns how many of limit requests an account has used today, and when the next day begins. Requests that this

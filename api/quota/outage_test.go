@@ -16,12 +16,12 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// While the ledger's server is down each node admits, without delay, what remained at its last contact; when the server
-// is back, all of that is written.
+// While the backend's server is down each node admits, without delay, what remained at its last contact; when the
+// server is back, all of that is written.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
-	servers(t, func(t *testing.T, srv server, l quota.Ledger, advance bool) {
+	servers(t, func(t *testing.T, srv server, l quota.Backend, advance bool) {
 		const limit, small = 1000, 100
 		nodes := []*watched{watch(t, l, quota.Options{Advance: advance, Volatile: !advance}), watch(t, l, quota.Options{Advance: advance, Volatile: !advance})}
 		for _, n := range nodes {
@@ -55,7 +55,7 @@ func TestOutage(t *testing.T) {
 			}
 			total, totalSmall = total+served, totalSmall+servedSmall
 			if n.away(t) != 1 {
-				t.Errorf("node %d: the metric does not say that the ledger is away", i)
+				t.Errorf("node %d: the metric does not say that the backend is away", i)
 			}
 		}
 		time.Sleep(600 * time.Millisecond) // two more attempts
@@ -69,12 +69,12 @@ func TestOutage(t *testing.T) {
 			storetest.Until(t, "the node to recover", func() bool { return !n.Away() })
 			n.Sweep()
 			if n.away(t) != 0 {
-				t.Errorf("node %d: the metric still says that the ledger is away", i)
+				t.Errorf("node %d: the metric still says that the backend is away", i)
 			}
 			closeNode(t, n.Store)
 		}
 		if got, gotSmall := counted(t, l, "acc"), counted(t, l, "small"); got != total || gotSmall != totalSmall {
-			t.Errorf("the ledger counts %d and %d, served were %d and %d", got, gotSmall, total, totalSmall)
+			t.Errorf("the backend counts %d and %d, served were %d and %d", got, gotSmall, total, totalSmall)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestOutage(t *testing.T) {
 func TestOutageUnderLoad(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
-	servers(t, func(t *testing.T, srv server, l quota.Ledger, advance bool) {
+	servers(t, func(t *testing.T, srv server, l quota.Backend, advance bool) {
 		const limit, workers = 1_000_000, 8
 		n := watch(t, l, quota.Options{Advance: advance, Volatile: !advance})
 		var stop atomic.Bool
@@ -103,7 +103,7 @@ func TestOutageUnderLoad(t *testing.T) {
 			srv.Stop()
 			storetest.Until(t, "the outage to be known", n.Away)
 			served = n.served.Load()
-			storetest.Until(t, "requests to be served without the ledger", func() bool { return n.served.Load() > served+500 })
+			storetest.Until(t, "requests to be served without the backend", func() bool { return n.served.Load() > served+500 })
 			srv.Start(t)
 			storetest.Until(t, "recovery", func() bool { return !n.Away() })
 		}
@@ -115,14 +115,14 @@ func TestOutageUnderLoad(t *testing.T) {
 		closeNode(t, n.Store)
 		got, served := counted(t, l, "acc"), n.served.Load()
 		if got < served || got > served+served/2 {
-			t.Errorf("the ledger counts %d, served were %d", got, served)
+			t.Errorf("the backend counts %d, served were %d", got, served)
 		}
 		t.Logf("served %d, counted %d", served, got)
 	})
 }
 
-// A block or request given back while the ledger is away makes room once, not twice.
-func TestNothingIsMadeWhileTheLedgerIsAway(t *testing.T) {
+// A block or request given back while the backend is away makes room once, not twice.
+func TestNothingIsMadeWhileTheBackendIsAway(t *testing.T) {
 	t.Parallel()
 	c := newTestClock()
 	url := storetest.URL(t)
@@ -151,12 +151,12 @@ func TestNothingIsMadeWhileTheLedgerIsAway(t *testing.T) {
 	storetest.Until(t, "recovery", func() bool { return !n.Away() })
 	closeNode(t, n.Store)
 	if got := counted(t, st, "acc"); got != served {
-		t.Errorf("the ledger counts %d, served were %d", got, served)
+		t.Errorf("the backend counts %d, served were %d", got, served)
 	}
 }
 
-// Midnight passes while the ledger is away: each day's requests are written to that day.
-func TestMidnightWhileTheLedgerIsAway(t *testing.T) {
+// Midnight passes while the backend is away: each day's requests are written to that day.
+func TestMidnightWhileTheBackendIsAway(t *testing.T) {
 	t.Parallel()
 	c := newTestClock()
 	url := storetest.URL(t)
@@ -179,15 +179,15 @@ func TestMidnightWhileTheLedgerIsAway(t *testing.T) {
 	}
 }
 
-// The day is the ledger's even if a node's own clock is wrong and the ledger is away; and a request that waits for the
-// ledger as it goes away may use the last one that remained.
-func TestClockIsWrongWhileTheLedgerIsAway(t *testing.T) {
+// The day is the backend's even if a node's own clock is wrong and the backend is away; and a request that waits for
+// the backend as it goes away may use the last one that remained.
+func TestClockIsWrongWhileTheBackendIsAway(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{13 * time.Hour, -13 * time.Hour} {
 		t.Run(off.String(), func(t *testing.T) {
 			t.Parallel()
 			c := newTestClock()
-			l := &held{Ledger: storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})}
+			l := &held{Backend: storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})}
 			n := watch(t, l, quota.Options{Advance: true, Now: func() time.Time { return c.now().Add(off) }})
 			n.Sync()
 			n.burst(t, "acc", 99, 1, 100)
@@ -203,7 +203,7 @@ func TestClockIsWrongWhileTheLedgerIsAway(t *testing.T) {
 			want("the last one", false, 0)
 			want("one too many", true, 0)
 			if !n.Away() {
-				t.Error("the ledger is not away: the test shows nothing")
+				t.Error("the backend is not away: the test shows nothing")
 			}
 			c.toMidnight(time.Second)
 			want("the next day's first", false, 99)

@@ -25,7 +25,7 @@ import (
 //go:embed redis.lua
 var redisScript string
 
-// Redis is a Ledger in Redis, exact across all nodes at every moment. A counter's key holds the UTC day (or the start
+// Redis is a Backend in Redis, exact across all nodes at every moment. A counter's key holds the UTC day (or the start
 // of another period) and expires an hour after the period ends. It needs a single primary, because all keys of a
 // batch are changed together.
 type Redis struct {
@@ -121,7 +121,7 @@ var redisTrial = []store.QuotaOp{
 	{Kind: store.QuotaReset, Key: "trial", Period: time.Second},                   // GET, SET
 }
 
-// ApplyQuota implements Ledger.
+// ApplyQuota implements Backend.
 func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
 	if !r.tried.Load() && !onlyLooks(ops) {
 		if _, _, err := r.apply(ctx, redisTrial); err != nil {

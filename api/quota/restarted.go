@@ -1,6 +1,6 @@
 package quota
 
-// A ledger on another server, or on one that was restarted, may have lost counts. Nodes tell it what they know.
+// A backend on another server, or on one that was restarted, may have lost counts. Nodes tell it what they know.
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 	"lottery/models/store"
 )
 
-// tellAtOnce is roughly how many counters a tick tells the ledger without being asked: requests queue behind them.
+// tellAtOnce is roughly how many counters a tick tells the backend without being asked: requests queue behind them.
 const tellAtOnce = 5_000
 
-// tellKnown tells a ledger that may have lost counts what this node knows of counters that get no requests here: they
+// tellKnown tells a backend that may have lost counts what this node knows of counters that get no requests here: they
 // may get some on another node, which never knew them. Each tick handles a portion until all are told.
 func (s *Store) tellKnown() {
 	epoch := s.epoch.Load()
@@ -41,20 +41,20 @@ func (s *Store) tellKnown() {
 	}
 }
 
-// tell applies the operations. A ledger that was restarted has applied nothing: it is asked again at once, after
+// tell applies the operations. A backend that was restarted has applied nothing: it is asked again at once, after
 // reminded has added what this node knows to the operations. Treating it as away would admit requests from memory while
-// the ledger is there to say what other nodes have counted.
+// the backend is there to say what other nodes have counted.
 func (s *Store) tell(ctx context.Context, operations func() []store.QuotaOp, reminded func()) ([]store.QuotaResult, time.Time, error) {
-	results, now, err := s.ledger.ApplyQuota(ctx, operations())
-	l, ok := s.ledger.(replaceable)
+	results, now, err := s.backend.ApplyQuota(ctx, operations())
+	b, ok := s.backend.(replaceable)
 	if !ok || !errors.Is(err, store.ErrQuotaRestarted) {
 		return results, now, err
 	}
-	l.AcceptCounters()
+	b.AcceptCounters()
 	s.epoch.Add(1)
 	s.opts.Log.Warn("the quota counters were started anew, or are on another server: they are told what this node knows")
 	reminded()
-	return s.ledger.ApplyQuota(ctx, operations())
+	return s.backend.ApplyQuota(ctx, operations())
 }
 
 // remind puts what this node knows of its counter at the front of each batch, unless it is there already.

@@ -19,9 +19,9 @@ import (
 type Options struct {
 	// Advance lets the node take blocks of requests in advance, so that most requests touch only memory.
 	Advance bool
-	// Volatile means that the ledger may have lost counts after any outage, so it is told what this node knows.
+	// Volatile means that the backend may have lost counts after any outage, so it is told what this node knows.
 	Volatile bool
-	// Replaceable means that another server may replace the ledger (see replaceable); that is checked every second.
+	// Replaceable means that another server may replace the backend (see replaceable); that is checked every second.
 	Replaceable bool
 	Now         func() time.Time // nil = time.Now
 	Log         *slog.Logger
@@ -29,16 +29,16 @@ type Options struct {
 }
 
 // Store is a limiter.Store whose periods begin at multiples of their length since 1970 UTC, so that a period of 24 h is
-// the UTC day by the ledger's clock. Refused requests are not counted. It is safe for concurrent use.
+// the UTC day by the backend's clock. Refused requests are not counted. It is safe for concurrent use.
 //
-// A request is admitted from the node's block, or else waits for the ledger; one contact serves all waiting requests.
-// While the ledger is away, a node admits what it knows to remain and tells the ledger afterwards.
+// A request is admitted from the node's block, or else waits for the backend; one contact serves all waiting requests.
+// While the backend is away, a node admits what it knows to remain and tells the backend afterwards.
 type Store struct {
-	ledger Ledger
-	opts   Options
-	clock  *clock
-	seed   maphash.Seed
-	shards [64]shard
+	backend Backend
+	opts    Options
+	clock   *clock
+	seed    maphash.Seed
+	shards  [64]shard
 
 	mu      sync.Mutex
 	pending []*account            // queued for the loop
@@ -51,7 +51,7 @@ type Store struct {
 	done    chan struct{} // the loop has ended
 	ended   chan struct{} // Close has returned
 	closing atomic.Bool
-	epoch   atomic.Int64 // increases whenever the ledger may have lost counts
+	epoch   atomic.Int64 // increases whenever the backend may have lost counts
 	away    atomic.Bool
 	logged  time.Time // when an outage was last logged
 
@@ -78,7 +78,7 @@ type accountID struct {
 var _ limiter.Store = (*Store)(nil)
 
 // New starts a Store. Close ends it.
-func New(ledger Ledger, opts Options) *Store {
+func New(backend Backend, opts Options) *Store {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -86,7 +86,7 @@ func New(ledger Ledger, opts Options) *Store {
 		opts.Metrics = NewMetrics()
 	}
 	s := &Store{
-		ledger: ledger, opts: opts, clock: newClock(opts.Now), seed: maphash.MakeSeed(), holding: map[*account]struct{}{},
+		backend: backend, opts: opts, clock: newClock(opts.Now), seed: maphash.MakeSeed(), holding: map[*account]struct{}{},
 		name: rand.Text(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i := range s.shards {
@@ -119,7 +119,7 @@ func (s *Store) Get(ctx context.Context, key string, rate limiter.Rate) (limiter
 	return s.Increment(ctx, key, 1, rate)
 }
 
-// refusalHolds is how long a refusal is repeated without asking the ledger; idleAfter is how long
+// refusalHolds is how long a refusal is repeated without asking the backend; idleAfter is how long
 // an unused block is kept.
 const (
 	refusalHolds = 200 * time.Millisecond
@@ -154,7 +154,7 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 		return c, nil
 	}
 	if s.away.Load() {
-		c := s.withoutLedger(a, now, n, rate.Limit, rate)
+		c := s.withoutBackend(a, now, n, rate.Limit, rate)
 		a.mu.Unlock()
 		return c, nil
 	}
@@ -176,7 +176,7 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 	case !got.admitted:
 		s.opts.Metrics.refused.Inc()
 	case got.memory:
-		s.opts.Metrics.withoutLedger.Inc()
+		s.opts.Metrics.withoutBackend.Inc()
 	default:
 		s.opts.Metrics.admitted.Inc()
 	}
@@ -185,7 +185,7 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 	}, nil
 }
 
-// await waits until the loop answers, which it does within about ledgerTimeout, or until Close returns.
+// await waits until the loop answers, which it does within about backendTimeout, or until Close returns.
 func (s *Store) await(w *waiter) (answer, error) {
 	select {
 	case got := <-w.answer:
@@ -231,8 +231,8 @@ func (s *Store) spent(a *account, now time.Time, n int64) {
 	}
 }
 
-// withoutLedger admits n requests from what remained at the last contact. a.mu is held.
-func (s *Store) withoutLedger(a *account, now time.Time, n, limit int64, rate limiter.Rate) limiter.Context {
+// withoutBackend admits n requests from what remained at the last contact. a.mu is held.
+func (s *Store) withoutBackend(a *account, now time.Time, n, limit int64, rate limiter.Rate) limiter.Context {
 	s.learn(a)
 	if a.remaining(limit) < n {
 		a.over = true
@@ -242,7 +242,7 @@ func (s *Store) withoutLedger(a *account, now time.Time, n, limit int64, rate li
 	a.owe(a.start, n)
 	a.recent.add(now, n)
 	s.enqueue(a)
-	s.opts.Metrics.withoutLedger.Inc()
+	s.opts.Metrics.withoutBackend.Inc()
 	return state(a, rate, a.remaining(limit), false)
 }
 
@@ -263,21 +263,21 @@ func (s *Store) Reset(ctx context.Context, key string, rate limiter.Rate) (limit
 	return c, err
 }
 
-// ask contacts the ledger at once; while it is away, a peek is answered from memory. c and used
+// ask contacts the backend at once; while it is away, a peek is answered from memory. c and used
 // describe the same moment.
 func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (c limiter.Context, used int64, err error) {
 	a := s.account(key, rate.Period)
 	a.mu.Lock()
 	turns := a.turns
 	a.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, ledgerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, backendTimeout)
 	defer cancel()
 	var results []store.QuotaResult
 	if !s.away.Load() {
 		var now time.Time
-		results, now, err = s.ledger.ApplyQuota(ctx, []store.QuotaOp{{Kind: kind, Key: key, Period: rate.Period}})
+		results, now, err = s.backend.ApplyQuota(ctx, []store.QuotaOp{{Kind: kind, Key: key, Period: rate.Period}})
 		if err == nil {
-			s.clock.set(now, ledgerTimeout)
+			s.clock.set(now, backendTimeout)
 		}
 	}
 	a.mu.Lock()
@@ -293,7 +293,7 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // otherwise the loop has newer information
 		used := results[0].Used
 		if a.epoch != s.epoch.Load() {
-			used = max(used, a.used) // the ledger may have lost counts and has not been told yet
+			used = max(used, a.used) // the backend may have lost counts and has not been told yet
 		}
 		a.used, a.known = used, true
 	}

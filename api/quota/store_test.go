@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// ledgers runs test on each ledger; advance says whether blocks are taken in advance on it.
-func ledgers(t *testing.T, test func(t *testing.T, l quota.Ledger, advance bool)) {
+// backends runs test on each backend; advance says whether blocks are taken in advance on it.
+func backends(t *testing.T, test func(t *testing.T, l quota.Backend, advance bool)) {
 	t.Helper()
 	storetest.Each(t, func(t *testing.T, st *store.Store) { test(t, st, true) })
 	t.Run("redis", func(t *testing.T) {
@@ -32,7 +32,7 @@ func ledgers(t *testing.T, test func(t *testing.T, l quota.Ledger, advance bool)
 	})
 }
 
-func newStore(t *testing.T, l quota.Ledger, advance bool) *quota.Store {
+func newStore(t *testing.T, l quota.Backend, advance bool) *quota.Store {
 	t.Helper()
 	s := quota.New(l, quota.Options{Advance: advance, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() {
@@ -46,7 +46,7 @@ func newStore(t *testing.T, l quota.Ledger, advance bool) *quota.Store {
 // The limiter library's own suite. Its windows are a minute and ten seconds, so the test avoids the end of a minute.
 func TestLibrarySuite(t *testing.T) {
 	t.Parallel()
-	ledgers(t, func(t *testing.T, l quota.Ledger, advance bool) {
+	backends(t, func(t *testing.T, l quota.Backend, advance bool) {
 		waitForMinute(t)
 		suite.TestStoreSequentialAccess(t, newStore(t, l, advance))
 		suite.TestStoreConcurrentAccess(t, newStore(t, l, advance))
@@ -61,8 +61,8 @@ func waitForMinute(t *testing.T) {
 	}
 }
 
-// nodes returns n stores on one ledger, like n processes.
-func nodes(t *testing.T, n int, l quota.Ledger, advance bool) []*quota.Store {
+// nodes returns n stores on one backend, like n processes.
+func nodes(t *testing.T, n int, l quota.Backend, advance bool) []*quota.Store {
 	t.Helper()
 	list := make([]*quota.Store, n)
 	for i := range list {
@@ -99,7 +99,7 @@ func ask(t *testing.T, nodes []*quota.Store, key string, requests, concurrent in
 
 func TestSmallLimitIsExactAtEveryMoment(t *testing.T) {
 	t.Parallel()
-	ledgers(t, func(t *testing.T, l quota.Ledger, advance bool) {
+	backends(t, func(t *testing.T, l quota.Backend, advance bool) {
 		three := nodes(t, 3, l, advance)
 		if got := ask(t, three, "free", 1000, 1000, 100); got != 100 {
 			t.Errorf("served %d of 1000, want 100", got)
@@ -120,7 +120,7 @@ func TestSmallLimitIsExactAtEveryMoment(t *testing.T) {
 
 func TestLargeLimitIsExactOnceBlocksAreHome(t *testing.T) {
 	t.Parallel()
-	ledgers(t, func(t *testing.T, l quota.Ledger, advance bool) {
+	backends(t, func(t *testing.T, l quota.Backend, advance bool) {
 		three := nodes(t, 3, l, advance)
 		served := ask(t, three, "pro", 10_500, 64, 10_000)
 		if served > 10_000 {
@@ -145,7 +145,7 @@ func TestLargeLimitIsExactOnceBlocksAreHome(t *testing.T) {
 // Used and remaining add up to the limit, even while requests are being counted.
 func TestUsedAndRemainingAreOfOneMoment(t *testing.T) {
 	t.Parallel()
-	ledgers(t, func(t *testing.T, l quota.Ledger, advance bool) {
+	backends(t, func(t *testing.T, l quota.Backend, advance bool) {
 		const limit = 100_000_000
 		s := newStore(t, l, advance)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -17,14 +17,14 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// server is a ledger's server that can be stopped and started.
+// server is a backend's server that can be stopped and started.
 type server interface {
 	Stop()
 	Start(t testing.TB)
 }
 
-// servers runs test on each ledger that has a server, giving it a server of its own.
-func servers(t *testing.T, test func(t *testing.T, srv server, l quota.Ledger, advance bool)) {
+// servers runs test on each backend that has a server, giving it a server of its own.
+func servers(t *testing.T, test func(t *testing.T, srv server, l quota.Backend, advance bool)) {
 	t.Helper()
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -74,7 +74,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func watch(t *testing.T, l quota.Ledger, opts quota.Options) *watched {
+func watch(t *testing.T, l quota.Backend, opts quota.Options) *watched {
 	t.Helper()
 	w := &watched{log: &lockedBuffer{}, metrics: prometheus.NewRegistry()}
 	opts.Log, opts.Metrics = slog.New(slog.NewTextHandler(w.log, nil)), quota.NewMetrics()
@@ -160,11 +160,11 @@ func (w *watched) remaining(t *testing.T, key string, limit int64) int64 {
 	return c.Remaining
 }
 
-// counted is the ledger's count of key for today.
-func counted(t *testing.T, l quota.Ledger, key string) int64 {
+// counted is the backend's count of key for today.
+func counted(t *testing.T, l quota.Backend, key string) int64 {
 	t.Helper()
 	var used int64
-	storetest.Until(t, "the ledger's word", func() bool {
+	storetest.Until(t, "the backend's word", func() bool {
 		r, _, err := l.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaPeek, Key: key, Period: quota.Day}})
 		if err == nil {
 			used = r[0].Used

@@ -65,12 +65,12 @@ func TestWriteLockHeld(t *testing.T) {
 	}
 	closeNode(t, n.Store)
 	if got, gotLarge := counted(t, st, "small"), counted(t, st, "acc"); got != served || gotLarge != large {
-		t.Errorf("the ledger counts %d and %d, served were %d and %d", got, gotLarge, served, large)
+		t.Errorf("the backend counts %d and %d, served were %d and %d", got, gotLarge, served, large)
 	}
 }
 
 // A node that starts while an import holds SQLite's write lock cannot count, but can read what was used before: for
-// requests that wait for the first contact, for peeks, and for requests that come once the ledger is known to be away.
+// requests that wait for the first contact, for peeks, and for requests that come once the backend is known to be away.
 func TestStartWhileTheWriteLockIsHeld(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
@@ -121,6 +121,6 @@ func TestDayBeganBeforeTheWriteLockIsHeld(t *testing.T) {
 	closeNode(t, first.Store)
 	closeNode(t, second.Store)
 	if got := counted(t, st, "acc"); got != 100 {
-		t.Errorf("the ledger counts %d", got)
+		t.Errorf("the backend counts %d", got)
 	}
 }

@@ -49,24 +49,24 @@ type serveOptions struct {
 
 // node is one running server.
 type node struct {
-	cfg     configs.Config
-	log     *slog.Logger
-	store   *store.Store
-	live    catalog.Live
-	keys    *middleware.Keys
-	quota   *quota.Store // nil = nobody counts
-	usage   *quota.Usage
-	warn    *quota.Warnings
-	billing *billing.Service // nil = nothing is sold
-	ledger  quota.Ledger     // nil = nobody counts
-	mailbox *mail.Mailbox    // nil unless this is the demo
-	outbox  *web.Outbox      // nil = no mail is sent
-	metrics *prometheus.Registry
-	index   *jobs.CatalogMetrics
-	traffic *middleware.Traffic
-	trace   *tracing // nil = nothing is traced
-	conns   *middleware.Connections
-	drained atomic.Bool // shutting down
+	cfg      configs.Config
+	log      *slog.Logger
+	store    *store.Store
+	live     catalog.Live
+	keys     *middleware.Keys
+	quota    *quota.Store // nil = nobody counts
+	usage    *quota.Usage
+	warn     *quota.Warnings
+	billing  *billing.Service // nil = nothing is sold
+	counters quota.Backend    // nil = nobody counts
+	mailbox  *mail.Mailbox    // nil unless this is the demo
+	outbox   *web.Outbox      // nil = no mail is sent
+	metrics  *prometheus.Registry
+	index    *jobs.CatalogMetrics
+	traffic  *middleware.Traffic
+	trace    *tracing // nil = nothing is traced
+	conns    *middleware.Connections
+	drained  atomic.Bool // shutting down
 
 	unmetered func(http.Handler) http.Handler
 	work      sync.WaitGroup
@@ -109,15 +109,15 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if n.unmetered = opts.unmetered; n.unmetered != nil {
 		return n.run(ctx, opts.started)
 	}
-	ledger, closeLedger, err := quota.OpenLedger(ctx, cfg, st)
+	backend, closeBackend, err := quota.OpenBackend(cfg, st)
 	if err != nil {
 		return err
 	}
-	defer closeLedger() //nolint:errcheck // everything is written
-	counters := quota.OptionsFor(cfg, st)
-	counters.Log, counters.Metrics = opts.log, quota.NewMetrics()
-	counters.Metrics.Register(n.metrics)
-	n.ledger, n.quota = ledger, quota.New(ledger, counters)
+	defer closeBackend() //nolint:errcheck // everything is written
+	options := quota.OptionsFor(cfg, st)
+	options.Log, options.Metrics = opts.log, quota.NewMetrics()
+	options.Metrics.Register(n.metrics)
+	n.counters, n.quota = backend, quota.New(backend, options)
 	n.usage = quota.NewUsage(st, time.Now, opts.log)
 	n.warn = quota.NewWarnings(st, n.quota.Now, opts.log)
 	return errors.Join(n.run(ctx, opts.started), n.closeQuota(ctx))

@@ -14,7 +14,7 @@ import (
 // withPages routes the API's paths to next and all others to the pages.
 func (n *node) withPages(next http.Handler) (http.Handler, error) {
 	deps := web.Deps{
-		Catalog: &n.live, Store: n.store, Plans: n.cfg.Plans, Quota: n.quota, Ledger: n.ledger, Usage: n.usage, Billing: n.billing,
+		Catalog: &n.live, Store: n.store, Plans: n.cfg.Plans, Quota: n.quota, Counters: n.counters, Usage: n.usage, Billing: n.billing,
 		Mailbox: n.mailbox, Support: n.cfg.Web.SupportEmail, Terms: n.cfg.Web.Terms, Privacy: n.cfg.Web.Privacy,
 		PublicURL: n.cfg.PublicURL.String(), Trusted: n.cfg.TrustedProxies, Build: models.BuildVersion(), Log: n.log,
 	}

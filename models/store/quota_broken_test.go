@@ -8,7 +8,7 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// Connections that somebody ends (pg_terminate_backend) while PostgreSQL is well do not look like a ledger that is
+// Connections that somebody ends (pg_terminate_backend) while PostgreSQL is well do not look like a backend that is
 // away: nodes that admit from memory would together exceed a limit.
 func TestQuotaOverBrokenConnections(t *testing.T) {
 	t.Parallel()

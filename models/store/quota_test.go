@@ -18,7 +18,7 @@ import (
 
 const day = 24 * time.Hour
 
-// quotaClock is a ledger's clock that a test sets.
+// quotaClock is a backend's clock that a test sets.
 type quotaClock struct{ at atomic.Int64 }
 
 func (c *quotaClock) now() time.Time      { return time.Unix(c.at.Load(), 0).UTC() }
@@ -102,7 +102,7 @@ func TestQuotaBatch(t *testing.T) {
 		}{
 			{[]store.QuotaOp{take("b", 90, 100), take("a", 1, 100), take("b", 90, 100)}, []int64{90, 1, 100}},
 			{[]store.QuotaOp{add("b", today.Unix(), -30), take("b", 50, 100)}, []int64{70, 100}},
-			{[]store.QuotaOp{add("b", today.Unix(), 25), peek("b")}, []int64{125, 125}}, // admitted while the ledger was away
+			{[]store.QuotaOp{add("b", today.Unix(), 25), peek("b")}, []int64{125, 125}}, // admitted while the backend was away
 			{[]store.QuotaOp{add("b", today.Unix(), -500), peek("b")}, []int64{0, 0}},
 			{[]store.QuotaOp{floor("b", 60), floor("b", 40), take("b", 50, 100)}, []int64{60, 60, 100}},
 			{[]store.QuotaOp{add("b", yesterday, 7), peek("b")}, []int64{7, 100}},
@@ -116,7 +116,7 @@ func TestQuotaBatch(t *testing.T) {
 				t.Fatalf("step %d: %d results, %v", i, len(got), err)
 			}
 			if off := now.Sub(c.now()); off < -time.Second || off > time.Second {
-				t.Errorf("step %d: the ledger's clock says %s, want %s", i, now, c.now())
+				t.Errorf("step %d: the backend's clock says %s, want %s", i, now, c.now())
 			}
 			for j, r := range got {
 				want := today.Unix()

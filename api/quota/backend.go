@@ -1,6 +1,6 @@
 // Package quota is the gate in front of /v1. It counts every request of an account against its daily limit, exactly,
 // across all its keys and all nodes. Counters are limiter.Store implementations (github.com/ulule/limiter/v3) on a
-// ledger: the database or Redis.
+// backend: the database or Redis.
 package quota
 
 import (
@@ -10,14 +10,14 @@ import (
 	"lottery/models/store"
 )
 
-// Ledger keeps the counters of all nodes. Its clock decides which period it is.
-type Ledger interface {
-	// ApplyQuota applies the operations in order, all or none, and returns the ledger's time. An error wraps
+// Backend keeps the counters of all nodes. Its clock decides which period it is.
+type Backend interface {
+	// ApplyQuota applies the operations in order, all or none, and returns the backend's time. An error wraps
 	// store.ErrQuotaUnclear unless it is certain that nothing was applied.
 	ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error)
 }
 
-// replaceable is a ledger that another server may replace, without all the counts of the old one. The first
+// replaceable is a backend that another server may replace, without all the counts of the old one. The first
 // answer of a new server is store.ErrQuotaRestarted; it must not be counted with before it is told what the
 // nodes know (see Store.tell).
 type replaceable interface {
@@ -25,7 +25,7 @@ type replaceable interface {
 	AcceptCounters()
 }
 
-// readable is a ledger that can be read while it cannot be written: SQLite, while an import holds its write lock.
+// readable is a backend that can be read while it cannot be written: SQLite, while an import holds its write lock.
 type readable interface {
 	// ReadQuota returns a counter of the running period, and when that period began (Unix seconds).
 	ReadQuota(ctx context.Context, key string, period time.Duration) (used, start int64, ok bool)
