@@ -3,6 +3,9 @@ package sandbox
 // AccountID is the id of the sandbox's account.
 const AccountID = "acct_1SandboxNoMoney"
 
+// startOfTime is a Unix time before anything happened here: 2023-10-16.
+const startOfTime int64 = 1697414400
+
 func getAccount(s *Sandbox, r *request) (object, error) {
 	if err := r.p.finish(); err != nil {
 		return nil, err
@@ -14,16 +17,13 @@ func getAccount(s *Sandbox, r *request) (object, error) {
 	return object{
 		"id": AccountID, "object": "account", "business_profile": nil, "business_type": nil,
 		"capabilities":    object{"card_payments": "active", "transfers": "active"},
-		"charges_enabled": true, "controller": object{"type": "account"}, "country": "US", "created": s.startOfTime(),
+		"charges_enabled": true, "controller": object{"type": "account"}, "country": "US", "created": startOfTime,
 		"default_currency": "usd", "details_submitted": true, "email": "sandbox@example.com", "payouts_enabled": true,
 		"settings": nil, "type": "standard", "metadata": object{}, "requirements": nothing, "future_requirements": nothing,
 		"tos_acceptance":    object{"date": nil, "ip": nil, "user_agent": nil},
 		"external_accounts": sublist("/v1/accounts/"+AccountID+"/external_accounts", []any{}),
 	}, nil
 }
-
-// startOfTime is a Unix time before anything happened here.
-func (*Sandbox) startOfTime() int64 { return 1697414400 } // 2023-10-16
 
 func getBalance(s *Sandbox, r *request) (object, error) {
 	if err := r.p.finish(); err != nil {

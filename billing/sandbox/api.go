@@ -34,7 +34,7 @@ const mostBody = 1 << 20
 func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, mostBody))
 	if err != nil {
-		s.answer(w, r, "", failure(invalid("", "", "The request's body could not be read, or has more than %d bytes.", mostBody), ""))
+		answer(w, r, "", failure(invalid("", "", "The request's body could not be read, or has more than %d bytes.", mostBody), ""))
 		return
 	}
 	s.mu.Lock()
@@ -46,7 +46,7 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request) {
 	key := s.keyOf(r)
 	if key != "" && s.inflight[key] {
 		s.mu.Unlock()
-		s.answer(w, r, id, failure(keyInUse(key), id))
+		answer(w, r, id, failure(keyInUse(key), id))
 		return
 	}
 	s.inflight[key] = true
@@ -67,7 +67,7 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request) {
 	if fault.Action == LoseReply {
 		cut(w, rep)
 	}
-	s.answer(w, r, id, rep)
+	answer(w, r, id, rep)
 }
 
 // cut ends the connection after the head of the response. Ending it before would not do: if a reused connection yields
@@ -163,7 +163,7 @@ func failure(err error, id string) reply {
 }
 
 // answer sends a reply.
-func (*Sandbox) answer(w http.ResponseWriter, r *http.Request, id string, rep reply) {
+func answer(w http.ResponseWriter, r *http.Request, id string, rep reply) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache, no-store")
@@ -200,6 +200,26 @@ func (s *Sandbox) authorize(r *http.Request) error {
 
 // handler answers a request with an object in the shape of 2023-10-16 or an *apiError. s.mu is held.
 type handler func(s *Sandbox, r *request) (object, error)
+
+// get returns the handler that shows one object.
+func get[T record](noun string) handler {
+	return func(s *Sandbox, r *request) (object, error) {
+		o, err := named[T](s, r, noun)
+		if err != nil {
+			return nil, err
+		}
+		return o.render(s), nil
+	}
+}
+
+// named finishes the parameters of a request and returns the record whose id is in its path.
+func named[T record](s *Sandbox, r *request, noun string) (T, error) {
+	if err := r.p.finish(); err != nil {
+		var none T
+		return none, err
+	}
+	return need[T](s, noun, r.id, "")
+}
 
 // route finds the handler of /v1/RESOURCE, /v1/RESOURCE/ID or /v1/RESOURCE/ID/ACTION.
 func route(r *http.Request) (handler, *request, error) {

@@ -117,7 +117,7 @@ func (s *Sandbox) setCard(c *customer, card Card) {
 	s.change(c, "customer.updated", func() { c.Method = id })
 	for _, sub := range s.d.Subs.of(c.ID) {
 		if !sub.ended() {
-			s.change(sub, "customer.subscription.updated", func() { sub.Method = id })
+			s.changeSub(sub, func() { sub.Method = id })
 		}
 	}
 }
@@ -132,17 +132,6 @@ func (s *Sandbox) paysWith(c *customer) (*method, bool) {
 		}
 	}
 	return find[*method](s, id)
-}
-
-func getMethod(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	m, err := need[*method](s, "PaymentMethod", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return m.render(s), nil
 }
 
 func listCustomerMethods(s *Sandbox, r *request) (object, error) {

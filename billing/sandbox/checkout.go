@@ -1,6 +1,10 @@
 package sandbox
 
-import "strings"
+import (
+	"cmp"
+	"maps"
+	"strings"
+)
 
 // base returns the URL below which the hosted pages are reached.
 func (s *Sandbox) base() string {
@@ -31,7 +35,7 @@ func (s *Sandbox) pay(cs *session, card Card, email string) (next string, ok boo
 	}
 	c, found := find[*customer](s, cs.Customer)
 	if !found {
-		c = &customer{Email: cmpOr(cs.Email, email)}
+		c = &customer{Email: cmp.Or(cs.Email, email)}
 		insert(s, &s.d.Customers, c, "cus_", shortID)
 		s.emit("customer.created", c.render(s), nil)
 		s.adopt(cs, c)
@@ -73,7 +77,7 @@ func (s *Sandbox) tryToPay(cs *session, c *customer, card Card, refused bool) *s
 	sub := &subscription{
 		Customer: c.ID, Items: s.itemsOf(cs), Method: m.ID, Description: cs.SubText, TrialEnd: cs.TrialEnd, TrialNoCard: cs.TrialNoCard,
 	}
-	sub.Metadata = clone(cs.SubMetadata)
+	sub.Metadata = maps.Clone(cs.SubMetadata)
 	if cs.TrialDays > 0 {
 		sub.TrialEnd = s.now() + cs.TrialDays*24*60*60
 	}

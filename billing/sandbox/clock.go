@@ -29,11 +29,15 @@ func (s *Sandbox) clock() time.Time {
 	if s.d.At != 0 {
 		return time.Unix(s.d.At, 0).UTC()
 	}
-	now := time.Now
+	return s.beneath().Add(s.d.Offset).UTC()
+}
+
+// beneath returns the time of the clock beneath the sandbox's, which Advance does not move.
+func (s *Sandbox) beneath() time.Time {
 	if s.opts.Now != nil {
-		now = s.opts.Now
+		return s.opts.Now()
 	}
-	return now().Add(s.d.Offset).UTC()
+	return time.Now()
 }
 
 func (s *Sandbox) now() int64 { return s.clock().Unix() }

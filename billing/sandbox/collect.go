@@ -70,7 +70,7 @@ func (s *Sandbox) settle(inv *invoice, paid bool) {
 // https://docs.stripe.com/api/subscriptions/create#create_subscription-payment_behavior
 func (s *Sandbox) activate(inv *invoice) {
 	if sub, ok := find[*subscription](s, inv.Subscription); ok && sub.Latest == inv.ID && sub.Status == statusIncomplete {
-		s.change(sub, "customer.subscription.updated", func() { sub.Status = statusActive })
+		s.changeSub(sub, func() { sub.Status = statusActive })
 	}
 }
 
@@ -85,7 +85,7 @@ func (s *Sandbox) markPaid(inv *invoice) {
 	}
 	switch sub.Status {
 	case statusIncomplete, statusPastDue, statusUnpaid:
-		s.change(sub, "customer.subscription.updated", func() { sub.Status = statusActive })
+		s.changeSub(sub, func() { sub.Status = statusActive })
 	}
 	s.setDelinquent(inv.Customer, false)
 }
@@ -114,7 +114,7 @@ func (s *Sandbox) failed(inv *invoice) {
 		return
 	}
 	if sub.Status == statusActive || sub.Status == statusPastDue || sub.Status == statusTrialing {
-		s.change(sub, "customer.subscription.updated", func() { sub.Status = status })
+		s.changeSub(sub, func() { sub.Status = status })
 	}
 }
 
@@ -137,10 +137,7 @@ func (s *Sandbox) void(inv *invoice) {
 func payInvoice(s *Sandbox, r *request) (object, error) {
 	outOfBand := r.p.flag("paid_out_of_band")
 	r.p.flag("off_session")
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	inv, err := need[*invoice](s, "invoice", r.id, "")
+	inv, err := named[*invoice](s, r, "invoice")
 	if err != nil {
 		return nil, err
 	}
@@ -167,10 +164,7 @@ func payInvoice(s *Sandbox, r *request) (object, error) {
 }
 
 func voidInvoice(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	inv, err := need[*invoice](s, "invoice", r.id, "")
+	inv, err := named[*invoice](s, r, "invoice")
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +173,7 @@ func voidInvoice(s *Sandbox, r *request) (object, error) {
 	}
 	s.void(inv)
 	if sub, ok := find[*subscription](s, inv.Subscription); ok && sub.Status == statusIncomplete && sub.Latest == inv.ID {
-		s.change(sub, "customer.subscription.updated", func() { sub.Status, sub.EndedAt = statusExpired, s.now() })
+		s.changeSub(sub, func() { sub.Status, sub.EndedAt = statusExpired, s.now() })
 	}
 	return inv.render(s), nil
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -65,7 +66,7 @@ func (s *Sandbox) NewSubscription(customerID, priceID, status string, metadata m
 		it := item{Price: priceID, Quantity: 1}
 		it.ID, it.Created = s.newID("si_", shortID), s.now()
 		sub := &subscription{Customer: c.ID, Items: []item{it}}
-		sub.Metadata = clone(metadata)
+		sub.Metadata = maps.Clone(metadata)
 		if status == statusTrialing || status == statusPaused {
 			sub.TrialEnd = s.now() + 14*24*60*60
 		}
@@ -98,9 +99,9 @@ func (s *Sandbox) force(sub *subscription, status string) {
 	case status == statusCanceled:
 		s.end(sub, "cancellation_requested")
 	case status == statusExpired:
-		s.change(sub, "customer.subscription.updated", func() { sub.Status, sub.EndedAt = status, s.now() })
+		s.changeSub(sub, func() { sub.Status, sub.EndedAt = status, s.now() })
 	default:
-		s.change(sub, "customer.subscription.updated", func() {
+		s.changeSub(sub, func() {
 			sub.Status, sub.EndedAt = status, 0
 			if status == statusTrialing {
 				sub.TrialEnd = max(sub.TrialEnd, sub.PeriodEnd)
@@ -129,7 +130,7 @@ func (s *Sandbox) CancelAtPeriodEnd(subscriptionID string, end bool) error {
 		if sub.ended() {
 			return fmt.Errorf("%s has ended already", sub.ID)
 		}
-		s.change(sub, "customer.subscription.updated", func() { sub.schedule(s, end) })
+		s.changeSub(sub, func() { sub.schedule(s, end) })
 		return nil
 	})
 }
@@ -169,7 +170,7 @@ func (s *Sandbox) SetPrice(subscriptionID, priceID string) error {
 		}
 		items := slices.Clone(sub.Items)
 		items[0].Price = priceID
-		s.change(sub, "customer.subscription.updated", func() { sub.Items = items })
+		s.changeSub(sub, func() { sub.Items = items })
 		return nil
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // localOnly refuses requests from other machines: the controls need no key.
-func (*Sandbox) localOnly(next http.Handler) http.Handler {
+func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host, _, err := net.SplitHostPort(r.RemoteAddr); r.RemoteAddr != "" && (err != nil || !net.ParseIP(host).IsLoopback()) {
 			http.Error(w, "The sandbox's controls answer this machine only.", http.StatusForbidden)

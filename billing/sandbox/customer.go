@@ -99,17 +99,6 @@ func createCustomer(s *Sandbox, r *request) (object, error) {
 	return o, nil
 }
 
-func getCustomer(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	c, err := need[*customer](s, "customer", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return c.render(s), nil
-}
-
 func updateCustomer(s *Sandbox, r *request) (object, error) {
 	c, err := s.customer(r.id, "")
 	if err != nil {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -54,7 +55,7 @@ func (d *delivery) due(_ *Sandbox) int64 {
 func (d *delivery) run(s *Sandbox) { s.enqueue(d) }
 
 // deliver creates the delivery of an event to an endpoint, subject to faults.
-func (s *Sandbox) deliver(e *event, to *endpoint) *delivery {
+func (s *Sandbox) deliver(e *event, to *endpoint) {
 	fault := s.faults.takeDelivery(e.Type, to.ID, s.dice)
 	d := &delivery{Event: e.ID, Endpoint: to.ID, State: deliveryPending, Copies: 1, Next: s.now()}
 	switch fault.Action {
@@ -73,7 +74,6 @@ func (s *Sandbox) deliver(e *event, to *endpoint) *delivery {
 	if d.Next <= s.now() && d.State == deliveryPending {
 		s.enqueue(d)
 	}
-	return d
 }
 
 func (s *Sandbox) enqueue(d *delivery) {
@@ -112,19 +112,15 @@ func (s *Sandbox) message(d *delivery) (url, signature string, body []byte, ok b
 	if to.Deleted || to.Disabled {
 		return "", "", nil, false
 	}
-	body = encode(e.payload(s, cmpOr(e.Version, cmpOr(to.Version, pinnedVersion))))
+	body = encode(e.payload(s, cmp.Or(e.Version, to.Version, pinnedVersion)))
 	return to.URL, Sign(body, s.signTime(), to.secrets(s.now())...), body, true
 }
 
 func (s *Sandbox) signTime() time.Time {
-	switch {
-	case s.opts.SignNow != nil:
+	if s.opts.SignNow != nil {
 		return s.opts.SignNow()
-	case s.opts.Now != nil:
-		return s.opts.Now()
-	default:
-		return time.Now()
 	}
+	return s.beneath()
 }
 
 // release takes the held deliveries, in the order of their events, reversed or shuffled.

@@ -72,22 +72,8 @@ func (s *Sandbox) closeAs(d *dispute, status string) {
 	s.emit("charge.dispute.closed", d.render(s), nil)
 }
 
-func getDispute(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	d, err := need[*dispute](s, "dispute", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return d.render(s), nil
-}
-
 func closeDispute(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	d, err := need[*dispute](s, "dispute", r.id, "")
+	d, err := named[*dispute](s, r, "dispute")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func (s *Sandbox) emit(kind string, o, previous object) string {
 	if fault.Skip {
 		return ""
 	}
-	e := &event{Type: kind, Live: s.live != fault.WrongMode, Request: s.cause.request, Key: s.cause.key, Version: cmpOr(fault.Version, s.d.Version)}
+	e := &event{Type: kind, Live: s.live != fault.WrongMode, Request: s.cause.request, Key: s.cause.key, Version: cmp.Or(fault.Version, s.d.Version)}
 	e.Object = encode(o)
 	if previous != nil {
 		e.Previous = encode(previous)
@@ -67,7 +68,7 @@ func (e *event) payload(s *Sandbox, version string) object {
 	}
 }
 
-func (e *event) render(s *Sandbox) object { return e.payload(s, cmpOr(e.Version, pinnedVersion)) }
+func (e *event) render(s *Sandbox) object { return e.payload(s, cmp.Or(e.Version, pinnedVersion)) }
 
 // modernizePrevious drops what newer versions do not have from previous_attributes.
 func modernizePrevious(previous object, version string) {
@@ -75,17 +76,6 @@ func modernizePrevious(previous object, version string) {
 		delete(previous, "current_period_start")
 		delete(previous, "current_period_end")
 	}
-}
-
-func getEvent(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	e, err := need[*event](s, "event", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return e.render(s), nil
 }
 
 func listEvents(s *Sandbox, r *request) (object, error) {

@@ -91,16 +91,16 @@ func (i *invoice) render(s *Sandbox) object {
 		"customer_address": nil, "customer_email": orNull(c.Email), "customer_name": orNull(c.Name), "customer_phone": orNull(c.Phone),
 		"customer_shipping": nil, "customer_tax_exempt": "none", "customer_tax_ids": []any{}, "default_payment_method": nil,
 		"default_source": nil, "default_tax_rates": []any{}, "description": nil, "discount": nil, "discounts": []any{}, "due_date": nil,
-		"effective_at": atOrNull(i.FinalizedAt), "ending_balance": nil, "footer": nil, "from_invoice": nil, "hosted_invoice_url": nil,
+		"effective_at": orNull(i.FinalizedAt), "ending_balance": nil, "footer": nil, "from_invoice": nil, "hosted_invoice_url": nil,
 		"invoice_pdf": nil, "issuer": object{"type": "self"}, "last_finalization_error": nil, "latest_revision": nil,
 		"lines":                sublist("/v1/invoices/"+i.ID+"/lines", i.renderLines(s)),
-		"next_payment_attempt": atOrNull(i.NextAttempt), "number": orNull(i.Number), "on_behalf_of": nil, "paid": i.Status == invoicePaid,
+		"next_payment_attempt": orNull(i.NextAttempt), "number": orNull(i.Number), "on_behalf_of": nil, "paid": i.Status == invoicePaid,
 		"paid_out_of_band": i.OutOfBand, "payment_intent": orNull(i.Intent),
 		"payment_settings": object{"default_mandate": nil, "payment_method_options": nil, "payment_method_types": nil},
 		"period_end":       i.End, "period_start": i.Start, "post_payment_credit_notes_amount": 0, "pre_payment_credit_notes_amount": 0,
 		"quote": nil, "receipt_number": nil, "rendering": nil, "shipping_cost": nil, "shipping_details": nil, "starting_balance": 0,
 		"statement_descriptor": nil, "status": i.Status, "status_transitions": object{
-			"finalized_at": atOrNull(i.FinalizedAt), "marked_uncollectible_at": atOrNull(i.LostAt), "paid_at": atOrNull(i.PaidAt), "voided_at": atOrNull(i.VoidedAt),
+			"finalized_at": orNull(i.FinalizedAt), "marked_uncollectible_at": orNull(i.LostAt), "paid_at": orNull(i.PaidAt), "voided_at": orNull(i.VoidedAt),
 		},
 		"subscription": orNull(i.Subscription), "subscription_details": details, "subtotal": i.Total, "subtotal_excluding_tax": i.Total,
 		"tax": nil, "test_clock": nil, "total": i.Total, "total_discount_amounts": []any{}, "total_excluding_tax": i.Total,
@@ -157,17 +157,6 @@ func (s *Sandbox) finalize(inv *invoice) {
 		inv.Intent = s.newIntent(inv).ID
 	}
 	s.emit("invoice.finalized", inv.render(s), nil)
-}
-
-func getInvoice(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	inv, err := need[*invoice](s, "invoice", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return inv.render(s), nil
 }
 
 func listInvoices(s *Sandbox, r *request) (object, error) {

@@ -175,7 +175,7 @@ func (s *Sandbox) portalCancel(sub *subscription, cancel, atOnce bool) string {
 		s.end(sub, "cancellation_requested")
 		return "cancelled"
 	}
-	s.change(sub, "customer.subscription.updated", func() { sub.schedule(s, cancel) })
+	s.changeSub(sub, func() { sub.schedule(s, cancel) })
 	if cancel {
 		return "ends"
 	}

@@ -158,10 +158,7 @@ func (s *Sandbox) tellCharge(p *intent, c *charge) {
 
 func getIntent(s *Sandbox, r *request) (object, error) {
 	r.p.str("client_secret")
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	p, err := need[*intent](s, "payment_intent", r.id, "")
+	p, err := named[*intent](s, r, "payment_intent")
 	if err != nil {
 		return nil, err
 	}
@@ -171,17 +168,6 @@ func getIntent(s *Sandbox, r *request) (object, error) {
 func listIntents(s *Sandbox, r *request) (object, error) {
 	created := r.p.span("created")
 	return list(s, r, "payment_intent", s.d.Intents.of(r.p.str("customer")), func(p *intent) bool { return created(p.Created) })
-}
-
-func getCharge(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	c, err := need[*charge](s, "charge", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return c.render(s), nil
 }
 
 func listCharges(s *Sandbox, r *request) (object, error) {

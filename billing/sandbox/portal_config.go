@@ -1,5 +1,7 @@
 package sandbox
 
+import "cmp"
+
 // portalConfig says what the customer may do in the portal.
 type portalConfig struct {
 	head
@@ -30,7 +32,7 @@ type portalConfig struct {
 }
 
 func (g *portalConfig) render(s *Sandbox) object {
-	update := object{"enabled": g.PlanUpdate, "default_allowed_updates": anys(g.PlanAllowed), "proration_behavior": cmpOr(g.PlanProrate, "none")}
+	update := object{"enabled": g.PlanUpdate, "default_allowed_updates": anys(g.PlanAllowed), "proration_behavior": cmp.Or(g.PlanProrate, "none")}
 	if g.PlanProducts != nil {
 		update["products"] = g.PlanProducts
 	}
@@ -44,7 +46,7 @@ func (g *portalConfig) render(s *Sandbox) object {
 			"invoice_history":       object{"enabled": g.InvoiceHistory},
 			"payment_method_update": object{"enabled": g.MethodUpdate},
 			"subscription_cancel": object{
-				"enabled": g.Cancel, "mode": cmpOr(g.CancelMode, "at_period_end"), "proration_behavior": cmpOr(g.CancelProrate, "none"),
+				"enabled": g.Cancel, "mode": cmp.Or(g.CancelMode, "at_period_end"), "proration_behavior": cmp.Or(g.CancelProrate, "none"),
 				"cancellation_reason": object{"enabled": g.CancelReasons, "options": anys(g.ReasonOptions)},
 			},
 			"subscription_pause":  object{"enabled": g.Pause},
@@ -100,8 +102,8 @@ func (g *portalConfig) readFeatures(p *params) {
 	}
 	if q := p.sub("subscription_cancel"); q != nil {
 		enabled(q, &g.Cancel)
-		g.CancelMode = q.enum("mode", cmpOr(g.CancelMode, "at_period_end"), "at_period_end", "immediately")
-		g.CancelProrate = q.enum("proration_behavior", cmpOr(g.CancelProrate, "none"), "none", "create_prorations", "always_invoice")
+		g.CancelMode = q.enum("mode", cmp.Or(g.CancelMode, "at_period_end"), "at_period_end", "immediately")
+		g.CancelProrate = q.enum("proration_behavior", cmp.Or(g.CancelProrate, "none"), "none", "create_prorations", "always_invoice")
 		if reason := q.sub("cancellation_reason"); reason != nil {
 			enabled(reason, &g.CancelReasons)
 			texts(reason, "options", &g.ReasonOptions)
@@ -110,7 +112,7 @@ func (g *portalConfig) readFeatures(p *params) {
 	if q := p.sub("subscription_update"); q != nil {
 		enabled(q, &g.PlanUpdate)
 		texts(q, "default_allowed_updates", &g.PlanAllowed)
-		g.PlanProrate = q.enum("proration_behavior", cmpOr(g.PlanProrate, "none"), "none", "create_prorations", "always_invoice")
+		g.PlanProrate = q.enum("proration_behavior", cmp.Or(g.PlanProrate, "none"), "none", "create_prorations", "always_invoice")
 		var products []any
 		for _, one := range q.list("products") {
 			prices, _ := one.strs("prices")
@@ -137,17 +139,6 @@ func createConfig(s *Sandbox, r *request) (object, error) {
 	o := g.render(s)
 	s.emit("billing_portal.configuration.created", o, nil)
 	return o, nil
-}
-
-func getConfig(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	g, err := need[*portalConfig](s, "configuration", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return g.render(s), nil
 }
 
 func updateConfig(s *Sandbox, r *request) (object, error) {

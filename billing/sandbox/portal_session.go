@@ -1,6 +1,9 @@
 package sandbox
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // portalSession gives a customer access to the portal.
 type portalSession struct {
@@ -53,7 +56,7 @@ func createPortal(s *Sandbox, r *request) (object, error) {
 	if !g.Active {
 		return nil, invalid("configuration", "", "The configuration %s is not active and cannot be used to create a session.", g.ID)
 	}
-	ps.ReturnURL = cmpOr(ps.ReturnURL, g.ReturnURL)
+	ps.ReturnURL = cmp.Or(ps.ReturnURL, g.ReturnURL)
 	ps.Secret = s.newID("", secretID)
 	ps.URL = s.base() + "/p/session/" + ps.Secret
 	insert(s, &s.d.Portals, ps, "bps_", longID)

@@ -126,17 +126,6 @@ func (s *Sandbox) takeKey(p *price) {
 	}
 }
 
-func getPrice(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	p, err := need[*price](s, "price", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return p.render(s), nil
-}
-
 func updatePrice(s *Sandbox, r *request) (object, error) {
 	p, err := need[*price](s, "price", r.id, "")
 	if err != nil {

@@ -55,17 +55,6 @@ func createProduct(s *Sandbox, r *request) (object, error) {
 	return o, nil
 }
 
-func getProduct(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	p, err := need[*product](s, "product", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return p.render(s), nil
-}
-
 func updateProduct(s *Sandbox, r *request) (object, error) {
 	p, err := need[*product](s, "product", r.id, "")
 	if err != nil {

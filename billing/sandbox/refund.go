@@ -88,17 +88,6 @@ func createRefund(s *Sandbox, r *request) (object, error) {
 	return f.render(s), nil
 }
 
-func getRefund(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	f, err := need[*refund](s, "refund", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return f.render(s), nil
-}
-
 func updateRefund(s *Sandbox, r *request) (object, error) {
 	f, err := need[*refund](s, "refund", r.id, "")
 	if err != nil {

@@ -1,9 +1,6 @@
 package sandbox
 
-import (
-	"encoding/json"
-	"maps"
-)
+import "encoding/json"
 
 // encode writes an object as Stripe does. It cannot fail: objects are maps of plain values.
 func encode(v any) []byte {
@@ -14,17 +11,10 @@ func encode(v any) []byte {
 	return b
 }
 
-// orNull returns a string, or nil if it is empty.
-func orNull(v string) any {
-	if v == "" {
-		return nil
-	}
-	return v
-}
-
-// atOrNull returns a time, or nil if it is 0.
-func atOrNull(v int64) any {
-	if v == 0 {
+// orNull returns a value, or nil if it is empty or 0.
+func orNull[T comparable](v T) any {
+	var none T
+	if v == none {
 		return nil
 	}
 	return v
@@ -46,5 +36,3 @@ func anys[T any](values []T) []any {
 	}
 	return out
 }
-
-func clone(m map[string]string) map[string]string { return maps.Clone(m) }

@@ -217,17 +217,6 @@ func (cs *session) readLooks(p *params) {
 	}
 }
 
-func getSession(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	cs, err := need[*session](s, "checkout.session", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return cs.render(s), nil
-}
-
 func listSessions(s *Sandbox, r *request) (object, error) {
 	status := r.p.enum("status", "", sessionOpen, sessionComplete, sessionExpired)
 	sub := r.p.str("subscription")
@@ -239,10 +228,7 @@ func listSessions(s *Sandbox, r *request) (object, error) {
 
 func listLineItems(s *Sandbox, r *request) (object, error) {
 	r.p.int("limit")
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	cs, err := need[*session](s, "checkout.session", r.id, "")
+	cs, err := named[*session](s, r, "checkout.session")
 	if err != nil {
 		return nil, err
 	}
@@ -250,10 +236,7 @@ func listLineItems(s *Sandbox, r *request) (object, error) {
 }
 
 func expireSession(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	cs, err := need[*session](s, "checkout.session", r.id, "")
+	cs, err := named[*session](s, r, "checkout.session")
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -92,7 +93,7 @@ func (s *Sandbox) Customers() []Customer {
 	defer s.mu.Unlock()
 	var out []Customer
 	for _, c := range s.d.Customers.rows {
-		v := Customer{ID: c.ID, Email: c.Email, Metadata: clone(c.Metadata), Deleted: c.Deleted}
+		v := Customer{ID: c.ID, Email: c.Email, Metadata: maps.Clone(c.Metadata), Deleted: c.Deleted}
 		if m, ok := s.paysWith(c); ok {
 			v.Card = m.Card
 		}

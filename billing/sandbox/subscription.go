@@ -75,7 +75,7 @@ func (sub *subscription) render(s *Sandbox) object {
 	}
 	var pause any
 	if sub.Pause != "" {
-		pause = object{"behavior": sub.Pause, "resumes_at": atOrNull(sub.ResumesAt)}
+		pause = object{"behavior": sub.Pause, "resumes_at": orNull(sub.ResumesAt)}
 	}
 	missing := sub.TrialNoCard
 	if missing == "" {
@@ -84,18 +84,18 @@ func (sub *subscription) render(s *Sandbox) object {
 	return object{
 		"id": sub.ID, "object": "subscription", "created": sub.Created, "livemode": s.live, "metadata": meta(sub.Metadata),
 		"application": nil, "application_fee_percent": nil, "automatic_tax": object{"enabled": false, "liability": nil},
-		"billing_cycle_anchor": sub.Anchor, "billing_cycle_anchor_config": nil, "billing_thresholds": nil, "cancel_at": atOrNull(cancelAt),
-		"cancel_at_period_end": sub.AtPeriodEnd, "canceled_at": atOrNull(sub.CanceledAt),
+		"billing_cycle_anchor": sub.Anchor, "billing_cycle_anchor_config": nil, "billing_thresholds": nil, "cancel_at": orNull(cancelAt),
+		"cancel_at_period_end": sub.AtPeriodEnd, "canceled_at": orNull(sub.CanceledAt),
 		"cancellation_details": object{"comment": orNull(sub.Comment), "feedback": orNull(sub.Feedback), "reason": orNull(sub.Reason)},
 		"collection_method":    "charge_automatically", "currency": sub.Currency, "current_period_end": sub.PeriodEnd,
 		"current_period_start": sub.PeriodStart, "customer": sub.Customer, "days_until_due": nil, "default_payment_method": orNull(sub.Method),
-		"default_source": nil, "default_tax_rates": []any{}, "description": orNull(sub.Description), "discount": nil, "ended_at": atOrNull(sub.EndedAt),
+		"default_source": nil, "default_tax_rates": []any{}, "description": orNull(sub.Description), "discount": nil, "ended_at": orNull(sub.EndedAt),
 		"items":          sublist("/v1/subscription_items?subscription="+sub.ID, items),
 		"latest_invoice": orNull(sub.Latest), "next_pending_invoice_item_invoice": nil, "on_behalf_of": nil, "pause_collection": pause,
 		"payment_settings":              object{"payment_method_options": nil, "payment_method_types": nil, "save_default_payment_method": "off"},
 		"pending_invoice_item_interval": nil, "pending_setup_intent": nil, "pending_update": nil, "schedule": nil, "start_date": sub.Created,
-		"status": sub.Status, "test_clock": nil, "transfer_data": nil, "trial_end": atOrNull(sub.TrialEnd),
-		"trial_settings": object{"end_behavior": object{"missing_payment_method": missing}}, "trial_start": atOrNull(sub.TrialStart),
+		"status": sub.Status, "test_clock": nil, "transfer_data": nil, "trial_end": orNull(sub.TrialEnd),
+		"trial_settings": object{"end_behavior": object{"missing_payment_method": missing}}, "trial_start": orNull(sub.TrialStart),
 	}
 }
 
@@ -105,17 +105,6 @@ func (it *item) render(s *Sandbox, sub string) object {
 		"id": it.ID, "object": "subscription_item", "created": it.Created, "metadata": meta(it.Metadata), "billing_thresholds": nil,
 		"price": p.render(s), "quantity": it.Quantity, "subscription": sub, "tax_rates": []any{},
 	}
-}
-
-func getSubscription(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	sub, err := need[*subscription](s, "subscription", r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	return sub.render(s), nil
 }
 
 func listSubscriptions(s *Sandbox, r *request) (object, error) {

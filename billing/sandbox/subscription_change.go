@@ -1,6 +1,9 @@
 package sandbox
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // readItems reads items[] for a new subscription, or for a change of sub.
 func (s *Sandbox) readItems(p *params, sub *subscription) []item {
@@ -123,7 +126,7 @@ func createSubscription(s *Sandbox, r *request) (object, error) {
 	if err := r.p.finish(); err != nil {
 		return nil, err
 	}
-	m, hasMethod := find[*method](s, cmpOr(sub.Method, c.Method))
+	m, hasMethod := find[*method](s, cmp.Or(sub.Method, c.Method))
 	if !hasMethod && behavior != "default_incomplete" && sub.TrialEnd == 0 {
 		return nil, invalid("", "resource_missing", "This customer has no attached payment source or default payment method. Please consider adding a default payment method. For more information, visit https://stripe.com/docs/billing/subscriptions/payment-methods-setting#payment-method-priority.")
 	}
@@ -132,13 +135,6 @@ func createSubscription(s *Sandbox, r *request) (object, error) {
 	}
 	s.begin(sub, behavior != "default_incomplete", false)
 	return sub.render(s), nil
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // readTrial reads trial_end or trial_period_days.
@@ -166,13 +162,13 @@ func updateSubscription(s *Sandbox, r *request) (object, error) {
 		if err := r.p.finish(); err != nil {
 			return nil, invalid("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 		}
-		s.change(sub, "customer.subscription.updated", func() { *sub = next })
+		s.changeSub(sub, func() { *sub = next })
 		return sub.render(s), nil
 	}
 	next.Items = s.readItems(r.p, sub)
 	next.readShared(s, r.p)
 	r.p.enum("payment_behavior", "allow_incomplete", "error_if_incomplete")
-	s.readPause(r.p, &next)
+	next.readPause(r.p)
 	if v, ok := r.p.opt("trial_end"); ok && v == "now" && sub.Status == statusTrialing {
 		next.TrialEnd = s.now()
 		next.PeriodEnd = next.TrialEnd
@@ -185,11 +181,11 @@ func updateSubscription(s *Sandbox, r *request) (object, error) {
 		next.Anchor, next.PeriodStart = s.now(), s.now()
 		next.PeriodEnd = nextPeriod(next.Anchor, next.PeriodStart, is)
 	}
-	s.change(sub, "customer.subscription.updated", func() { *sub = next })
+	s.changeSub(sub, func() { *sub = next })
 	return sub.render(s), nil
 }
 
-func (*Sandbox) readPause(p *params, sub *subscription) {
+func (sub *subscription) readPause(p *params) {
 	q := p.sub("pause_collection")
 	if q == nil {
 		return
@@ -227,10 +223,7 @@ func cancelSubscription(s *Sandbox, r *request) (object, error) {
 func resumeSubscription(s *Sandbox, r *request) (object, error) {
 	r.p.enum("billing_cycle_anchor", "now", "unchanged")
 	r.p.enum("proration_behavior", "create_prorations", "none", "always_invoice")
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	sub, err := need[*subscription](s, "subscription", r.id, "")
+	sub, err := named[*subscription](s, r, "subscription")
 	if err != nil {
 		return nil, err
 	}

@@ -67,9 +67,9 @@ func (sub *subscription) run(s *Sandbox) {
 	case sub.CancelAt != 0 && sub.CancelAt <= now, sub.AtPeriodEnd && sub.PeriodEnd <= now && sub.Status != statusIncomplete:
 		s.end(sub, sub.Reason)
 	case sub.ResumesAt != 0 && sub.ResumesAt <= now:
-		s.change(sub, "customer.subscription.updated", func() { sub.Pause, sub.ResumesAt = "", 0 })
+		s.changeSub(sub, func() { sub.Pause, sub.ResumesAt = "", 0 })
 	case sub.Status == statusIncomplete:
-		s.change(sub, "customer.subscription.updated", func() { sub.Status, sub.EndedAt = statusExpired, now })
+		s.changeSub(sub, func() { sub.Status, sub.EndedAt = statusExpired, now })
 		if inv, ok := find[*invoice](s, sub.Latest); ok && inv.Status == invoiceOpen {
 			s.void(inv)
 		}
@@ -78,6 +78,11 @@ func (sub *subscription) run(s *Sandbox) {
 	default:
 		s.renew(sub)
 	}
+}
+
+// changeSub applies f to a subscription and emits the event about what differs.
+func (s *Sandbox) changeSub(sub *subscription, f func()) {
+	s.change(sub, "customer.subscription.updated", f)
 }
 
 // end cancels a subscription immediately. What it still owes is no longer collected.
@@ -109,7 +114,7 @@ func (s *Sandbox) endTrial(sub *subscription) {
 			s.end(sub, "payment_failed")
 			return
 		case "pause":
-			s.change(sub, "customer.subscription.updated", func() { sub.Status = statusPaused })
+			s.changeSub(sub, func() { sub.Status = statusPaused })
 			s.emit("customer.subscription.paused", sub.render(s), nil)
 			return
 		}
@@ -120,7 +125,7 @@ func (s *Sandbox) endTrial(sub *subscription) {
 // renew begins the next period and bills it.
 func (s *Sandbox) renew(sub *subscription) {
 	var inv *invoice
-	s.change(sub, "customer.subscription.updated", func() {
+	s.changeSub(sub, func() {
 		sub.PeriodStart = sub.PeriodEnd
 		sub.PeriodEnd = nextPeriod(sub.Anchor, sub.PeriodStart, sub.price(s))
 		if sub.Status == statusTrialing {
@@ -149,7 +154,7 @@ func (s *Sandbox) renew(sub *subscription) {
 // resume ends a pause that began when a trial ended without a card.
 func (s *Sandbox) resume(sub *subscription) {
 	now := s.now()
-	s.change(sub, "customer.subscription.updated", func() { sub.Status, sub.Anchor, sub.PeriodEnd = statusActive, now, now })
+	s.changeSub(sub, func() { sub.Status, sub.Anchor, sub.PeriodEnd = statusActive, now, now })
 	s.emit("customer.subscription.resumed", sub.render(s), nil)
 	s.renew(sub)
 }

@@ -22,7 +22,7 @@ func deliveryClient(c *http.Client) *http.Client {
 
 // kick starts workers for the queued deliveries.
 func (s *Sandbox) kick() {
-	for s.workers < min(s.opts.Workers, len(s.queue)+s.workers) && !s.closed && len(s.queue) > 0 {
+	for s.workers < s.opts.Workers && len(s.queue) > 0 && !s.closed {
 		d := s.queue[0]
 		s.queue = s.queue[1:]
 		s.workers++
