@@ -6,7 +6,7 @@ const AccountID = "acct_1SandboxNoMoney"
 // startOfTime is a Unix time before anything happened here: 2023-10-16.
 const startOfTime int64 = 1697414400
 
-func getAccount(s *Sandbox, r *request) (object, error) {
+func getAccount(_ *Sandbox, r *request) (object, error) {
 	if err := r.p.finish(); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ const (
 // retryAfter is the wait after each failed attempt; the last repeats until retryFor is over.
 var retryAfter = []time.Duration{5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 12 * time.Hour}
 
-const retryFor = 3 * 24 * time.Hour
+const retryFor = 3 * day
 
 func (d *delivery) owner() string            { return d.Event } // indexes deliveries by event
 func (d *delivery) render(_ *Sandbox) object { return object{"id": d.ID, "object": "delivery"} }

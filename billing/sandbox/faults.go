@@ -155,7 +155,7 @@ func (f APIFault) before(sandbox, client context.Context) bool {
 	case Hang:
 		d := f.Delay
 		if d == 0 {
-			d = 24 * time.Hour
+			d = day
 		}
 		wait(d, client, sandbox)
 		return false

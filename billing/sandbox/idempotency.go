@@ -15,7 +15,7 @@ type saved struct {
 	Body    []byte `json:"body"`
 }
 
-const keepKeys = 24 * time.Hour
+const keepKeys = day
 
 // replay returns the response for a key that was used before, or whose first request is still being processed.
 func (s *Sandbox) replay(key, path, params string) (reply, bool) {

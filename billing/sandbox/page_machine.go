@@ -76,7 +76,7 @@ func (s *Sandbox) machineMove(w http.ResponseWriter, r *http.Request) {
 	case "hour":
 		s.Advance(time.Hour)
 	case "day":
-		s.Advance(24 * time.Hour)
+		s.Advance(day)
 	case "month":
 		now := s.Now()
 		s.Advance(addMonths(now, 1).Sub(now))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -42,12 +43,7 @@ func (b *Builder) Build() (*Catalog, error) {
 		}
 	}
 	b.games = nil
-	slices.SortFunc(filled, func(x, y *GameBuilder) int {
-		if x.game.ID < y.game.ID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(filled, func(x, y *GameBuilder) int { return strings.Compare(x.game.ID, y.game.ID) })
 
 	games := make([]*Game, len(filled))
 	errs := make([]error, len(filled))
