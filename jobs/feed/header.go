@@ -79,7 +79,7 @@ func (h *Header) split(fields []string, line Line) (_ []string, fault string) {
 	split, fault := SplitFields(fields, line.Text)
 	switch {
 	case line.TooLong:
-		return split, "the line is longer than 64 KiB"
+		return split, FaultTooLong
 	case fault != "":
 		return fields, fault
 	case len(split) != len(h.Names):

@@ -10,6 +10,9 @@ import (
 // MaxLine is the longest line, in bytes without its line ending, that is read as data.
 const MaxLine = 64 << 10
 
+// FaultTooLong says why a line over MaxLine is not read.
+const FaultTooLong = "the line is longer than 64 KiB"
+
 // mark is the byte order mark that some programs put at the beginning of a text.
 const mark = "\ufeff"
 
@@ -38,7 +41,7 @@ func (l *Lines) Count() int { return l.read }
 func (l *Lines) Next() (Line, error) {
 	b, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return l.skipRest(string(b[:shown]))
+		return l.skipRest(string(b[:keptOfLong]))
 	}
 	if err != nil && (!errors.Is(err, io.EOF) || len(b) == 0) {
 		return Line{}, err
@@ -47,7 +50,7 @@ func (l *Lines) Next() (Line, error) {
 	text := strings.TrimRight(strings.TrimSuffix(string(b), "\n"), "\r")
 	text = strings.TrimPrefix(text, mark) // concatenated files have it again
 	if len(text) > MaxLine {
-		return Line{l.read, text[:shown], true}, nil
+		return Line{l.read, text[:keptOfLong], true}, nil
 	}
 	return Line{Number: l.read, Text: text}, nil
 }
@@ -69,7 +72,8 @@ func (l *Lines) Each(read func(Line) error) (count int, err error) {
 	}
 }
 
-const shown = 1024 // bytes kept of a line that is too long
+// keptOfLong is how many bytes are kept of a line that is too long.
+const keptOfLong = 1024
 
 func (l *Lines) skipRest(beginning string) (Line, error) {
 	for {

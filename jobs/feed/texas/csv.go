@@ -62,7 +62,7 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		c.Reset(line.Number, line.Text)
 		switch {
 		case line.TooLong:
-			c.FailRow("the line is longer than 64 KiB")
+			c.FailRow(feed.FaultTooLong)
 		case fault != "":
 			c.FailRow(fault)
 		default:

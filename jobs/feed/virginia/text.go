@@ -128,7 +128,7 @@ func (p *parser) vote(line feed.Line) error {
 // read reads a line that is no title.
 func (p *parser) read(line feed.Line) error {
 	if line.TooLong {
-		return p.malformed(line, feed.Cell{Value: line.Text}, "the line is longer than 64 KiB")
+		return p.malformed(line, feed.Cell{Value: line.Text}, feed.FaultTooLong)
 	}
 	text := strings.TrimSpace(line.Text)
 	segments := strings.Split(text, ";")
