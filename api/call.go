@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -90,12 +91,7 @@ func (x *call) chooseForm(lists bool, known form) error {
 	x.form, x.coding = formJSON, acceptedEncoder(x.c.Request.Header["Accept-Encoding"])
 	if lists {
 		if i := x.bind.index("format"); x.bind.given&(1<<i) != 0 {
-			name := x.bind.oneOf("format", formNames[:]...)
-			for f, n := range formNames {
-				if n == name {
-					x.form = form(f)
-				}
-			}
+			x.form = form(slices.Index(formNames[:], x.bind.oneOf("format", formNames[:]...)))
 			return nil
 		}
 	}

@@ -74,30 +74,20 @@ func (h *Handler) routes() http.Handler {
 	e.NoMethod(func(c *gin.Context) {
 		h.fail(c, problem.New(problem.MethodNotAllowed, "this path supports GET, HEAD and OPTIONS"))
 	})
-	for _, r := range h.open() {
-		answer(e, r)
+	answer := func(to gin.IRoutes, routes []route) {
+		for _, r := range routes {
+			to.GET(r.path, r.handler)
+			to.HEAD(r.path, r.handler)
+			e.OPTIONS(r.path, middleware.Preflight) // needs no key
+		}
 	}
-	counted := e.Group("", h.keyed(h.count()))
-	for _, r := range h.draws() {
-		answer(counted, r)
-		e.OPTIONS(r.path, middleware.Preflight)
-	}
-	for _, r := range h.account() {
-		answer(e, r)
-		e.OPTIONS(r.path, middleware.Preflight)
-	}
-	for _, r := range h.open() {
-		e.OPTIONS(r.path, middleware.Preflight)
-	}
+	answer(e, h.open())
+	answer(e.Group("", h.keyed(h.count())), h.draws())
+	answer(e, h.account())
 	for _, r := range e.Routes() {
 		h.deps.Traffic.Know(r.Path, endpointName(r.Path))
 	}
 	return engine{e}
-}
-
-func answer(to gin.IRoutes, r route) {
-	to.GET(r.path, r.handler)
-	to.HEAD(r.path, r.handler)
 }
 
 // keyed passes requests with a valid key to next.
