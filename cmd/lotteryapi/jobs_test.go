@@ -54,7 +54,8 @@ type listedJob struct {
 	Failures     int
 }
 
-func jobIs(t *testing.T, url, name string) listedJob {
+// syncJob returns what the list of jobs says of the sync.
+func syncJob(t *testing.T, url string) listedJob {
 	t.Helper()
 	out, code := admin(t, url, "jobs", "list")
 	var list []listedJob
@@ -62,11 +63,11 @@ func jobIs(t *testing.T, url, name string) listedJob {
 		t.Fatalf("jobs list: %d %v %s", code, err, out)
 	}
 	for _, j := range list {
-		if j.Name == name {
+		if j.Name == "sync" {
 			return j
 		}
 	}
-	t.Fatalf("no job %s in %s", name, out)
+	t.Fatalf("no sync in %s", out)
 	return listedJob{}
 }
 
@@ -83,7 +84,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 		dir := t.TempDir()
 		first := start(t, dir, feed.args(url)...)
 		waitUntil(t, "the first server to sync", func() bool { return feed.here.Load() == 1 })
-		began := jobIs(t, url, "sync")
+		began := syncJob(t, url)
 		if began.State != "running" || began.Node == nil || began.LastFinished != nil {
 			t.Fatalf("%+v", began)
 		}
@@ -105,19 +106,19 @@ func TestJobsOfKilledServers(t *testing.T) {
 		}
 		t.Logf("taken over after %s", time.Since(killed).Round(time.Second))
 		waitUntil(t, "the second server to sync", func() bool { return feed.here.Load() == 1 })
-		heir := jobIs(t, url, "sync")
+		heir := syncJob(t, url)
 		if heir.State != "running" || *heir.Node == *began.Node || heir.Failures != 1 {
 			t.Errorf("after the kill: %+v, was %+v", heir, began)
 		}
 		if code := second.stop(t); code != 0 {
 			t.Errorf("the server that was stopped in mid-job: exit code %d\n%s", code, second.stderr)
 		}
-		if stopped := jobIs(t, url, "sync"); stopped.State != "cut_off" || stopped.Failures != 1 {
+		if stopped := syncJob(t, url); stopped.State != "cut_off" || stopped.Failures != 1 {
 			t.Errorf("after the stop: %+v", stopped)
 		}
 		feed.open.Store(true)
 		start(t, dir, feed.args(url)...)
-		waitUntil(t, "the third server to have synced", func() bool { return jobIs(t, url, "sync").LastFinished != nil })
+		waitUntil(t, "the third server to have synced", func() bool { return syncJob(t, url).LastFinished != nil })
 		if n := feed.most.Load(); n != 1 {
 			t.Errorf("%d servers were at it at once", n)
 		}

@@ -150,7 +150,7 @@ func drawLine(d *models.Draw) string {
 }
 
 // query returns the rows of a query, fields joined by spaces.
-func (b *bench) query(query string, args ...any) []string {
+func (b *bench) query(query string) []string {
 	b.Helper()
 	driver, dsn := "pgx", b.url
 	if path, ok := strings.CutPrefix(b.url, "sqlite:"); ok {
@@ -161,7 +161,7 @@ func (b *bench) query(query string, args ...any) []string {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := db.Query(query, args...)
+	rows, err := db.Query(query)
 	if err != nil {
 		b.Fatal(err)
 	}
