@@ -1,7 +1,6 @@
 package admin_test
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 
@@ -15,11 +14,7 @@ func TestFullDiskIsAudited(t *testing.T) {
 	d := newDesk(t)
 	d.database = storetest.NewPostgres(t)
 	d.run(0, "db", "migrate")
-	db, err := sql.Open("pgx", d.database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
+	db := storetest.SQL(t, d.database)
 	fill := func(table string) {
 		t.Helper()
 		_, err := db.ExecContext(t.Context(), "CREATE TRIGGER full_disk BEFORE INSERT ON "+table+" FOR EACH ROW EXECUTE FUNCTION full_disk()")

@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
@@ -169,11 +168,7 @@ func TestDoctorWithoutAFreeConnection(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.database = storetest.NewPostgres(t)
-	db, err := sql.Open("pgx", d.database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
+	db := storetest.SQL(t, d.database)
 	at, err := url.Parse(d.database)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package admin_test
 
 import (
-	"database/sql"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +17,7 @@ func TestCommandsTellWhatTheyWaitFor(t *testing.T) {
 	d := newDesk(t)
 	d.database = storetest.NewPostgres(t)
 	d.run(0, "accounts", "create", "--email", "ada@example.com")
-	db, err := sql.Open("pgx", d.database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
+	db := storetest.SQL(t, d.database)
 	tx, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

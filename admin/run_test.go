@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"io"
 	"os"
@@ -19,6 +18,7 @@ import (
 
 	"lottery/admin"
 	"lottery/billing/sandbox"
+	"lottery/models/store/storetest"
 )
 
 // desk is an operator's desk: a database, a clock, and maybe a terminal.
@@ -58,10 +58,7 @@ func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
 // exec runs SQL on the desk's SQLite file, to write what our own programs never would.
 func (d *desk) exec(statements string) {
 	d.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(d.dir, "lottery.db"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	db := storetest.SQL(d.t, "sqlite:"+filepath.Join(d.dir, "lottery.db"))
 	defer db.Close()
 	if _, err := db.ExecContext(d.t.Context(), statements); err != nil {
 		d.t.Fatal(err)

@@ -2,14 +2,12 @@ package billing_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -41,15 +39,7 @@ func TestHistories(t *testing.T) {
 	}
 	storetest.EachURL(t, func(t *testing.T, database string) {
 		t.Parallel()
-		driver, address := "pgx", database
-		if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
-			driver, address = "sqlite", path+"?_pragma=busy_timeout(5000)"
-		}
-		raw, err := sql.Open(driver, address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = raw.Close() })
+		raw := storetest.SQL(t, database)
 		var offset atomic.Int64
 		st := storetest.OpenURL(t, database, store.Options{
 			Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }, Skew: func() time.Duration { return time.Duration(offset.Load()) },

@@ -3,7 +3,6 @@ package billing_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"fmt"
 	"io"
 	"log/slog"
@@ -265,14 +264,11 @@ func (w *world) live() (made *flow, said string) {
 // dump returns the whole content of a database.
 func dump(t *testing.T, database string) string {
 	t.Helper()
-	driver, address, tables := "pgx", database, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
-	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
-		driver, address, tables = "sqlite", path, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+	tables := "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+	if strings.HasPrefix(database, "sqlite:") {
+		tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 	}
-	db, err := sql.Open(driver, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.SQL(t, database)
 	defer db.Close()
 	query := func(statement string) (out [][]any) {
 		rows, err := db.QueryContext(t.Context(), statement)

@@ -2,10 +2,8 @@ package billing_test
 
 import (
 	"context"
-	"database/sql"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,12 +18,7 @@ import (
 func (w *world) setBack() {
 	w.t.Helper()
 	w.kill()
-	driver, address := "pgx", w.address
-	if path, ok := strings.CutPrefix(w.address, "sqlite:"); ok {
-		driver, address = "sqlite", path+"?_pragma=busy_timeout(5000)"
-	}
-	db, err := sql.Open(driver, address)
-	w.must(err)
+	db := storetest.SQL(w.t, w.address)
 	defer db.Close()
 	for _, statement := range []string{
 		"DELETE FROM billing_accounts", "DELETE FROM stripe_events", "DELETE FROM audit_entries", "DELETE FROM mails",

@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"context"
-	"database/sql"
 	"log/slog"
 	"strings"
 	"testing"
@@ -23,11 +22,7 @@ func TestImpossibleRowsAreLeftOut(t *testing.T) {
 	ctx := context.Background()
 	url := storetest.URL(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite:"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := storetest.SQL(t, url)
 	for _, row := range []struct {
 		date   string
 		tod    models.Tod

@@ -1,7 +1,6 @@
 package middleware_test
 
 import (
-	"database/sql"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -84,11 +83,7 @@ func copied(t *testing.T, address string) (putBack func()) {
 	}
 	name := strings.TrimPrefix(u.Path, "/")
 	u.Path = "/postgres"
-	db, err := sql.Open("pgx", u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
+	db := storetest.SQL(t, u.String())
 	do := func(statements ...string) {
 		t.Helper()
 		for _, s := range statements {

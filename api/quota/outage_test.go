@@ -2,7 +2,6 @@ package quota_test
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -280,11 +279,7 @@ func TestStandbyIsGone(t *testing.T) {
 	n.Settle()
 	standby := func(names string) {
 		t.Helper()
-		db, err := sql.Open("pgx", url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := storetest.SQL(t, url)
 		for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + names + "'", "SELECT pg_reload_conf()"} {
 			if _, err := db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)

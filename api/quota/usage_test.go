@@ -2,11 +2,9 @@ package quota_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -170,12 +168,7 @@ func TestUsageDoesNotWaitForAnImport(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	importer, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { importer.Close() })
-	tx, err := importer.Begin()
+	tx, err := storetest.SQL(t, url+"?_txlock=immediate").Begin()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,6 @@ package quota_test
 
 import (
 	"context"
-	"database/sql"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,10 +16,7 @@ import (
 // lockDatabase holds SQLite's write lock, as an import does, until the returned function is called.
 func lockDatabase(t *testing.T, url string) (unlock func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(url, "sqlite:")+"?_pragma=busy_timeout(5000)&_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.SQL(t, url+"?_pragma=busy_timeout(5000)&_txlock=immediate")
 	tx, err := db.BeginTx(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -110,14 +110,7 @@ func alone(t *testing.T, url string, db *sql.DB) {
 
 func open(t *testing.T, url string) *sql.DB {
 	t.Helper()
-	driver, name := "pgx", url
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
-	}
-	db, err := sql.Open(driver, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.SQL(t, url)
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
 	return db

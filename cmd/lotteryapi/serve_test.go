@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -139,11 +138,7 @@ func TestStartWaitsForLockedTables(t *testing.T) {
 			t.Parallel()
 			url := storetest.NewPostgres(t)
 			storetest.OpenURL(t, url, store.Options{})
-			db, err := sql.Open("pgx", url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = db.Close() })
+			db := storetest.SQL(t, url)
 			tx, err := db.BeginTx(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)

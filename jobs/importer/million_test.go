@@ -3,7 +3,6 @@ package importer_test
 import (
 	"bufio"
 	"context"
-	"database/sql"
 	"fmt"
 	"io"
 	"os"
@@ -90,14 +89,11 @@ func writeMillion(t *testing.T, st *store.Store, n int) string {
 // watchLock takes the write lock again and again, as counters do, and returns the longest wait.
 func watchLock(t *testing.T, url string) func() time.Duration {
 	t.Helper()
-	driver, dsn, lock := "pgx", url, "SELECT number FROM data_version WHERE id = 1 FOR UPDATE"
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		driver, dsn, lock = "sqlite", "file:"+path+"?_pragma=busy_timeout(60000)&_txlock=immediate", "SELECT 1"
+	lock := "SELECT number FROM data_version WHERE id = 1 FOR UPDATE"
+	if strings.HasPrefix(url, "sqlite:") {
+		url, lock = url+"?_pragma=busy_timeout(60000)&_txlock=immediate", "SELECT 1"
 	}
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := storetest.SQL(t, url)
 	var (
 		longest time.Duration
 		stop    = make(chan struct{})

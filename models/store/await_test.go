@@ -21,7 +21,7 @@ import (
 // lockedBy runs a statement that locks something in another session, until release.
 func lockedBy(t *testing.T, url, statement string) (release func()) {
 	t.Helper()
-	tx, err := rawDB(t, url).BeginTx(t.Context(), nil)
+	tx, err := storetest.SQL(t, url).BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 			const patience = 300 * time.Millisecond
 			url := storetest.NewPostgres(t)
 			storetest.OpenURL(t, url, store.Options{})
-			db := rawDB(t, url)
+			db := storetest.SQL(t, url)
 			if _, err := db.ExecContext(t.Context(), "DELETE FROM schema_migrations WHERE version_id >= 9; ALTER TABLE stripe_events DROP COLUMN retried_at; ALTER TABLE job_runs DROP COLUMN cut_offs; ALTER TABLE links DROP COLUMN mailbox; ALTER TABLE billing_accounts DROP COLUMN quantity"); err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -167,12 +166,7 @@ func TestCleanupWhileAnotherWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lottery.db")
 	st := storetest.OpenURL(t, "sqlite:"+path, store.Options{})
 	applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: 1, Limit: 1})
-	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	tx, err := other.BeginTx(t.Context(), nil)
+	tx, err := storetest.SQL(t, "sqlite:"+path+"?_txlock=immediate").BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

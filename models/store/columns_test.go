@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib"
@@ -45,11 +44,7 @@ func TestColumnsOfALaterRelease(t *testing.T) {
 		}
 	}
 	readAll("at first")
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := storetest.SQL(t, url)
 	_, err = db.ExecContext(ctx, `DO $$ DECLARE t text; BEGIN
 		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
 			EXECUTE format('ALTER TABLE %I ADD COLUMN of_a_later_release integer NOT NULL DEFAULT 0', t);

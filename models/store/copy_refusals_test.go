@@ -45,7 +45,7 @@ func TestCopyRefusesSources(t *testing.T) {
 	}
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		st := storetest.OpenURL(t, url, store.Options{})
-		db := raw(t, url)
+		db := storetest.SQL(t, url)
 		for version, says := range map[string]string{"7": "is at 7 and this program needs", "9000": "copy with the newer release"} {
 			if _, err := db.ExecContext(t.Context(), "DELETE FROM schema_migrations WHERE version_id > 7"); err != nil {
 				t.Fatal(err)
@@ -68,7 +68,7 @@ func TestCopyRefusesSources(t *testing.T) {
 		if _, err := copyInto(t, empty, storetest.URL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "is at 0 and") {
 			t.Errorf("no schema: %v", err)
 		}
-		if found := tables(t, raw(t, empty), empty); len(found) != 0 {
+		if found := tables(t, storetest.SQL(t, empty), empty); len(found) != 0 {
 			t.Errorf("the source got %v", found)
 		}
 	})
@@ -79,8 +79,8 @@ func TestCopyRefusesTargets(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, to string) {
 		from := storetest.URL(t)
-		fillPerson(t, storetest.OpenURL(t, from, store.Options{}), raw(t, from))
-		st, db := storetest.OpenURL(t, to, store.Options{}), raw(t, to)
+		fillPerson(t, storetest.OpenURL(t, from, store.Options{}), storetest.SQL(t, from))
+		st, db := storetest.OpenURL(t, to, store.Options{}), storetest.SQL(t, to)
 		everything := func() string {
 			var all []string
 			for _, table := range tables(t, db, to) {
@@ -134,7 +134,7 @@ func TestCopyThatFails(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, to string) {
 		from := storetest.URL(t)
 		fillAll(t, from)
-		st, db := storetest.OpenURL(t, to, store.Options{}), raw(t, to)
+		st, db := storetest.OpenURL(t, to, store.Options{}), storetest.SQL(t, to)
 		// leftBehind reports rows that a failed copy should not have left.
 		leftBehind := func() {
 			t.Helper()

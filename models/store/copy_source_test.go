@@ -14,7 +14,7 @@ import (
 func TestCopyChangesNoSource(t *testing.T) {
 	t.Parallel()
 	from := storetest.URL(t)
-	fillPerson(t, storetest.OpenURL(t, from, store.Options{}), raw(t, from))
+	fillPerson(t, storetest.OpenURL(t, from, store.Options{}), storetest.SQL(t, from))
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	if _, err := store.Backup(t.Context(), from, backup); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func copyInto(t *testing.T, from, to string) (store.Copied, error) {
 func fillAll(t *testing.T, url string) {
 	t.Helper()
 	ctx := t.Context()
-	st, db := storetest.OpenURL(t, url, store.Options{}), raw(t, url)
+	st, db := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url)
 	ok := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -188,7 +188,7 @@ func TestCopyIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source, target := raw(t, from), raw(t, to)
+		source, target := storetest.SQL(t, from), storetest.SQL(t, to)
 		var rows int64
 		for _, table := range tables(t, source, from) {
 			if slices.Contains(notCopied, table) {
@@ -359,7 +359,7 @@ func TestSchemasHaveTheSameTables(t *testing.T) {
 	sqlite, postgres := storetest.URL(t), storetest.NewPostgres(t)
 	storetest.OpenURL(t, sqlite, store.Options{})
 	storetest.OpenURL(t, postgres, store.Options{})
-	a, b := raw(t, sqlite), raw(t, postgres)
+	a, b := storetest.SQL(t, sqlite), storetest.SQL(t, postgres)
 	one := slices.DeleteFunc(tables(t, a, sqlite), func(table string) bool { return table == "quota_log" })
 	if other := tables(t, b, postgres); !slices.Equal(one, other) {
 		t.Fatalf("SQLite has %v and PostgreSQL %v", one, other)

@@ -341,7 +341,7 @@ func TestChangeVoidsOlderLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := raw(t, url).ExecContext(t.Context(), "UPDATE links SET spent_at = NULL"); err != nil {
+		if _, err := storetest.SQL(t, url).ExecContext(t.Context(), "UPDATE links SET spent_at = NULL"); err != nil {
 			t.Fatal(err)
 		}
 		var all sync.WaitGroup

@@ -134,7 +134,7 @@ func TestMergeOverAWord(t *testing.T) {
 		}
 		const want = `1 "123" {"fireball":"4"} csv false "" operator
 2 "" {"fireball":"4"} operator true "never drawn" csv`
-		if got := revisions(t, rawDB(t, url)); got != want {
+		if got := revisions(t, storetest.SQL(t, url)); got != want {
 			t.Errorf("revisions:\n%s\nwant\n%s", got, want)
 		}
 	})

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"io"
 	"net"
@@ -176,11 +175,7 @@ func TestUserWithoutRights(t *testing.T) {
 			t.Errorf("%s: writable, %v", what, err)
 		}
 	}
-	db, err := sql.Open("pgx", owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := storetest.SQL(t, owner)
 	if _, err := db.ExecContext(t.Context(), "CREATE ROLE "+role+" LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC"); err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +254,7 @@ func TestAnEmptyDatabaseStaysEmpty(t *testing.T) {
 			tables = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"
 		}
 		var n int
-		if err := rawDB(t, url).QueryRowContext(t.Context(), tables).Scan(&n); err != nil || n != 0 {
+		if err := storetest.SQL(t, url).QueryRowContext(t.Context(), tables).Scan(&n); err != nil || n != 0 {
 			t.Errorf("%d tables, %v", n, err)
 		}
 	})

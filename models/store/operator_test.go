@@ -55,21 +55,6 @@ func fireballMerge(at models.Slot, number string, correct bool) store.Merge {
 	}
 }
 
-// rawDB is a connection that bypasses the store, for what the store has no method for.
-func rawDB(t testing.TB, url string) *sql.DB {
-	t.Helper()
-	driver, address := "pgx", url
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		driver, address = "sqlite", path
-	}
-	db, err := sql.Open(driver, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
 // revisions summarizes the revision table.
 func revisions(t testing.TB, db *sql.DB) string {
 	t.Helper()
@@ -173,7 +158,7 @@ func TestSetAndUnsetDraw(t *testing.T) {
 		const want = `1 "123" {"fireball":"4"} operator false "as in the archive" operator
 2 "321" {"fireball":"4"} operator false "typing mistake" operator
 3 "" {"fireball":"4"} operator true "never drawn" operator`
-		if got := revisions(t, rawDB(t, url)); got != want {
+		if got := revisions(t, storetest.SQL(t, url)); got != want {
 			t.Errorf("revisions:\n%s\nwant\n%s", got, want)
 		}
 

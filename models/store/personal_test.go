@@ -21,21 +21,6 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// raw is the database itself, bypassing the store.
-func raw(t *testing.T, url string) *sql.DB {
-	t.Helper()
-	driver, name := "pgx", url
-	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
-	}
-	db, err := sql.Open(driver, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db
-}
-
 func query(t *testing.T, db *sql.DB, statement string) [][]string {
 	t.Helper()
 	rows, err := db.QueryContext(context.Background(), statement)
@@ -163,7 +148,7 @@ func counters(st *store.Store) string {
 func TestDeletedAccountIsForgotten(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		st, db := storetest.OpenURL(t, url, store.Options{}), raw(t, url)
+		st, db := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url)
 		a := fillPerson(t, st, db)
 		before := []string{"account_flags", "accounts", "api_keys", "billing_accounts", "links", "mails", "stripe_events"}
 		if got := holding(t, db, url, personOf...); !slices.Equal(got, before) {
@@ -253,7 +238,7 @@ func TestDeletedAccountStaysForgotten(t *testing.T) {
 func TestRecordIsWhole(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		st, db := storetest.OpenURL(t, url, store.Options{}), raw(t, url)
+		st, db := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url)
 		a := fillPerson(t, st, db)
 		r, err := st.Record(t.Context(), "ada@example.com")
 		if err != nil {

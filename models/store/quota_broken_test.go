@@ -14,7 +14,7 @@ func TestQuotaOverBrokenConnections(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	db := rawDB(t, url)
+	db := storetest.SQL(t, url)
 	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: day, Need: 1, Limit: 100}
 	const connections = 5
 	want := int64(0)

@@ -25,7 +25,7 @@ func TestQuotaLog(t *testing.T) {
 	c.at.Store(today.Unix())
 	opened := func() *store.Store { return storetest.OpenURL(t, url, store.Options{Now: c.now}) }
 	nodes := []*store.Store{opened(), opened(), opened()}
-	db := raw(t, url)
+	db := storetest.SQL(t, url)
 
 	type counter struct {
 		key   string
@@ -143,7 +143,7 @@ func TestQuotaLogOfManyAccounts(t *testing.T) {
 		t.Errorf("%d granted, want %d", granted.Load(), limit*accounts)
 	}
 	var stored int
-	if err := raw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_counters").Scan(&stored); err != nil || stored < accounts/4 {
+	if err := storetest.SQL(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_counters").Scan(&stored); err != nil || stored < accounts/4 {
 		t.Errorf("%d counters are compacted, %v", stored, err)
 	}
 	other := storetest.OpenURL(t, url, store.Options{})
@@ -161,7 +161,7 @@ func TestQuotaLogIsCompactedInSteps(t *testing.T) {
 	const accounts, batch, mostTaken = 20_000, 20, 1_000
 	url := storetest.URL(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	db := raw(t, url)
+	db := storetest.SQL(t, url)
 	before, taken, shrank := 0, 0, 0
 	counted := make([]int64, accounts)
 	for at := 0; shrank < 4; at += batch {
@@ -252,7 +252,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	}
 	one := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_one", Period: day, Need: 1, Limit: 1000}
 	var rows, before int
-	db := raw(t, url)
+	db := storetest.SQL(t, url)
 	for contact := range 500 {
 		if contact == 1 { // the compaction has begun to look
 			c.at.Add(int64(day / time.Second))
@@ -292,7 +292,7 @@ func TestQuotaLogIsCompactedAmongNewAccounts(t *testing.T) {
 		applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc_%d", account), Period: day, Need: 1, Limit: contacts})
 	}
 	var rows int
-	if err := raw(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
+	if err := storetest.SQL(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
 		t.Fatal(err)
 	}
 	if rows > fresh {
@@ -304,7 +304,7 @@ func TestQuotaLogIsCompactedAmongNewAccounts(t *testing.T) {
 func TestQuotaTimeIsOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	other := rawDB(t, url+"?_pragma=busy_timeout(0)") // gives up on the write lock at once
+	other := storetest.SQL(t, url+"?_pragma=busy_timeout(0)") // gives up on the write lock at once
 	asked, locked := false, false
 	var c quotaClock
 	c.at.Store(time.Now().Unix())

@@ -3,7 +3,6 @@ package store_test
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -228,11 +227,7 @@ func TestQuotaDaysOfOneCounter(t *testing.T) {
 func TestQuotaReadsByIndex(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := storetest.SQL(t, url)
 	applyQuota(t, storetest.OpenURL(t, url, store.Options{}), store.QuotaOp{Kind: store.QuotaTake, Key: "acc", Period: day, Need: 1, Limit: 100})
 	if _, err := db.ExecContext(t.Context(), "ANALYZE quota_counters"); err != nil {
 		t.Fatal(err)

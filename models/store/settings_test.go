@@ -53,7 +53,7 @@ func TestTextsAreUTF8(t *testing.T) {
 		t.Fatal(err)
 	}
 	var kept string
-	if err := raw(t, url+"&client_encoding=UTF8").QueryRowContext(t.Context(), "SELECT name FROM accounts").Scan(&kept); err != nil || kept != name {
+	if err := storetest.SQL(t, url+"&client_encoding=UTF8").QueryRowContext(t.Context(), "SELECT name FROM accounts").Scan(&kept); err != nil || kept != name {
 		t.Errorf("%q is kept as %q, %v", name, kept, err)
 	}
 }

@@ -2,7 +2,6 @@ package importer_test
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"io"
 	"maps"
@@ -152,14 +151,7 @@ func drawLine(d *models.Draw) string {
 // query returns the rows of a query, fields joined by spaces.
 func (b *bench) query(query string) []string {
 	b.Helper()
-	driver, dsn := "pgx", b.url
-	if path, ok := strings.CutPrefix(b.url, "sqlite:"); ok {
-		driver, dsn = "sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"
-	}
-	db, err := sql.Open(driver, dsn)
-	if err != nil {
-		b.Fatal(err)
-	}
+	db := storetest.SQL(b, b.url)
 	defer db.Close()
 	rows, err := db.Query(query)
 	if err != nil {

@@ -1,0 +1,26 @@
+package storetest
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+)
+
+// SQL returns a connection to the database at url that bypasses the store, to read or write what the store has no
+// method for. It is closed with the test. On SQLite it waits for locks, unless url ends with ?options of its own.
+func SQL(t testing.TB, url string) *sql.DB {
+	t.Helper()
+	driver, name := "pgx", url
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
+		if !strings.Contains(path, "?") {
+			path += "?_pragma=busy_timeout(5000)"
+		}
+		driver, name = "sqlite", "file:"+path
+	}
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
