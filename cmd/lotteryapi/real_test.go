@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -245,7 +246,7 @@ func (n *naiveAPI) compareStats(t *testing.T, p *process, key, game string, coun
 			t.Errorf("stats of %s: sum %d came %d times, want %d", game, s.Sum, s.Count, sums[s.Sum])
 		}
 	}
-	most := slices.MaxFunc(slices.Collect(mapsKeys(numbers)), func(a, b string) int {
+	most := slices.MaxFunc(slices.Collect(maps.Keys(numbers)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(b, a))
 	})
 	if h := stats.HotNumbers[0]; h.Number != most || h.Count != numbers[most] || h.LastDate != last[most] {

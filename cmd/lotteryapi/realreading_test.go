@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/csv"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,16 +73,6 @@ var realTods = []string{"Morning", "Midday", "Day", "Afternoon", "Evening", "Nig
 func newestFirst(a, b realDraw) int {
 	return cmp.Or(cmp.Compare(b.date, a.date), cmp.Compare(slices.Index(realTods, b.tod), slices.Index(realTods, a.tod)),
 		cmp.Compare(a.game, b.game), cmp.Compare(b.sequence, a.sequence))
-}
-
-func mapsKeys[K comparable, V any](m map[K]V) iter.Seq[K] {
-	return func(yield func(K) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // realReading reads the files in the plainest way, relying on what exactly these files look like.

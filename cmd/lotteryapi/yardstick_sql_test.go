@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -91,7 +92,7 @@ func (s *sqlAnswers) serve(ask func(c *gin.Context, db *gorm.DB, h http.Header) 
 			c.String(http.StatusInternalServerError, "%v", err)
 			return
 		}
-		copyHeader(c.Writer.Header(), like.Header)
+		maps.Copy(c.Writer.Header(), like.Header)
 		c.Writer.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		c.Status(http.StatusOK)
 		_, _ = c.Writer.Write(body)

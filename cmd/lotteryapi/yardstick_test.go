@@ -104,7 +104,7 @@ func registerBare(e *gin.Engine, answers []captured) {
 			c.Status(http.StatusNotFound)
 			return
 		}
-		copyHeader(c.Writer.Header(), a.Header)
+		maps.Copy(c.Writer.Header(), a.Header)
 		c.Status(http.StatusOK)
 		_, _ = c.Writer.Write(a.Body)
 	}
@@ -144,11 +144,7 @@ func rateHeaders(next http.Handler) http.Handler {
 		"X-Ratelimit-Limit": {"10000"}, "X-Ratelimit-Remaining": {"9999"}, "X-Ratelimit-Reset": {"1795305600"},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		copyHeader(w.Header(), header)
+		maps.Copy(w.Header(), header)
 		next.ServeHTTP(w, r)
 	})
-}
-
-func copyHeader(to, from http.Header) {
-	maps.Copy(to, from)
 }

@@ -40,23 +40,11 @@ func TestNoPasswordInAnErrorOfConnecting(t *testing.T) {
 // receives one value for each.
 func silent(t *testing.T) (address string, taken <-chan struct{}) {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	came := make(chan struct{}, 9)
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			t.Cleanup(func() { _ = c.Close() })
-			came <- struct{}{}
-		}
-	}()
-	return listener.Addr().String(), came
+	return listening(t, func(c net.Conn) {
+		t.Cleanup(func() { _ = c.Close() })
+		came <- struct{}{}
+	}), came
 }
 
 // Different forms of an address name the same file; a folder that only a shell would expand is
