@@ -27,6 +27,7 @@ func TestClientAddr(t *testing.T) {
 		{"only proxies", "10.0.0.1:40000", []string{"10.0.0.3, 10.0.0.2"}, trusted, "10.0.0.3"},
 		{"no header", "10.0.0.1:40000", nil, trusted, "10.0.0.1"},
 		{"empty header", "10.0.0.1:40000", []string{""}, trusted, "10.0.0.1"},
+		{"empty element", "10.0.0.1:40000", []string{",192.0.2.7"}, trusted, "192.0.2.7"},
 		{"garbage ends the walk", "10.0.0.1:40000", []string{"192.0.2.7, unknown, 10.0.0.2"}, trusted, "10.0.0.2"},
 		{"garbage line ends the walk", "10.0.0.1:40000", []string{"192.0.2.7", "x", "10.0.0.2"}, trusted, "10.0.0.2"},
 		{"garbage before the client is not looked at", "10.0.0.1:40000", []string{"x, 192.0.2.7"}, trusted, "192.0.2.7"},

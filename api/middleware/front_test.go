@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"lottery/api/middleware"
+	"lottery/models/store/storetest"
 )
 
 // gated is a server whose answers wait until the test lets them go, behind a Front with most places.
@@ -75,8 +76,9 @@ func TestTooManyAtOnceAreRefused(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if res := send(t, http.MethodGet, base+"/healthz", ""); res.StatusCode != http.StatusOK {
-		t.Errorf("/healthz: %d", res.StatusCode)
+	health := send(t, http.MethodGet, base+"/healthz", "")
+	if body, err := io.ReadAll(health.Body); err != nil || health.StatusCode != http.StatusOK || string(body) != "ok" {
+		t.Errorf("/healthz: %d %q %v", health.StatusCode, body, err)
 	}
 	if err := testutil.GatherAndCompare(metrics, strings.NewReader(`
 # HELP lottery_http_requests_in_flight Requests being handled now.
@@ -128,8 +130,13 @@ func TestShares(t *testing.T) {
 			for range test.places {
 				ask(test.method, test.path)
 			}
-			if res := send(t, test.method, base+test.path, map[string]string{http.MethodPost: "email=x"}[test.method]); res.StatusCode != http.StatusServiceUnavailable {
-				t.Errorf("one more: %d", res.StatusCode)
+			more := func() *http.Response {
+				return send(t, test.method, base+test.path, map[string]string{http.MethodPost: "email=x"}[test.method])
+			}
+			for range 8 { // a refusal takes no place
+				if res := more(); res.StatusCode != http.StatusServiceUnavailable || res.Close != (test.method == http.MethodPost) { // with a body that is not read, the connection ends
+					t.Errorf("one more: %d, closed %v", res.StatusCode, res.Close)
+				}
 			}
 			for _, other := range test.others {
 				ask(other[0], other[1])
@@ -140,6 +147,31 @@ func TestShares(t *testing.T) {
 					t.Errorf("%d", status)
 				}
 			}
+			for range 8 { // the places are free again
+				if res := more(); res.StatusCode != http.StatusOK {
+					t.Errorf("afterwards: %d", res.StatusCode)
+				}
+			}
 		})
+	}
+}
+
+func TestWithoutALimitNothingIsRefused(t *testing.T) {
+	t.Parallel()
+	base, arrived, letGo, _ := gated(t, 0)
+	done := make(chan int)
+	for range 10 {
+		go func() { done <- send(t, http.MethodPost, base+"/sign-in", "email=x").StatusCode }()
+	}
+	storetest.Soon(t, "the requests to arrive", func() {
+		for range 10 {
+			<-arrived
+		}
+	})
+	close(letGo)
+	for range 10 {
+		if status := <-done; status != http.StatusOK {
+			t.Errorf("%d", status)
+		}
 	}
 }
