@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -92,6 +91,15 @@ func TestReadOfOneByte(t *testing.T) {
 		{"deadline soon", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
 		{"deadline while reading", 400 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Unix(1, 0)) }, os.ErrDeadlineExceeded},
 		{"deadline ahead", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.SetReadDeadline(time.Now().Add(50 * time.Millisecond)) }, os.ErrDeadlineExceeded},
+		{"deadline moved while reading", 50 * time.Millisecond, func(server, client net.Conn) error {
+			for _, at := range []time.Time{time.Now().Add(time.Hour), {}} {
+				if err := server.SetReadDeadline(at); err != nil {
+					return err
+				}
+			}
+			_, err := client.Write([]byte("x"))
+			return err
+		}, nil},
 		{"closed", 50 * time.Millisecond, func(server, _ net.Conn) error { return server.Close() }, net.ErrClosed},
 		{"closed while reading", 400 * time.Millisecond, func(server, _ net.Conn) error { return server.Close() }, net.ErrClosed},
 		{"client gone", 50 * time.Millisecond, func(_, client net.Conn) error { return client.Close() }, io.EOF},
@@ -127,6 +135,17 @@ func TestReadOfOneByte(t *testing.T) {
 			}
 			if err := <-read(server); err != nil {
 				t.Errorf("after its deadline was taken away: %v", err)
+			}
+			if err := server.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case err := <-read(server):
+				if !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Errorf("a new deadline: %v", err)
+				}
+			case <-time.After(30 * time.Second):
+				t.Error("a new deadline does not end it")
 			}
 		})
 	}
@@ -220,6 +239,23 @@ func TestServerKeepsItsTimes(t *testing.T) {
 	}
 }
 
+// The limits are enforced on every connection, however many there are.
+func TestServerKeepsItsTimesOnAll(t *testing.T) {
+	t.Parallel()
+	server := timed(t, func(http.ResponseWriter, *http.Request) {})
+	var idle []net.Conn
+	for range 200 {
+		idle = append(idle, dial(t, server, ""))
+	}
+	until := time.Now().Add(10 * time.Second) // far more than a busy machine needs
+	for i, c := range idle {
+		_ = c.SetReadDeadline(until)
+		if _, err := c.Read(make([]byte, 1)); isTimeout(err) {
+			t.Fatalf("connection %d stays open", i)
+		}
+	}
+}
+
 // A handler learns that its client has gone away.
 func TestClientGoesAway(t *testing.T) {
 	t.Parallel()
@@ -271,14 +307,70 @@ func TestRequestsInPieces(t *testing.T) {
 	}
 }
 
-// A client that sends no second request is disconnected, even if the first took so long that its client was watched.
+// After a request that took so long that its client was watched, the client can send another; when it sends no more, it
+// is disconnected.
 func TestIdleAfterSlowRequest(t *testing.T) {
 	t.Parallel()
-	server := timed(t, func(http.ResponseWriter, *http.Request) { time.Sleep(350 * time.Millisecond) })
-	client := dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	_ = client.SetReadDeadline(time.Now().Add(30 * time.Second))
-	if answer, err := io.ReadAll(client); err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.1 200")) {
-		t.Errorf("%q %v", answer, err)
+	server := timed(t, func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(350 * time.Millisecond)
+		if r.Method != http.MethodGet {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	})
+	client := dial(t, server, "")
+	_ = client.SetDeadline(time.Now().Add(30 * time.Second))
+	answers := bufio.NewReader(client)
+	for range 2 {
+		if _, err := io.WriteString(client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%v %v", res, err)
+		}
+	}
+	if rest, err := io.ReadAll(answers); err != nil || len(rest) > 0 {
+		t.Errorf("%q %v", rest, err)
+	}
+}
+
+// A write ends with its deadline, also after an earlier deadline passed and was taken away, as happens between requests.
+func TestWriteAfterDeadline(t *testing.T) {
+	t.Parallel()
+	server, client, stop, err := accepted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for range 2 {
+		if err := server.SetWriteDeadline(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(250 * time.Millisecond) // until the deadline has been enforced
+		if err := server.SetWriteDeadline(time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := server.Write([]byte("x")); err != nil {
+			t.Fatalf("without a deadline: %v", err)
+		}
+		if _, err := io.ReadFull(client, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := server.SetWriteDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := server.Write(make([]byte, 64<<20)) // more than the system's buffers hold
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("a new deadline: %v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("a new deadline does not end it")
 	}
 }
 
@@ -290,11 +382,14 @@ func TestHalfClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
+	if _, err := server.Write(make([]byte, 4096)); err != nil { // held back until something follows
+		t.Fatal(err)
+	}
 	if err := server.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	if rest, err := io.ReadAll(client); err != nil || len(rest) > 0 {
-		t.Fatalf("the client read %q %v", rest, err)
+	if answer, err := io.ReadAll(client); err != nil || len(answer) != 4096 {
+		t.Fatalf("the client read %d bytes, %v", len(answer), err)
 	}
 	if _, err := client.Write([]byte("xy")); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,29 +80,37 @@ func TestWaitingConnectionsGiveWay(t *testing.T) {
 func TestNewConnectionsDoNotGiveWay(t *testing.T) {
 	t.Parallel()
 	const most = 4
-	raw, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener := middleware.NewConnections(most).Listen(raw)
-	defer listener.Close()
-	for range most + 1 {
-		client, err := net.Dial("tcp", raw.Addr().String())
+	for range 2 { // the first round may be over before the process is as old as a connection must be
+		raw, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer client.Close()
-	}
-	began := time.Now() // taken before the first is accepted, so a slow machine only errs on the safe side
-	for range most + 1 {
-		server, err := listener.Accept()
-		if err != nil {
-			t.Fatal(err)
+		defer raw.Close()
+		listener := middleware.NewConnections(most).Listen(raw)
+		var clients []net.Conn
+		for range most + 1 {
+			client, err := net.Dial("tcp", raw.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			clients = append(clients, client)
 		}
-		defer server.Close()
-	}
-	if age := time.Since(began); age < 50*time.Millisecond {
-		t.Errorf("the first gave way after %s", age)
+		began := time.Now() // taken before the first is accepted, so a slow machine only errs on the safe side
+		for range most + 1 {
+			server, err := listener.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+		}
+		if age := time.Since(began); age < 50*time.Millisecond {
+			t.Errorf("the first gave way after %s", age)
+		}
+		_ = clients[0].SetReadDeadline(time.Now().Add(30 * time.Second))
+		if _, err := clients[0].Read(make([]byte, 1)); isTimeout(err) {
+			t.Error("the first did not give way")
+		}
 	}
 }
 
@@ -161,17 +170,22 @@ func TestSlowSendersAreCut(t *testing.T) {
 	server, conns := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/slow" {
 			<-held.Done()
+			if r.Context().Err() != nil {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
 		}
 		_, _ = io.Copy(w, r.Body)
 	}))
 	t.Cleanup(letGo)
+	dial(t, server, "").Close()
+	time.Sleep(250 * time.Millisecond) // time begins anew with each first connection
 	idle, waiting := dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"), dial(t, server, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
 	answer := bufio.NewReader(idle)
 	if res, err := http.ReadResponse(answer, nil); err != nil || res.StatusCode != http.StatusOK {
 		t.Fatal(err)
 	}
-	slow := dial(t, server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
-	for began := time.Now(); ; {
+	slow, began := dial(t, server, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"), time.Now()
+	for {
 		conns.Press()
 		if _, err := slow.Write([]byte("x")); err != nil {
 			break
@@ -180,6 +194,9 @@ func TestSlowSendersAreCut(t *testing.T) {
 			t.Fatal("the slow sender keeps its place")
 		}
 		time.Sleep(20 * time.Millisecond) // the slowness is what is tested
+	}
+	if took := time.Since(began); took < 1900*time.Millisecond {
+		t.Errorf("the slow sender was cut off after %s, not 2 s", took)
 	}
 	letGo()
 	if res, err := http.ReadResponse(bufio.NewReader(waiting), nil); err != nil || res.StatusCode != http.StatusOK {
@@ -191,4 +208,56 @@ func TestSlowSendersAreCut(t *testing.T) {
 	if res, err := http.ReadResponse(answer, nil); err != nil || res.StatusCode != http.StatusOK {
 		t.Errorf("who waited for nothing: %v", err)
 	}
+}
+
+// While requests are refused, a client is not cut off for being slow as long as it moves: if it takes one piece of its
+// answer after the other, or sends many requests of which none takes long.
+func TestSteadyClientsAreNotCut(t *testing.T) {
+	t.Parallel()
+	const lasts = 3 * time.Second // a stalled client is cut after 2
+	server, conns := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		for r.URL.Path == "/long" && r.Context().Err() == nil {
+			if _, err := w.Write(make([]byte, 256<<10)); err != nil {
+				return
+			}
+		}
+	}))
+	pressed, stop := context.WithCancel(t.Context())
+	var pressing sync.WaitGroup
+	pressing.Go(func() {
+		for pressed.Err() == nil {
+			conns.Press()
+			time.Sleep(20 * time.Millisecond) // only time shows that a client has stalled
+		}
+	})
+	t.Cleanup(func() { stop(); pressing.Wait() })
+	t.Run("reader", func(t *testing.T) {
+		t.Parallel()
+		client, piece := dial(t, server, "GET /long HTTP/1.1\r\nHost: x\r\n\r\n"), make([]byte, 256<<10)
+		for began := time.Now(); time.Since(began) < lasts; time.Sleep(10 * time.Millisecond) { // the slowness is what is tested
+			if _, err := io.ReadFull(client, piece); err != nil {
+				t.Fatalf("after %s: %v", time.Since(began), err)
+			}
+		}
+	})
+	t.Run("sender", func(t *testing.T) {
+		t.Parallel()
+		client := dial(t, server, "")
+		answers := bufio.NewReader(client)
+		for began := time.Now(); time.Since(began) < lasts; {
+			_, err := io.WriteString(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n")
+			time.Sleep(250 * time.Millisecond) // the slowness is what is tested
+			if err == nil {
+				_, err = io.WriteString(client, "x")
+			}
+			if err == nil {
+				_, err = http.ReadResponse(answers, nil)
+			}
+			if err != nil {
+				t.Fatalf("after %s: %v", time.Since(began), err)
+			}
+			time.Sleep(150 * time.Millisecond) // between requests it waits for nothing
+		}
+	})
 }

@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,13 +44,17 @@ func TestPipelinedRequests(t *testing.T) {
 	}
 }
 
-// What is seen of the next requests while slow ones are answered belongs to them, however the client cuts them.
+// What is seen of the next requests while slow ones are answered belongs to them, however the client cuts them; it does
+// not end the slow ones.
 func TestPipelinedSlowRequests(t *testing.T) {
 	t.Parallel()
 	at := make(chan string)
 	server, _ := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		at <- r.Method + " " + r.URL.Path
 		time.Sleep(350 * time.Millisecond) // until watch has started
+		if err := r.Context().Err(); err != nil {
+			t.Errorf("%s: %v", r.URL.Path, err)
+		}
 		_, _ = io.WriteString(w, r.URL.Path)
 	}))
 	client := dial(t, server, "GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -75,8 +81,8 @@ func TestPipelinedSlowRequests(t *testing.T) {
 	}
 }
 
-// Answers arrive complete, however their length relates to net/http's buffer, on many
-// connections at once and in series.
+// Answers arrive complete, however their length relates to net/http's buffer, written at once or in parts that fill it
+// again and again, on many connections at once and in series.
 func TestAnswersOfEveryLength(t *testing.T) {
 	t.Parallel()
 	text := make([]byte, 200_000)
@@ -86,7 +92,13 @@ func TestAnswersOfEveryLength(t *testing.T) {
 	server, _ := bounded(t, 0, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.URL.Path[1:])
 		w.Header().Set("Content-Length", r.URL.Path[1:])
-		_, _ = w.Write(text[:n])
+		part := len(text)
+		if r.URL.RawQuery == "parts" {
+			part = 700
+		}
+		for piece := range slices.Chunk(text[:n], part) {
+			_, _ = w.Write(piece)
+		}
 	}))
 	var lengths []int
 	for n := 3600; n < 4400; n++ { // with its headers, one of these fills the buffer exactly
@@ -101,7 +113,7 @@ func TestAnswersOfEveryLength(t *testing.T) {
 			_ = client.SetDeadline(time.Now().Add(time.Minute))
 			for i := c; i < len(lengths); i += 5 {
 				two := []int{lengths[i], lengths[(i*7)%len(lengths)]}
-				fmt.Fprintf(client, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\nGET /%d HTTP/1.1\r\nHost: x\r\n\r\n", two[0], two[1])
+				fmt.Fprintf(client, "GET /%d HTTP/1.1\r\nHost: x\r\n\r\nGET /%d?parts HTTP/1.1\r\nHost: x\r\n\r\n", two[0], two[1])
 				for _, n := range two {
 					res, err := http.ReadResponse(from, nil)
 					if err != nil {
@@ -118,6 +130,38 @@ func TestAnswersOfEveryLength(t *testing.T) {
 		})
 	}
 	clients.Wait()
+}
+
+// An answer that is exactly as long as net/http's buffer is sent when the server turns to the next request, or ends the
+// connection. The fastest of several counts, since a busy machine delays some.
+func TestAnswerOfOneBufferIsNotDelayed(t *testing.T) {
+	t.Parallel()
+	for name, then := range map[string]func(server net.Conn){
+		"next request": func(server net.Conn) { _, _ = server.Read(make([]byte, 10)) },
+		"close":        func(server net.Conn) { _ = server.Close() },
+	} {
+		fastest := time.Hour
+		for range 10 {
+			server, client, stop, err := accepted()
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if _, err := server.Write(make([]byte, 4096)); err != nil {
+				t.Fatal(err)
+			}
+			go then(server)
+			_ = client.SetReadDeadline(began.Add(30 * time.Second))
+			if _, err := io.ReadFull(client, make([]byte, 4096)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			fastest = min(fastest, time.Since(began))
+			stop()
+		}
+		if fastest > 50*time.Millisecond {
+			t.Errorf("%s: it took %s", name, fastest)
+		}
+	}
 }
 
 // A handler that sends its answer in parts is not delayed, even if a part is exactly as long as net/http's buffer.
