@@ -45,7 +45,7 @@ func (h *Handler) byDate() endpoint {
 		lists:      true,
 		answer: func(x *call) error {
 			b := &x.bind
-			date, _ := b.date("date", segment(x.c, "date"))
+			date := b.date("date", segment(x.c, "date"))
 			games, name := b.games(x.cat)
 			q := catalog.Query{Games: games, From: date, To: date, Tod: b.tod(), Ascending: b.ascending()}
 			if done, err := x.ready(); done {

@@ -122,30 +122,30 @@ func (b *binder) ascending() bool { return b.oneOf("order", "desc", "asc") == "a
 // dates returns the inclusive bounds from and to.
 func (b *binder) dates() (from, to models.Date) {
 	from, to = models.FirstDate, models.LastDate
-	okFrom, okTo := true, true
 	if v, ok := b.text("from", false); ok {
-		from, okFrom = b.date("from", v)
+		from = b.date("from", v)
 	}
 	if v, ok := b.text("to", false); ok {
-		to, okTo = b.date("to", v)
+		to = b.date("to", v)
 	}
-	if okFrom && okTo && from > to && !b.wrong("to") { // if to is repeated, it is unclear which one counts
+	if from > to && !b.wrong("to") { // if to is wrong or repeated, there is no telling what it should be
 		b.failf("from", problem.OutOfRange, "from (%s) is after to (%s)", from, to)
 	}
 	return from, to
 }
 
-func (b *binder) date(name, value string) (d models.Date, ok bool) {
+// date returns the date that value is; if it is none, that is a problem, and the result the first date of all.
+func (b *binder) date(name, value string) models.Date {
 	d, err := models.ParseDate(value)
 	switch {
 	case err == nil:
-		return d, true
+		return d
 	case errors.Is(err, models.ErrDateRange):
 		b.failf(name, problem.OutOfRange, "%s: %v", name, err)
 	default:
 		b.failf(name, problem.Malformed, "%s: %s", name, shortDate(value, err))
 	}
-	return models.FirstDate, false
+	return models.FirstDate
 }
 
 // shortDate returns ParseDate's message, or one that does not repeat a very long value or a key.
