@@ -41,6 +41,11 @@ func TestCORS(t *testing.T) {
 				t.Errorf("preflight of %s does not allow %s", path, want)
 			}
 		}
+		for name, want := range map[string]string{"Allow": "GET, HEAD, OPTIONS", "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS", "Access-Control-Max-Age": "86400"} {
+			if got := res.Header().Get(name); got != want {
+				t.Errorf("preflight of %s: %s is %q", path, name, got)
+			}
+		}
 	}
 }
 

@@ -62,15 +62,18 @@ func TestRefusals(t *testing.T) {
 		{name: "upper-case parameter", path: "/v1/draws/recent?game=ny-win-4&Count=1", status: 400, code: "invalid_parameter", errors: []string{"Count:unknown"}, detail: `did you mean "count"?`},
 		{name: "format where there is none", path: "/v1/games?format=csv", status: 400, code: "invalid_parameter", errors: []string{"format:unknown"}},
 		{name: "all at once", path: "/v1/draws/by-sum?sum=x&game=nope&tod=evening&from=2024-01-02&to=2024-01-01&limit=1001&order=up&extra=1", status: 400, code: "invalid_parameter",
-			errors: []string{"extra:unknown", "sum:malformed", "game:unknown", "tod:malformed", "order:malformed", "from:out_of_range", "limit:out_of_range"}},
+			errors: []string{"extra:unknown", "sum:malformed", "game:unknown", "tod:malformed", "order:malformed", "from:out_of_range", "limit:out_of_range"},
+			detail: "from (2024-01-02) is after to (2024-01-01); limit must be from 1 to 1000, not 1001"},
 		{name: "too few", path: "/v1/draws/recent?game=ny-win-4&count=0", status: 400, code: "invalid_parameter", errors: []string{"count:out_of_range"}},
 		{name: "negative", path: "/v1/draws/recent?game=ny-win-4&count=-1", status: 400, code: "invalid_parameter", errors: []string{"count:out_of_range"}},
 		{name: "too many", path: "/v1/draws/recent?game=ny-win-4&count=1001", status: 400, code: "invalid_parameter", errors: []string{"count:out_of_range"}},
 		{name: "huge", path: "/v1/draws/recent?game=ny-win-4&count=99999999999999999999", status: 400, code: "invalid_parameter", errors: []string{"count:out_of_range"}},
 		{name: "fraction", path: "/v1/draws/recent?game=ny-win-4&count=1.5", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}},
+		{name: "only a sign", path: "/v1/draws/recent?game=ny-win-4&count=-", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}},
 		{name: "plus is a blank", path: "/v1/draws/recent?game=ny-win-4&count=+1", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}},
 		{name: "unknown parameter where there is one", path: "/v1/games?x=1", status: 400, code: "invalid_parameter", errors: []string{"x:unknown"}, detail: `unknown parameter "x"; this path takes game_type`},
-		{name: "broken escape", path: "/v1/draws/recent?game=ny-win-4&count=%zz", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}},
+		{name: "broken escape", path: "/v1/draws/recent?game=ny-win-4&count=%zz", status: 400, code: "invalid_parameter", errors: []string{"count:malformed"}, detail: "count has an invalid percent-escape"},
+		{name: "broken escape in a name", path: "/v1/draws/recent?game=ny-win-4&%zz=1", status: 400, code: "invalid_parameter", errors: []string{"%zz:malformed"}, detail: "name has an invalid percent-escape"},
 		{name: "impossible date", path: "/v1/draws/date/2023-02-29", status: 400, code: "invalid_parameter", errors: []string{"date:malformed"}},
 		{name: "date of another form", path: "/v1/draws/date/02-29-2024", status: 400, code: "invalid_parameter", errors: []string{"date:malformed"}},
 		{name: "from after to", path: "/v1/stats?game=ny-win-4&from=2024-02-02&to=2024-02-01", status: 400, code: "invalid_parameter", errors: []string{"from:out_of_range"}},
@@ -80,16 +83,17 @@ func TestRefusals(t *testing.T) {
 		{name: "date before all dates", path: "/v1/draws/date/1899-12-31", status: 400, code: "invalid_parameter", errors: []string{"date:out_of_range"}},
 		{name: "to after all dates", path: "/v1/stats?game=ny-win-4&to=2101-01-01", status: 400, code: "invalid_parameter", errors: []string{"to:out_of_range"}},
 		{name: "type of no game", path: "/v1/overview?game_type=pick5", status: 400, code: "invalid_parameter", errors: []string{"game_type:unknown"}, detail: "pick3, pick4"},
-		{name: "number too long", path: "/v1/draws/search?number=12345678901", status: 400, code: "invalid_parameter", errors: []string{"number:out_of_range"}},
+		{name: "number too long", path: "/v1/draws/search?number=12345678901", status: 400, code: "invalid_parameter", errors: []string{"number:out_of_range"}, detail: "number must have 1 to 10 digits, not 11"},
 		{name: "number with a blank", path: "/v1/draws/search?number=12%203", status: 400, code: "invalid_parameter", errors: []string{"number:malformed"}},
 		{name: "number in other digits", path: "/v1/draws/search?number=%D9%A1%D9%A2%D9%A3", status: 400, code: "invalid_parameter", errors: []string{"number:malformed"}},
-		{name: "long pair", path: "/v1/draws/by-pair?pair=123&game=ny-win-4", status: 400, code: "invalid_parameter", errors: []string{"pair:out_of_range"}},
+		{name: "long pair", path: "/v1/draws/by-pair?pair=123&game=ny-win-4", status: 400, code: "invalid_parameter", errors: []string{"pair:out_of_range"}, detail: "pair must have 2 digits, not 3"},
 		{name: "position", path: "/v1/draws/by-pair?pair=12&game=ny-win-4&position=middle", status: 400, code: "invalid_parameter", errors: []string{"position:malformed"}},
 		{name: "sum", path: "/v1/draws/by-sum?sum=91&game=ny-win-4", status: 400, code: "invalid_parameter", errors: []string{"sum:out_of_range"}},
 		{name: "year", path: "/v1/draws/history?game=ny-win-4&year=2101", status: 400, code: "invalid_parameter", errors: []string{"year:out_of_range"}},
 		{name: "format", path: "/v1/draws/recent?game=ny-win-4&format=xml", status: 400, code: "invalid_parameter", errors: []string{"format:malformed"}},
 		{name: "cursor", path: "/v1/draws/recent?game=ny-win-4&cursor=zzz", status: 400, code: "invalid_parameter", errors: []string{"cursor:malformed"}},
 		{name: "game", path: "/v1/draws/recent?game=ny-win4", status: 404, code: "unknown_game", errors: []string{"game:unknown"}, detail: "did you mean ny-win-4"},
+		{name: "game like no other", path: "/v1/draws/recent?game=qqqqqqqq", status: 404, code: "unknown_game", errors: []string{"game:unknown"}, detail: `"qqqqqqqq"; /v1/games lists those that exist`},
 		{name: "game's name", path: "/v1/draws/recent?game=New+York+Win+4", status: 404, code: "unknown_game", errors: []string{"game:unknown"}, detail: "did you mean ny-win-4?"},
 		{name: "part of a game's id", path: "/v1/draws/recent?game=win-4", status: 404, code: "unknown_game", errors: []string{"game:unknown"}, detail: "did you mean ny-win-4?"},
 		{name: "type as game", path: "/v1/draws/recent?game=pick4", status: 404, code: "unknown_game", errors: []string{"game:unknown"}, detail: "did you mean ny-win-4"},
@@ -120,6 +124,7 @@ func TestRefusals(t *testing.T) {
 		{name: "key before accept", path: "/v1/overview", headers: map[string]string{"X-API-Key": "", "Accept": "image/png"}, status: 401, code: "missing_api_key"},
 		{name: "nothing at all accepted", path: "/v1/overview", headers: map[string]string{"Accept": "*/*;q=0"}, status: 406, code: "not_acceptable"},
 		{name: "target", path: "/v1/games?" + strings.Repeat("a", 8200), status: 414, code: "uri_too_long"},
+		{name: "target and headers", path: "/v1/games?" + strings.Repeat("a", 8200), headers: map[string]string{"X-Pad": strings.Repeat("a", 33000)}, status: 414, code: "uri_too_long"},
 		{name: "headers", path: "/v1/games", headers: map[string]string{"X-Pad": strings.Repeat("a", 33000)}, status: 431, code: "headers_too_large"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -149,14 +154,33 @@ func TestRefusals(t *testing.T) {
 func TestManyUnknownParameters(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	query := "number=&aa&aa"
+	query := "aa&aa"
 	for i := range 1000 {
 		query += fmt.Sprintf("&p%d=1", i)
 	}
+	query += "&number=" // is not overlooked after them
 	p := s.refused(t, http.MethodGet, "/v1/draws/search?"+query, nil)
 	if p.Status != http.StatusBadRequest || len(p.Errors) != 11 || p.Errors[0].Parameter != "aa" || p.Errors[10].Parameter != "number" ||
 		!strings.HasSuffix(p.Detail, "; and 991 more that are unknown") || len(p.Detail) > 2000 {
 		t.Errorf("%d, %d errors: %s", p.Status, len(p.Errors), p.Detail)
+	}
+}
+
+// A target of 8 KiB and headers of 32 KiB are allowed, a byte more is not.
+func TestSizeLimitsAreExact(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	fixed := len("X-Api-Key") + len(s.key) + len("X-Pad") + 2*len(": \r\n")
+	for more, want := range []struct{ target, headers int }{{http.StatusBadRequest, http.StatusOK}, {http.StatusRequestURITooLong, http.StatusRequestHeaderFieldsTooLarge}} {
+		target := "/v1/games?x="
+		target += strings.Repeat("x", 8<<10-len(target)+more)
+		if res := s.get(t, target, nil); res.Code != want.target {
+			t.Errorf("a target of %d bytes: %d", len(target), res.Code)
+		}
+		pad := strings.Repeat("x", 32<<10-fixed+more)
+		if res := s.get(t, "/v1/games", map[string]string{"X-Pad": pad}); res.Code != want.headers {
+			t.Errorf("headers of 32 KiB + %d: %d", more, res.Code)
+		}
 	}
 }
 
@@ -201,9 +225,11 @@ func TestKeysAreNotRepeated(t *testing.T) {
 		"/v1/draws/recent?cursor=KEY", "/v1/draws/recent?KEY=1", "/v1/draws/recent?xKEY", "/v1/draws/recent?count=%xKEY", "/v1/draws/date/KEY", "/v1/draws/search?number=KEY",
 		"/v1/draws/by-sum?sum=KEY", "/v1/draws/by-pair?pair=KEY&order=KEY", "/v1/draws/history?year=KEY", "/v1/stats?game=a&from=KEY", "/v1/KEY", "/KEY",
 	} {
-		res := s.get(t, strings.ReplaceAll(path, "KEY", key), nil)
-		if res.Code < 400 || strings.Contains(res.Body.String(), key[:20]) {
-			t.Errorf("%s: %d %s", path, res.Code, res.Body)
+		for _, sent := range []string{key, key[:30]} {
+			res := s.get(t, strings.ReplaceAll(path, "KEY", sent), nil)
+			if res.Code < 400 || strings.Contains(res.Body.String(), key[:20]) {
+				t.Errorf("%s with %d characters: %d %s", path, len(sent), res.Code, res.Body)
+			}
 		}
 	}
 }

@@ -121,6 +121,45 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// Counted requests are recorded by the path that the contract names and the class of their status; whoever watches
+// accounts learns that one comes to its limit.
+func TestWhatIsRecordedOfRequests(t *testing.T) {
+	t.Parallel()
+	awayFromMidnight(t)
+	m := newMetered(t, 6)
+	warned := make(chan quota.Warning, 10)
+	warnings := quota.NewWarnings(m.store, time.Now, slog.New(slog.DiscardHandler))
+	warnings.Notify = func(_ context.Context, w quota.Warning) { warned <- w }
+	go warnings.Run(t.Context())
+	m.deps.Warnings = warnings
+	m.handler = api.New(m.deps)
+	for _, path := range []string{"/v1/games", "/v1/draws/date/2024-02-29", "/v1/draws/date/2024-02-28", "/v1/draws/date/x", "/v1/draws/recent?game=x", "/v1/games"} {
+		m.get(t, path, nil)
+	}
+	if err := m.usage.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	today := m.used(t).Days[0].Date
+	got, err := m.store.UsageByEndpoint(t.Context(), m.account.ID, today, today)
+	want := []store.EndpointUsage{
+		{Endpoint: "/v1/draws/date/{date}", Class: 2, Requests: 2}, {Endpoint: "/v1/games", Class: 2, Requests: 2},
+		{Endpoint: "/v1/draws/date/{date}", Class: 4, Requests: 1}, {Endpoint: "/v1/draws/recent", Class: 4, Requests: 1},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v %v", got, err)
+	}
+	for last := 0; last < 100; {
+		select {
+		case w := <-warned:
+			if last = w.Percent; w.AccountID != m.account.ID || w.Limit != 6 || w.Day != today {
+				t.Errorf("%+v", w)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("nobody is told that the limit is reached")
+		}
+	}
+}
+
 // The answer to a refused request fits the limit: if it is 0, waiting for the next day does not help.
 func TestSpentQuotaSaysWhatHelps(t *testing.T) {
 	t.Parallel()

@@ -22,6 +22,7 @@ func TestQuality(t *testing.T) {
 		{[]string{"br", "gzip"}, "gzip", accept.Encoding, 1},
 		{[]string{"gzip;q=0"}, "gzip", accept.Encoding, 0},
 		{[]string{"gzip; Q=0.000"}, "gzip", accept.Encoding, 0},
+		{[]string{"gzip;level=9;q=0.5"}, "gzip", accept.Encoding, 0.5},
 		{[]string{"gzip;q=1"}, "gzip", accept.Encoding, 1},
 		{[]string{"gzip;q=2"}, "gzip", accept.Encoding, 0},
 		{[]string{"gzip;q=-0.5"}, "gzip", accept.Encoding, 0},
@@ -36,6 +37,8 @@ func TestQuality(t *testing.T) {
 		{[]string{"text/*;q=0.3, text/csv, */*;q=0.1"}, "text/csv", accept.Media, 1},
 		{[]string{"text/*;q=0.3, */*;q=0.1"}, "text/csv", accept.Media, 0.3},
 		{[]string{"text/*;q=0.3, */*;q=0.1"}, "application/json", accept.Media, 0.1},
+		{[]string{"text/csv;header=present;q=0.5, *;q=0.2"}, "text/csv", accept.Media, 0.5},
+		{[]string{"text/csv;header=present;q=0.5, *;q=0.2"}, "application/json", accept.Media, 0.2},
 		{[]string{"text/html"}, "application/json", accept.Media, 0},
 	} {
 		if q := accept.Quality(c.header, c.name, c.of); q != c.want {
