@@ -1,9 +1,10 @@
 package middleware_test
 
 import (
-	"log/slog"
+	"context"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,59 @@ import (
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
+
+// While the database is away, known keys keep working and an unknown one gets 503, not 401; when the database is
+// back, changes are seen again. The log says when that begins and when it ends, not at every poll.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	server := storetest.NewPostgresServer(t)
+	st := storetest.OpenURL(t, server.NewDatabase(t), store.Options{})
+	ctx := context.Background()
+	plans := models.DefaultPlans()
+	var log lines
+	keys, err := middleware.NewKeys(ctx, st, plans, time.Now, log.logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys.AskEvery(5 * time.Millisecond)
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	var run sync.WaitGroup
+	run.Go(func() { keys.Run(running) })
+	seen, err := st.CreateKey(ctx, plans, store.NewKey{Account: "a@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	unseen, err := st.CreateKey(ctx, plans, store.NewKey{Account: "b@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := code(t, keys, seen.Secret); got != "" {
+		t.Fatal(got)
+	}
+	server.Stop()
+	if got := code(t, keys, seen.Secret); got != "" {
+		t.Errorf("a known key, database away: %q", got)
+	}
+	if got := code(t, keys, unseen.Secret); got != problem.Unavailable {
+		t.Errorf("an unknown key, database away: %q", got)
+	}
+	if got := code(t, keys, "ldk_nonsense"); got != problem.InvalidAPIKey {
+		t.Errorf("nonsense, database away: %q", got)
+	}
+	server.Start(t)
+	storetest.Until(t, "the database's return", func() bool { return code(t, keys, unseen.Secret) == "" })
+	if _, err := st.RevokeKey(ctx, seen.ID); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Until(t, "a revocation after its return", func() bool { return code(t, keys, seen.Secret) == problem.RevokedAPIKey })
+	stop()
+	run.Wait()
+	told := log.read(t)
+	if len(told) != 2 || told[0]["msg"] != "account changes cannot be read; known keys go on working" || told[1]["msg"] != "account changes can be read again" {
+		t.Errorf("%v", told)
+	}
+}
 
 // If the database under a node loses its last few changes, as when a standby without them takes over, keys revoked
 // after that are refused, however many changes were lost and made since; so are keys that were lost.
@@ -39,7 +93,8 @@ func TestDatabaseIsPutBack(t *testing.T) {
 			}
 			putBack := copied(t, address)
 			st := storetest.OpenURL(t, address, store.Options{})
-			n, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), time.Now, slog.New(slog.DiscardHandler))
+			var log lines
+			n, err := middleware.NewKeys(ctx, st, models.DefaultPlans(), time.Now, log.logger())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,6 +124,9 @@ func TestDatabaseIsPutBack(t *testing.T) {
 				if got := code(t, n, what); got != want {
 					t.Errorf("a key has %q, want %q", got, want)
 				}
+			}
+			if told := log.read(t); len(told) != 1 || told[0]["msg"] != "the database was put back to an earlier state: all known keys are read anew" {
+				t.Errorf("the log: %v", told)
 			}
 		})
 	}

@@ -195,44 +195,6 @@ func TestExpiry(t *testing.T) {
 	}
 }
 
-// While the database is away, known keys keep working and an unknown one gets 503, not 401; when the database is
-// back, changes are seen again.
-func TestDatabaseAway(t *testing.T) {
-	t.Parallel()
-	server := storetest.NewPostgresServer(t)
-	st := storetest.OpenURL(t, server.NewDatabase(t), store.Options{})
-	ctx := context.Background()
-	keys := node(t, st, &clock{at: time.Now()})
-	plans := models.DefaultPlans()
-	seen, err := st.CreateKey(ctx, plans, store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	unseen, err := st.CreateKey(ctx, plans, store.NewKey{Account: "b@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := code(t, keys, seen.Secret); got != "" {
-		t.Fatal(got)
-	}
-	server.Stop()
-	if got := code(t, keys, seen.Secret); got != "" {
-		t.Errorf("a known key, database away: %q", got)
-	}
-	if got := code(t, keys, unseen.Secret); got != problem.Unavailable {
-		t.Errorf("an unknown key, database away: %q", got)
-	}
-	if got := code(t, keys, "ldk_nonsense"); got != problem.InvalidAPIKey {
-		t.Errorf("nonsense, database away: %q", got)
-	}
-	server.Start(t)
-	storetest.Until(t, "the database's return", func() bool { return code(t, keys, unseen.Secret) == "" })
-	if _, err := st.RevokeKey(ctx, seen.ID); err != nil {
-		t.Fatal(err)
-	}
-	storetest.Until(t, "a revocation after its return", func() bool { return code(t, keys, seen.Secret) == problem.RevokedAPIKey })
-}
-
 // idleKeys returns keys on which Run is not running, and their clock.
 func idleKeys(t *testing.T) (*store.Store, *middleware.Keys, *clock) {
 	t.Helper()
