@@ -107,8 +107,7 @@ func unclear(err error) error {
 		return nil
 	}
 	_, refused := errors.AsType[*pgconn.PgError](err)
-	_, unconnected := errors.AsType[*pgconn.ConnectError](err)
-	if refused || unconnected || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) {
+	if refused || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) {
 		return fmt.Errorf("count requests: %w", err)
 	}
 	return fmt.Errorf("count requests: %w: %w", ErrQuotaUnclear, err)
