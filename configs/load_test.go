@@ -3,6 +3,7 @@ package configs_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -287,14 +288,22 @@ func TestForms(t *testing.T) {
 		},
 		"database_url": {
 			"sqlite:a.db": true, "sqlite:///tmp/a.db": true, "postgres://u:secret@h/d?sslmode=require": true,
-			"sqlite::memory:": false, "sqlite:a.db?mode=ro": false, "sqlite:a#b.db": false, "sqlite://": false, "postgres://u:secret@h/d?sslmode=foo": false,
+			"sqlite:": false, "postgres:": false, "mysql://h": false, "sqlite::memory:": false, "sqlite:a.db?mode=ro": false, "sqlite:a#b.db": false, "sqlite://": false, "postgres://u:secret@h/d?sslmode=foo": false,
 		},
 		"listen":                {"127.0.0.1:0": true, ":8080": true, "127.0.0.1": false, "127.0.0.1:http": false, "127.0.0.1:65536": false, "127.0.0.1:-1": false},
-		"feeds_sync":            {"@every 1h": true, "15 * * * *": true, "@every -5m": false, "@every 0s": false, "TZ=UTC": false, "CRON_TZ=America/New_York": false, "TZ=UTC 15 * * * *": true},
+		"feeds_sync":            {"@every 1h": true, "15 * * * *": true, "@every -5m": false, "@every 0s": false, "TZ=UTC": false, "CRON_TZ=America/New_York": false, "TZ=UTC 15 * * * *": true, "0 0 30 2 *": false},
+		"public_url":            {"http://h": true, "https://h:8443/": true, "http://h/path": false, "http://h?q": false, "h": false},
+		"smtp_url":              {"": true, "smtp://h": true, "smtps://u:secret@h:465": true, "http://h": false, "smtp://": false, "smtp://u:secret@": false, "smtp:h": false, "smtp://:%zzsecret@h": false},
+		"support_email":         {"": true, "a@example.com": true, "Help <a@example.com>": false, "a": false},
+		"ops_listen":            {"": true, "127.0.0.1:1": true, "8081": false},
+		"log_format":            {"": true, "json": true, "xml": false},
+		"access_log":            {"true": true, "yes": false},
+		"max_in_flight":         {"0": true, "-1": false},
+		"max_connections":       {"0": true, "many": false},
 		"wrong_keys_per_minute": {"0": true, "1_000": true, "-1": false, "1.5": false, "": true},
 	} {
 		for value, ok := range values {
-			_, err := configs.Load(configs.Source{Getenv: env("LOTTERY_"+strings.ToUpper(key), value)})
+			_, err := configs.Load(configs.Source{Getenv: env("LOTTERY_"+strings.ToUpper(key), value, "LOTTERY_MAIL_FROM", "a@example.com")})
 			if (err == nil) != ok || err != nil && (!strings.Contains(err.Error(), "LOTTERY_"+strings.ToUpper(key)+": must be ") || strings.Contains(err.Error(), "secret")) {
 				t.Errorf("%s %q: %v", key, value, err)
 			}
@@ -330,9 +339,8 @@ func TestExampleDocumentsEveryOption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := configs.Load(configs.Source{})
-	if err != nil || cfg.Listen != want.Listen || cfg.DatabaseURL != want.DatabaseURL || cfg.DrainDelay != want.DrainDelay {
-		t.Errorf("the example does not say the defaults: %+v, %v", cfg, err)
+	if want, err := configs.Load(configs.Source{}); err != nil || !reflect.DeepEqual(cfg, want) {
+		t.Errorf("the example does not say the defaults: %+v\n%+v, %v", cfg, want, err)
 	}
 	for _, o := range configs.Options() {
 		if !strings.Contains(string(text), "\n"+o.Key+":") {
