@@ -112,6 +112,9 @@ func TestFeedsStatusNamesAddresses(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &list); err != nil {
 			t.Fatal(err)
 		}
+		if len(list) < 4 {
+			t.Fatalf("feeds are missing: %s", out)
+		}
 		for _, feed := range list {
 			switch {
 			case feed.Feed != models.FeedTexas || step.want == "":
@@ -164,6 +167,9 @@ func TestFeedsStatusNamesWhatIsBehind(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		t.Fatal(err)
+	}
+	if len(list) < 4 {
+		t.Fatalf("feeds are missing: %s", out)
 	}
 	for _, feed := range list {
 		want := map[string]string{models.FeedTexas: "tx-pick-3 Day", models.FeedVirginia: "va-pick-3, va-pick-4"}[feed.Feed]

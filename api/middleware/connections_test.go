@@ -195,8 +195,8 @@ func TestSlowSendersAreCut(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond) // the slowness is what is tested
 	}
-	if took := time.Since(began); took < 1900*time.Millisecond {
-		t.Errorf("the slow sender was cut off after %s, not 2 s", took)
+	if took := time.Since(began); took < 1500*time.Millisecond {
+		t.Errorf("the slow sender was cut off after %s, long before 2 s", took)
 	}
 	letGo()
 	if res, err := http.ReadResponse(bufio.NewReader(waiting), nil); err != nil || res.StatusCode != http.StatusOK {
