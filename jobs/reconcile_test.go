@@ -1,9 +1,12 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,7 +21,8 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A customer who paid without any webhook is on Pro after the hourly reconcile, which one of three nodes runs.
+// A customer who paid without any webhook is on Pro after the hourly reconcile, which one of three nodes runs; the log
+// says whose plan it was, and the outcome what could not be compared.
 func TestReconcileOnceAnHour(t *testing.T) {
 	t.Parallel()
 	var offset atomic.Int64
@@ -50,7 +54,8 @@ func TestReconcileOnceAnHour(t *testing.T) {
 		t.Fatal(paid, err)
 	}
 	now := func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }
-	reconcile, ok := jobs.Find(jobs.All(jobs.Deps{Store: st, Billing: service, Log: slog.New(slog.DiscardHandler)}), "reconcile")
+	var log bytes.Buffer
+	reconcile, ok := jobs.Find(jobs.All(jobs.Deps{Store: st, Billing: service, Log: slog.New(slog.NewTextHandler(&log, nil))}), "reconcile")
 	if !ok {
 		t.Fatal("there is no reconcile")
 	}
@@ -78,11 +83,22 @@ func TestReconcileOnceAnHour(t *testing.T) {
 	if a, err := st.Account(t.Context(), account.ID); err != nil || a.BilledPlan == nil || *a.BilledPlan != models.PlanPro {
 		t.Errorf("%v %+v", err, a)
 	}
+	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "a plan was not what Stripe says; it is repaired") || !strings.Contains(text, "account="+account.ID+" was=free became=pro") {
+		t.Errorf("the log: %s", text)
+	}
 	if ran := hour(); ran != 0 {
 		t.Errorf("in the same hour %d nodes ran it", ran)
 	}
 	offset.Store(int64(61 * time.Minute))
 	if ran := hour(); ran != 1 {
 		t.Errorf("in the next hour %d nodes ran it", ran)
+	}
+	if outcome, err := reconcile.Run(t.Context()); err != nil || outcome != "1 account compared, 0 repaired" {
+		t.Errorf("%q %v", outcome, err)
+	}
+	stripe.FaultAPI(sandbox.APIFault{Action: sandbox.NotFound, Method: http.MethodGet})
+	outcome, err := reconcile.Run(t.Context())
+	if outcome != "1 account compared, 0 repaired, 1 could not be looked at" || models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "not compared: "+account.ID+";") {
+		t.Errorf("%q %v", outcome, err)
 	}
 }
