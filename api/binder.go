@@ -158,6 +158,18 @@ func (b *binder) text(name string, required bool) (value string, ok bool) {
 	return b.values[i], true
 }
 
+// withDetail adds the detail of another problem to those before it. A question ends its own sentence.
+func withDetail(before, detail string) string {
+	switch {
+	case before == "":
+		return detail
+	case strings.HasSuffix(before, "?"):
+		return before + " " + detail
+	default:
+		return before + "; " + detail
+	}
+}
+
 // err returns all problems as one; nil if there are none.
 func (b *binder) err() error {
 	if len(b.problems) == 0 {
@@ -167,13 +179,11 @@ func (b *binder) err() error {
 	if len(b.problems) == 1 && b.noGame {
 		p.Code = problem.UnknownGame
 	}
-	details := make([]string, len(b.problems))
-	for i, e := range b.problems {
-		details[i] = e.Detail
+	for _, e := range b.problems {
+		p.Detail = withDetail(p.Detail, e.Detail)
 	}
-	p.Detail = strings.Join(details, "; ")
 	if b.more > 0 {
-		p.Detail += fmt.Sprintf("; and %d more that are unknown", b.more)
+		p.Detail = withDetail(p.Detail, fmt.Sprintf("and %d more that are unknown", b.more))
 	}
 	return p
 }

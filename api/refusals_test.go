@@ -60,6 +60,7 @@ func TestRefusals(t *testing.T) {
 		{name: "repeated game that does not exist", path: "/v1/draws/recent?game=x&game=x", status: 400, code: "invalid_parameter", errors: []string{"game:repeated"}},
 		{name: "unknown parameter", path: "/v1/draws/recent?game=ny-win-4&cuont=1", status: 400, code: "invalid_parameter", errors: []string{"cuont:unknown"}, detail: `did you mean "count"?`},
 		{name: "upper-case parameter", path: "/v1/draws/recent?game=ny-win-4&Count=1", status: 400, code: "invalid_parameter", errors: []string{"Count:unknown"}, detail: `did you mean "count"?`},
+		{name: "two wrong parameters", path: "/v1/draws/recent?game=ny-win-4&cuont=1&tod=noon", status: 400, code: "invalid_parameter", errors: []string{"cuont:unknown", "tod:malformed"}, detail: `did you mean "count"? tod `},
 		{name: "format where there is none", path: "/v1/games?format=csv", status: 400, code: "invalid_parameter", errors: []string{"format:unknown"}},
 		{name: "all at once", path: "/v1/draws/by-sum?sum=x&game=nope&tod=evening&from=2024-01-02&to=2024-01-01&limit=1001&order=up&extra=1", status: 400, code: "invalid_parameter",
 			errors: []string{"extra:unknown", "sum:malformed", "game:unknown", "tod:malformed", "order:malformed", "from:out_of_range", "limit:out_of_range"},
