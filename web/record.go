@@ -51,7 +51,7 @@ func listJSON(page catalog.Page, g *catalog.Game) string {
 	return shortLists(string(text))
 }
 
-// highlightJSON marks up the names, strings and numbers in JSON for colouring.
+// highlightJSON marks up the names, strings and numbers in JSON for coloring.
 func highlightJSON(text string) template.HTML {
 	var b strings.Builder
 	for i := 0; i < len(text); {

@@ -9,7 +9,7 @@ import (
 	"lottery/models"
 )
 
-// drawing builds an SVG. Its colours are classes of the style sheet, so that they follow the light or dark scheme.
+// drawing builds an SVG. Its colors are classes of the style sheet, so that they follow the light or dark scheme.
 type drawing struct{ b strings.Builder }
 
 // newDrawing begins an SVG with a size in its own units; it scales with the page. title and text describe it to screen

@@ -63,7 +63,7 @@ func searchSQL(c *gin.Context, db *gorm.DB, h http.Header) (*sqlList, error) {
 }
 
 // captures runs the queries that a response needs, reads their rows, and writes the captured response. It makes nothing
-// of the rows, in this yardstick's favour.
+// of the rows, in this yardstick's favor.
 func captures(queries ...string) func(*gin.Context, *gorm.DB, http.Header) (*sqlList, error) {
 	return func(c *gin.Context, db *gorm.DB, _ http.Header) (*sqlList, error) {
 		for _, query := range queries {

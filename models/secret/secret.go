@@ -93,7 +93,7 @@ func random(n int) string {
 	for len(out) < n {
 		rand.Read(buf) // never fails since Go 1.24: it crashes the program instead
 		for _, b := range buf {
-			// 248 is the largest multiple of 62 in a byte; higher values would favour the first characters.
+			// 248 is the largest multiple of 62 in a byte; higher values would favor the first characters.
 			if b < 248 && len(out) < n {
 				out = append(out, alphabet[b%62])
 			}

@@ -10,7 +10,7 @@ import (
 func TestNewKeyIsWellFormedAndDistinct(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	first := 0 // of 62 characters the first 8: bytes reduced to 62 values would favour them
+	first := 0 // of 62 characters the first 8: bytes reduced to 62 values would favor them
 	for range 1000 {
 		key := secret.NewKey()
 		if len(key) != 42 || !strings.HasPrefix(key, "ldk_") || !secret.WellFormed(key) {
