@@ -162,7 +162,7 @@ func TestSlowReaders(t *testing.T) {
 	waitUntil(t, "the draws", func() bool { return total(t, p, key, long) == 1200 })
 	stop := healthy(t, p)
 	// They send requests until the buffers are full. A client that is refused a place asks again: in the end none is
-	// free.
+	// free. It pauses, since refusals, which it does not read either, would soon fill its buffers.
 	asks := strings.Repeat("GET "+long+" HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+key+"\r\n\r\n", 10)
 	strangers(t, p, 32, func(c *net.TCPConn) {
 		_ = c.SetReadBuffer(4 << 10)
@@ -171,6 +171,7 @@ func TestSlowReaders(t *testing.T) {
 				if _, err := io.WriteString(c, asks); err != nil {
 					return
 				}
+				time.Sleep(10 * time.Millisecond)
 			}
 		}()
 	}, "")
