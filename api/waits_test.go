@@ -13,6 +13,8 @@ import (
 	"time"
 
 	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"lottery/api"
 	"lottery/models/secret"
@@ -77,7 +79,8 @@ func holdWriteLock(t *testing.T, path string) (release func()) {
 	}
 }
 
-// A client that leaves during the lookup of its key or usage is not a failure: the log must not blame the database.
+// A client that leaves during the lookup of its key or usage is not a failure: the log must not blame the database, nor
+// may it count as one that the operator is called for.
 func TestRequestThatIsNotWaitedForIsNoFailure(t *testing.T) {
 	t.Parallel()
 	m := newMetered(t, 100)
@@ -99,5 +102,16 @@ func TestRequestThatIsNotWaitedForIsNoFailure(t *testing.T) {
 		if text := log.String(); strings.Contains(text, "level=ERROR") || !strings.Contains(text, "was not waited for") {
 			t.Errorf("%s: %s", path, text)
 		}
+	}
+	metrics := prometheus.NewRegistry()
+	m.deps.Traffic.Register(metrics)
+	if err := testutil.GatherAndCompare(metrics, strings.NewReader(`
+# HELP lottery_http_requests_total Answered requests by route template, status and plan of the key (none: without a valid key).
+# TYPE lottery_http_requests_total counter
+lottery_http_requests_total{code="200",plan="free",route="/v1/games"} 1
+lottery_http_requests_total{code="499",plan="free",route="/v1/usage"} 1
+lottery_http_requests_total{code="499",plan="none",route="/v1/games"} 1
+`), "lottery_http_requests_total"); err != nil {
+		t.Error(err)
 	}
 }

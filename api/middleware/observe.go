@@ -71,6 +71,6 @@ func (t *Traffic) Observe() gin.HandlerFunc {
 			r.release()
 		}()
 		c.Next()
-		status = c.Writer.Status()
+		status = counted(c.Request, c.Writer.Status())
 	}
 }

@@ -53,6 +53,7 @@ func (t *Traffic) wrapped(template string, answer *noted, r *http.Request, began
 	if status == 0 {
 		status = http.StatusOK
 	}
+	status = counted(r, status)
 	t.count(route, 0, status, took)
 	if t.log.on() {
 		t.log.write(r, Line{Route: route.name, Status: status, Bytes: answer.bytes, Took: took, ID: id})

@@ -56,6 +56,9 @@ func TestPanicOfAPage(t *testing.T) {
 		case "/half":
 			_, _ = io.WriteString(w, "half")
 			panic("a mistake in mid-answer")
+		case "/waits":
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
 		}
 		w.WriteHeader(http.StatusTeapot)
 	}))
@@ -83,13 +86,21 @@ func TestPanicOfAPage(t *testing.T) {
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/half", nil))
 	}()
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/made/up/by/a/client", nil))
+	gone, hangUp := context.WithCancel(t.Context())
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/waits", nil).WithContext(gone))
+	hangUp()
+	for _, path := range []string{"/waits", "/known"} { // a mistake is one whether somebody waits or not
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil).WithContext(gone))
+	}
 	if err := testutil.GatherAndCompare(metrics, strings.NewReader(`
 # HELP lottery_http_requests_total Answered requests by route template, status and plan of the key (none: without a valid key).
 # TYPE lottery_http_requests_total counter
 lottery_http_requests_total{code="200",plan="none",route="other"} 1
 lottery_http_requests_total{code="418",plan="none",route="other"} 1
-lottery_http_requests_total{code="500",plan="none",route="/known"} 1
+lottery_http_requests_total{code="499",plan="none",route="other"} 1
+lottery_http_requests_total{code="500",plan="none",route="/known"} 2
 lottery_http_requests_total{code="500",plan="none",route="other"} 1
+lottery_http_requests_total{code="503",plan="none",route="other"} 1
 `), "lottery_http_requests_total"); err != nil {
 		t.Error(err)
 	}

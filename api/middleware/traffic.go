@@ -1,6 +1,8 @@
 package middleware
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -88,6 +90,19 @@ func (t *Traffic) route(name string) *routeTraffic {
 		return r
 	}
 	return t.other
+}
+
+// statusLeft is counted for a request whose client left before it could be answered. It is never sent; log readers know
+// the number from nginx ("client closed request").
+const statusLeft = 499
+
+// counted returns the status that a request counts under, given the status of its answer. Unavailable is what handlers
+// make of a query that was canceled because the client left: that is no failure of ours.
+func counted(r *http.Request, status int) int {
+	if status == http.StatusServiceUnavailable && errors.Is(r.Context().Err(), context.Canceled) {
+		return statusLeft
+	}
+	return status
 }
 
 // count counts one answer.
