@@ -47,24 +47,22 @@ var fixed = func() *Codes {
 
 // Distance returns the code of a distance of at most Window, with its extra bits: RFC 1951, 3.2.5.
 func (c *Codes) Distance(distance int) Code {
-	symbol, extra := distanceSymbol(distance)
+	d := uint32(distance - 1)
+	symbol, extra := distanceSymbol(d)
 	s := &c.distances[symbol&31]
-	return Code{s.Bits | uint32(distance-1)&(1<<extra-1)<<(s.N&31), s.N + extra}
+	return Code{s.Bits | d&(1<<extra-1)<<(s.N&31), s.N + extra}
 }
 
 // DistanceSymbol returns the symbol for a distance.
 func DistanceSymbol(distance int) int {
-	symbol, _ := distanceSymbol(distance)
+	symbol, _ := distanceSymbol(uint32(distance - 1))
 	return int(symbol)
 }
 
-func distanceSymbol(distance int) (symbol uint32, extra uint) {
-	d := uint32(distance - 1)
-	if d < 4 {
-		return d, 0
-	}
-	extra = uint(bits.Len32(d)-2) & 31
-	return uint32(2*extra) + d>>extra, extra
+// distanceSymbol returns the symbol for a distance that is one less, and the number of bits that follow it.
+func distanceSymbol(less uint32) (symbol uint32, extra uint) {
+	extra = uint(bits.Len32(less|2)-2) & 31
+	return uint32(2*extra) + less>>extra, extra
 }
 
 // extraBits is the number of bits that follow the symbol of a length: RFC 1951, 3.2.5.
