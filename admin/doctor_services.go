@@ -2,11 +2,14 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"lottery/api/quota"
@@ -28,7 +31,10 @@ func (p *patient) redis(ctx context.Context) finding {
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
 	health, err := r.Health(ctx)
-	if err != nil {
+	switch {
+	case err != nil && hungUp(err):
+		return failing("it closes the connection at once: "+err.Error(), "if Redis has no password, it refuses other machines (protected mode): set requirepass there, and redis_url to redis://:PASSWORD@HOST:6379/0; if it requires TLS, redis_url must start with rediss://")
+	case err != nil:
 		return failing(err.Error(), remedy)
 	}
 	p.compare("Redis", health.Now)
@@ -40,6 +46,12 @@ func (p *patient) redis(ctx context.Context) finding {
 		return doubtful(found+": "+strings.Join(health.Risks, "; "), "configure Redis as in docs/operations.md, Redis")
 	}
 	return fine(found)
+}
+
+// hungUp reports whether Redis closed the connection instead of answering. In protected mode it says why before it does,
+// but that arrives only if nothing has been sent to it since.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || strings.HasPrefix(err.Error(), "DENIED ")
 }
 
 // stripe sums up `billing doctor` in one line.
