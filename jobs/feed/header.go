@@ -83,7 +83,7 @@ func (h *Header) split(fields []string, line Line) (_ []string, fault string) {
 	case fault != "":
 		return fields, fault
 	case len(split) != len(h.Names):
-		return split, fmt.Sprintf("the row has %d fields, the header has %d", len(split), len(h.Names)) + Undivided(split, line.Text)
+		return split, fmt.Sprintf("the row has %s, the header has %d", models.Count(len(split), "field"), len(h.Names)) + Undivided(split, line.Text)
 	default:
 		return split, ""
 	}

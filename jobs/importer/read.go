@@ -153,7 +153,7 @@ func (s *reading) nothing() error {
 		}
 		found = "every line that could be a draw is rejected (" + strings.Join(counts, ", ") + ")"
 	}
-	return noDraws{models.Errorf(models.CodeInvalid, "of %d lines, %s: expected %s", s.file.lines, found, s.run.form.Expected)}
+	return noDraws{models.Errorf(models.CodeInvalid, "of %s, %s: expected %s", models.Count(s.file.lines, "line"), found, s.run.form.Expected)}
 }
 
 // countedReader counts what is read, and fails once ctx has ended.

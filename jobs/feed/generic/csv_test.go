@@ -63,7 +63,7 @@ var cases = []feedtest.Case{
 		Text: "game,date,tod,number\ng,2024-01-02,Day\ng,2024-01-02,Day,1,2\nny-win-4\nny-win-4,,,\nG,Day,1\n,,,7\n",
 		Want: []string{
 			"2: malformed[] the row has 3 fields, the header has 4", "3: malformed[] the row has 5 fields, the header has 4",
-			"4: malformed[] the row has 1 fields, the header has 4", `5: ny-win-4 ?date="" ?tod="" ?number=""`,
+			"4: malformed[] the row has 1 field, the header has 4", `5: ny-win-4 ?date="" ?tod="" ?number=""`,
 			"6: malformed[] the row has 3 fields, the header has 4", `7:  ?date="" ?tod="" 7`,
 		},
 	},
@@ -132,7 +132,7 @@ var cases = []feedtest.Case{
 	{Name: "a header alone", Text: "game,date,tod,number\n", Want: nil},
 }
 
-const oneField = "the row has 1 fields, the header has 4"
+const oneField = "the row has 1 field, the header has 4"
 
 func TestParse(t *testing.T) {
 	t.Parallel()

@@ -80,7 +80,7 @@ var cases = []feedtest.Case{
 		Text: "Pick 4 results,,,,,,\n" + pick4 + `"Every effort is made, yet 1 is no draw","","","","","",""` + "\n" + `"09/26/2024","D","1","2","3","4"` + "\n" + `"09/26/2024"` + "\n" + `"Not official"` + "\n" + `"*","*"` + "\n" + `"09/26/2024,"D","1","2","3","4",""` + "\n" +
 			`Date "of", "the, draws` + "\n" + `"x","D,"1","2","3","4",""` + "\n" + strings.Repeat("x", feed.MaxLine+1) + "\n" + `"","","","","","",""` + "\n" + `"09/26/2024","D","1","2","3","4",""` + "\n",
 		Want: []string{
-			"4: malformed[] the row has 6 fields, the header has 7", "5: malformed[] the row has 1 fields, the header has 7",
+			"4: malformed[] the row has 6 fields, the header has 7", "5: malformed[] the row has 1 field, the header has 7",
 			"8: malformed[] the quotes do not pair up", "10: malformed[] the quotes do not pair up", "11: malformed[] the line is longer than 64 KiB", "13: nc-pick-4 2024-09-26 Day 1234",
 		},
 	},

@@ -134,7 +134,7 @@ func read(c *feed.Candidate, fields []string) {
 		balls = max(0, len(fields)-dateFields)
 	}
 	if need := dateFields + balls; len(fields) < need {
-		c.FailRow(fmt.Sprintf("the line has %d fields; the game's name, month, day, year and the balls make %d", len(fields), need) +
+		c.FailRow(fmt.Sprintf("the line has %s; the game's name, month, day, year and the balls make %d", models.Count(len(fields), "field"), need) +
 			feed.Undivided(fields, c.Raw))
 		return
 	}

@@ -32,7 +32,7 @@ var cases = []feedtest.Case{
 		Text: "Pick 3,9,9,2013,3,9,8,20\nPick 3 Noon,9,9,2013,3,9,8,20\nPick 3 morning,9,9,2013,3,9,8,20\nPick 3 Past Winning Numbers\nPick 3 winners, thank you\nPick 3 Day\n",
 		Want: []string{
 			`1: tx-pick-3 2013-09-09 ?1="Pick 3" 398`, `2: tx-pick-3 2013-09-09 ?1="Pick 3 Noon" 398`, `3: tx-pick-3 2013-09-09 ?1="Pick 3 morning" 398`,
-			"6: malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 7",
+			"6: malformed[] the line has 1 field; the game's name, month, day, year and the balls make 7",
 		},
 	},
 	{
@@ -86,12 +86,12 @@ var cases = []feedtest.Case{
 			"5: malformed[] the line has 6 fields; the game's name, month, day, year and the balls make 7",
 			`6: tx-10 ?2="13,2023,8" ?1="10" 24`,
 			"7: malformed[] the line has 3 fields; the game's name, month, day, year and the balls make 7",
-			"8: malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 8, and its fields are separated by bars: save it with commas",
+			"8: malformed[] the line has 1 field; the game's name, month, day, year and the balls make 8, and its fields are separated by bars: save it with commas",
 			"9: malformed[] the line has 2 fields; the game's name, month, day, year and the balls make 7",
 			"10: " + undivided,
-			"11: malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 4, and its fields are separated by semicolons: save it with commas",
+			"11: malformed[] the line has 1 field; the game's name, month, day, year and the balls make 4, and its fields are separated by semicolons: save it with commas",
 			`12: tx-cash-five 2023-10-02 ?1="Cash Five" 12`,
-			"13: malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 7, and its fields are separated by bars: save it with commas",
+			"13: malformed[] the line has 1 field; the game's name, month, day, year and the balls make 7, and its fields are separated by bars: save it with commas",
 		},
 	},
 	{
@@ -111,7 +111,7 @@ var cases = []feedtest.Case{
 	{Name: "nothing of use", Text: "Service unavailable, try later\n", Want: nil},
 }
 
-const undivided = "malformed[] the line has 1 fields; the game's name, month, day, year and the balls make 7"
+const undivided = "malformed[] the line has 1 field; the game's name, month, day, year and the balls make 7"
 
 func TestParse(t *testing.T) {
 	t.Parallel()
