@@ -12,7 +12,7 @@ import (
 // feedOptions returns the options for where lotteries publish and when that is fetched.
 func feedOptions() []Option {
 	return []Option{
-		{Key: "feeds_sync", Default: "off", Help: "off, or when to fetch the lotteries' feeds: a cron expression, in UTC", set: func(c *Config, v string) error {
+		{Key: "feeds_sync", Default: "off", Help: "off, or when to fetch the lotteries' feeds: a cron expression, in UTC unless it begins with TZ=ZONE", set: func(c *Config, v string) error {
 			if v == "off" {
 				return nil
 			}

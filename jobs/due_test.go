@@ -60,6 +60,26 @@ func TestDue(t *testing.T) {
 	}
 }
 
+// A time zone in front of a schedule is kept over the changes of daylight saving time.
+func TestNextInZone(t *testing.T) {
+	t.Parallel()
+	j := Job{When: "TZ=America/New_York 30 7 * * *"}
+	for after, want := range map[string]string{
+		"2026-10-31T12:00:00Z": "2026-11-01T12:30:00Z", // the clocks are set back in that night
+		"2026-10-30T12:00:00Z": "2026-10-31T11:30:00Z",
+		"2027-03-13T13:00:00Z": "2027-03-14T11:30:00Z", // and forward in that one
+		"2027-03-12T13:00:00Z": "2027-03-13T12:30:00Z",
+	} {
+		at, err := time.Parse(time.RFC3339, after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := j.Next(at).UTC().Format(time.RFC3339); got != want {
+			t.Errorf("after %s: %s, want %s", after, got, want)
+		}
+	}
+}
+
 // Another node takes over from a killed one within half a minute, as docs/operations.md promises.
 func TestFollowedInTime(t *testing.T) {
 	t.Parallel()
