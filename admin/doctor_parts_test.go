@@ -122,7 +122,7 @@ func TestDoctorOfRedisInProtectedMode(t *testing.T) {
 }
 
 // mailserver is a command of the scripts. It starts a mail server with TLS that knows the user "lottery" with the
-// password "right", trusts its certificate, and stores its address in $MAIL.
+// password "right" and takes mail from noreply@example.com only, trusts its certificate, and stores its address in $MAIL.
 func mailserver(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: mailserver")
@@ -163,7 +163,13 @@ func answerMail(conn net.Conn) {
 		case "QUIT":
 			fmt.Fprint(conn, "221 bye\r\n")
 			return
-		case "MAIL", "DATA":
+		case "MAIL":
+			if strings.HasPrefix(rest, "FROM:<noreply@example.com>") {
+				fmt.Fprint(conn, "250 ok\r\n")
+			} else {
+				fmt.Fprint(conn, "550 5.7.1 not your address\r\n")
+			}
+		case "RCPT", "DATA":
 			fmt.Fprint(conn, "550 a doctor sends nothing\r\n")
 		default:
 			fmt.Fprint(conn, "250 ok\r\n")

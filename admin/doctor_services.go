@@ -82,12 +82,12 @@ func (p *patient) stripe(ctx context.Context) finding {
 	return fine(strings.Join(good, ", "))
 }
 
-// smtp connects to the mail server and signs in; it sends no mail.
+// smtp connects to the mail server, signs in and names the sender; it sends no mail.
 func (p *patient) smtp(ctx context.Context) finding {
 	if p.cfg.Web.SMTPURL == "" {
 		return p.unset("no email is sent, and nobody can sign up")
 	}
-	const remedy = "make sure that the mail server is running, that this machine can connect to it, and that smtp_url has the right port, user and password"
+	const remedy = "make sure that the mail server is running, that this machine can connect to it, that smtp_url has the right port, user and password, and that the server takes mail from mail_from"
 	u, err := url.Parse(p.cfg.Web.SMTPURL)
 	if err != nil {
 		return failing("smtp_url cannot be read", remedy)

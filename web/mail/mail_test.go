@@ -241,6 +241,39 @@ func TestSMTPPasswordNeedsTLS(t *testing.T) {
 	}
 }
 
+// A server that greets everybody may still take no mail: without a password, or from this sender. The check notices, and
+// sends nothing.
+func TestSMTPCheckNamesTheSender(t *testing.T) {
+	t.Parallel()
+	for says, want := range map[string]string{
+		"250 ok":                               "",
+		"530 5.7.0 Authentication required":    "it takes no mail from noreply@draws.example: 530",
+		"550 5.7.1 not one of your addresses":  "it takes no mail from noreply@draws.example: 550",
+		"451 4.3.0 come back later, not today": "it takes no mail from noreply@draws.example: 451",
+	} {
+		address, heard := conversing(t, func(line string) string {
+			if strings.HasPrefix(line, "MAIL FROM:<noreply@draws.example>") {
+				return says
+			}
+			if line == "QUIT" {
+				return "221 bye"
+			}
+			return "250 ok"
+		})
+		sender, err := mail.NewSMTP("smtp://"+address, "Draws <noreply@draws.example>")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = sender.Check(t.Context())
+		if (err == nil) != (want == "") || (err != nil && !strings.HasPrefix(err.Error(), want)) {
+			t.Errorf("%s: %v", says, err)
+		}
+		if text := <-heard; strings.Contains(text, "RCPT") || strings.Contains(text, "DATA") || !strings.HasSuffix(text, "\nQUIT\n") {
+			t.Errorf("%s: the server hears:\n%s", says, text)
+		}
+	}
+}
+
 // A message without a link has none in its text or its HTML.
 func TestMessageWithoutALink(t *testing.T) {
 	t.Parallel()

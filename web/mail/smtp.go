@@ -113,13 +113,23 @@ func connected(ctx context.Context, do func(ctx context.Context) error) error {
 	return err
 }
 
-// Check connects as Send does, including TLS and authentication if configured, but sends nothing.
+// Check connects as Send does, including TLS and authentication if configured, and asks whether the server would take a
+// mail from this sender, but sends nothing.
 func (s *SMTP) Check(ctx context.Context) error {
+	sender, err := netmail.ParseAddress(s.from)
+	if err != nil {
+		return err
+	}
 	return connected(ctx, func(ctx context.Context) error {
-		if err := s.client.DialWithContext(ctx); err != nil {
+		server, err := s.client.DialToSMTPClientWithContext(ctx)
+		if err != nil {
 			return err
 		}
-		return s.client.Close()
+		if err := server.Mail("<" + sender.Address + ">"); err != nil {
+			_ = server.Quit()
+			return fmt.Errorf("it takes no mail from %s: %w", sender.Address, err)
+		}
+		return s.client.CloseWithSMTPClient(server) // which ends the mail, too
 	})
 }
 
