@@ -41,3 +41,28 @@ func TestFullDiskIsAudited(t *testing.T) {
 	fill("audit_entries")
 	set()
 }
+
+// A migration that fails is in the audit log, with those that were applied before it.
+func TestFailedMigrationIsAudited(t *testing.T) {
+	t.Parallel()
+	for _, database := range []string{"sqlite:" + t.TempDir() + "/lottery.db", storetest.NewPostgres(t)} {
+		d := newDesk(t)
+		d.database = database
+		d.run(0, "db", "migrate")
+		// The last but one can be applied again, the last cannot: its column is there already.
+		db := storetest.SQL(t, d.database)
+		for _, change := range []string{"DELETE FROM schema_migrations WHERE version_id >= 12", "DROP INDEX links_mailbox", "ALTER TABLE links DROP COLUMN mailbox"} {
+			if _, err := db.ExecContext(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, said := d.run(1, "db", "migrate"); !strings.Contains(said, "Applied 0012_links_mailbox.sql.") {
+			t.Error(said)
+		}
+		var object, result string
+		err := db.QueryRowContext(t.Context(), "SELECT object, result FROM audit_entries WHERE action = 'db migrate' AND result <> '' ORDER BY id DESC").Scan(&object, &result)
+		if err != nil || object != "0012_links_mailbox.sql" || result != "failed" {
+			t.Errorf("the audit log has %q, %q, %v", object, result, err)
+		}
+	}
+}

@@ -84,15 +84,19 @@ func dbMigrate(ctx context.Context, c *call) (err error) {
 		c.sayNew()
 	}
 	applied, err := st.Migrate(ctx)
-	if err != nil {
-		return err
-	}
-	if len(applied) == 0 {
-		c.say("The database was up to date.")
-	} else {
-		c.object = strings.Join(applied, ", ")
+	c.store, c.object = st, strings.Join(applied, ", ")
+	if len(applied) > 0 {
 		c.say("Applied %s.", c.object)
-		c.store = st
+	}
+	switch {
+	case err != nil:
+		if result := failure(ctx, err); result != "" {
+			_ = c.note(ctx, o, result) // the schema may have no audit log yet
+		}
+		return err
+	case len(applied) == 0:
+		c.say("The database was up to date.")
+	default:
 		if err := c.note(ctx, o, ""); err != nil {
 			return err
 		}
