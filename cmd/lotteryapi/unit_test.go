@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// unit returns the systemd unit.
+func unit(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations", "lotteryapi.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A server that finds no database ends, and systemd starts it again, for as long as that takes: with a limit on starts, a
+// database that came back a minute after the machine would find that all nodes had been given up. Only a wrong
+// configuration waits for a person.
+func TestUnitStartsUntilItWorks(t *testing.T) {
+	t.Parallel()
+	text := unit(t)
+	for _, line := range []string{"\nStartLimitIntervalSec=0\n", "\nRestart=always\n", "\nRestartSec=2\n", fmt.Sprintf("\nRestartPreventExitStatus=%d\n", exitUsage)} {
+		if !strings.Contains(text, line) {
+			t.Errorf("the unit does not say %q", line)
+		}
+	}
+}
+
+// The systemd unit leaves the server what it reads: Go takes the length of the queue of new connections from
+// /proc/sys/net/core/somaxconn, and where ProcSubset=pid hides that, from a constant, 128. The 129th of a burst of
+// connections then waits a second, until its client knocks again.
+func TestUnitLeavesTheQueueOfConnections(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(unit(t)) {
+		if strings.HasPrefix(line, "ProcSubset=") || strings.HasPrefix(line, "InaccessiblePaths=") {
+			t.Errorf("the unit says %s", line)
+		}
+	}
+}
