@@ -74,12 +74,16 @@ func (s *Store) damage(ctx context.Context, h *Health) error {
 func (s *Store) writable(ctx context.Context) error {
 	return s.transaction(ctx, func(tx *gorm.DB) error {
 		if s.dialect == Postgres {
-			var readOnly bool
-			if err := tx.Raw("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool").Scan(&readOnly).Error; err != nil {
+			var readOnly, temporary bool
+			const may = "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool, has_database_privilege(current_database(), 'TEMPORARY')"
+			if err := tx.Raw(may).Row().Scan(&readOnly, &temporary); err != nil {
 				return err
 			}
-			if readOnly {
+			switch {
+			case readOnly:
 				return models.Errorf(models.CodeUnavailable, "it is a replica, or read-only")
+			case !temporary:
+				return models.Errorf(models.CodeUnavailable, "its user cannot create temporary tables, which imports need")
 			}
 		}
 		there, err := hasTable(tx, "accounts")

@@ -181,6 +181,18 @@ func TestUserWithoutRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("an older schema", guest.Prepare(t.Context(), true), wantOwner)
+
+	// All rights on the tables are not enough where nobody but the owner may create temporary ones.
+	if _, err := db.ExecContext(t.Context(), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := guest.Health(t.Context()); err != nil || h.Writable != nil {
+		t.Errorf("with all rights on the tables: %v, %v", h.Writable, err)
+	}
+	if _, err := db.ExecContext(t.Context(), "REVOKE TEMPORARY ON DATABASE "+strings.TrimPrefix(u.Path, "/")+" FROM PUBLIC"); err != nil {
+		t.Fatal(err)
+	}
+	unwritable("no temporary tables", guest)
 }
 
 // overTCP returns a TCP address for a server that listens on a Unix socket, over which nobody asks for TLS.
