@@ -69,6 +69,7 @@ func TestPublicOnly(t *testing.T) {
 		"192.168.0.1:80": false, "224.0.0.1:80": false, "255.255.255.255:80": false, "[fe80::1]:80": false, "[fd00::1]:80": false,
 		"[ff02::1]:80": false, "[2606:4700::1111]:80": true,
 		"[::ffff:10.0.0.1]:80": false, "[::ffff:100.64.0.1]:80": false, "[::ffff:8.8.8.8]:80": true,
+		"[64:ff9b::10.0.0.1]:80": false, "[64:ff9b::127.0.0.1]:80": false, "[64:ff9b::169.254.169.254]:80": false, "[64:ff9b::8.8.8.8]:80": true,
 		"nowhere": false,
 	} {
 		if err := publicOnly("tcp", address, nil); (err == nil) != public {

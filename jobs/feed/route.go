@@ -92,11 +92,18 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 }
 
 func public(ip netip.Addr) error {
+	if translated.Contains(ip) {
+		bytes := ip.As16()
+		ip = netip.AddrFrom4([4]byte(bytes[12:]))
+	}
 	if ip = ip.Unmap(); !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedSpace.Contains(ip) {
 		return lasting{fmt.Errorf("it leads to %s, which is not on the public internet; feeds_allow_private allows that", ip)}
 	}
 	return nil
 }
+
+// translated are the addresses that a gateway translates to IPv4 (NAT64, RFC 6052): the last four bytes say which.
+var translated = netip.MustParsePrefix("64:ff9b::/96")
 
 // sharedSpace is the shared address space of carriers (RFC 6598).
 var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
