@@ -64,3 +64,22 @@ func TestComposeWantsItsDomain(t *testing.T) {
 		t.Error("docs/operations.md does not put DOMAIN into .env")
 	}
 }
+
+// PostgreSQL is healthy when nodes can connect to it. While its image sets up a new database, a server that listens on a
+// socket file alone is up for a moment; whoever takes that for ready starts the migration too early, and it fails.
+func TestComposeAsksPostgresByTCP(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compose struct {
+		Services map[string]struct{ Healthcheck struct{ Test []string } }
+	}
+	if err := yaml.UnmarshalWithOptions(text, &compose, yaml.AllowDuplicateMapKey()); err != nil {
+		t.Fatal(err)
+	}
+	if check := strings.Join(compose.Services["postgres"].Healthcheck.Test, " "); !strings.HasPrefix(check, "CMD pg_isready -h 127.0.0.1 ") {
+		t.Errorf("PostgreSQL is asked by %q", check)
+	}
+}
