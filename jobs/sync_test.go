@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -42,6 +43,47 @@ func TestSyncWholeFiles(t *testing.T) {
 	}
 }
 
+// A server that knows no ETag is asked by the time of the last change.
+func TestSyncByLastModified(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	changed := "Thu, 19 Mar 2026 23:30:00 GMT"
+	b.answer(va3, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Last-Modified", changed)
+		if r.Header.Get("If-Modified-Since") == changed {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, virginia(20, "0,3,4"))
+	})
+	only := jobs.SyncOptions{Feed: models.FeedVirginia}
+	b.run(t, only)
+	if again := b.run(t, only); again.NotModified != 2 || len(again.Errs) > 0 {
+		t.Errorf("again: %+v", again)
+	}
+	changed = "Fri, 20 Mar 2026 23:30:00 GMT"
+	if changed := b.run(t, only); changed.NotModified != 1 || changed.Summary.Unchanged != 40 {
+		t.Errorf("changed: %+v", changed)
+	}
+}
+
+// A sync that is not done in time stores what was wrong with the URL it was busy with.
+func TestSyncOutOfTime(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	b.answer(va3, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := b.sync.Run(ctx, jobs.SyncOptions{Feed: models.FeedVirginia}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ended with %v", err)
+	}
+	if src := b.source(t, va3); src.Error == "" || src.CheckedAt == nil {
+		t.Errorf("%+v", src)
+	}
+}
+
 // A file that shrinks by more than a tenth is refused until somebody has looked.
 func TestSyncRefusesShrunkFiles(t *testing.T) {
 	t.Parallel()
@@ -55,10 +97,14 @@ func TestSyncRefusesShrunkFiles(t *testing.T) {
 	if len(refused.Errs) != 1 || !strings.Contains(refused.Errs[0].Error(), "--accept-shrink") || refused.Summary.Corrected != 0 {
 		t.Fatalf("%+v", refused)
 	}
-	b.set(va3, "<html>Down for maintenance") // and not as a web page, by its Content-Type
+	b.answer(va3, func(w http.ResponseWriter, _ *http.Request) { // what is no data at all is not called shrunk
+		w.Header().Set("Content-Type", "text/csv")
+		_, _ = io.WriteString(w, "<html>Down for maintenance")
+	})
 	if page := b.run(t, only); len(page.Errs) != 1 || !strings.Contains(page.Errs[0].Error(), "web page") {
 		t.Errorf("%+v", page)
 	}
+	b.answer(va3, nil)
 	b.set(va3, virginia(80, "0,3,5"))
 	only.AcceptShrink, only.AcceptCorrections = true, true
 	if taken := b.run(t, only); len(taken.Errs) > 0 || taken.Summary.Corrected != 80 {
@@ -110,14 +156,15 @@ func TestSyncGoesOnPastFailures(t *testing.T) {
 			if got.Feed != models.FeedVirginia || len(got.Errs) != 1 || got.Summary.Inserted != 40 {
 				t.Errorf("%+v", got)
 			}
-			sources, err := b.store.FeedSources(context.Background())
-			if err != nil {
-				t.Fatal(err)
+			if src := b.source(t, va3); src.Error == "" || src.SucceededAt != nil || src.ETag != "" {
+				t.Errorf("%+v", src)
 			}
-			for _, src := range sources {
-				if strings.HasSuffix(src.Address, va3) && (src.Error == "" || src.SucceededAt != nil || src.ETag != "") {
-					t.Errorf("%+v", src)
-				}
+			// Once it succeeds, nothing is said about the failure any more.
+			b.answer(va3, nil)
+			b.set(va3, virginia(20, "0,3,4"))
+			b.run(t, jobs.SyncOptions{Feed: models.FeedVirginia})
+			if src := b.source(t, va3); src.Error != "" || src.SucceededAt == nil {
+				t.Errorf("afterwards: %+v", src)
 			}
 		})
 	}

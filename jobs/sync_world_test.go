@@ -15,6 +15,7 @@ import (
 	"lottery/configs"
 	"lottery/jobs"
 	"lottery/jobs/feed"
+	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -111,6 +112,22 @@ func (b *bench) run(t *testing.T, o jobs.SyncOptions) jobs.FeedSynced {
 		t.Fatalf("%v %+v", err, list)
 	}
 	return list[0]
+}
+
+// source returns what is stored about the URL that ends with name.
+func (b *bench) source(t *testing.T, name string) models.FeedSource {
+	t.Helper()
+	sources, err := b.store.FeedSources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, src := range sources {
+		if strings.HasSuffix(src.Address, name) {
+			return src
+		}
+	}
+	t.Fatalf("nothing is stored about %s: %+v", name, sources)
+	return models.FeedSource{}
 }
 
 // virginia returns a file in Virginia's form with n days of the same number.
