@@ -29,3 +29,35 @@ func TestSMTPSenderInASCII(t *testing.T) {
 		}
 	}
 }
+
+// A mail server on this machine that offers TLS with a certificate of its own making is still used.
+func TestSMTPOfThisMachineWithoutTLS(t *testing.T) {
+	t.Parallel()
+	inData := false
+	address, heard := conversing(t, func(line string) string {
+		switch {
+		case strings.HasPrefix(line, "EHLO"):
+			return "250-test\r\n250-STARTTLS\r\n250 8BITMIME"
+		case line == "STARTTLS":
+			return "454 4.7.0 TLS not available"
+		case line == "DATA":
+			inData = true
+			return "354 go on"
+		case line == ".":
+			inData = false
+		case inData:
+			return more
+		case line == "QUIT":
+			return "221 bye"
+		}
+		return "250 ok"
+	})
+	sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sender.Send(t.Context(), mail.Message{To: "ada@example.org", Subject: "Sign in"})
+	if text := <-heard; err != nil || strings.Contains(text, "STARTTLS") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}

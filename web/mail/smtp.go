@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	netmail "net/mail"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -29,8 +30,8 @@ type SMTP struct {
 }
 
 // NewSMTP returns an SMTP sender; it does not connect yet. address is smtp://USER:PASSWORD@HOST:PORT (STARTTLS if
-// offered, and required with a password) or smtps:// (TLS from the start); from is the sender,
-// "Name <name@example.com>".
+// offered, and required with a password; none without one on this machine, see onThisMachine) or smtps:// (TLS from the
+// start); from is the sender, "Name <name@example.com>".
 func NewSMTP(address, from string) (*SMTP, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
@@ -59,12 +60,21 @@ func NewSMTP(address, from string) (*SMTP, error) {
 		if u.Scheme == "smtp" {
 			options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
 		}
+	} else if u.Scheme == "smtp" && onThisMachine(u.Hostname()) {
+		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
 	}
 	client, err := gomail.NewClient(u.Hostname(), options...)
 	if err != nil {
 		return nil, fmt.Errorf("set up SMTP: %w", err)
 	}
 	return &SMTP{client, sender, domain}, nil
+}
+
+// onThisMachine reports whether a host is this machine. A mail server there usually offers STARTTLS with a certificate
+// that it made itself, which nobody can verify, and nothing leaves the machine on the way to it.
+func onThisMachine(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || (err == nil && ip.Unmap().IsLoopback())
 }
 
 // senderOf parses a sender, and returns it and its domain as they go over the wire.
