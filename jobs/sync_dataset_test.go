@@ -203,3 +203,24 @@ func TestSyncNewYorkBrokenPages(t *testing.T) {
 		})
 	}
 }
+
+// Recent draws are read from before the newest of the game that is furthest behind: an operator may have set a later one
+// of the other.
+func TestSyncNewYorkFromTheGameBehind(t *testing.T) {
+	t.Parallel()
+	for game, number := range map[string]string{"ny-numbers": "123", "ny-win-4": "1234"} {
+		b := newBench(t)
+		b.answer(nyFile, soda(100))
+		only := jobs.SyncOptions{Feed: models.FeedNYOpenData}
+		b.run(t, only)
+		slot := models.Slot{GameID: game, Date: models.NewDate(2026, time.April, 5), Tod: models.Evening, Sequence: 1}
+		if _, err := b.store.SetDraw(t.Context(), store.OperatorDraw{Slot: slot, Number: number, Reason: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		b.now = b.now.AddDate(0, 0, 6)
+		b.answer(nyFile, sodaUpTo(107, b.now.Truncate(24*time.Hour).AddDate(0, 0, -1)))
+		if got := b.run(t, only); len(got.Errs) > 0 || got.Summary.Inserted != 7*4 || got.Summary.Unchanged != 15*4 {
+			t.Errorf("%s has a later draw: %+v", game, got)
+		}
+	}
+}
