@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -190,6 +191,9 @@ func TestSyncNewYorkBrokenPages(t *testing.T) {
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_daily":"123"},{"draw_`)
 		}, "incomplete"},
+		"cut off between two records": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_daily":"123"}`)
+		}, "incomplete"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -222,5 +226,24 @@ func TestSyncNewYorkFromTheGameBehind(t *testing.T) {
 		if got := b.run(t, only); len(got.Errs) > 0 || got.Summary.Inserted != 7*4 || got.Summary.Unchanged != 15*4 {
 			t.Errorf("%s has a later draw: %+v", game, got)
 		}
+	}
+}
+
+// Everything is read once a week, however often recent draws are read in between.
+func TestSyncNewYorkOnceAWeek(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.answer(nyFile, soda(100))
+	var whole []int
+	for day := range 18 {
+		if got := b.run(t, jobs.SyncOptions{Feed: models.FeedNYOpenData}); got.Summary.Draws == 400 {
+			whole = append(whole, day)
+		} else if got.Summary.Draws != 60 {
+			t.Fatalf("day %d: %+v", day, got)
+		}
+		b.now = b.now.AddDate(0, 0, 1)
+	}
+	if !slices.Equal(whole, []int{0, 8, 16}) {
+		t.Errorf("everything is read on the days %v", whole)
 	}
 }
