@@ -198,7 +198,12 @@ func TestStoppedNode(t *testing.T) {
 		if got := lastRun(t, b, "long"); got.FinishedAt != nil || !strings.Contains(got.Outcome, "cut off") || got.Failures != 0 {
 			t.Errorf("%+v", got)
 		}
-		j.Run = func(context.Context) (string, error) { return "done", nil }
+		j.Run = func(context.Context) (string, error) { // being stopped counts neither as a failure nor as being killed
+			if got := lastRun(t, a, "long"); got.Failures != 0 || got.CutOffs != 0 || got.Outcome != "" {
+				t.Errorf("while it runs again: %+v", got)
+			}
+			return "done", nil
+		}
 		if err := runDue(t, b, &j, true); err != nil {
 			t.Error(err)
 		}

@@ -55,6 +55,22 @@ func TestSyncJobTellsNewRejections(t *testing.T) {
 	run("1 newly rejected", 1)
 }
 
+// The scheduled sync asks no private address either, unless that is configured.
+func TestSyncJobRefusesPrivateAddresses(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.virginia4()
+	feeds := b.sync.Feeds
+	feeds.AllowPrivate, feeds.Sync = false, "15 * * * *"
+	job, _ := jobs.Find(jobs.All(jobs.Deps{Store: b.store, Feeds: feeds, Contact: "http://localhost", Log: slog.New(slog.DiscardHandler)}), "sync")
+	if outcome, err := job.Run(t.Context()); err == nil || !strings.Contains(outcome, "0 new draws") || b.requests("/") != 0 {
+		t.Errorf("%q, %v, after %d requests", outcome, err, b.requests("/"))
+	}
+	if src := b.source(t, va4); !strings.Contains(src.Error, "not on the public internet") {
+		t.Errorf("%+v", src)
+	}
+}
+
 // An unknown column is reported at every sync that reads it, in the log and in the outcome: whoever runs the server may
 // have missed it the last time, and its values are still not read. It is no failure.
 func TestSyncJobTellsIgnoredColumns(t *testing.T) {
