@@ -135,8 +135,10 @@ func TestFailedRuns(t *testing.T) {
 func TestKilledRun(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
 		runs := 0
+		cutOffs := 0 // those before the run that is under way
 		j := jobs.Job{Name: "victim", When: yearly, Limit: time.Hour, Run: func(context.Context) (string, error) {
 			runs++
+			cutOffs = lastRun(t, a, "victim").CutOffs
 			return "done", nil
 		}}
 		die := func(before models.JobRun) { // as a killed node leaves it
@@ -155,15 +157,19 @@ func TestKilledRun(t *testing.T) {
 			}
 		}
 		die(models.JobRun{})
-		if err := runDue(t, b, &j, true); err != nil || runs != 1 {
-			t.Fatal(runs, err)
+		if err := runDue(t, b, &j, true); err != nil || runs != 1 || cutOffs != 1 {
+			t.Fatal(runs, err, cutOffs)
 		}
 		if got := lastRun(t, a, "victim"); got.Node != "b" || got.FinishedAt == nil || got.Failures != 0 {
 			t.Errorf("%+v", got)
 		}
+		die(models.JobRun{Failures: 2, CutOffs: 2})
+		if err := runDue(t, b, &j, true); err != nil || cutOffs != 3 { // if its node dies, too, three have
+			t.Fatal(err, cutOffs)
+		}
 		die(models.JobRun{Failures: 3, CutOffs: 3})
 		_ = runDue(t, b, &j, false) // three nodes died: it waits for its scheduled time
-		if _, err := b.RunByHand(t.Context(), &j); err != nil || runs != 2 {
+		if _, err := b.RunByHand(t.Context(), &j); err != nil || runs != 3 {
 			t.Fatal(runs, err)
 		}
 		if got := lastRun(t, a, "victim"); got.Failures != 0 || got.CutOffs != 0 {
