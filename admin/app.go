@@ -152,7 +152,7 @@ var errHelpShown = models.Errorf(models.CodeInvalid, "no command was given")
 
 func (t *tool) app() *cli.App {
 	nouns := []*cli.Command{
-		t.accounts(), t.keys(), t.games(), t.draws(), t.feeds(), t.usage(), t.billing(), t.jobs(), t.audit(), t.db(), t.doctor(), t.version(), t.completion(),
+		t.accounts(), t.keys(), t.games(), t.draws(), t.feeds(), t.usage(), t.billing(), t.jobs(), t.mails(), t.audit(), t.db(), t.doctor(), t.version(), t.completion(),
 	}
 	for _, noun := range nouns {
 		noun.HideHelp = true

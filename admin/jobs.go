@@ -19,7 +19,8 @@ func (t *tool) jobs() *cli.Command {
 			Name: "list", Usage: "list the jobs, how each last went, and when it runs next",
 			Description: "A job runs on one node at a time, whichever is first; if that is killed, another restarts it within 30\n" +
 				"seconds. A failed job is retried after 10 minutes, then at growing intervals. Schedules are cron expressions\n" +
-				"in UTC, from the configuration that this command reads: give it the same one as the servers.\n\n" +
+				"in UTC, unless they name a zone, from the configuration that this command reads: give it the same one as\n" +
+				"the servers.\n\n" +
 				"Example:\n  lotteryadmin jobs list",
 			Action: t.stored(jobsList),
 		},

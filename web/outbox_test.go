@@ -147,6 +147,12 @@ func TestOutboxGivesUp(t *testing.T) {
 	if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 0 {
 		t.Errorf("after it was given up: %v, %d mails", err, len(box.All()))
 	}
+	if again, err := st.RetryMails(t.Context(), 0); err != nil || len(again) != 1 { // an operator says so
+		t.Fatal(again, err)
+	}
+	if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 1 {
+		t.Errorf("when it is retried: %v, %d mails", err, len(box.All()))
+	}
 }
 
 // When the mail server refuses a mail, neither the log nor the table names the recipient.

@@ -84,6 +84,52 @@ func (s *Store) Mails(ctx context.Context, accountID string) ([]models.Mail, err
 	return list, nil
 }
 
+// MailFilter selects mails of the outbox.
+type MailFilter struct {
+	AccountID string // "" = of all accounts
+	Dead      bool   // only those that were given up
+	Limit     int    // 0 = all
+}
+
+// MailsNewest returns mails of the outbox, newest first.
+func (s *Store) MailsNewest(ctx context.Context, f MailFilter) ([]models.Mail, error) {
+	q := s.reader(ctx).Order("id DESC")
+	if f.AccountID != "" {
+		q = q.Where("account_id = ?", f.AccountID)
+	}
+	if f.Dead {
+		q = q.Where("failed_at IS NOT NULL")
+	}
+	if f.Limit > 0 {
+		q = q.Limit(f.Limit)
+	}
+	list := []models.Mail{}
+	return list, unavailable(q.Find(&list).Error)
+}
+
+// RetryMails makes mails that were given up due again, and returns them: the one with that id, or all if id is 0.
+func (s *Store) RetryMails(ctx context.Context, id int64) (list []models.Mail, _ error) {
+	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		dead := func() *gorm.DB {
+			q := tx.Model(&models.Mail{}).Where("failed_at IS NOT NULL")
+			if id != 0 {
+				q = q.Where("id = ?", id)
+			}
+			return q
+		}
+		var ids []int64
+		if err := dead().Order("id").Pluck("id", &ids).Error; err != nil {
+			return err
+		}
+		again := map[string]any{"failed_at": nil, "attempts": 0, "next_at": s.later(0)}
+		if err := dead().Updates(again).Error; err != nil {
+			return err
+		}
+		return tx.Order("id").Find(&list, "id IN ?", ids).Error
+	})
+	return list, unavailable(err)
+}
+
 // MailSent records that a mail was sent.
 func (s *Store) MailSent(ctx context.Context, id int64) error {
 	return s.settleMail(ctx, id, map[string]any{"sent_at": s.now(), "last_error": ""})

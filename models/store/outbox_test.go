@@ -97,6 +97,67 @@ func TestMailLives(t *testing.T) {
 	})
 }
 
+// Mails that were given up are due again when somebody asks for that, all or one of them; others are not touched.
+func TestMailsRetried(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		ctx := t.Context()
+		account, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"first", "second", "third", "sent", "waits"} {
+			postMail(t, st, account.ID, name)
+		}
+		ids := map[string]int64{}
+		for _, m := range dueMails(t, st, 5) {
+			ids[m.Once] = m.ID
+			switch m.Once {
+			case "sent":
+				err = st.MailSent(ctx, m.ID)
+			case "waits":
+				err = st.MailFailed(ctx, m.ID, "greylisted", 3*time.Hour)
+			default:
+				err = st.MailFailed(ctx, m.ID, "no route", 0)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		move(time.Hour)
+		retried := func(id int64, want ...string) {
+			t.Helper()
+			list, err := st.RetryMails(ctx, id)
+			if err != nil || len(list) != len(want) {
+				t.Fatalf("%+v %v", list, err)
+			}
+			for i, m := range list {
+				if m.Once != want[i] || m.FailedAt != nil || m.Attempts != 0 || m.LastError != "no route" {
+					t.Errorf("%+v", m)
+				}
+			}
+			for _, m := range dueMails(t, st, len(want)) {
+				if m.Attempts != 1 {
+					t.Errorf("attempt %d", m.Attempts)
+				}
+			}
+		}
+		retried(ids["sent"])
+		retried(ids["waits"])
+		retried(ids["second"], "second")
+		if dead, err := st.MailsNewest(ctx, store.MailFilter{Dead: true, AccountID: account.ID}); err != nil || len(dead) != 2 || dead[0].Once != "third" {
+			t.Errorf("%+v %v", dead, err)
+		}
+		retried(0, "first", "third")
+		retried(0)
+		if newest, err := st.MailsNewest(ctx, store.MailFilter{Limit: 2}); err != nil || len(newest) != 2 || newest[0].Once != "waits" {
+			t.Errorf("%+v %v", newest, err)
+		}
+		if other, err := st.MailsNewest(ctx, store.MailFilter{AccountID: "acc_none"}); err != nil || len(other) != 0 {
+			t.Errorf("%+v %v", other, err)
+		}
+	})
+}
+
 // A mail written by a node whose clock is ahead is due at once.
 func TestMailOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
