@@ -91,6 +91,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 		return o.drop(ctx, m)
 	}
 	message, ok := o.letter(m, &b)
+	message.Once = m.Once
 	if err = errUnknownMail; ok {
 		err = o.Mail.Send(ctx, message)
 	}

@@ -151,7 +151,10 @@ func TestOutboxGivesUp(t *testing.T) {
 		t.Fatal(again, err)
 	}
 	if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 1 {
-		t.Errorf("when it is retried: %v, %d mails", err, len(box.All()))
+		t.Fatalf("when it is retried: %v, %d mails", err, len(box.All()))
+	}
+	if once := box.All()[0].Once; once != "key_expires:"+key.ID {
+		t.Errorf("the mail has the name %q", once)
 	}
 }
 

@@ -2,6 +2,7 @@ package mail_test
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -59,5 +60,37 @@ func TestSMTPOfThisMachineWithoutTLS(t *testing.T) {
 	err = sender.Send(t.Context(), mail.Message{To: "ada@example.org", Subject: "Sign in"})
 	if text := <-heard; err != nil || strings.Contains(text, "STARTTLS") {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// A message that is sent again has the Message-ID of before, so that a mailbox that got it already shows it once. Others
+// have one of their own.
+func TestSMTPSentAgainIsTheSame(t *testing.T) {
+	t.Parallel()
+	id := func(once string) string {
+		t.Helper()
+		address, got := server(t)
+		sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sender.Send(t.Context(), mail.Message{To: "ada@example.com", Subject: "Hello", Once: once}); err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(`(?m)^Message-ID: <([A-Z2-7]{26})@draws\.example>$`).FindStringSubmatch(<-got)
+		if found == nil {
+			t.Fatal("no Message-ID")
+		}
+		return found[1]
+	}
+	first := id("key_expires:key_1")
+	if again := id("key_expires:key_1"); again != first {
+		t.Errorf("%s, then %s", first, again)
+	}
+	for _, other := range []string{id("key_expires:key_2"), id(""), id("")} {
+		if other == first {
+			t.Errorf("another message has the ID %s, too", other)
+		}
+		first = other
 	}
 }

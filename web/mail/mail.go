@@ -17,6 +17,7 @@ type Message struct {
 	After    []string // paragraphs after the link
 	ReplyTo  string   // "" = no Reply-To header
 	Priority bool     // marked as urgent
+	Once     string   // names the message across attempts to send it, for its Message-ID; "" = each attempt is a new one
 }
 
 // Sender sends messages. If Send returns an error, the message was not sent.

@@ -3,6 +3,8 @@ package mail
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
 	"errors"
 	"fmt"
 	"net"
@@ -160,11 +162,21 @@ func Recipient(address string) (string, error) {
 	return recipient, nil
 }
 
+// id returns the part of the Message-ID before the @. A server that took a message and broke off before it said so gets it
+// again; by the same Message-ID, mailboxes know that it is the same.
+func (m *Message) id() string {
+	if m.Once == "" {
+		return rand.Text()
+	}
+	sum := sha256.Sum256([]byte(m.Once))
+	return base32.StdEncoding.EncodeToString(sum[:])[:26] // as long as the others
+}
+
 // Send sends one message, as text and HTML. Its errors do not name the recipient, because they end up in logs and in
 // the outbox.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	msg.SetMessageIDWithValue(rand.Text() + "@" + s.domain)
+	msg.SetMessageIDWithValue(m.id() + "@" + s.domain)
 	if err := msg.From(s.from); err != nil {
 		return err
 	}
