@@ -219,6 +219,25 @@ func TestStoppedNode(t *testing.T) {
 	})
 }
 
+// A run that is done when its node is stopped is done.
+func TestDoneWhenStopped(t *testing.T) {
+	twoNodes(t, func(t *testing.T, a, b *jobs.Runner) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		j := jobs.Job{Name: "quick", When: yearly, Limit: time.Hour, Run: func(context.Context) (string, error) {
+			stop()
+			return "done", nil
+		}}
+		if ran, err := a.RunDue(ctx, &j); !ran || err != nil {
+			t.Error(ran, err)
+		}
+		if got := lastRun(t, b, "quick"); got.FinishedAt == nil || got.SucceededAt == nil || got.Outcome != "done" {
+			t.Errorf("%+v", got)
+		}
+		_ = runDue(t, b, &j, false)
+	})
+}
+
 // A run recorded while the clock was ahead keeps nobody from the job once the clock is right, and is reported.
 func TestClockWasAhead(t *testing.T) {
 	t.Parallel()
