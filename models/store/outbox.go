@@ -117,15 +117,13 @@ func (s *Store) RetryMails(ctx context.Context, id int64) (list []models.Mail, _
 			}
 			return q
 		}
-		var ids []int64
-		if err := dead().Order("id").Pluck("id", &ids).Error; err != nil {
+		if err := dead().Order("id").Find(&list).Error; err != nil {
 			return err
 		}
-		again := map[string]any{"failed_at": nil, "attempts": 0, "next_at": s.later(0)}
-		if err := dead().Updates(again).Error; err != nil {
-			return err
+		for i := range list {
+			list[i].FailedAt, list[i].Attempts, list[i].NextAt = nil, 0, s.now()
 		}
-		return tx.Order("id").Find(&list, "id IN ?", ids).Error
+		return dead().Updates(map[string]any{"failed_at": nil, "attempts": 0, "next_at": s.later(0)}).Error
 	})
 	return list, unavailable(err)
 }

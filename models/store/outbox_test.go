@@ -158,6 +158,32 @@ func TestMailsRetried(t *testing.T) {
 	})
 }
 
+// However many mails were given up, all of them are due again: a database takes no list of so many names.
+func TestManyMailsRetried(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		st := storetest.OpenURL(t, url, store.Options{})
+		account, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		postMail(t, st, account.ID, "mail")
+		if err := st.MailFailed(t.Context(), dueMails(t, st, 1)[0].ID, "no route", 0); err != nil {
+			t.Fatal(err)
+		}
+		const more = 70_000
+		_, err = storetest.SQL(t, url).ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)
+			INSERT INTO mails (account_id, kind, data, once, created_at, next_at, attempts, last_error, failed_at)
+			SELECT account_id, kind, data, once || i, created_at, next_at, attempts, last_error, failed_at FROM mails, n`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list, err := st.RetryMails(t.Context(), 0); err != nil || len(list) != more+1 {
+			t.Errorf("%d mails, %v", len(list), err)
+		}
+	})
+}
+
 // A mail written by a node whose clock is ahead is due at once.
 func TestMailOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
