@@ -75,6 +75,40 @@ func TestMoneyOfAnotherCustomerThatComesAfterTheEnd(t *testing.T) {
 	})
 }
 
+// The account's own customer was deleted while a bank was deciding, and no event told of it, or only together with the
+// debit's own. The money is not overlooked.
+func TestMoneyOfADeletedCustomerThatIsNotKnownToBeDeleted(t *testing.T) {
+	each(t, func(w *world) {
+		for _, c := range []struct{ lost, paid bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
+			w.account = w.newAccount()
+			w.buy(sandbox.BankPays)
+			w.settle()
+			sub, customer := w.onlySubscription(), w.customer()
+			w.kill()
+			hook := w.billing.Webhook()
+			w.handler.Store(&hook)
+			if c.lost {
+				w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+			}
+			w.must(w.stripe.DeleteCustomer(customer))
+			w.stripe.ClearFaults()
+			w.stripe.Advance(time.Hour)
+			w.must(w.stripe.Settle(sub, c.paid))
+			w.must(w.stripe.Quiesce(w.t.Context()))
+			_, err := w.billing.Work(w.t.Context()) // all of its events in one batch
+			w.must(err)
+			w.start()
+			w.settle()
+			w.wantPlan(models.PlanFree)
+			list, err := w.store.Flags(w.t.Context(), w.account.ID)
+			w.must(err)
+			if !c.paid && len(list) > 0 || c.paid && (len(list) != 1 || list[0].Kind != models.FlagPaidLate || !strings.Contains(list[0].Detail, sub)) {
+				w.t.Errorf("%+v: %+v", c, list)
+			}
+		}
+	})
+}
+
 // Somebody pays for Pro as a customer that names no account, as by a payment link. Nobody gets anything for it until
 // the operator has said whose payment it is, and the inbox says how.
 func TestAStrangerPaysForPro(t *testing.T) {

@@ -59,8 +59,12 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 			return "", false, err
 		}
 	}
+	own = equal(now.Billing.CustomerID, e.CustomerID)
+	if !own && e.Type == invoicePaid { // the customer turned out to be deleted, and its payment may be for nothing
+		return s.follow(ctx, e)
+	}
 	plan, source := now.Account.Plan()
-	return fmt.Sprintf("the account is on %s (%s)", plan, source), true, nil
+	return fmt.Sprintf("the account is on %s (%s)", plan, source), own, nil
 }
 
 // payer finds the account of an event's customer, if need be by the payment that the event is about, and returns what to
