@@ -158,7 +158,7 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 	}
 	out.Subject = "An API key expires on " + k.ExpiresAt.UTC().Format("January 2, 2006")
 	out.Link, out.Action = o.PublicURL+"/dashboard/keys", "Your keys"
-	out.Lines = []string{"Hello,", "Your API key " + name + " expires on " + k.ExpiresAt.UTC().Format("January 2, 2006, 15:04") + " UTC. " +
+	out.Lines = []string{"Hello,", "Your Lottery Draws API key " + name + " expires on " + k.ExpiresAt.UTC().Format("January 2, 2006, 15:04") + " UTC. " +
 		"From then on, requests with it will get a 401.",
 		"If a program still uses it, create a new key, switch the program to it, and then revoke the old one. Both work until then, so there is no downtime. " +
 			"Rotating does not help here: a rotated key keeps its expiration date."}
@@ -195,22 +195,34 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 	switch m.Kind {
 	case models.MailWelcomePro:
 		out.Subject = "You are on Pro"
-		out.Lines = []string{"Hello,", "We received your payment. You now have " + pro + " requests a day and " +
+		out.Lines = []string{"Hello,", "Your Pro plan for the Lottery Draws API has started. You now have " + pro + " requests a day and " +
 			counted(o.Plans[models.PlanPro].MaxKeys, "API key") + ", and your questions are answered first."}
 		out.After = []string{"Use the link above to manage your card, see your invoices or cancel."}
 	case models.MailPaymentFailed:
 		out.Subject = "Your payment failed"
-		out.Lines = []string{"Hello,", "The payment for your Pro plan did not go through. You keep Pro for now, and we will try the payment again. " +
-			"Please check your card before then."}
+		out.Lines = []string{"Hello,", "The payment for your Lottery Draws API Pro plan did not go through. You keep Pro " + proFor(b) +
+			", and we will try the payment again. Please check your card before then."}
 		out.After = []string{"If it stays unpaid, your account moves to Free, with " + free + " requests a day. Nothing is lost."}
 	case models.MailProEnded:
 		out.Subject = "Pro has ended"
-		out.Lines = []string{"Hello,", "Your Pro plan has ended, and your account is now on Free, with " + free + " requests a day. Your keys still work."}
+		out.Lines = []string{"Hello,", "Your Pro plan for the Lottery Draws API has ended, and your account is now on Free, with " + free + " requests a day. Your keys still work."}
 		out.After = []string{afterPro(b)}
 	default:
 		return out, false
 	}
 	return out, true
+}
+
+// proFor says how long Pro continues although its payment failed.
+func proFor(b *models.BillingAccount) string {
+	until := b.GraceEndsAt
+	switch {
+	case until == nil:
+		return "for now"
+	case b.CancelAtPeriodEnd && b.PeriodEnd != nil && b.PeriodEnd.Before(*until):
+		until = b.PeriodEnd
+	}
+	return "until " + moment(*until)
 }
 
 // afterPro says how to get Pro back after it has ended. While the subscription continues, an upgrade is not the way.
@@ -242,14 +254,14 @@ func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, 
 	out.After = []string{"Use the link above to manage your card, see your invoices or cancel. If you want another plan, contact support" + supportHint(o.Support) + "."}
 	switch m.Kind {
 	case models.MailWelcomePro:
-		out.Subject = "We received your payment"
-		out.Lines = []string{"Hello,", "We received your payment, and your subscription has started. " + stays}
+		out.Subject = "Your subscription has started"
+		out.Lines = []string{"Hello,", "Your subscription to the Lottery Draws API has started. " + stays}
 	case models.MailPaymentFailed:
 		out.Subject = "Your payment failed"
-		out.Lines = []string{"Hello,", "The payment for your subscription did not go through, and we will try it again. " + stays}
+		out.Lines = []string{"Hello,", "The payment for your subscription to the Lottery Draws API did not go through, and we will try it again. " + stays}
 	case models.MailProEnded:
 		out.Subject = "Your subscription has ended"
-		out.Lines = []string{"Hello,", "Your subscription has ended, or went unpaid for too long. " + stays}
+		out.Lines = []string{"Hello,", "Your subscription to the Lottery Draws API has ended, or went unpaid for too long. " + stays}
 	default:
 		return out, false
 	}
@@ -262,14 +274,14 @@ func (o *Outbox) toSuspended(m *store.DueMail, out mail.Message) (mail.Message, 
 	out.After = []string{"Use the link above to manage your card, see your invoices or cancel."}
 	switch m.Kind {
 	case models.MailWelcomePro:
-		out.Subject = "We received your payment"
-		out.Lines = []string{"Hello,", "We received your payment, and your subscription has started.", suspended}
+		out.Subject = "Your subscription has started"
+		out.Lines = []string{"Hello,", "Your subscription to the Lottery Draws API has started.", suspended}
 	case models.MailPaymentFailed:
 		out.Subject = "Your payment failed"
-		out.Lines = []string{"Hello,", "The payment for your Pro plan did not go through, and we will try it again.", suspended}
+		out.Lines = []string{"Hello,", "The payment for your Lottery Draws API Pro plan did not go through, and we will try it again.", suspended}
 	case models.MailProEnded:
 		out.Subject = "Pro has ended"
-		out.Lines = []string{"Hello,", "Your Pro plan has ended, and your account is now on Free.", suspended}
+		out.Lines = []string{"Hello,", "Your Pro plan for the Lottery Draws API has ended, and your account is now on Free.", suspended}
 	default:
 		return out, false
 	}

@@ -20,6 +20,7 @@ type planView struct {
 	PastDue   bool
 	GivenUp   bool       // past due, and Stripe no longer tries to collect the payment
 	UnderWay  bool       // the bank has not decided on the first payment yet
+	Trial     bool       // nothing is charged before the trial ends
 	Idle      bool       // the subscription continues without giving a plan, and no payment would change that
 	EndsAt    *time.Time // when a canceled subscription ends, whether or not it is paid until then
 	ProUntil  *time.Time // if past due: when Pro ends unless it is paid; nil = it does not, or has ended
@@ -91,6 +92,7 @@ func (p *planView) pays() {
 	}
 	switch status {
 	case models.SubscriptionActive, models.SubscriptionTrialing:
+		p.Trial = status == models.SubscriptionTrialing
 		if p.EndsAt == nil {
 			p.RenewsAt = b.PeriodEnd
 		}

@@ -56,7 +56,7 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 	fresh.get("/pricing").says(t, http.StatusOK, ">$0 <small>")
 	s.reprice("1299", "usd")
 	shows("$12.99", append(public, "/dashboard/plan")...)
-	old.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month; renews on")
+	old.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month before any discount or tax; renews on")
 	s.reprice("1450", "eur")
 	shows("14.50 EUR", append(public, "/dashboard/plan")...)
 	for _, page := range []string{"/", "/pricing"} { // the price of Free is in the same currency
@@ -94,11 +94,11 @@ func TestPriceOfAQuantity(t *testing.T) {
 	p := s.person()
 	p.signIn("ada@example.com")
 	p.get(s.buy(p, sandbox.CardOK))
-	p.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month; renews on")
+	p.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month before any discount or tax; renews on")
 	sub := s.stripe.Subscriptions("")[0].ID
 	s.ask("/v1/subscriptions/"+sub, url.Values{"items[0][id]": {s.itemOf(sub)}, "items[0][quantity]": {"2"}})
 	s.sync("ada@example.com")
-	p.get("/dashboard/plan").says(t, http.StatusOK, "$19.98 a month (2 × $9.99); renews on")
+	p.get("/dashboard/plan").says(t, http.StatusOK, "$19.98 a month (2 × $9.99) before any discount or tax; renews on")
 }
 
 // itemOf returns the id of a subscription's item.

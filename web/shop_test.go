@@ -286,8 +286,8 @@ func TestWhatIsSaidBesideAGrant(t *testing.T) {
 				t.Error("the page welcomes to Pro")
 			}
 			s.sync(email)
-			s.wantMail("We received your payment", []string{stays, "help@example.com"}, []string{"from now on"})
-			p.get("/dashboard/plan").says(t, http.StatusOK, "you keep it, whatever happens to your subscription", "Your subscription: $9.99 a month; renews")
+			s.wantMail("Your subscription has started", []string{stays, "help@example.com"}, []string{"from now on"})
+			p.get("/dashboard/plan").says(t, http.StatusOK, "you keep it, whatever happens to your subscription", "Your subscription: $9.99 a month before any discount or tax; renews")
 
 			sub := s.stripe.Subscriptions("")[0].ID
 			if err := s.stripe.SetStatus(sub, "past_due"); err != nil {
