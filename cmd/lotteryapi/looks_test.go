@@ -143,6 +143,30 @@ func (b *tab) fits(width int64) {
 	}
 }
 
+// On a phone, the row of links beside a page shows the one to the page that is open; and with text twice as large, as a
+// reader may set it in the browser, nothing is wider than the screen.
+func TestOnAPhone(t *testing.T) {
+	t.Parallel()
+	s := dressed(t)
+	for _, p := range s.pages {
+		if p.name == "sign-in" { // it leads to the dashboard, as sign-up does
+			break
+		}
+		s.tab.do("take a phone", emulation.SetDeviceMetricsOverride(360, 900, 1, true))
+		s.tab.open(s.base + p.path)
+		var seen bool
+		s.tab.do("look for the link", chromedp.Evaluate(`[...document.querySelectorAll(".side [aria-current]")].every(link => {
+			const a = link.getBoundingClientRect(), row = link.closest("ul").getBoundingClientRect();
+			return a.left >= row.left - 1 && a.right <= row.right + 1;
+		})`, &seen))
+		if !seen {
+			t.Errorf("%s: the link to it is out of view", p.path)
+		}
+		s.tab.do("enlarge the text", chromedp.Evaluate(`document.documentElement.style.fontSize = "200%"`, nil))
+		s.tab.fits(360)
+	}
+}
+
 // However long a key's name is, the key's buttons are on the screen beside it.
 func TestLongKeyName(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,12 @@ addEventListener("pageshow", () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
+// On a narrow screen, the links beside a page are a row that scrolls: it begins at the page that is open.
+for (const link of document.querySelectorAll(".side [aria-current]")) {
+  const row = link.closest("ul");
+  row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+}
+
 // Try it: the key stays in this page; it is sent nowhere but to this API.
 for (const form of document.querySelectorAll("form.try-form")) {
   let asking;
