@@ -15,7 +15,7 @@ import (
 const (
 	LookupKey    = "lottery_pro_monthly" // of the price
 	productID    = "lottery_pro"
-	productName  = "Lottery draws API, Pro"
+	productName  = "Lottery Draws API Pro"
 	proCurrency  = "usd"
 	portalMark   = "lottery_portal" // metadata of our portal configuration
 	portalMarked = "1"
