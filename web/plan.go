@@ -207,6 +207,10 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 	case models.CodeUnavailable: // perhaps paid: it cannot be found out now
 		h.deps.Log.WarnContext(r.Context(), "what became of a checkout cannot be asked now", "account", v.Account.ID, "error", err)
 		page.Arrival = billing.ArrivedPending
+	case models.CodeNotFound: // perhaps somebody else's, which is not told
+		h.failPage(w, r, failure{http.StatusNotFound, "This account has no such checkout", "You are signed in as " + v.Email() +
+			". If you have just paid for another account, sign in with its email address: its plan page shows the payment."})
+		return nil
 	default:
 		return err
 	}

@@ -255,3 +255,22 @@ func TestPlanPageOfACancellationWhilePastDue(t *testing.T) {
 		})
 	}
 }
+
+// Whoever comes back from checkout signed in as somebody else is told nothing about it, but where a payment shows.
+func TestReturnOfAnotherAccount(t *testing.T) {
+	t.Parallel()
+	s := openShop(t)
+	payer, other := s.person(), s.person()
+	payer.signIn("payer@example.com")
+	returned := s.buy(payer, sandbox.CardOK)
+	other.signIn("other@example.com")
+	s.buy(other, sandbox.CardDeclined)
+	for _, path := range []string{returned, "/dashboard/billing/return?session_id=cs_test_nobodys"} {
+		got := other.get(path)
+		got.says(t, http.StatusNotFound, "If you have just paid", "signed in as other@example.com")
+		if strings.Contains(got.text, "payer@") || strings.Contains(got.text, "mistyped") {
+			t.Errorf("%s: %s", path, got.text)
+		}
+	}
+	payer.get(returned).says(t, http.StatusOK, "Welcome to Pro")
+}

@@ -50,7 +50,7 @@ func TestWebhookNeverComes(t *testing.T) {
 	stranger := newTab(t, chromium(t))
 	stranger.signUp(p.base, "eve@example.com")
 	stranger.open(p.base + "/dashboard/billing/return?session_id=cs_test_nobodys")
-	stranger.says("There is nothing here")
+	stranger.says("This account has no such checkout")
 }
 
 // Somebody who signs up to upgrade while Stripe does not answer is signed in, and can upgrade from the plan page later.
