@@ -3,6 +3,7 @@ package billing_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -102,6 +103,23 @@ func TestClosedWhileStripeIsAsked(t *testing.T) {
 		w.wantMails()
 		if a, err := w.store.BilledAccount(ctx, w.account.ID); err != nil || a.BilledPlan != nil {
 			w.t.Errorf("%v %+v", err, a)
+		}
+	})
+}
+
+// In the first hour of a period, its invoice is a draft: no bank has been asked to pay, and an account that ends then is
+// not told of a payment that cannot be stopped. The same holds while the operator has paused collection.
+func TestEndBesideAnInvoiceThatIsNotCollected(t *testing.T) {
+	each(t, func(w *world) {
+		for status, want := range map[string]bool{"draft": false, "uncollectible": false, "open": true} {
+			w.account = w.newAccount()
+			w.pro()
+			node := w.via(rewritten("/v1/subscriptions", func(text string) string {
+				return strings.ReplaceAll(text, `"status": "paid"`, `"status": "`+status+`"`)
+			}))
+			if ended, err := node.End(w.t.Context(), w.account.ID, cause()); err != nil || len(ended.Cancelled) != 1 || ended.UnderWay != want {
+				w.t.Errorf("%s: %+v %v", status, ended, err)
+			}
 		}
 	})
 }

@@ -25,6 +25,7 @@ type subscription struct {
 	ours         bool      // for our product, whether or not the price is known
 	pastDueSince time.Time // if past due: when its oldest unpaid invoice was due, or else when its period began
 	owes         bool      // its latest invoice is unpaid, and Stripe collects it automatically
+	asked        bool      // the same, and that invoice is open: a bank may have been asked to pay it
 	sold         bool      // made by one of our checkouts, not by hand
 	neverPaid    bool      // it has unpaid invoices, and none was ever paid
 	paidLate     string    // its latest invoice, if that was paid after the subscription ended; else ""
@@ -40,6 +41,7 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 		id: sub.ID, status: string(sub.Status), created: sub.Created, ending: sub.CancelAtPeriodEnd || sub.CancelAt > 0, sold: sub.Metadata[accountKey] != "",
 		owes: sub.CollectionMethod != stripe.SubscriptionCollectionMethodSendInvoice && sub.LatestInvoice != nil && owed(sub.LatestInvoice.Status),
 	}
+	out.asked = out.owes && sub.LatestInvoice.Status == stripe.InvoiceStatusOpen
 	if paidLate(sub) {
 		out.paidLate = sub.LatestInvoice.ID
 	}
@@ -98,9 +100,10 @@ func (s *subscription) waits() {
 	}
 }
 
-// underWay reports whether a bank may be deciding on a payment, the first or a renewal's.
+// underWay reports whether a bank may be deciding on a payment, the first or a renewal's. A renewal's invoice is a draft
+// for its first hour, and longer while the operator has paused collection.
 func (s *subscription) underWay() bool {
-	return s.owes && (s.status == models.SubscriptionActive || s.status == models.SubscriptionIncomplete && s.neverPaid)
+	return s.asked && (s.status == models.SubscriptionActive || s.status == models.SubscriptionIncomplete && s.neverPaid)
 }
 
 // over reports whether the subscription has ended for good.
