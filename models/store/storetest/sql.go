@@ -17,6 +17,13 @@ func SQL(t testing.TB, url string) *sql.DB {
 		}
 		driver, name = "sqlite", "file:"+path
 	}
+	if driver == "pgx" { // as the store does: the server's default would fail what meets another transaction
+		sep := "?"
+		if strings.Contains(name, "?") {
+			sep = "&"
+		}
+		name += sep + "default_transaction_isolation=read%20committed"
+	}
 	db, err := sql.Open(driver, name)
 	if err != nil {
 		t.Fatal(err)
