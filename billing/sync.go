@@ -72,6 +72,10 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	if unfinished(subs) {
 		s.forgetPaid(ctx, &b, subs)
 	}
+	var cancelled error
+	if account.Status == models.AccountClosed {
+		cancelled = s.endClosed(ctx, accountID, subs)
+	}
 	for i := range subs {
 		if sub := &subs[i]; sub.status == models.SubscriptionPastDue {
 			sub.pastDueSince = s.becamePastDue(&before, sub)
@@ -82,7 +86,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 		v.plan, v.graceEndsAt = nil, nil
 	}
 	change := store.BillingChange{Plan: v.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID, Flags: besides(accountID, &v)}
-	cancelled := s.cancelSurplus(ctx, accountID, v.surplus)
+	cancelled = errors.Join(cancelled, s.cancelSurplus(ctx, accountID, v.surplus))
 	now := s.now().Truncate(time.Microsecond)
 	b.SyncedAt = &now
 	describe(&b, &v, s.stripeNow())
@@ -103,7 +107,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 			"event", why.EventID, "billed", billedName(v.plan))
 	}
 	out := Standing{Account: done.Account, Billing: b, Was: done.Was, Changed: done.Changed, Unfinished: unfinished(subs), Begun: allBegun(subs)}
-	if out.Unfinished && out.Account.Status == models.AccountClosed {
+	if account.Status != models.AccountClosed && out.Account.Status == models.AccountClosed { // it was closed meanwhile
 		cancelled = errors.Join(cancelled, s.endClosed(ctx, accountID, subs))
 	}
 	return out, cancelled
@@ -347,17 +351,22 @@ func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus [
 	return errors.Join(errs...)
 }
 
-// endClosed cancels what is still running for a closed account, such as a checkout completed just as it was closed.
+// endClosed cancels what is still running for a closed account, such as a checkout completed just as it was closed. In
+// subs, it marks what it has cancelled.
 func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscription) error {
 	var errs []error
-	for _, sub := range subs {
-		if sub.goesOn() {
+	for i := range subs {
+		if sub := &subs[i]; sub.goesOn() {
 			detail := fmt.Sprintf("subscription %s was live although the account is closed, and has been canceled: check whether to refund a payment", sub.id)
 			if err := s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)); err != nil {
 				errs = append(errs, err)
 				continue
 			}
-			errs = append(errs, s.cancel(ctx, sub.id))
+			err := s.cancel(ctx, sub.id)
+			if err == nil {
+				sub.status = models.SubscriptionCanceled
+			}
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

@@ -149,6 +149,40 @@ func TestClosedAccountPaysForSeveral(t *testing.T) {
 	})
 }
 
+// What a closed account pays for is written down as ended by the same look that ends it: the event that tells of the end
+// may be lost.
+func TestWhatIsWrittenDownOfAClosedAccountThatPays(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.checkout()
+		_, err := w.store.DeleteAccount(w.t.Context(), w.account.ID)
+		w.must(err)
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
+		w.must(err)
+		now, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		if b := w.written(); b.GoesOn() || now.Unfinished {
+			w.t.Errorf("it is canceled, and %s is written down: %+v", *b.Status, now)
+		}
+		w.wantFlags(models.FlagClosed)
+
+		// While Stripe does not cancel it, it is written down as it is.
+		w.account = w.newAccount()
+		session = w.checkout()
+		_, err = w.store.DeleteAccount(w.t.Context(), w.account.ID)
+		w.must(err)
+		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
+		w.must(err)
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodDelete})
+		if _, err = w.billing.Sync(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable {
+			w.t.Errorf("Stripe fails: %v", err)
+		}
+		if b := w.written(); !b.GoesOn() {
+			w.t.Errorf("it goes on, and %v is written down", b.Status)
+		}
+	})
+}
+
 // A subscription that its customer cancels at the same moment must not prevent closing the account.
 func TestEndOfWhatEndsJustNow(t *testing.T) {
 	each(t, func(w *world) {
