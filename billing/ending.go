@@ -76,7 +76,7 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 			return err
 		}
 		out.Cancelled = append(out.Cancelled, sub.id)
-		out.UnderWay = out.UnderWay || sub.underWay()
+		out.UnderWay = out.UnderWay || sub.withBank()
 	}
 	return nil
 }

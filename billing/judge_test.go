@@ -200,13 +200,13 @@ func TestJudgeLeavesOthersAlone(t *testing.T) {
 	}
 	for status, waits := range map[string]bool{"active": true, "incomplete": false, "past_due": false, "canceled": false} {
 		s := sold("sub_1", status, 1, "known", 0)
-		s.asked = true
+		s.owes = true
 		if s.underWay() != waits {
 			t.Errorf("%s: a payment is under way: %v", status, s.underWay())
 		}
 	}
 	s := sold("sub_1", models.SubscriptionIncomplete, 1, "known", 0)
-	if s.asked, s.neverPaid = true, true; !s.underWay() {
+	if s.owes, s.neverPaid = true, true; !s.underWay() {
 		t.Error("a first debit on which a bank decides is not under way")
 	}
 }

@@ -100,11 +100,14 @@ func (s *subscription) waits() {
 	}
 }
 
-// underWay reports whether a bank may be deciding on a payment, the first or a renewal's. A renewal's invoice is a draft
-// for its first hour, and longer while the operator has paused collection.
+// underWay reports whether a payment may come before the subscription is past due, the first or a renewal's.
 func (s *subscription) underWay() bool {
-	return s.asked && (s.status == models.SubscriptionActive || s.status == models.SubscriptionIncomplete && s.neverPaid)
+	return s.owes && (s.status == models.SubscriptionActive || s.status == models.SubscriptionIncomplete && s.neverPaid)
 }
+
+// withBank reports whether a bank may be deciding on a payment now. A renewal's invoice is a draft for its first hour, and
+// longer while the operator has paused collection.
+func (s *subscription) withBank() bool { return s.asked && s.underWay() }
 
 // over reports whether the subscription has ended for good.
 func (s *subscription) over() bool {
