@@ -103,6 +103,7 @@ func (h *history) judge() {
 		h.rt.Fatalf("granted Pro, is on %s", plan)
 	}
 	h.judgeRecords(got, closed)
+	h.judgeLate(cus)
 	ours := 0
 	for _, c := range h.stripe.Customers() {
 		if c.Metadata["lottery_account"] == h.account.ID && c.Metadata["stray"] == "" && !c.Deleted {
@@ -111,6 +112,38 @@ func (h *history) judge() {
 	}
 	if ours > 1 {
 		h.rt.Fatalf("%d live customers", ours)
+	}
+}
+
+// judgeLate checks that payments after the end are flagged.
+func (h *history) judgeLate(cus string) {
+	if cus == "" {
+		return
+	}
+	var list struct {
+		Data []struct {
+			ID      string
+			EndedAt int64 `json:"ended_at"`
+			Latest  struct {
+				ID         string
+				AmountPaid int64 `json:"amount_paid"`
+				Moves      struct {
+					PaidAt int64 `json:"paid_at"`
+				} `json:"status_transitions"`
+			} `json:"latest_invoice"`
+		}
+	}
+	h.read(http.MethodGet, "/v1/subscriptions?status=all&limit=100&customer="+cus+"&expand[]=data.latest_invoice", nil, &list)
+	flags, err := h.store.Flags(h.ctx, h.account.ID)
+	h.must(err)
+	for _, sub := range list.Data {
+		if sub.EndedAt == 0 || sub.Latest.AmountPaid == 0 || sub.Latest.Moves.PaidAt <= sub.EndedAt {
+			continue
+		}
+		h.seen.Late++
+		if !slices.ContainsFunc(flags, func(f models.AccountFlag) bool { return f.Kind == models.FlagPaidLate && f.Ref == sub.Latest.ID }) {
+			h.rt.Fatalf("%+v was paid after its end, and is not flagged: %+v", sub, flags)
+		}
 	}
 }
 

@@ -86,6 +86,7 @@ type sights struct {
 	Gone                   int // ended with the customer deleted
 	Closed                 int // ended with the account closed
 	Waits                  int // ended with a first payment under way
+	Late                   int // a subscription was paid after its end
 }
 
 // history is one account's story.
