@@ -171,6 +171,15 @@ func TestPlanPageOfASubscriptionThatGivesNothing(t *testing.T) {
 					}
 				}
 			}
+			if err := s.stripe.CancelAtPeriodEnd(sub, true); err != nil {
+				t.Fatal(err)
+			}
+			s.sync("ada@example.com")
+			got := p.get("/dashboard")
+			got.says(t, http.StatusOK, "Your subscription does not give you Pro", "It is canceled: once it has ended, you can upgrade again")
+			if strings.Contains(got.text, "or cancel it") {
+				t.Error("it is canceled, and the page says to cancel it")
+			}
 			if err := s.stripe.Cancel(sub); err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"lottery/models"
 )
 
 // subscribe gives somebody who has opened a checkout a subscription, as an operator does in Stripe's dashboard.
@@ -35,6 +37,11 @@ func TestTrial(t *testing.T) {
 	got.says(t, http.StatusOK, ">trial<", "Free trial until", "; after that, $9.99 a month")
 	if strings.Contains(got.text, "enews on") {
 		t.Error("a trial is said to renew")
+	}
+	s.grant("ada@example.com", models.PlanPro)
+	p.get("/dashboard/plan").says(t, http.StatusOK, ">active<", "Your subscription: free trial until")
+	if _, err := s.store.GrantPlan(t.Context(), "ada@example.com", nil); err != nil {
+		t.Fatal(err)
 	}
 	s.ask("/v1/subscriptions/"+sub, url.Values{"cancel_at_period_end": {"true"}})
 	s.sync("ada@example.com")
