@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -34,12 +35,20 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 	}
 	add("mode", true, s.Mode(), "")
 	account, err := s.api.Accounts.Get() // it takes no context; the client's own timeout ends it
-	if err != nil {
+	var response *stripe.APIResponse
+	works := "works for a Stripe account that only an unrestricted key can name"
+	refused, _ := errors.AsType[*stripe.Error](err)
+	switch {
+	case err == nil:
+		response, works = account.LastResponse, "works for Stripe account "+account.ID
+	case refused != nil && refused.HTTPStatusCode == http.StatusForbidden: // the key is genuine, but restricted
+		response = refused.LastResponse
+	default:
 		add("secret key", false, explained("ask Stripe", err).Error(), "set stripe_secret_key to a key of this Stripe account, and make sure that this machine can reach "+s.apiURL())
 		return list
 	}
-	add("secret key", true, "works for Stripe account "+account.ID, "")
-	found, ok := clock(account.LastResponse, s.now())
+	add("secret key", true, works, "")
+	found, ok := clock(response, s.now())
 	add("clock", ok, found, "set this machine's clock (NTP): event signatures are only valid for 5 minutes")
 	s.checkPrice(ctx, add)
 	s.checkEndpoint(ctx, add)
@@ -51,12 +60,20 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 	return list
 }
 
+// again is the remedy for a check that could not be made.
+func again(err error) string {
+	if _, ok := errors.AsType[forbidden](err); ok {
+		return "give the key the rights that docs/billing.md lists, in Stripe's dashboard under Developers, API keys"
+	}
+	return "try again"
+}
+
 type adder func(name string, ok bool, found, remedy string)
 
 func (s *Service) checkPrice(ctx context.Context, add adder) {
 	price, err := s.priceByLookupKey(ctx)
 	if err != nil {
-		add("price", false, err.Error(), "try again")
+		add("price", false, err.Error(), again(err))
 		return
 	}
 	if price == nil {
@@ -69,7 +86,8 @@ func (s *Service) checkPrice(ctx context.Context, add adder) {
 	}
 	product, err := s.api.Products.Get(price.Product.ID, &stripe.ProductParams{Params: params(ctx, "")})
 	if err != nil {
-		add("price", false, explained("look for the product", err).Error(), "try again")
+		err = explained("look for the product", err)
+		add("price", false, err.Error(), again(err))
 		return
 	}
 	if !product.Active {
@@ -96,7 +114,8 @@ func (s *Service) checkPortal(ctx context.Context, add adder) {
 	c, err := s.api.BillingPortalConfigurations.Get(id, &stripe.BillingPortalConfigurationParams{Params: params(ctx, "")})
 	switch {
 	case err != nil && !missing(err):
-		add(name, false, explained("look for the portal's configuration", err).Error(), "try again")
+		err = explained("look for the portal's configuration", err)
+		add(name, false, err.Error(), again(err))
 	case err != nil || !c.Active:
 		add(name, false, id+" is not active at Stripe: customers cannot change their card, nor cancel", remedy)
 	default:
@@ -108,7 +127,7 @@ func (s *Service) checkEndpoint(ctx context.Context, add adder) {
 	e, err := s.webhookEndpoint(ctx)
 	switch {
 	case err != nil:
-		add("webhook endpoint", false, err.Error(), "try again")
+		add("webhook endpoint", false, err.Error(), again(err))
 	case e == nil:
 		add("webhook endpoint", false, "Stripe has none for "+s.webhookURL(), "check public_url, then run `lotteryadmin billing setup`")
 	case e.Status != "enabled" || !sends(e):

@@ -33,7 +33,7 @@ func explained(doing string, err error) error {
 	case e.HTTPStatusCode == http.StatusUnauthorized:
 		return models.Errorf(models.CodeUnavailable, "%s: Stripe refuses the secret key; check stripe_secret_key (`lotteryadmin billing doctor`)", doing)
 	case e.HTTPStatusCode == http.StatusForbidden:
-		return models.Errorf(models.CodeUnavailable, "%s: the secret key may not do this; a restricted key needs more rights: %s", doing, e.Msg)
+		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": the secret key may not do this; a restricted key needs more rights", Err: forbidden(e.Msg)}
 	case e.HTTPStatusCode == http.StatusTooManyRequests || e.HTTPStatusCode == http.StatusConflict || e.HTTPStatusCode >= http.StatusInternalServerError:
 		return &models.Error{Code: models.CodeUnavailable, Message: fmt.Sprintf("%s: Stripe answers %d; try again", doing, e.HTTPStatusCode)}
 	case missing(err):
@@ -42,6 +42,11 @@ func explained(doing string, err error) error {
 		return fmt.Errorf("%s: Stripe answers %d %s: %s", doing, e.HTTPStatusCode, e.Code, e.Msg)
 	}
 }
+
+// forbidden is Stripe's message that a restricted key lacks a right.
+type forbidden string
+
+func (f forbidden) Error() string { return string(f) }
 
 // missing reports whether Stripe says that the object does not exist.
 func missing(err error) bool {
