@@ -57,6 +57,13 @@ func TestPriceBeforeDiscountAndTax(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	s.customer().get("/dashboard/plan").says(t, http.StatusOK, ">active<", "$9.99 a month before any discount or tax; renews on")
+	buyer := s.person()
+	buyer.signIn("buyer@example.com")
+	for _, path := range []string{"/pricing", "/dashboard/plan"} { // how many clicks Stripe asks for is not ours to promise
+		if strings.Contains(buyer.get(path).text, "clicks") {
+			t.Errorf("%s promises a number of clicks", path)
+		}
+	}
 	got := s.person().get("/pricing")
 	got.says(t, http.StatusOK, "There are no overage charges")
 	if strings.Contains(got.text, "never charged more") {
