@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
@@ -32,7 +33,8 @@ func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err err
 	if _, err := os.Lstat(file); err == nil {
 		return 0, fileExists(file)
 	}
-	temp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*") // mode 0600
+	sweep(filepath.Dir(file))
+	temp, err := os.CreateTemp(filepath.Dir(file), unfinished+filepath.Base(file)+".*") // mode 0600
 	if err != nil {
 		return 0, fmt.Errorf("make the backup's file: %w", err)
 	}
@@ -53,6 +55,27 @@ func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err err
 		return 0, err
 	}
 	return publish(temp, file)
+}
+
+const (
+	// unfinished begins the names of files of backups that are being written.
+	unfinished = ".lottery-backup-"
+	// abandoned is how long nothing was written to the file of a backup that was killed.
+	abandoned = 24 * time.Hour
+)
+
+// sweep deletes what killed backups left in a folder. It is as large as the database, and has its personal data.
+func sweep(folder string) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return // making the backup's file says why
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), unfinished) && info.Mode().IsRegular() && time.Since(info.ModTime()) > abandoned {
+			_ = os.Remove(filepath.Join(folder, e.Name())) // somebody else's stays
+		}
+	}
 }
 
 // publish gives temp its final name, unless another file has taken it.

@@ -5,9 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -67,6 +69,43 @@ func TestBackupOfSQLiteInUse(t *testing.T) {
 		t.Error("nothing was there to be backed up")
 	} else if _, got := exportedLines(t, restored, store.DrawFilter{}, nil); got != want {
 		t.Errorf("the draws differ:\n%s", got)
+	}
+}
+
+// A backup deletes what killed ones left in its folder, once it is certain that nobody writes there any more, and nothing
+// else.
+func TestBackupSweeps(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	old := time.Now().Add(-25 * time.Hour)
+	files := map[string]time.Time{
+		".lottery-backup-monday.123": old, ".lottery-backup-monday.123-journal": old, // left behind
+		".lottery-backup-today.456": time.Now().Add(-23 * time.Hour), "monday": old, ".hidden": old, "lottery-backup-x": old,
+	}
+	for name, written := range files {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, written, written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := storetest.URL(t)
+	storetest.OpenURL(t, url, store.Options{})
+	if _, err := store.Backup(t.Context(), url, filepath.Join(folder, "tuesday")); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{".hidden", ".lottery-backup-today.456", "lottery-backup-x", "monday", "tuesday"}; !slices.Equal(names, want) {
+		t.Errorf("the folder has %q, want %q", names, want)
 	}
 }
 
