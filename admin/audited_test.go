@@ -1,9 +1,12 @@
 package admin_test
 
 import (
+	"context"
+	"io"
 	"strings"
 	"testing"
 
+	"lottery/admin"
 	"lottery/models/store/storetest"
 )
 
@@ -64,5 +67,26 @@ func TestFailedMigrationIsAudited(t *testing.T) {
 		if err != nil || object != "0012_links_mailbox.sql" || result != "failed" {
 			t.Errorf("the audit log has %q, %q, %v", object, result, err)
 		}
+	}
+}
+
+// A command that is interrupted is in the audit log, although its context has ended by then.
+func TestInterruptedIsAudited(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.run(0, "accounts", "create", "--email", "ada@example.com")
+	d.terminal = true
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var out, said strings.Builder
+	asked := readerFunc(func([]byte) (int, error) { // Ctrl-C at the question
+		stop()
+		return 0, io.EOF
+	})
+	if code := admin.Run(ctx, []string{"accounts", "suspend", "ada@example.com"}, d.env(asked, &out, &said)); code != 1 || !strings.HasSuffix(said.String(), "lotteryadmin: interrupted\n") {
+		t.Errorf("exit code %d: %s", code, &said)
+	}
+	if log, _ := d.run(0, "audit", "list", "-o", "csv"); !strings.Contains(log, ",accounts suspend,,,,,interrupted,") {
+		t.Errorf("the audit log has\n%s", log)
 	}
 }
