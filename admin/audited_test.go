@@ -90,3 +90,35 @@ func TestInterruptedIsAudited(t *testing.T) {
 		t.Errorf("the audit log has\n%s", log)
 	}
 }
+
+// What was not confirmed is no change; a claimed name that is the user's own is said once; and what SSH says about the
+// origin cannot write to the reader's terminal.
+func TestWhoIsAudited(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.run(0, "accounts", "create", "--email", "ada@example.com")
+	me := d.list("audit", "list")[0]["who"].(string)
+	d.terminal, d.stdin = true, "n\n"
+	d.run(1, "accounts", "suspend", "ada@example.com")
+	if log := d.list("audit", "list"); len(log) != 1 {
+		t.Errorf("not confirmed, but in the audit log: %v", log)
+	}
+	d.run(0, "accounts", "resume", "ada@example.com", "--as", me)
+	if who := d.list("audit", "list")[0]["who"]; who != me {
+		t.Errorf("%s claims to be %s: %v", me, me, who)
+	}
+	env := d.env(strings.NewReader(""), io.Discard, io.Discard)
+	settings := env.Getenv
+	env.Getenv = func(name string) string {
+		if name == "SSH_CLIENT" {
+			return "192.0.2.7\x1b[31m 50000 22"
+		}
+		return settings(name)
+	}
+	if code := admin.Run(t.Context(), []string{"accounts", "resume", "ada@example.com"}, env); code != 0 {
+		t.Fatal(code)
+	}
+	if from := d.list("audit", "list")[0]["from"].(string); !strings.HasSuffix(from, `, from 192.0.2.7\x1b[31m`) {
+		t.Errorf("from %q", from)
+	}
+}
