@@ -49,16 +49,11 @@ func TestDoublePaymentIsFlaggedThoughTheServerDies(t *testing.T) {
 // The same for what a closed account pays: the payer may want it back.
 func TestClosedAccountIsFlaggedThoughTheServerDies(t *testing.T) {
 	each(t, func(w *world) {
-		session := w.checkout()
-		_, err := w.store.DeleteAccount(w.t.Context(), w.account.ID)
-		w.must(err)
-		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
-		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
-		w.must(err)
+		w.paysClosed()
 		ctx, way := dying(w.t.Context(), http.MethodDelete, "/v1/subscriptions/")
 		_, _ = w.via(way).Sync(ctx, w.account.ID, cause())
 		w.wantStates(map[string]string{w.onlySubscription(): "canceled"})
-		_, err = w.billing.Sync(w.t.Context(), w.account.ID, cause())
+		_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
 		w.must(err)
 		w.wantFlags(models.FlagClosed)
 	})

@@ -180,6 +180,17 @@ func (w *world) buy(card sandbox.Card) string {
 	return id
 }
 
+// paysClosed pays in a checkout after the account has been closed, which no event tells.
+func (w *world) paysClosed() {
+	w.t.Helper()
+	session := w.checkout()
+	_, err := w.store.DeleteAccount(w.t.Context(), w.account.ID)
+	w.must(err)
+	w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+	_, _, err = w.stripe.Pay(session, sandbox.CardOK)
+	w.must(err)
+}
+
 // pro returns an account that has paid.
 func (w *world) pro() (subscription string) {
 	w.t.Helper()

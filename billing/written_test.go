@@ -153,12 +153,7 @@ func TestClosedAccountPaysForSeveral(t *testing.T) {
 // may be lost.
 func TestWhatIsWrittenDownOfAClosedAccountThatPays(t *testing.T) {
 	each(t, func(w *world) {
-		session := w.checkout()
-		_, err := w.store.DeleteAccount(w.t.Context(), w.account.ID)
-		w.must(err)
-		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
-		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
-		w.must(err)
+		w.paysClosed()
 		now, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
 		w.must(err)
 		if b := w.written(); b.GoesOn() || now.Unfinished {
@@ -168,11 +163,7 @@ func TestWhatIsWrittenDownOfAClosedAccountThatPays(t *testing.T) {
 
 		// While Stripe does not cancel it, it is written down as it is.
 		w.account = w.newAccount()
-		session = w.checkout()
-		_, err = w.store.DeleteAccount(w.t.Context(), w.account.ID)
-		w.must(err)
-		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
-		w.must(err)
+		w.paysClosed()
 		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodDelete})
 		if _, err = w.billing.Sync(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable {
 			w.t.Errorf("Stripe fails: %v", err)
