@@ -95,7 +95,8 @@ func serveCommand(getenv func(string) string, lines *logLines) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return serve(c.Context, cfg, serveOptions{migrate: !c.Bool("no-migrate"), trace: trace, log: log})
+			ready := func(string) { notifyReady(c.Context, getenv("NOTIFY_SOCKET"), log) }
+			return serve(c.Context, cfg, serveOptions{migrate: !c.Bool("no-migrate"), trace: trace, log: log, started: ready})
 		},
 	}
 }

@@ -44,3 +44,14 @@ func TestUnitLeavesTheQueueOfConnections(t *testing.T) {
 		}
 	}
 }
+
+// `systemctl restart` returns when the server serves, so that the next command of an upgrade, doctor, does not find the
+// database as it was before. A migration may take longer than systemd's minute and a half.
+func TestUnitWaitsUntilTheServerServes(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"\nType=notify\n", "\nTimeoutStartSec=infinity\n"} {
+		if !strings.Contains(unit(t), line) {
+			t.Errorf("the unit does not say %q", line)
+		}
+	}
+}
