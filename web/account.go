@@ -115,15 +115,15 @@ func (h *Handler) openEmailLink(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
-	before, after, err := h.deps.Store.ChangeEmail(r.Context(), secret.Hash(r.PostFormValue("token")))
+	told, after, err := h.deps.Store.ChangeEmail(r.Context(), secret.Hash(r.PostFormValue("token")), mailClaim)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return h.linkGone(w, r, "")
 	}
 	if err != nil {
 		return err
 	}
-	if before != "" && h.deps.Mail != nil {
-		h.tellBefore(r.Context(), after.ID, models.EmailChanged{Before: before, After: *after.Email})
+	if told.ID != 0 && h.deps.Mail != nil {
+		h.tellBefore(r.Context(), &told)
 	}
 	h.tellStripe(r, after.ID)
 	h.show(w, r, view{Page: "message", Title: "Your address has changed", Private: true, Data: message{
@@ -132,21 +132,23 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// tellBefore mails the account's previous address, so that the owner of a hijacked account learns of the change. If the
-// mail server is down, the mail goes to the outbox.
-func (h *Handler) tellBefore(ctx context.Context, accountID string, c models.EmailChanged) {
-	if h.send(ctx, emailChanged(c, h.deps.Support)) == nil {
-		return
+// tellBefore mails the account's previous address, so that the owner of a hijacked account learns of the change. The
+// mail is in the outbox too, in case the mail server is down or this node dies.
+func (h *Handler) tellBefore(ctx context.Context, m *models.Mail) {
+	var c models.EmailChanged
+	err := json.Unmarshal([]byte(m.Data), &c)
+	if err == nil {
+		err = h.send(ctx, emailChanged(c, h.deps.Support))
 	}
 	after, cancel := h.deps.Store.Lasting(ctx)
 	defer cancel()
-	data, err := json.Marshal(c)
 	if err == nil {
-		once := string(models.MailEmailChanged) + ":" + accountID + ":" + h.deps.Now().UTC().Format(time.RFC3339Nano)
-		err = h.deps.Store.PostMail(after, models.Mail{AccountID: accountID, Kind: models.MailEmailChanged, Data: string(data), Once: once})
+		err = h.deps.Store.DropMail(after, m.ID)
+	} else {
+		err = h.deps.Store.MailFailed(after, m.ID, err.Error(), firstWait)
 	}
 	if err != nil {
-		h.deps.Log.ErrorContext(ctx, "the address that an account had before is not told of the change", "account", accountID, "error", err)
+		h.deps.Log.WarnContext(ctx, "the outbox cannot be told of a mail now; it tries again in a minute", "mail", m.ID, "error", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,10 +19,15 @@ import (
 type moody struct {
 	mail.Mailbox
 
-	away atomic.Bool
+	away   atomic.Bool
+	before func(mail.Message) // called once, before the next mail is sent
 }
 
 func (m *moody) Send(ctx context.Context, message mail.Message) error {
+	if before := m.before; before != nil {
+		m.before = nil
+		before(message)
+	}
 	if m.away.Load() {
 		return (&broken{away: true}).Send(ctx, message)
 	}
@@ -75,5 +81,51 @@ func TestAddressBeforeIsToldLater(t *testing.T) {
 				t.Errorf("kept: %+v, %v", mails, err)
 			}
 		})
+	}
+}
+
+// A node that is killed while it tells the previous address leaves the mail to the other nodes, which send it once its
+// minute is over, and not before.
+func TestAddressBeforeIsToldByAnotherNode(t *testing.T) {
+	t.Parallel()
+	server := &moody{}
+	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = server, &server.Mailbox })
+	h.box = &server.Mailbox
+	p := h.person()
+	p.signIn("ada@example.com")
+	p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We sent a link")
+	token := h.tokenOf("lovelace@example.com")
+	told := func() (n int) {
+		for _, m := range server.All() {
+			if m.To == "ada@example.com" && m.Subject == "Your address was changed" {
+				n++
+			}
+		}
+		return n
+	}
+	other := web.Outbox{Store: h.store, Mail: server, Plans: models.DefaultPlans(), PublicURL: h.base, Support: "help@example.com", Log: slog.New(slog.DiscardHandler)}
+	pass := func() int {
+		if err := other.Send(t.Context()); err != nil {
+			t.Error(err)
+		}
+		return told()
+	}
+	server.before = func(mail.Message) { // whatever the killed node would do after this, it does not
+		if n := pass(); n != 0 {
+			t.Errorf("told %d times while the node is at it", n)
+		}
+		h.clock.move(2 * time.Minute)
+		if n := pass(); n != 1 {
+			t.Errorf("told %d times after the node was killed, want once", n)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	if res, err := p.client.PostForm(h.base+"/dashboard/account/email/confirm", url.Values{"token": {token}}); err == nil {
+		t.Errorf("the killed node answers %d", res.StatusCode)
+		_ = res.Body.Close()
+	}
+	h.clock.move(time.Hour)
+	if n := pass(); n != 1 {
+		t.Errorf("told %d times in all, want once", n)
 	}
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -250,9 +252,11 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 }
 
 // ChangeEmail spends a link that was sent to the new address and makes that the account's address. It voids the
-// account's links to other addresses.
-func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, after models.Account, err error) {
+// account's links to other addresses. The mail that tells the address before of the change is in the outbox with it,
+// and claimed until claim from now, so that the caller can send it at once; told.ID is 0 if there was no such address.
+func (s *Store) ChangeEmail(ctx context.Context, link [32]byte, claim time.Duration) (told models.Mail, after models.Account, err error) {
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		told = models.Mail{}
 		l, err := s.workingLink(tx, link, models.LinkChangeEmail)
 		if err != nil {
 			return err
@@ -267,15 +271,17 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, 
 		if err := s.voidChanges(tx, a.ID); err != nil {
 			return err
 		}
-		if a.Email != nil {
-			before = *a.Email
-		}
 		err = tx.Model(&models.Account{}).Where("id = ?", a.ID).Updates(map[string]any{"email": l.Email, "email_key": l.EmailKey}).Error
 		if errors.Is(err, gorm.ErrDuplicatedKey) {
 			return models.Errorf(models.CodeConflict, "there is another account with this address; sign in there, or close it first")
 		}
 		if err != nil {
 			return err
+		}
+		if a.Email != nil {
+			if told, err = s.postChanged(tx, a.ID, models.EmailChanged{Before: *a.Email, After: l.Email}, link, claim); err != nil {
+				return err
+			}
 		}
 		entry := models.AuditEntry{Actor: "customer", Action: "email.changed", AccountID: a.ID, Reason: "confirmed at the new address"}
 		if err := s.audit(tx, &entry); err != nil {
@@ -286,7 +292,24 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte) (before string, 
 		}
 		return s.changed(tx, a.ID)
 	})
-	return before, after, translate(err)
+	return told, after, translate(err)
+}
+
+// postChanged puts the mail to an address that an account had before into the outbox. Its name is that of the spent
+// link, which works once.
+func (s *Store) postChanged(tx *gorm.DB, accountID string, c models.EmailChanged, link [32]byte, claim time.Duration) (models.Mail, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return models.Mail{}, err
+	}
+	m := models.Mail{
+		AccountID: accountID, Kind: models.MailEmailChanged, Data: string(data),
+		Once: string(models.MailEmailChanged) + ":" + accountID + ":" + hex.EncodeToString(link[:8]), Attempts: 1,
+	}
+	if _, err := s.post(tx, &m); err != nil {
+		return models.Mail{}, err
+	}
+	return m, tx.Model(&models.Mail{}).Where("id = ?", m.ID).Update("next_at", s.later(claim)).Error
 }
 
 // NewAccountID returns an id for an account that is about to be made.

@@ -55,14 +55,6 @@ func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]D
 	return claimed, nil
 }
 
-// PostMail adds a mail to the outbox that is not part of a change to the account.
-func (s *Store) PostMail(ctx context.Context, m models.Mail) error {
-	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
-		_, err := s.post(tx, &m)
-		return err
-	}))
-}
-
 // post adds a mail to the outbox; isNew is false if a mail of that name is there already.
 func (s *Store) post(tx *gorm.DB, m *models.Mail) (isNew bool, err error) {
 	m.CreatedAt = s.now()
