@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ type assets struct {
 	address map[string]string // file name → hashed path
 	byPath  map[string]*asset
 }
+
+// hashedName is the name of a file in a hashed path.
+var hashedName = regexp.MustCompile(`^(.+)\.[0-9a-f]{10}(\.[0-9a-z]+)$`)
 
 type asset struct {
 	contentType string
@@ -86,13 +90,23 @@ func (a *assets) of(name string) (string, error) {
 	return "", fmt.Errorf("there is no static file %q", name)
 }
 
+// serve serves a file under its hashed path. During an upgrade, nodes of two releases share the requests of one page, so
+// it may be asked for the hash of another release: it serves its own file, which nobody keeps, since without a style
+// sheet the page would be unusable.
 func (a *assets) serve(w http.ResponseWriter, r *http.Request) error {
+	keep := "public, max-age=31536000, immutable"
 	file, ok := a.byPath[r.URL.Path]
 	if !ok {
-		return errNotFound()
+		keep = "no-store"
+		name := hashedName.FindStringSubmatch(r.PathValue("file"))
+		if name == nil {
+			return errNotFound()
+		}
+		if file, ok = a.byPath[a.address[name[1]+name[2]]]; !ok {
+			return errNotFound()
+		}
 	}
-	header := w.Header()
-	header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("Cache-Control", keep)
 	file.write(w, r)
 	return nil
 }

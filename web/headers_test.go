@@ -351,3 +351,24 @@ func TestOneOfSomething(t *testing.T) {
 	}
 	p.get("/pricing").says(t, http.StatusOK, "<li>20 API keys</li>")
 }
+
+// While nodes of two releases run side by side, a page of one asks the other for its files. It gets those of the node
+// that answers, rather than none, and no cache keeps them under the other's address.
+func TestFilesOfAnotherRelease(t *testing.T) {
+	t.Parallel()
+	p := open(t, nil).person()
+	for name, address := range map[string]string{"style": `/static/style\.[0-9a-f]+\.css`, "app": `/static/app\.[0-9a-f]+\.js`} {
+		ours := regexp.MustCompile(address).FindString(p.get("/").text)
+		want, got := p.get(ours), p.get("/static/"+name+".0123456789"+ours[strings.LastIndex(ours, "."):])
+		got.says(t, http.StatusOK, want.text)
+		if kept := got.header.Get("Cache-Control"); kept != "no-store" || got.header.Get("Content-Type") != want.header.Get("Content-Type") {
+			t.Errorf("%s of another release: %q, %s", name, kept, got.header.Get("Content-Type"))
+		}
+		if kept := want.header.Get("Cache-Control"); !strings.Contains(kept, "immutable") {
+			t.Errorf("%s: %q", ours, kept)
+		}
+	}
+	for _, path := range []string{"/static/style.css", "/static/style.0123.css", "/static/style.0123456789.js", "/static/other.0123456789.css"} {
+		p.get(path).says(t, http.StatusNotFound)
+	}
+}
