@@ -124,3 +124,20 @@ func TestKeysInTwoTabs(t *testing.T) {
 	}
 	p.get("/dashboard/keys/key_nothing/rotate").says(t, http.StatusNotFound)
 }
+
+// The owner of a suspended account can still create keys, and is told that they do not work for now.
+func TestKeysOfSuspended(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	p.signIn("ada@example.com")
+	const told = "Your account is suspended."
+	if got := p.get("/dashboard/keys"); strings.Contains(got.text, told) {
+		t.Error("the keys of an active account are said to be suspended")
+	}
+	if _, err := h.store.SetAccountStatus(t.Context(), h.account("ada@example.com").ID, models.AccountSuspended); err != nil {
+		t.Fatal(err)
+	}
+	p.get("/dashboard/keys").says(t, http.StatusOK, told)
+	p.post("/dashboard/keys", "name", "Cron").says(t, http.StatusOK, told, "This is the only time your key is shown")
+}
