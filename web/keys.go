@@ -89,8 +89,8 @@ func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, f
 // oldKeysShown bounds the list of keys that no longer work: there may be any number.
 const oldKeysShown = 100
 
-// keyChanges limits how often an account may create, rotate or revoke keys on these pages within an hour: every key
-// stays on record.
+// keyChanges limits how often an account may create or rotate keys on these pages within an hour: every key stays on
+// record. Revoking is not limited, since a key that leaked must stop at once, and nobody can revoke more than was made.
 const keyChanges = 100
 
 // tooManyKeyChanges counts one change of the account's keys, and reports whether that is too many.
@@ -200,9 +200,6 @@ func (h *Handler) revokeKey(w http.ResponseWriter, r *http.Request, v *visitor) 
 	k, err := h.ownKey(r, v)
 	if err != nil {
 		return err
-	}
-	if k.Status != models.KeyRevoked && h.tooManyKeyChanges(r, v) {
-		return h.tooOften(w, r, time.Hour)
 	}
 	if _, err := h.deps.Store.RevokeKey(r.Context(), k.ID); err != nil {
 		return err
