@@ -82,25 +82,56 @@ func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, 
 
 // SendEmail sends Stripe the account's new address, to which receipts go. It does nothing for an account without a
 // customer. If Stripe rejects the address, SendEmail clears the old one: its mailbox may belong to somebody else by
-// now.
+// now. If it fails, the next Reconcile sends the address.
 func (s *Service) SendEmail(ctx context.Context, accountID string) error {
 	// The lock makes sure that the later of two changes is sent last.
 	return s.locked(ctx, accountID, func(ctx context.Context, _ store.Lease) error {
-		a, err := s.store.BilledAccount(ctx, accountID)
+		owed, err := s.store.EmailOwed(ctx, accountID)
 		if err != nil {
 			return err
 		}
-		b, err := s.store.BillingAccount(ctx, accountID)
-		if err != nil || b.CustomerID == nil || a.Email == nil {
+		if err := s.sendEmail(ctx, accountID); err != nil {
 			return err
 		}
-		_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: a.Email})
-		if refusesEmail(err) {
-			s.log.WarnContext(ctx, "Stripe does not take the new address: receipts go to the one that the customer names in the portal", "account", a.ID)
-			_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: new("")})
-		}
-		return explained("send Stripe the new address", err)
+		return s.store.EmailTold(ctx, accountID, owed)
 	})
+}
+
+func (s *Service) sendEmail(ctx context.Context, accountID string) error {
+	a, err := s.store.BilledAccount(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	b, err := s.store.BillingAccount(ctx, accountID)
+	if err != nil || b.CustomerID == nil || a.Email == nil {
+		return err
+	}
+	_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: a.Email})
+	if refusesEmail(err) {
+		s.log.WarnContext(ctx, "Stripe does not take the new address: receipts go to the one that the customer names in the portal", "account", a.ID)
+		_, err = s.api.Customers.Update(*b.CustomerID, &stripe.CustomerParams{Params: params(ctx, newKey("email")), Email: new("")})
+	}
+	return explained("send Stripe the new address", err)
+}
+
+// sendOwed sends the addresses that Stripe was not told when they changed, because it did not answer or the node was
+// killed. Others are left alone, since customers may change theirs in the portal.
+func (s *Service) sendOwed(ctx context.Context) error {
+	asked, cancel := s.store.Bounded(ctx)
+	ids, err := s.store.EmailsOwed(asked)
+	cancel()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.SendEmail(ctx, id); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			s.log.WarnContext(ctx, "Stripe could not be told of a new address; the next reconcile tries again", "account", id, "error", err)
+		}
+	}
+	return nil
 }
 
 // recall looks up and stores the customer of an account that is not known here to have one. If Stripe does not answer,

@@ -42,7 +42,8 @@ const (
 // EachAccount receives an account's id with the result of its sync, or the error.
 type EachAccount func(accountID string, now Standing, err error)
 
-// Reconcile syncs every account that has a customer, and so repairs what differs from Stripe. It resumes where the
+// Reconcile syncs every account that has a customer, and so repairs what differs from Stripe. Before that, it sends
+// Stripe the new addresses that it has not been told. It resumes where the
 // previous run was cut short. each is called after every account; it may be nil.
 func (s *Service) Reconcile(ctx context.Context, each EachAccount) (Reconciled, error) {
 	r := reconciliation{s: s, setting: settingReconcile, each: each}
@@ -105,6 +106,9 @@ type reconciliation struct {
 // run syncs the accounts from where the previous run was cut short to the last one and then, if all is set, those
 // before that point.
 func (r *reconciliation) run(ctx context.Context, all bool) error {
+	if err := r.s.sendOwed(ctx); err != nil {
+		return err
+	}
 	asked, cancel := r.s.store.Bounded(ctx)
 	var err error
 	r.out.After, err = r.s.store.BillingSetting(asked, r.setting)

@@ -160,7 +160,8 @@ func emailChanged(c models.EmailChanged, support string) mail.Message {
 	}
 }
 
-// tellStripe passes the account's new address on to Stripe. A failure is only logged: the change itself stands.
+// tellStripe passes the account's new address on to Stripe. The change stands even if that fails; the next reconcile
+// does it then.
 func (h *Handler) tellStripe(r *http.Request, accountID string) {
 	if h.deps.Billing == nil {
 		return
@@ -168,7 +169,7 @@ func (h *Handler) tellStripe(r *http.Request, accountID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), 5*time.Second)
 	defer cancel()
 	if err := h.deps.Billing.SendEmail(ctx, accountID); err != nil {
-		h.deps.Log.WarnContext(r.Context(), "Stripe was not told of a new address: change it in the dashboard", "account", accountID, "error", err)
+		h.deps.Log.WarnContext(r.Context(), "Stripe could not be told of a new address; the next reconcile tries again", "account", accountID, "error", err)
 	}
 }
 

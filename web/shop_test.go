@@ -226,7 +226,8 @@ func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
 	p.post("/dashboard/plan/portal").says(t, http.StatusTooManyRequests, "try again in a minute")
 }
 
-// Stripe learns of a changed email address; the change stands even if it does not.
+// Stripe learns of a changed email address. If it does not answer, the change stands, and the next reconcile tells it;
+// later ones leave alone what the customer enters in the portal.
 func TestChangedAddressAtStripe(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
@@ -246,6 +247,19 @@ func TestChangedAddressAtStripe(t *testing.T) {
 			t.Errorf("%s: %+v", c.to, at)
 		}
 	}
+	reconciled := func(want string) {
+		if _, err := s.billing.Reconcile(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if at := s.stripe.Customers(); len(at) != 1 || at[0].Email != want {
+			t.Errorf("after a reconcile: %+v, want %s", at, want)
+		}
+	}
+	reconciled("lovelace@example.org")
+	if err := s.stripe.SetEmail(s.stripe.Customers()[0].ID, "office@example.org"); err != nil {
+		t.Fatal(err)
+	}
+	reconciled("office@example.org")
 }
 
 // read syncs an account with Stripe, as after a webhook. The resulting mails stay in the outbox.
