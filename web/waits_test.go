@@ -35,6 +35,44 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	p.get("/dashboard").says(t, http.StatusOK)
 }
 
+// A database that waits for a standby that is gone commits without answering: a key is rotated, and nobody sees the new
+// one. The page does not claim that nothing was changed.
+func TestPagesOfADatabaseThatCommitsWithoutAnswering(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgresServer(t).NewDatabase(t)
+	h := open(t, func(d *web.Deps) {
+		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), time.Second
+	})
+	p := h.person()
+	p.signIn("ada@example.com")
+	db := storetest.SQL(t, url)
+	var id string
+	if err := db.QueryRowContext(t.Context(), "SELECT id FROM api_keys").Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = 'gone'", "SELECT pg_reload_conf()"} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	storetest.Until(t, "a rotation without an answer", func() bool {
+		got := p.post("/dashboard/keys/"+id+"/rotate", "grace", "0")
+		if got.status == http.StatusOK { // the server has not read its settings yet
+			if err := db.QueryRowContext(t.Context(), "SELECT id FROM api_keys WHERE revoked_at IS NULL AND grace_until IS NULL").Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			return false
+		}
+		got.says(t, http.StatusServiceUnavailable, "may have been done or not", "try again in a minute")
+		return true
+	})
+	var live int
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM api_keys WHERE id = $1 AND grace_until IS NULL", id).Scan(&live); err != nil || live != 0 {
+		t.Errorf("the key was not rotated: %v", err)
+	}
+	p.get("/dashboard/keys").says(t, http.StatusOK)
+}
+
 // The sign-in form keeps what was typed when the database hangs.
 func TestSignInWhileTheDatabaseHangs(t *testing.T) {
 	t.Parallel()

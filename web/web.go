@@ -158,6 +158,9 @@ func (h *Handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 			f = failure{http.StatusConflict, "That is not possible right now", sentence(e.Message)}
 		case models.CodeUnavailable:
 			f = failure{http.StatusServiceUnavailable, "One moment, please", "Part of the service is not responding right now. Nothing was changed or lost; try again in a minute."}
+			if r.Method == http.MethodPost { // an answer that does not come may be that of a commit
+				f.Text = "Part of the service is not responding right now, and what you asked for may have been done or not. Check that first, and then try again in a minute."
+			}
 		}
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
