@@ -89,6 +89,36 @@ func TestDoctorOfRedisAndClock(t *testing.T) {
 	}
 }
 
+// Where the Redis user may not choose a database, the remedy is a right, not a password.
+func TestDoctorOfRedisRights(t *testing.T) {
+	t.Parallel()
+	redis := storetest.NewRedis(t)
+	options, err := goredis.ParseURL(redis.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := goredis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	if err := client.Do(t.Context(), "ACL", "SETUSER", "few", "on", ">secret", "+time", "+eval").Err(); err != nil {
+		t.Fatal(err)
+	}
+	settings := map[string]string{"LOTTERY_DATABASE_URL": storetest.URL(t), "LOTTERY_REDIS_URL": "unix://few:secret@" + redis.URL()[len("unix://"):] + "?db=1"}
+	var stdout, stderr strings.Builder
+	admin.Run(context.Background(), []string{"doctor", "-o", "csv"}, admin.Env{
+		Getenv: func(name string) string { return settings[name] }, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,
+		Now: time.Now, IsTerminal: func(any) bool { return false },
+	})
+	for line := range strings.Lines(stdout.String()) {
+		if strings.HasPrefix(line, "redis,") {
+			if !strings.Contains(line, "its user may SELECT") || strings.Contains(line, "password") {
+				t.Error(line)
+			}
+			return
+		}
+	}
+	t.Errorf("no line about Redis: %s%s", stdout.String(), stderr.String())
+}
+
 // A Redis in protected mode, which is how it is delivered, hangs up on other machines. Its reason is not always read: the
 // doctor tells what to do without it.
 func TestDoctorOfRedisInProtectedMode(t *testing.T) {

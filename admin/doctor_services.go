@@ -21,6 +21,7 @@ import (
 )
 
 func (p *patient) redis(ctx context.Context) finding {
+	const rights = "that its user may " + quota.RedisCommands + " on " + quota.RedisPrefix + "*"
 	const remedy = "make sure that Redis is running, that this machine can reach it, and that redis_url has the right password, and starts with rediss:// if Redis requires TLS"
 	if p.cfg.RedisURL == "" {
 		return p.unset("counters are in the database")
@@ -34,13 +35,15 @@ func (p *patient) redis(ctx context.Context) finding {
 	switch {
 	case err != nil && hungUp(err):
 		return failing("it closes the connection at once: "+err.Error(), "if Redis has no password, it refuses other machines (protected mode): set requirepass there, and redis_url to redis://:PASSWORD@HOST:6379/0; if it requires TLS, redis_url must start with rediss://")
+	case err != nil && strings.HasPrefix(err.Error(), "NOPERM "):
+		return failing(err.Error(), "make sure "+rights)
 	case err != nil:
 		return failing(err.Error(), remedy)
 	}
 	p.compare("Redis", health.Now)
 	found := "redis " + health.Version
 	if health.Writable != nil {
-		return failing(found+" cannot store counters: "+health.Writable.Error(), "make sure that redis_url names the primary, that it has memory and disk space, and that its user may "+quota.RedisCommands+" on "+quota.RedisPrefix+"*")
+		return failing(found+" cannot store counters: "+health.Writable.Error(), "make sure that redis_url names the primary, that it has memory and disk space, and "+rights)
 	}
 	if len(health.Risks) > 0 {
 		return doubtful(found+": "+strings.Join(health.Risks, "; "), "configure Redis as in docs/operations.md, Redis")

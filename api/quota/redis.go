@@ -43,7 +43,7 @@ type Redis struct {
 // RedisPrefix begins every key; RedisCommands lists the commands used on them.
 const (
 	RedisPrefix   = "lottery:quota:"
-	RedisCommands = "EVAL, EVALSHA, TIME, INFO, GET, SET, INCRBY, DECRBY and EXPIREAT"
+	RedisCommands = "SELECT, EVAL, EVALSHA, TIME, INFO, GET, SET, INCRBY, DECRBY and EXPIREAT"
 )
 
 // OpenRedis prepares a client for a redis://, rediss:// or unix:// URL. It does not connect yet: Redis may be away at

@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -91,6 +92,48 @@ func TestRedisUserWithFewRights(t *testing.T) {
 		}
 		if err := admin.FlushAll(t.Context()).Err(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// The rights that the documents tell an operator to give are enough, whichever database number redis_url has.
+func TestRedisUserWithDocumentedRights(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(docs), "**Rights**: a user of its own needs `")
+	rights, _, closed := strings.Cut(rest, "`")
+	if !found || !closed {
+		t.Fatal("docs/operations.md names no rights")
+	}
+	srv := storetest.NewRedis(t)
+	opts, err := redis.ParseURL(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := redis.NewClient(opts)
+	defer admin.Close()
+	rule := []any{"ACL", "SETUSER", "lottery", "on", ">secret", "~" + quota.RedisPrefix + "*"}
+	for right := range strings.FieldsSeq(rights) {
+		rule = append(rule, right)
+	}
+	if err := admin.Do(t.Context(), rule...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, number := range []string{"0", "1"} {
+		r, err := quota.OpenRedis("unix://lottery:secret@"+srv.URL()[len("unix://"):]+"?db="+number, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		if h, err := r.Health(t.Context()); err != nil || h.Writable != nil {
+			t.Errorf("database %s: %+v %v", number, h, err)
+		}
+		take := []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: 1, Limit: 2}}
+		if results, _, err := r.ApplyQuota(t.Context(), take); err != nil || results[0].Used != 1 { // each number counts for itself
+			t.Errorf("database %s: %+v %v", number, results, err)
 		}
 	}
 }

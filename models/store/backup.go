@@ -35,6 +35,9 @@ func Backup(ctx context.Context, databaseURL, file string) (bytes int64, err err
 	}
 	sweep(filepath.Dir(file))
 	temp, err := os.CreateTemp(filepath.Dir(file), unfinished+filepath.Base(file)+".*") // mode 0600
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("there is no folder %s: make it first, for this user alone (mkdir -m 700)", filepath.Dir(file))
+	}
 	if err != nil {
 		return 0, fmt.Errorf("make the backup's file: %w", err)
 	}

@@ -131,6 +131,9 @@ func TestBackupRefuses(t *testing.T) {
 	if _, err := store.Backup(ctx, url, ""); models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), "give a new file") {
 		t.Errorf("no name: %v", err)
 	}
+	if _, err := store.Backup(ctx, url, filepath.Join(dir, "missing", "copy.db")); err == nil || !strings.Contains(err.Error(), "there is no folder "+filepath.Join(dir, "missing")+":") {
+		t.Errorf("no folder: %v", err)
+	}
 	garbage := filepath.Join(dir, "garbage.db")
 	if err := os.WriteFile(garbage, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
 		t.Fatal(err)
