@@ -352,7 +352,7 @@ func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus [
 }
 
 // endClosed cancels what is still running for a closed account, such as a checkout completed just as it was closed. In
-// subs, it marks what it has cancelled.
+// subs, it marks what it has canceled.
 func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscription) error {
 	var errs []error
 	for i := range subs {

@@ -13,18 +13,25 @@ import (
 	"lottery/models/store/storetest"
 )
 
+// administrator connects to a Redis as its default user, who may do everything.
+func administrator(t *testing.T, url string) *redis.Client {
+	t.Helper()
+	opts, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := redis.NewClient(opts)
+	t.Cleanup(func() { _ = admin.Close() })
+	return admin
+}
+
 // A Redis user who lacks one of the commands needed for counting counts nothing, however often it is tried, and Health
 // reports it. Once the command is granted, counting works as if nothing had happened.
 func TestRedisUserWithFewRights(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
 	srv := storetest.NewRedis(t)
-	opts, err := redis.ParseURL(srv.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := redis.NewClient(opts)
-	defer admin.Close()
+	admin := administrator(t, srv.URL())
 	may := func(rules ...any) {
 		t.Helper()
 		all := append([]any{"ACL", "SETUSER", "few", "on", ">secret", "~" + quota.RedisPrefix + "*"}, rules...)
@@ -109,12 +116,7 @@ func TestRedisUserWithDocumentedRights(t *testing.T) {
 		t.Fatal("docs/operations.md names no rights")
 	}
 	srv := storetest.NewRedis(t)
-	opts, err := redis.ParseURL(srv.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := redis.NewClient(opts)
-	defer admin.Close()
+	admin := administrator(t, srv.URL())
 	rule := []any{"ACL", "SETUSER", "lottery", "on", ">secret", "~" + quota.RedisPrefix + "*"}
 	for right := range strings.FieldsSeq(rights) {
 		rule = append(rule, right)
@@ -142,12 +144,7 @@ func TestRedisUserWithDocumentedRights(t *testing.T) {
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	srv := storetest.NewRedis(t, "--cluster-enabled", "yes", "--port", "0", "--cluster-port", "0")
-	opts, err := redis.ParseURL(srv.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := redis.NewClient(opts)
-	defer admin.Close()
+	admin := administrator(t, srv.URL())
 	if err := admin.ClusterAddSlotsRange(t.Context(), 0, 16383).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +153,7 @@ func TestRedisCluster(t *testing.T) {
 	if _, err := r.Health(t.Context()); err == nil || !strings.Contains(err.Error(), "Redis Cluster") {
 		t.Errorf("health: %v", err)
 	}
-	_, _, err = r.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: 1, Limit: 2}})
+	_, _, err := r.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: 1, Limit: 2}})
 	if err == nil || !strings.Contains(err.Error(), "Redis Cluster") || errors.Is(err, store.ErrQuotaUnclear) {
 		t.Errorf("counting: %v", err)
 	}
