@@ -34,6 +34,18 @@ func (m *moody) Send(ctx context.Context, message mail.Message) error {
 	return m.Mailbox.Send(ctx, message)
 }
 
+// asksForAnotherAddress signs somebody in as ada@example.com who asks to become lovelace@example.com, and returns the token
+// of the link that confirms it.
+func asksForAnotherAddress(t *testing.T, server *moody) (*house, *person, string) {
+	t.Helper()
+	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = server, &server.Mailbox })
+	h.box = &server.Mailbox
+	p := h.person()
+	p.signIn("ada@example.com")
+	p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We sent a link")
+	return h, p, h.tokenOf("lovelace@example.com")
+}
+
 // An account's previous address is notified of the change, even if the mail server is down at that moment. Afterwards
 // nothing of that address is kept, whether or not it could be notified.
 func TestAddressBeforeIsToldLater(t *testing.T) {
@@ -42,13 +54,8 @@ func TestAddressBeforeIsToldLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := &moody{}
-			h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = server, &server.Mailbox })
-			h.box = &server.Mailbox
-			p := h.person()
-			p.signIn("ada@example.com")
+			h, p, token := asksForAnotherAddress(t, server)
 			id := h.account("ada@example.com").ID
-			p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We sent a link")
-			token := h.tokenOf("lovelace@example.com")
 			server.away.Store(true)
 			p.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusOK, "Your address has changed")
 
@@ -89,12 +96,7 @@ func TestAddressBeforeIsToldLater(t *testing.T) {
 func TestAddressBeforeIsToldByAnotherNode(t *testing.T) {
 	t.Parallel()
 	server := &moody{}
-	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = server, &server.Mailbox })
-	h.box = &server.Mailbox
-	p := h.person()
-	p.signIn("ada@example.com")
-	p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We sent a link")
-	token := h.tokenOf("lovelace@example.com")
+	h, p, token := asksForAnotherAddress(t, server)
 	told := func() (n int) {
 		for _, m := range server.All() {
 			if m.To == "ada@example.com" && m.Subject == "Your address was changed" {
