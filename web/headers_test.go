@@ -206,6 +206,24 @@ func TestFirstViewIsSmall(t *testing.T) {
 	t.Logf("%d bytes", total)
 }
 
+// A page whose style sheet does not arrive is still of use: without sizes of their own, its pictures would fill it.
+func TestPicturesHaveTheirSizeWithoutStyle(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	picture := regexp.MustCompile(`<svg[^>]*>`)
+	for _, path := range []string{"/", "/explore/ny-numbers"} {
+		found := picture.FindAllString(h.person().get(path).text, -1)
+		if len(found) == 0 {
+			t.Errorf("%s has no pictures", path)
+		}
+		for _, tag := range found {
+			if !strings.Contains(tag, ` width="`) || !strings.Contains(tag, ` height="`) {
+				t.Errorf("%s: %s", path, tag)
+			}
+		}
+	}
+}
+
 // Pages and files are compressed for clients that accept it, and for no others.
 func TestGzip(t *testing.T) {
 	t.Parallel()
