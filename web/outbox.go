@@ -162,7 +162,11 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 		"From then on, requests with it will get a 401.",
 		"If a program still uses it, create a new key, switch the program to it, and then revoke the old one. Both work until then, so there is no downtime. " +
 			"Rotating does not help here: a rotated key keeps its expiration date."}
-	out.After = []string{"If nothing uses it anymore, you do not need to do anything."}
+	plan, _ := m.Account.Plan()
+	out.After = []string{
+		"The " + planName(plan) + " plan has room for " + counted(o.Plans[plan].MaxKeys, "key") + ". If all of them work, one has to be revoked first.",
+		"If nothing uses it anymore, you do not need to do anything.",
+	}
 	return out, true
 }
 

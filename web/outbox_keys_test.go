@@ -31,6 +31,7 @@ func TestKeyExpiryMail(t *testing.T) {
 	text := all[0].Subject + "\n" + all[0].Text()
 	for _, want := range []string{
 		"An API key expires on " + key.ExpiresAt.UTC().Format("January 2, 2006"), "“laptop” (" + key.Prefix + "…)", "https://draws.example/dashboard/keys", "create a new key",
+		"The Free plan has room for 2 keys. If all of them work, one has to be revoked first.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail lacks %q:\n%s", want, text)
