@@ -103,26 +103,6 @@ func (s *Service) checkPrice(ctx context.Context, add adder) {
 	add("price", err == nil && current.PriceID == price.ID, found, "this is not the price being sold: run `lotteryadmin billing setup`")
 }
 
-// checkPortal checks that customers can reach the portal, where they cancel.
-func (s *Service) checkPortal(ctx context.Context, add adder) {
-	const name, remedy = "portal", "run `lotteryadmin billing setup`"
-	id, err := s.store.BillingSetting(ctx, s.portalSetting())
-	if err != nil || id == "" {
-		add(name, false, orNone(id), remedy)
-		return
-	}
-	c, err := s.api.BillingPortalConfigurations.Get(id, &stripe.BillingPortalConfigurationParams{Params: params(ctx, "")})
-	switch {
-	case err != nil && !missing(err):
-		err = explained("look for the portal's configuration", err)
-		add(name, false, err.Error(), again(err))
-	case err != nil || !c.Active:
-		add(name, false, id+" is not active at Stripe: customers cannot change their card, nor cancel", remedy)
-	default:
-		add(name, true, id, "")
-	}
-}
-
 func (s *Service) checkEndpoint(ctx context.Context, add adder) {
 	e, err := s.webhookEndpoint(ctx)
 	switch {

@@ -13,12 +13,10 @@ import (
 
 // What the product sells.
 const (
-	LookupKey    = "lottery_pro_monthly" // of the price
-	productID    = "lottery_pro"
-	productName  = "Lottery Draws API Pro"
-	proCurrency  = "usd"
-	portalMark   = "lottery_portal" // metadata of our portal configuration
-	portalMarked = "1"
+	LookupKey   = "lottery_pro_monthly" // of the price
+	productID   = "lottery_pro"
+	productName = "Lottery Draws API Pro"
+	proCurrency = "usd"
 
 	// What Stripe shows about the product where it is bought. It does not say how many requests Pro has, only our own
 	// pages do: an operator may change that any day, and Stripe's text would keep promising the old number.
@@ -29,9 +27,6 @@ const (
 
 // newKey returns an idempotency key for a request that is never repeated under the same key.
 func newKey(what string) string { return what + "-" + secret.NewID("") }
-
-// portalSetting returns the name of the billing setting that holds the id of the portal configuration.
-func (s *Service) portalSetting() string { return s.Mode() + ":portal_configuration" }
 
 // SetupStep is one thing that Setup made, found or updated.
 type SetupStep struct {
@@ -208,71 +203,6 @@ func (s *Service) webhookEndpoint(ctx context.Context) (*stripe.WebhookEndpoint,
 		}
 	}
 	return nil, explained("look for the webhook endpoint", iter.Err())
-}
-
-func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, error) {
-	found, err := s.portalConfiguration(ctx)
-	if err != nil {
-		return SetupStep{}, err
-	}
-	if found != nil {
-		step := SetupStep{"portal", found.ID, "found"}
-		if !s.leadsHere(found) {
-			step.Did = "updated"
-			_, err := s.api.BillingPortalConfigurations.Update(found.ID, &stripe.BillingPortalConfigurationParams{
-				Params: params(ctx, newKey("portal-configuration")), BusinessProfile: s.portalProfile(), DefaultReturnURL: new(s.publicURL + dashboardPath),
-			})
-			if err != nil {
-				return SetupStep{}, explained("update the portal's configuration", err)
-			}
-		}
-		return step, s.store.SetBillingSetting(ctx, s.portalSetting(), found.ID)
-	}
-	made, err := s.api.BillingPortalConfigurations.New(&stripe.BillingPortalConfigurationParams{
-		Params:           params(ctx, newKey("portal-configuration")),
-		BusinessProfile:  s.portalProfile(),
-		DefaultReturnURL: new(s.publicURL + dashboardPath),
-		Features: &stripe.BillingPortalConfigurationFeaturesParams{
-			InvoiceHistory:      &stripe.BillingPortalConfigurationFeaturesInvoiceHistoryParams{Enabled: new(true)},
-			PaymentMethodUpdate: &stripe.BillingPortalConfigurationFeaturesPaymentMethodUpdateParams{Enabled: new(true)},
-			CustomerUpdate: &stripe.BillingPortalConfigurationFeaturesCustomerUpdateParams{
-				Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"email", "address", "tax_id", "name"}),
-			},
-			SubscriptionCancel: &stripe.BillingPortalConfigurationFeaturesSubscriptionCancelParams{
-				Enabled: new(true), Mode: new("at_period_end"),
-			},
-		},
-		Metadata: map[string]string{portalMark: portalMarked},
-	})
-	if err != nil {
-		return SetupStep{}, explained("create the portal's configuration", err)
-	}
-	return SetupStep{"portal", made.ID, "made"}, s.store.SetBillingSetting(ctx, s.portalSetting(), made.ID)
-}
-
-// portalConfiguration returns the active configuration that Setup made, or nil.
-func (s *Service) portalConfiguration(ctx context.Context) (*stripe.BillingPortalConfiguration, error) {
-	iter := s.api.BillingPortalConfigurations.List(&stripe.BillingPortalConfigurationListParams{ListParams: listParams(ctx), Active: new(true)})
-	for iter.Next() {
-		if c := iter.BillingPortalConfiguration(); c.Metadata[portalMark] == portalMarked {
-			return c, nil
-		}
-	}
-	return nil, explained("look for the portal's configuration", iter.Err())
-}
-
-// portalProfile returns what the portal shows about us.
-func (s *Service) portalProfile() *stripe.BillingPortalConfigurationBusinessProfileParams {
-	return &stripe.BillingPortalConfigurationBusinessProfileParams{
-		Headline: new(productName), PrivacyPolicyURL: new(s.publicURL + "/privacy"), TermsOfServiceURL: new(s.publicURL + "/terms"),
-	}
-}
-
-// leadsHere reports whether a configuration's URLs are those of this service, which may have moved.
-func (s *Service) leadsHere(c *stripe.BillingPortalConfiguration) bool {
-	p, want := c.BusinessProfile, s.portalProfile()
-	return c.DefaultReturnURL == s.publicURL+dashboardPath && p != nil &&
-		p.PrivacyPolicyURL == *want.PrivacyPolicyURL && p.TermsOfServiceURL == *want.TermsOfServiceURL
 }
 
 // Mode returns test or live.

@@ -1,0 +1,100 @@
+package billing
+
+import (
+	"context"
+
+	"github.com/stripe/stripe-go/v76"
+)
+
+const (
+	portalMark   = "lottery_portal" // metadata of our portal configuration
+	portalMarked = "1"
+)
+
+// portalSetting returns the name of the billing setting that holds the id of the portal configuration.
+func (s *Service) portalSetting() string { return s.Mode() + ":portal_configuration" }
+
+func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, error) {
+	found, err := s.portalConfiguration(ctx)
+	if err != nil {
+		return SetupStep{}, err
+	}
+	if found != nil {
+		step := SetupStep{"portal", found.ID, "found"}
+		if !s.leadsHere(found) {
+			step.Did = "updated"
+			_, err := s.api.BillingPortalConfigurations.Update(found.ID, &stripe.BillingPortalConfigurationParams{
+				Params: params(ctx, newKey("portal-configuration")), BusinessProfile: s.portalProfile(), DefaultReturnURL: new(s.publicURL + dashboardPath),
+			})
+			if err != nil {
+				return SetupStep{}, explained("update the portal's configuration", err)
+			}
+		}
+		return step, s.store.SetBillingSetting(ctx, s.portalSetting(), found.ID)
+	}
+	made, err := s.api.BillingPortalConfigurations.New(&stripe.BillingPortalConfigurationParams{
+		Params:           params(ctx, newKey("portal-configuration")),
+		BusinessProfile:  s.portalProfile(),
+		DefaultReturnURL: new(s.publicURL + dashboardPath),
+		Features: &stripe.BillingPortalConfigurationFeaturesParams{
+			InvoiceHistory:      &stripe.BillingPortalConfigurationFeaturesInvoiceHistoryParams{Enabled: new(true)},
+			PaymentMethodUpdate: &stripe.BillingPortalConfigurationFeaturesPaymentMethodUpdateParams{Enabled: new(true)},
+			CustomerUpdate: &stripe.BillingPortalConfigurationFeaturesCustomerUpdateParams{
+				Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"email", "address", "tax_id", "name"}),
+			},
+			SubscriptionCancel: &stripe.BillingPortalConfigurationFeaturesSubscriptionCancelParams{
+				Enabled: new(true), Mode: new("at_period_end"),
+			},
+		},
+		Metadata: map[string]string{portalMark: portalMarked},
+	})
+	if err != nil {
+		return SetupStep{}, explained("create the portal's configuration", err)
+	}
+	return SetupStep{"portal", made.ID, "made"}, s.store.SetBillingSetting(ctx, s.portalSetting(), made.ID)
+}
+
+// portalConfiguration returns the active configuration that Setup made, or nil.
+func (s *Service) portalConfiguration(ctx context.Context) (*stripe.BillingPortalConfiguration, error) {
+	iter := s.api.BillingPortalConfigurations.List(&stripe.BillingPortalConfigurationListParams{ListParams: listParams(ctx), Active: new(true)})
+	for iter.Next() {
+		if c := iter.BillingPortalConfiguration(); c.Metadata[portalMark] == portalMarked {
+			return c, nil
+		}
+	}
+	return nil, explained("look for the portal's configuration", iter.Err())
+}
+
+// portalProfile returns what the portal shows about us.
+func (s *Service) portalProfile() *stripe.BillingPortalConfigurationBusinessProfileParams {
+	return &stripe.BillingPortalConfigurationBusinessProfileParams{
+		Headline: new(productName), PrivacyPolicyURL: new(s.publicURL + "/privacy"), TermsOfServiceURL: new(s.publicURL + "/terms"),
+	}
+}
+
+// leadsHere reports whether a configuration's URLs are those of this service, which may have moved.
+func (s *Service) leadsHere(c *stripe.BillingPortalConfiguration) bool {
+	p, want := c.BusinessProfile, s.portalProfile()
+	return c.DefaultReturnURL == s.publicURL+dashboardPath && p != nil &&
+		p.PrivacyPolicyURL == *want.PrivacyPolicyURL && p.TermsOfServiceURL == *want.TermsOfServiceURL
+}
+
+// checkPortal checks that customers can reach the portal, where they cancel.
+func (s *Service) checkPortal(ctx context.Context, add adder) {
+	const name, remedy = "portal", "run `lotteryadmin billing setup`"
+	id, err := s.store.BillingSetting(ctx, s.portalSetting())
+	if err != nil || id == "" {
+		add(name, false, orNone(id), remedy)
+		return
+	}
+	c, err := s.api.BillingPortalConfigurations.Get(id, &stripe.BillingPortalConfigurationParams{Params: params(ctx, "")})
+	switch {
+	case err != nil && !missing(err):
+		err = explained("look for the portal's configuration", err)
+		add(name, false, err.Error(), again(err))
+	case err != nil || !c.Active:
+		add(name, false, id+" is not active at Stripe: customers cannot change their card, nor cancel", remedy)
+	default:
+		add(name, true, id, "")
+	}
+}
