@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"strings"
 
 	"github.com/stripe/stripe-go/v76"
 )
@@ -21,10 +22,11 @@ func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, e
 	}
 	if found != nil {
 		step := SetupStep{"portal", found.ID, "found"}
-		if !s.leadsHere(found) {
+		if !s.leadsHere(found) || keepsFrom(found) != "" {
 			step.Did = "updated"
 			_, err := s.api.BillingPortalConfigurations.Update(found.ID, &stripe.BillingPortalConfigurationParams{
 				Params: params(ctx, newKey("portal-configuration")), BusinessProfile: s.portalProfile(), DefaultReturnURL: new(s.publicURL + dashboardPath),
+				Features: promised(),
 			})
 			if err != nil {
 				return SetupStep{}, explained("update the portal's configuration", err)
@@ -32,26 +34,48 @@ func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, e
 		}
 		return step, s.store.SetBillingSetting(ctx, s.portalSetting(), found.ID)
 	}
+	features := promised()
+	features.CustomerUpdate = &stripe.BillingPortalConfigurationFeaturesCustomerUpdateParams{
+		Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"email", "address", "tax_id", "name"}),
+	}
 	made, err := s.api.BillingPortalConfigurations.New(&stripe.BillingPortalConfigurationParams{
 		Params:           params(ctx, newKey("portal-configuration")),
 		BusinessProfile:  s.portalProfile(),
 		DefaultReturnURL: new(s.publicURL + dashboardPath),
-		Features: &stripe.BillingPortalConfigurationFeaturesParams{
-			InvoiceHistory:      &stripe.BillingPortalConfigurationFeaturesInvoiceHistoryParams{Enabled: new(true)},
-			PaymentMethodUpdate: &stripe.BillingPortalConfigurationFeaturesPaymentMethodUpdateParams{Enabled: new(true)},
-			CustomerUpdate: &stripe.BillingPortalConfigurationFeaturesCustomerUpdateParams{
-				Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"email", "address", "tax_id", "name"}),
-			},
-			SubscriptionCancel: &stripe.BillingPortalConfigurationFeaturesSubscriptionCancelParams{
-				Enabled: new(true), Mode: new("at_period_end"),
-			},
-		},
-		Metadata: map[string]string{portalMark: portalMarked},
+		Features:         features,
+		Metadata:         map[string]string{portalMark: portalMarked},
 	})
 	if err != nil {
 		return SetupStep{}, explained("create the portal's configuration", err)
 	}
 	return SetupStep{"portal", made.ID, "made"}, s.store.SetBillingSetting(ctx, s.portalSetting(), made.ID)
+}
+
+// promised returns what our pages promise that customers can do in the portal. The rest is the operator's choice.
+func promised() *stripe.BillingPortalConfigurationFeaturesParams {
+	return &stripe.BillingPortalConfigurationFeaturesParams{
+		InvoiceHistory:      &stripe.BillingPortalConfigurationFeaturesInvoiceHistoryParams{Enabled: new(true)},
+		PaymentMethodUpdate: &stripe.BillingPortalConfigurationFeaturesPaymentMethodUpdateParams{Enabled: new(true)},
+		SubscriptionCancel: &stripe.BillingPortalConfigurationFeaturesSubscriptionCancelParams{
+			Enabled: new(true), Mode: new(string(stripe.BillingPortalConfigurationFeaturesSubscriptionCancelModeAtPeriodEnd)),
+		},
+	}
+}
+
+// keepsFrom returns what is promised and cannot be done with configuration c, or "".
+func keepsFrom(c *stripe.BillingPortalConfiguration) string {
+	f := c.Features
+	switch {
+	case f == nil || f.SubscriptionCancel == nil || !f.SubscriptionCancel.Enabled:
+		return "customers cannot cancel there"
+	case f.SubscriptionCancel.Mode != stripe.BillingPortalConfigurationFeaturesSubscriptionCancelModeAtPeriodEnd:
+		return "customers who cancel there lose what they have paid for"
+	case f.PaymentMethodUpdate == nil || !f.PaymentMethodUpdate.Enabled:
+		return "customers cannot change their card there"
+	case f.InvoiceHistory == nil || !f.InvoiceHistory.Enabled:
+		return "customers cannot see their invoices there"
+	}
+	return ""
 }
 
 // portalConfiguration returns the active configuration that Setup made, or nil.
@@ -95,6 +119,7 @@ func (s *Service) checkPortal(ctx context.Context, add adder) {
 	case err != nil || !c.Active:
 		add(name, false, id+" is not active at Stripe: customers cannot change their card, nor cancel", remedy)
 	default:
-		add(name, true, id, "")
+		keeps := keepsFrom(c)
+		add(name, keeps == "", strings.TrimSuffix(id+": "+keeps, ": "), remedy)
 	}
 }

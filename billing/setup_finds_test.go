@@ -38,6 +38,41 @@ func TestPortalLetsCustomersManage(t *testing.T) {
 	})
 }
 
+// The pages promise that customers can cancel whenever they like and keep what they have paid for, change their card and
+// see their invoices. If the portal no longer lets them, doctor says so, and set-up mends it. What else it allows is the
+// operator's choice.
+func TestPortalThatKeepsCustomers(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		configuration := "/v1/billing_portal/configurations/" + w.portal().ID
+		w.ask(http.MethodPost, configuration, url.Values{"features[customer_update][enabled]": {"false"}}, &struct{}{})
+		wantOnlyWrong(w.t, w.billing)
+		for set, found := range map[string]string{
+			"features[subscription_cancel][enabled]=false":    "customers cannot cancel there",
+			"features[subscription_cancel][mode]=immediately": "lose what they have paid for",
+			"features[payment_method_update][enabled]=false":  "cannot change their card there",
+			"features[invoice_history][enabled]=false":        "cannot see their invoices there",
+		} {
+			key, value, _ := strings.Cut(set, "=")
+			w.ask(http.MethodPost, configuration, url.Values{key: {value}}, &struct{}{})
+			wantOnlyWrong(w.t, w.billing, "portal")
+			for _, c := range w.billing.Doctor(ctx) {
+				if c.Name == "portal" && !strings.Contains(c.Found, found) {
+					w.t.Errorf("%s: %q", set, c.Found)
+				}
+			}
+			done, err := w.billing.Setup(ctx)
+			if err != nil || done.Steps[2].Did != "updated" {
+				w.t.Errorf("%s: %v %+v", set, err, done.Steps)
+			}
+			wantOnlyWrong(w.t, w.billing)
+		}
+		if w.portal().Features.CustomerUpdate.Enabled {
+			w.t.Error("the operator's own choice is undone")
+		}
+	})
+}
+
 // A restored database does not know the portal's configuration: set-up finds it again, and does not take somebody
 // else's.
 func TestSetupFindsThePortalAgain(t *testing.T) {
