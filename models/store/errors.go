@@ -48,14 +48,16 @@ func translate(err error) error {
 const (
 	manySessions   = "the database gives each transaction another session, as a pooler does (PgBouncer's pool_mode=transaction): let it keep one session a connection (pool_mode=session), or name PostgreSQL itself in database_url"
 	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables"
+	statementLimit = "the database ended a statement that took longer than its statement_timeout, or an administrator ended it: ALTER ROLE … SET statement_timeout = 0 for the user of database_url, since imports and backups take longer"
+	lockLimit      = "the database ended a statement that waited for a lock longer than its lock_timeout: ALTER ROLE … SET lock_timeout = 0 for the user of database_url, since its programs wait for each other"
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
 
 // denied returns the remedy if PostgreSQL says that its user may not do something, with insufficient_privilege or
-// read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), or that the prepared
-// statements of a session are another session's; "" = something else.
+// read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), that a statement took too
+// long for a limit of its own, or that the prepared statements of a session are another session's; "" = something else.
 func denied(err error) string {
-	const noRight, readOnly, preparedAlready, notPrepared = "42501", "25006", "42P05", "26000"
+	const noRight, readOnly, canceled, noLock, preparedAlready, notPrepared = "42501", "25006", "57014", "55P03", "42P05", "26000"
 	pg, _ := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case pg == nil:
@@ -64,6 +66,10 @@ func denied(err error) string {
 		return notOwner
 	case pg.Code == readOnly:
 		return takesNoChanges
+	case pg.Code == canceled:
+		return statementLimit
+	case pg.Code == noLock:
+		return lockLimit
 	case pg.Code == preparedAlready, pg.Code == notPrepared:
 		return manySessions
 	default:

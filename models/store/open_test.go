@@ -195,6 +195,26 @@ func TestUserWithoutRights(t *testing.T) {
 	unwritable("no temporary tables", guest)
 }
 
+// Time limits of PostgreSQL's own, which hosts set for a user, are no silence: the error names the setting.
+func TestTimeLimitsOfTheUser(t *testing.T) {
+	t.Parallel()
+	owner := storetest.NewPostgres(t)
+	storetest.OpenURL(t, owner, store.Options{})
+	for _, limit := range []string{"statement_timeout", "lock_timeout"} {
+		st, err := store.Open(t.Context(), owner+"&"+limit+"=100", store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := storetest.Lock(t, owner, "accounts")
+		_, err = st.Overview(t.Context())
+		answer()
+		if models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "SET "+limit+" = 0") {
+			t.Errorf("%s: %v", limit, err)
+		}
+		_ = st.Close()
+	}
+}
+
 // overTCP returns a TCP address for a server that listens on a Unix socket, over which nobody asks for TLS.
 func overTCP(t *testing.T, socket string) string {
 	t.Helper()
