@@ -1,0 +1,58 @@
+package openapi
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// What generators of clients go by, beyond what makes the document valid. A number without a format is a float32 in
+// some clients, and loses digits of a share. A YAML body with a schema of its own is something that others cannot
+// read, and they refuse the whole document.
+func TestGeneratorsReadTheDocument(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(YAML())
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := 0
+	for name, s := range doc.Components.Schemas {
+		walk(name, s, func(at string, s *openapi3.Schema) {
+			if s.Type.Is("number") {
+				numbers++
+				if s.Format != "double" {
+					t.Errorf("%s is a number of the format %q, not double", at, s.Format)
+				}
+			}
+		})
+	}
+	if numbers == 0 {
+		t.Error("no number was seen")
+	}
+	for path, item := range doc.Paths.Map() {
+		if item.Get.Description == "" {
+			t.Errorf("%s has no description", path)
+		}
+		for kind, body := range item.Get.Responses.Value("200").Value.Content {
+			if strings.HasSuffix(kind, "yaml") && body.Schema != nil && body.Schema.Value.Type != nil {
+				t.Errorf("%s: %s has a type", path, kind)
+			}
+		}
+	}
+}
+
+// walk calls f for a schema and for all schemas in it.
+func walk(at string, ref *openapi3.SchemaRef, f func(string, *openapi3.Schema)) {
+	s := ref.Value
+	f(at, s)
+	for name, inner := range s.Properties {
+		walk(at+"."+name, inner, f)
+	}
+	if s.Items != nil {
+		walk(at+"[]", s.Items, f)
+	}
+	for _, inner := range s.AllOf {
+		walk(at, inner, f)
+	}
+}
