@@ -41,7 +41,7 @@ var docPages = []struct{ Name, Title, Text string }{
 	{"", "Getting started", "From nothing to your first response in two minutes: get a key, make a call, read the response."},
 	{"authentication", "Authentication", "How to send the API key, and how to rotate and revoke keys."},
 	{"limits", "Limits", "How many requests a day each plan has, what counts, and how to see what is left."},
-	{"pagination", "Pagination", "How to read long lists with cursors."},
+	{"pagination", "Pagination", "How to read long lists with cursors, and as CSV."},
 	{"errors", "Errors", "Every error code: what it means and what to do."},
 	{"coverage", "Data coverage", "Which games are available, for which dates, and what is missing."},
 	{"sources", "Sources", "Where each lottery's data comes from, and how it is checked."},
