@@ -27,6 +27,7 @@ type operation struct {
 	ID, Path, Summary string
 	Text              template.HTML
 	Parameters        []parameter
+	Fields            []field
 	Responses         []response
 	Example           template.HTML
 	Open              bool // no key needed
@@ -101,6 +102,11 @@ func readOperation(path string, item *openapi3.PathItem) (operation, error) {
 			return op, err
 		}
 		op.Parameters = append(op.Parameters, read)
+	}
+	if body := get.Responses.Value("200").Value.Content["application/json"]; body != nil {
+		if op.Fields, err = readFields("", body.Schema.Value); err != nil {
+			return op, err
+		}
 	}
 	for status, r := range get.Responses.Map() {
 		read := response{Status: status}
@@ -190,20 +196,12 @@ func readParameter(p *openapi3.Parameter) (parameter, error) {
 		return out, nil
 	}
 	s := p.Schema.Value
-	if s.Type != nil {
-		out.Type = strings.Join(s.Type.Slice(), " or ")
-	}
-	if s.Format != "" {
-		out.Type = s.Format
-	}
+	out.Type, out.Enum = typeOf(s), enumOf(s)
 	if s.Min != nil && s.Max != nil {
 		out.Type += fmt.Sprintf(", %v to %v", *s.Min, *s.Max)
 	}
 	if s.Default != nil {
 		out.Default = fmt.Sprint(s.Default)
-	}
-	for _, v := range s.Enum {
-		out.Enum = append(out.Enum, fmt.Sprint(v))
 	}
 	return out, nil
 }
