@@ -42,6 +42,21 @@ func TestGeneratorsReadTheDocument(t *testing.T) {
 	}
 }
 
+// Generators name a type, or a file, after each parameter. A name of one word may be that of a schema but for its case
+// (gameType and GameType are one file on some systems), or one that a language keeps for itself (number, date, from).
+func TestNamesOfParameters(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(YAML())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range doc.Components.Parameters {
+		if !strings.HasSuffix(name, "Parameter") {
+			t.Errorf("%s does not end in Parameter", name)
+		}
+	}
+}
+
 // walk calls f for a schema and for all schemas in it.
 func walk(at string, ref *openapi3.SchemaRef, f func(string, *openapi3.Schema)) {
 	s := ref.Value
