@@ -56,7 +56,7 @@ var errorTexts = map[problem.Code]errorText{
 		"An unexpected error. It was logged with its request_id.",
 		"Try again. If it keeps happening, contact support and include the request_id."},
 	problem.Unavailable: {"The service is temporarily unavailable",
-		"Part of the service is briefly unavailable: the draws are being loaded, or a key that this server has not seen yet cannot be looked up.",
+		"Part of the service is briefly unavailable: the draws are being loaded, the server is handling too many requests or shutting down, or a key or your usage cannot be looked up. The detail says which.",
 		"Try again after the number of seconds in Retry-After. Requests that get a 5xx are not counted."},
 }
 
