@@ -9,7 +9,7 @@ import (
 
 // What generators of clients go by, beyond what makes the document valid. A number without a format is a float32 in
 // some clients, and loses digits of a share. A YAML body with a schema of its own is something that others cannot
-// read, and they refuse the whole document.
+// read, and they refuse the whole document. An object without a name is a type without one.
 func TestGeneratorsReadTheDocument(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(YAML())
@@ -19,6 +19,9 @@ func TestGeneratorsReadTheDocument(t *testing.T) {
 	numbers := 0
 	for name, s := range doc.Components.Schemas {
 		walk(name, s, func(at string, s *openapi3.Schema) {
+			if s.Items != nil && s.Items.Ref == "" && len(s.Items.Value.Properties) > 0 {
+				t.Errorf("%s is a list of objects without a name", at)
+			}
 			if s.Type.Is("number") {
 				numbers++
 				if s.Format != "double" {
