@@ -37,7 +37,8 @@ type connection struct {
 
 	mu      sync.Mutex // guards what follows
 	writeBy int64
-	stuck   struct { // for how many steps this write, or the wait for the rest of a request, has lasted
+	used    time.Duration // the step at which something new had been written, after epoch; before the first, since
+	stuck   struct {      // for how many steps this write, or the wait for the rest of a request, has lasted
 		write uint64
 		steps int
 		waits int
@@ -133,10 +134,11 @@ func (c *connection) SetWriteDeadline(t time.Time) error {
 func (c *connection) step(now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if write := c.writes.Load(); write%2 == 1 && write == c.stuck.write {
+	switch write := c.writes.Load(); {
+	case write != c.stuck.write:
+		c.stuck.write, c.stuck.steps, c.used = write, 0, time.Duration(now)
+	case write%2 == 1:
 		c.stuck.steps++
-	} else {
-		c.stuck.write, c.stuck.steps = write, 0
 	}
 	if c.awaits.Load() && c.busy.Load() {
 		c.stuck.waits++
@@ -290,6 +292,16 @@ func (c *connection) stalled() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return max(c.stuck.steps, c.stuck.waits) >= int(stalledAfter/deadlineStep)
+}
+
+// usedBy returns when, as known at now and to a step, the client was last sent something; before that, when it came.
+func (c *connection) usedBy(now time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writes.Load() != c.stuck.write {
+		return now
+	}
+	return c.used
 }
 
 // CloseWrite lets net/http end an answer before it has read the whole request, so that the client gets the answer.

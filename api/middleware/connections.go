@@ -14,9 +14,10 @@ import (
 )
 
 // Connections bounds how many connections a listener has open, so that deliberately slow clients cannot exhaust a
-// server. When there are too many, connections without a request in progress are closed, oldest first: a client that
-// sends half a header and waits loses its connection before a client that makes requests. Give it to a server as
-// listener (Listen), ConnState (State) and ConnContext (Context); the server must have a ReadTimeout.
+// server. When there are too many, connections without a request in progress are closed, first those that have got no
+// answer for longest: a client that sends half a header and waits loses its connection before a client that makes
+// requests. Give it to a server as listener (Listen), ConnState (State) and ConnContext (Context); the server must have
+// a ReadTimeout.
 type Connections struct {
 	most int
 
@@ -94,6 +95,7 @@ func (b *bounded) Accept() (net.Conn, error) {
 // add registers c if room can be made for it, which may involve waiting until a connection is old enough to close.
 func (s *Connections) add(c *connection) bool {
 	c.since = time.Since(epoch)
+	c.used = c.since
 	s.mu.Lock()
 	s.count++
 	c.number = s.count
@@ -112,8 +114,8 @@ func (s *Connections) add(c *connection) bool {
 	return !full
 }
 
-// makeRoom returns the connections to close for newest, oldest first, and whether there is no room for it even so. It
-// releases s.mu while it waits for a connection to become old enough.
+// makeRoom returns the connections to close for newest, and whether there is no room for it even so. It releases s.mu
+// while it waits for a connection to become old enough.
 func (s *Connections) makeRoom(newest *connection) (gone []*connection, full bool) {
 	for s.most > 0 && len(s.open) > s.most {
 		list := s.waiting(newest)
@@ -121,30 +123,31 @@ func (s *Connections) makeRoom(newest *connection) (gone []*connection, full boo
 			return nil, true
 		}
 		before := time.Since(epoch) - patience
-		if wait := list[0].since - before; wait > 0 {
+		oldest := slices.MinFunc(list, func(a, b *connection) int { return cmp.Compare(a.since, b.since) })
+		if wait := oldest.since - before; wait > 0 {
 			s.mu.Unlock()
 			time.Sleep(wait)
 			s.mu.Lock()
 			continue
 		}
-		young := slices.IndexFunc(list, func(c *connection) bool { return c.since > before })
-		if young < 0 {
-			young = len(list)
-		}
-		return list[:min(s.most/giveWay+1, young)], false
+		list = slices.DeleteFunc(list, func(c *connection) bool { return c.since > before })
+		return list[:min(s.most/giveWay+1, len(list))], false
 	}
 	return nil, false
 }
 
-// waiting returns the connections without a request in progress, oldest first, except newest. s.mu is held.
+// waiting returns the connections without a request in progress, longest unused first, except newest. s.mu is held.
 func (s *Connections) waiting(newest *connection) []*connection {
 	var list []*connection
+	now, used := time.Since(epoch), map[*connection]time.Duration{}
 	for c := range s.open {
 		if !c.busy.Load() && c != newest {
-			list = append(list, c)
+			list, used[c] = append(list, c), c.usedBy(now)
 		}
 	}
-	slices.SortFunc(list, func(a, b *connection) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(list, func(a, b *connection) int {
+		return cmp.Or(cmp.Compare(used[a], used[b]), cmp.Compare(a.number, b.number))
+	})
 	return list
 }
 

@@ -1,11 +1,14 @@
 package middleware_test
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -70,6 +73,45 @@ func TestOldestGiveWay(t *testing.T) {
 	storetest.Until(t, "the end of all connections", func() bool { return are("0", "3", "0", "0") == nil })
 }
 
+// A connection on which requests are made stays open, however old it is: those that ask for nothing give way.
+func TestUsedConnectionsDoNotGiveWay(t *testing.T) {
+	t.Parallel()
+	const most, giveWay = 32, 3
+	server, conns := bounded(t, most, http.NotFoundHandler())
+	are := metricsOf(t, conns)
+	used := dial(t, server, "")
+	answers := bufio.NewReader(used)
+	ask := func() error {
+		if _, err := io.WriteString(used, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			return err
+		}
+		res, err := http.ReadResponse(answers, nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+		}
+		return err
+	}
+	storetest.Until(t, "the first connection", func() bool { return are("1", "0", "0", "0") == nil })
+	for range most - 1 {
+		dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\nX-Half:")
+	}
+	storetest.Until(t, "all connections", func() bool { return are("32", "0", "0", "0") == nil })
+	for round := range 8 { // more give way in all than there are half headers at first
+		time.Sleep(110 * time.Millisecond) // until all are old enough, and the clock that sees what is used has ticked
+		if err := ask(); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		for range giveWay {
+			dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\nX-Half:")
+		}
+		closed := strconv.Itoa((round + 1) * giveWay)
+		storetest.Until(t, "half headers to give way", func() bool { return are("32", closed, "0", "0") == nil })
+	}
+	if err := ask(); err != nil {
+		t.Error(err)
+	}
+}
+
 // If every connection is busy, a new one is closed, and those go on.
 func TestBusyConnectionsDoNotGiveWay(t *testing.T) {
 	t.Parallel()
@@ -79,6 +121,8 @@ func TestBusyConnectionsDoNotGiveWay(t *testing.T) {
 		<-letGo
 		_, _ = io.WriteString(w, "ok")
 	}))
+	end := sync.OnceFunc(func() { close(letGo) })
+	t.Cleanup(end) // or the server could not close
 	are := metricsOf(t, conns)
 	var busy []net.Conn
 	for range 2 {
@@ -93,7 +137,7 @@ func TestBusyConnectionsDoNotGiveWay(t *testing.T) {
 	if err := are("2", "0", "1", "0"); err != nil {
 		t.Error(err)
 	}
-	close(letGo)
+	end()
 	for _, c := range busy {
 		if text, err := io.ReadAll(c); err != nil || !strings.HasSuffix(string(text), "\r\n\r\nok") {
 			t.Errorf("%q %v", text, err)
