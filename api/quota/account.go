@@ -87,11 +87,23 @@ func (a *account) settle() {
 	}
 }
 
-// roll begins the period at start. What is left of the old period's block is given back to that period.
+// roll begins the period at start unless a later one has begun.
 func (a *account) roll(start int64) {
-	if a.start >= start {
-		return // a clock slightly behind the backend's must not restart the old period
+	if a.start < start { // a clock slightly behind the backend's must not restart the old period
+		a.begin(start)
 	}
+}
+
+// catchUp rolls to start, the latest period known after the backend has answered. If the account was in a later one
+// before the backend was asked, the backend's clock was ahead and has been set back: the earlier period is running again.
+func (a *account) catchUp(before, start int64) {
+	if a.roll(start); before > start && a.start > start {
+		a.begin(start)
+	}
+}
+
+// begin begins the period at start. What is left of the other period's block is given back to that period.
+func (a *account) begin(start int64) {
 	a.owe(a.start, -a.block)
 	a.start, a.used, a.block, a.flying = start, 0, 0, 0
 	a.over, a.want, a.known, a.asked = false, false, false, 0
@@ -115,6 +127,7 @@ func (a *account) spent() int64 { return max(0, a.used-a.block+a.unwritten()) }
 // batch is what the loop asks of the backend for one account in one contact.
 type batch struct {
 	a       *account
+	start   int64           // the account's period
 	ops     []store.QuotaOp // the debts, then the take
 	debts   []debt
 	waiting []*waiter
@@ -138,7 +151,7 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 		}
 	}
 	a.want = false
-	b := batch{a: a, debts: a.owed, waiting: a.waiting}
+	b := batch{a: a, start: a.start, debts: a.owed, waiting: a.waiting}
 	a.owed, a.waiting = nil, nil
 	if floor && a.start != 0 {
 		b.ops = append(b.ops, a.floor())

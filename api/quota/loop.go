@@ -193,8 +193,7 @@ func (s *Store) granted(b *batch, r store.QuotaResult, epoch int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := s.clock.now()
-	a.roll(r.Start)
-	a.roll(models.PeriodStart(now, a.period))
+	a.catchUp(b.start, max(r.Start, models.PeriodStart(now, a.period)))
 	a.flying, a.epoch = 0, epoch
 	a.turns++
 	if r.Start == a.start {

@@ -268,7 +268,7 @@ func (s *Store) Reset(ctx context.Context, key string, rate limiter.Rate) (limit
 func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (c limiter.Context, used int64, err error) {
 	a := s.account(key, rate.Period)
 	a.mu.Lock()
-	turns := a.turns
+	turns, before := a.turns, a.start
 	a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, backendTimeout)
 	defer cancel()
@@ -282,7 +282,11 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.roll(models.PeriodStart(s.clock.now(), rate.Period))
+	if start := models.PeriodStart(s.clock.now(), rate.Period); len(results) > 0 {
+		a.catchUp(before, max(start, results[0].Start))
+	} else {
+		a.roll(start)
+	}
 	switch {
 	case err != nil && kind != store.QuotaPeek:
 		return limiter.Context{}, 0, err
