@@ -90,7 +90,7 @@ func (u *usage) spending(ctx context.Context, p *middleware.Principal, tooOften 
 func (u *usage) answer(x *call, p *middleware.Principal) error {
 	ctx, cancel := context.WithTimeout(x.c.Request.Context(), usageTimeout)
 	defer cancel()
-	rate, err := u.often.Get(ctx, p.AccountID)
+	rate, err := middleware.Count(ctx, u.often, p.AccountID)
 	if err != nil {
 		return err
 	}

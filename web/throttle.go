@@ -31,7 +31,7 @@ func newThrottle[K comparable](limit int, period time.Duration) *throttle[K] {
 // tooMany counts one request of who, and reports whether that is too many.
 func (t *throttle[K]) tooMany(ctx context.Context, who K) bool {
 	counter := strconv.FormatUint(maphash.Comparable(t.seed, who)%throttleCounters, 36)
-	state, err := t.limiter.Get(ctx, counter)
+	state, err := middleware.Count(ctx, t.limiter, counter)
 	return err == nil && state.Reached // the in-memory store does not fail
 }
 

@@ -49,7 +49,7 @@ func (w *WrongKeys) refusal(ctx context.Context, r *http.Request, err error) err
 	}
 	addr := ClientAddr(r, w.trusted)
 	counter := strconv.FormatUint(maphash.Comparable(w.seed, addr)%wrongKeyCounters, 36)
-	state, failed := w.limiter.Get(ctx, counter)
+	state, failed := Count(ctx, w.limiter, counter)
 	if failed != nil || !state.Reached { // counters in memory do not fail
 		return err
 	}
