@@ -56,12 +56,6 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 		if err := s.lockAddress(tx, mailbox); err != nil {
 			return err
 		}
-		if err := tx.Where("created_at < ?", now.Add(-linksKept)).Delete(&models.Link{}).Error; err != nil {
-			return err
-		}
-		if err := tx.Where("last_seen_at < ?", now.Add(-models.SessionIdle)).Delete(&models.Session{}).Error; err != nil {
-			return err
-		}
 		if err := enough(tx, &l, in.PerHour); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"lottery/models"
 	"lottery/models/secret"
 	"lottery/models/store"
+	"lottery/models/store/storetest"
 )
 
 // createLink records a link to an address and returns the hash of its token.
@@ -43,6 +44,24 @@ func lives(t *testing.T, st *store.Store, session string) bool {
 		t.Fatal(err)
 	}
 	return err == nil
+}
+
+// A node whose clock is far ahead deletes neither sessions nor links that the others still accept.
+func TestSessionsAndLinksBesideANodeThatIsAhead(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		st := storetest.OpenURL(t, url, store.Options{})
+		ahead := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(2 * models.SessionIdle) }})
+		signIn(t, st, "ann@example.com", "ann", "")
+		link := createLink(t, st, store.NewLink{Purpose: models.LinkSignIn, Email: "bob@example.com"})
+		createLink(t, ahead, store.NewLink{Purpose: models.LinkSignIn, Email: "eve@example.com"})
+		if !lives(t, st, "ann") {
+			t.Error("a session is gone")
+		}
+		if _, err := st.Link(t.Context(), link, models.LinkSignIn); err != nil {
+			t.Errorf("a link that was just sent: %v", err)
+		}
+	})
 }
 
 // A link signs somebody in as long as it lives, even if it was looked at before; one that confirms a new
