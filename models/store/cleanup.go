@@ -15,7 +15,7 @@ import (
 const (
 	eventsKept   = 90 * 24 * time.Hour // finished Stripe events: Stripe resends one for a month at most
 	recordsKept  = 400 * 24 * time.Hour
-	countersKept = 8 // days
+	countersKept = 8 // days, and the newest ones that have counters, whatever the clock says
 	leasesKept   = 24 * time.Hour
 	auditKept    = 4 * 365 * 24 * time.Hour
 )
@@ -34,8 +34,8 @@ type stale struct {
 }
 
 // stale returns what has expired at now, which is Clock's time: a node whose own clock is ahead must not delete today's
-// counters, which would restart everybody's quota.
-func (s *Store) stale(now time.Time) []stale {
+// counters, which would restart everybody's quota. counters is where those begin that are kept.
+func (s *Store) stale(now time.Time, counters int64) []stale {
 	today := models.DateOf(now)
 	clock, clockArgs := s.nowMicros()
 	return []stale{
@@ -45,7 +45,7 @@ func (s *Store) stale(now time.Time) []stale {
 		{"events", "stripe_events", "id", "state IN (?, ?) AND received_at < ?", []any{models.EventDone, models.EventIgnored, now.Add(-eventsKept)}},
 		{"failed events", "stripe_events", "id", "state = ? AND received_at < ?", []any{models.EventFailed, now.Add(-recordsKept)}},
 		{"mails", "mails", "id", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
-		{"counters", "quota_counters", "account_id, period_start", "period_start < ?", []any{(today - countersKept).Time().Unix()}},
+		{"counters", "quota_counters", "account_id, period_start", "period_start < ?", []any{counters}},
 		{"locks", "leases", "name", "until_us < " + clock + " - ? OR until_us > " + clock + " + ?", slices.Concat(clockArgs, []any{leasesKept.Microseconds()}, clockArgs, []any{leasesKept.Microseconds()})},
 		{
 			"import runs", "import_runs", "id",
@@ -67,8 +67,12 @@ func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
 	if err != nil {
 		return nil, err
 	}
+	counters, err := s.countersFrom(ctx, models.DateOf(now))
+	if err != nil {
+		return nil, err
+	}
 	var gone []CleanedUp
-	for _, old := range s.stale(now) {
+	for _, old := range s.stale(now, counters) {
 		g := CleanedUp{What: old.what}
 		for {
 			n, err := s.takeAway(ctx, &old)
@@ -83,6 +87,17 @@ func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
 		gone = append(gone, g)
 	}
 	return gone, nil
+}
+
+// countersFrom returns where the counters begin that are kept, in Unix seconds. The newest days that have counters stay
+// even if they seem to be old: if Clock is ahead, their day may run again, and its counts must still be there.
+func (s *Store) countersFrom(ctx context.Context, today models.Date) (int64, error) {
+	var starts []int64
+	err := s.reader(ctx).Table("quota_counters").Distinct("period_start").Order("period_start DESC").Limit(countersKept+1).Pluck("period_start", &starts).Error
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	return slices.Min(append(starts, (today - countersKept).Time().Unix())), nil
 }
 
 // takeAway deletes one portion.

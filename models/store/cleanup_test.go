@@ -80,10 +80,7 @@ func TestCleanup(t *testing.T) {
 		if _, err := st.CreateKey(ctx, plans, store.NewKey{Account: account.ID, ExpiresAt: &expires}); err != nil {
 			t.Fatal(err)
 		}
-		add := store.QuotaOp{Kind: store.QuotaAdd, Key: account.ID, Period: aDay, Start: models.PeriodStart(time.Now(), aDay), N: 5}
-		if _, _, err := st.ApplyQuota(ctx, []store.QuotaOp{add}); err != nil {
-			t.Fatal(err)
-		}
+		countDays(t, st, account.ID, 0, 9)
 		lease, _, err := st.TryLease(ctx, "job:x", past)
 		if err != nil {
 			t.Fatal(err)
@@ -140,6 +137,17 @@ func TestCleanup(t *testing.T) {
 	})
 }
 
+// countDays counts a request of an account on each of some days after today.
+func countDays(t *testing.T, st *store.Store, account string, first, last int) {
+	t.Helper()
+	var ops []store.QuotaOp
+	for day := first; day <= last; day++ {
+		start := models.PeriodStart(time.Now().AddDate(0, 0, day), aDay)
+		ops = append(ops, store.QuotaOp{Kind: store.QuotaAdd, Key: account, Period: aDay, Start: start, N: 1})
+	}
+	applyQuota(t, st, ops...)
+}
+
 // More rows than one portion are all deleted.
 func TestCleanupOfMany(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
@@ -152,6 +160,7 @@ func TestCleanupOfMany(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		countDays(t, st, "acc_1", 1, 9)
 		move(9 * aDay)
 		if got := gone(t, st); got != "counters 1200" {
 			t.Error(got)
@@ -205,4 +214,24 @@ func TestCleanupByAWrongClock(t *testing.T) {
 	if days, err := right.UsageByDay(t.Context(), "acc-1", today-1, today); err != nil || len(days) != 1 {
 		t.Errorf("statistics: %v %v", days, err)
 	}
+}
+
+// The clock of the counters is a month ahead for a while, and requests are counted and a cleanup runs meanwhile: once the
+// clock is set back, nobody gets a second quota for the day that runs again.
+func TestCleanupWhileTheClockIsAhead(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: 100, Limit: 100}
+		if got := applyQuota(t, st, take)[0]; got.Granted != 100 {
+			t.Fatalf("%+v", got)
+		}
+		move(30 * aDay)
+		if got := applyQuota(t, st, take)[0]; got.Granted != 100 {
+			t.Fatalf("a month ahead: %+v", got)
+		}
+		gone(t, st)
+		move(-30 * aDay)
+		if got := applyQuota(t, st, take)[0]; got.Granted != 0 {
+			t.Errorf("granted a second time: %+v", got)
+		}
+	})
 }
