@@ -26,7 +26,7 @@ import (
 var redisScript string
 
 // Redis is a Backend in Redis, exact across all nodes at every moment. A counter's key holds the UTC day (or the start
-// of another period) and expires an hour after the period ends. It needs a single primary, because all keys of a
+// of another period) and expires an hour after the next period ends. It needs a single primary, because all keys of a
 // batch are changed together.
 type Redis struct {
 	client *redis.Client

@@ -66,7 +66,8 @@ end
 for i = 3, #ARGV, 6 do
   local kind, period, n = ARGV[i], tonumber(ARGV[i + 2]), ARGV[i + 4]
   local start = (kind == 'add' or kind == 'floor') and tonumber(ARGV[i + 3]) or seconds - seconds % period
-  local key, expires = ARGV[1] .. ARGV[i + 1] .. ending(period, start), start + period + 3600
+  -- A clock that was ahead may be set back, as far as a period and an hour: a count must not be gone by then.
+  local key, expires = ARGV[1] .. ARGV[i + 1] .. ending(period, start), start + 2 * period + 3600
   local granted, used
   if kind == 'take' then
     granted, used = take(key, n, tonumber(ARGV[i + 5]), expires)
