@@ -27,6 +27,7 @@ type Connections struct {
 	timed bool   // keepDeadlines is running
 
 	many    atomic.Bool  // at least manyConnections are open
+	leaving atomic.Bool  // every answer is its connection's last
 	pressed atomic.Int64 // when Press last looked (Unix nanoseconds)
 	closed  *prometheus.CounterVec
 }
@@ -43,6 +44,8 @@ const (
 	// patience is how old a connection must be before it is closed to make room: a prompt client may need that long to
 	// send its request when many connect at the same moment.
 	patience = 50 * time.Millisecond
+	// waitStep is how often Wait looks.
+	waitStep = 5 * time.Millisecond
 	// manyConnections is the number of connections from which answers are held back until other runnable requests have
 	// been answered too. With fewer, clients would often sit idle meanwhile.
 	manyConnections = 16
@@ -193,6 +196,32 @@ func (s *Connections) Context(ctx context.Context, c net.Conn) context.Context {
 		ctx, own.cancel = context.WithCancel(ctx)
 	}
 	return ctx
+}
+
+// Handler is next, and after Leave tells each client that its connection ends with the answer.
+func (s *Connections) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.leaving.Load() {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Leave makes every answer from now on its connection's last, and says so in it: a client that keeps a connection must
+// learn that the server stops before it sends a request that nobody would answer (decision 0032).
+func (s *Connections) Leave() { s.leaving.Store(true) }
+
+// Wait returns when no connection is open any more, or after most.
+func (s *Connections) Wait(most time.Duration) {
+	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(waitStep) {
+		s.mu.Lock()
+		open := len(s.open)
+		s.mu.Unlock()
+		if open == 0 {
+			return
+		}
+	}
 }
 
 func (s *Connections) remove(c *connection) {

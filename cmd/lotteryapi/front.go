@@ -41,7 +41,7 @@ func (n *node) server() (*http.Server, error) {
 	front := middleware.NewFront(n.withWebhook(handler), n.cfg.MaxInFlight, n.cfg.PublicURL.String(), isPage, n.conns.Press)
 	front.Register(n.metrics)
 	return &http.Server{
-		Handler:           front,
+		Handler:           n.conns.Handler(front),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: serverHeaderBytes, ConnState: n.conns.State, ConnContext: n.conns.Context,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -32,6 +33,8 @@ const (
 	shutdownTimeout = 30 * time.Second
 	quotaTimeout    = 5 * time.Second
 	flushTimeout    = 5 * time.Second
+	// lastRequests is how long requests that are on their way on a kept connection have to arrive: a long way around the world.
+	lastRequests = 250 * time.Millisecond
 )
 
 // serveOptions is where serve and demo differ.
@@ -180,6 +183,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	case <-ctx.Done():
 	}
 	after := context.WithoutCancel(ctx) // the rest must outlive the signal that ended ctx
+	n.drain(listener)
 	err = n.shutdown(after, server, ops)
 	stop()
 	n.work.Wait()
@@ -195,12 +199,21 @@ func (n *node) flushKeys(ctx context.Context) {
 	n.keys.Flush(ctx)
 }
 
-// shutdown lets load balancers notice, then waits for requests in flight. Those that do not finish in time are cut off:
-// that is their clients' fault, and no error of the shutdown.
-func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
+// drain lets load balancers notice, and clients leave: from now on each answer tells its client that the connection ends.
+// Once nobody can connect any more, requests that are on their way on a kept connection have lastRequests to arrive:
+// net/http's Shutdown closes such connections at once.
+func (n *node) drain(listener io.Closer) {
 	n.drained.Store(true)
+	n.conns.Leave()
 	n.log.Info("shutting down", "drain_delay_ms", n.cfg.DrainDelay.Milliseconds())
 	time.Sleep(n.cfg.DrainDelay)
+	_ = listener.Close() // Shutdown closes it again
+	n.conns.Wait(lastRequests)
+}
+
+// shutdown waits for requests in flight. Those that do not finish in time are cut off: that is their clients' fault, and
+// no error of the shutdown.
+func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
 	var errs []error
