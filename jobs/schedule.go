@@ -24,6 +24,8 @@ type Schedule struct {
 	Jobs   []Job
 	Runner *Runner
 
+	gocron []gocron.SchedulerOption // for tests
+
 	mu      sync.Mutex
 	ended   bool           // nothing may begin any more
 	running sync.WaitGroup // what was begun
@@ -31,10 +33,10 @@ type Schedule struct {
 
 // Run runs jobs when they are due. It returns when ctx has ended and the running jobs have stopped.
 func (s *Schedule) Run(ctx context.Context) error {
-	clock, err := gocron.NewScheduler(
+	clock, err := gocron.NewScheduler(append([]gocron.SchedulerOption{
 		gocron.WithLocation(time.UTC), gocron.WithLogger(gocronLog{s.Runner.Log}),
 		gocron.WithGlobalJobOptions(gocron.WithSingletonMode(gocron.LimitModeReschedule)),
-	)
+	}, s.gocron...)...)
 	if err != nil {
 		return fmt.Errorf("make the schedule: %w", err)
 	}
@@ -49,14 +51,8 @@ func (s *Schedule) Run(ctx context.Context) error {
 			return errors.Join(fmt.Errorf("schedule %s: %w", j.Name, err), clock.Shutdown())
 		}
 	}
-	look := &looker{schedule: s, timed: timed}
-	_, err = clock.NewJob(gocron.DurationJob(lookEvery), gocron.NewTask(func() { look.look(ctx) }),
-		gocron.WithName("look"), gocron.WithStartAt(gocron.WithStartImmediately()))
-	if err != nil {
-		return errors.Join(fmt.Errorf("schedule the look at jobs: %w", err), clock.Shutdown())
-	}
 	clock.Start()
-	<-ctx.Done()
+	(&looker{schedule: s, timed: timed}).run(ctx)
 	s.end()
 	return clock.Shutdown()
 }
@@ -105,11 +101,26 @@ func (s *Schedule) runDue(ctx context.Context, j *Job) {
 }
 
 // looker finds jobs that are due although no clock says so: those of a node that was killed, those missed while no node
-// was running, and those that failed.
+// was running, those that failed, and all jobs after this machine's clock was set back. gocron would then wait until the
+// clock has reached again where it was, so the looker does not count its time by gocron.
 type looker struct {
 	schedule *Schedule
 	timed    map[string]gocron.Job
 	away     bool
+}
+
+// run looks every lookEvery until ctx ends.
+func (l *looker) run(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		l.look(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
 }
 
 func (l *looker) look(ctx context.Context) {
