@@ -129,7 +129,7 @@ func (s *Service) refuse(ctx context.Context, reason error) {
 	defer s.refusedMu.Unlock()
 	r, now := s.refused[reason.Error()], s.now()
 	r.times++
-	if r.told.IsZero() || now.Sub(r.told) >= tellEvery {
+	if age := now.Sub(r.told); age < 0 || age >= tellEvery { // below 0, the clock was set back
 		s.log.WarnContext(ctx, "events were refused; this is told once a minute", "reason", reason.Error(), "times", r.times)
 		r = refusal{told: now}
 	}
