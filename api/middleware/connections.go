@@ -28,7 +28,7 @@ type Connections struct {
 
 	many    atomic.Bool  // at least manyConnections are open
 	leaving atomic.Bool  // every answer is its connection's last
-	pressed atomic.Int64 // when Press last looked (Unix nanoseconds)
+	pressed atomic.Int64 // when Press last looked (nanoseconds since epoch)
 	closed  *prometheus.CounterVec
 }
 
@@ -157,7 +157,7 @@ func (s *Connections) waiting(newest *connection) []*connection {
 // Press makes room for requests: while some are refused, it closes connections whose clients have stalled in taking an
 // answer or in sending a request.
 func (s *Connections) Press() {
-	now := time.Now().UnixNano()
+	now := int64(time.Since(epoch)) // not by the wall clock, which may be set back
 	last := s.pressed.Load()
 	if now-last < int64(pressEvery) || !s.pressed.CompareAndSwap(last, now) {
 		return

@@ -74,9 +74,10 @@ func newTracing(ctx context.Context, getenv func(string) string, log *slog.Logge
 	t := &tracing{provider: sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about))}
 	t.tracer = t.provider.Tracer("lottery")
 	var logged atomic.Int64
+	began := time.Now()
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // called for each batch: log once a minute
-		now := time.Now().Unix()
-		if last := logged.Load(); now-last >= 60 && logged.CompareAndSwap(last, now) {
+		now := 1 + int64(time.Since(began)) // not by the wall clock, which may be set back
+		if last := logged.Load(); (last == 0 || now-last >= int64(time.Minute)) && logged.CompareAndSwap(last, now) {
 			log.Warn("traces cannot be sent", "error", err)
 		}
 	}))
