@@ -85,3 +85,6 @@ func (s *Store) Sync() {
 	a.mu.Unlock()
 	s.Settle()
 }
+
+// LeisureAfter is the pause between two portions of statistics.
+func LeisureAfter(took time.Duration) time.Duration { return leisureAfter(took) }

@@ -159,7 +159,7 @@ func (u *Usage) write(ctx context.Context, leisure bool) error {
 		u.note(nil)
 		u.settle(portion, true)
 		rows = rows[len(portion):]
-		if leisure && !rest(ctx, usageRest*time.Since(began)) {
+		if leisure && !rest(ctx, leisureAfter(time.Since(began))) {
 			u.settle(rows, false)
 			return ctx.Err()
 		}
@@ -173,6 +173,10 @@ func (u *Usage) add(ctx context.Context, rows []models.UsageDay) error {
 	defer cancel()
 	return u.store.AddUsage(ctx, rows)
 }
+
+// leisureAfter is the pause after a portion that took that long. No portion takes longer than usageTimeout, unless this
+// process was stopped meanwhile: it must not rest for days because its machine was paused for hours.
+func leisureAfter(took time.Duration) time.Duration { return usageRest * min(took, usageTimeout) }
 
 // rest sleeps for d. It reports false if ctx ended first.
 func rest(ctx context.Context, d time.Duration) bool {

@@ -250,3 +250,15 @@ func BenchmarkRecord(b *testing.B) {
 		}
 	})
 }
+
+// A node whose machine was paused for hours while it wrote statistics does not rest for days before it writes the next.
+func TestUsageRestsNoLongerThanAfterTheSlowestWrite(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]time.Duration{
+		time.Millisecond: 39 * time.Millisecond, 5 * time.Second: 195 * time.Second, 2 * time.Hour: 195 * time.Second,
+	} {
+		if got := quota.LeisureAfter(took); got != want {
+			t.Errorf("after %v: %v, want %v", took, got, want)
+		}
+	}
+}
