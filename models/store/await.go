@@ -153,6 +153,10 @@ func (s *Store) heldUpBy(ctx context.Context) string {
 		return "its file is slow, or another program is writing to it"
 	}
 	by, locked, err := s.lockHolder(ctx)
+	for tries := 0; !locked && err == nil && s.heldUp.Load() && tries < 8; tries++ { // the migration is making room
+		time.Sleep(lockPause / 4)
+		by, locked, err = s.lockHolder(ctx)
+	}
 	if locked {
 		return by.hasLocked()
 	}

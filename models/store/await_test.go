@@ -65,6 +65,47 @@ func TestStartThatWaitsForATable(t *testing.T) {
 	}
 }
 
+// A migration that has to wait for a table, such as for a backup that reads it, holds up nobody else who reads it, says
+// what it waits for, and continues when the table is free.
+func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	storetest.OpenURL(t, url, store.Options{})
+	db := storetest.SQL(t, url)
+	if _, err := db.ExecContext(t.Context(), "ALTER TABLE billing_accounts DROP COLUMN quantity; DELETE FROM schema_migrations WHERE version_id = 13"); err != nil {
+		t.Fatal(err)
+	}
+	release := lockedBy(t, url, "LOCK TABLE billing_accounts IN ACCESS SHARE MODE")
+	told := make(chan string, 10)
+	st := waitingStore(t, url, 2500*time.Millisecond, func(why string) { told <- why })
+	done := make(chan error, 1)
+	var applied []string
+	go func() {
+		var err error
+		applied, err = st.Migrate(t.Context())
+		done <- err
+	}()
+	for begun := time.Now(); time.Since(begun) < 5*time.Second; {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		_, err := db.ExecContext(ctx, "SELECT count(*) FROM billing_accounts")
+		cancel()
+		if err != nil {
+			t.Fatalf("a reader waits for the migration that waits: %v", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	release()
+	if err := <-done; err != nil || !slices.Equal(applied, []string{"0013_billing_quantity.sql"}) {
+		t.Errorf("%q, %v", applied, err)
+	}
+	if len(told) != 1 {
+		t.Fatalf("told %d times", len(told))
+	}
+	if why := <-told; !strings.Contains(why, "has locked the table billing_accounts (process ") {
+		t.Errorf("%q", why)
+	}
+}
+
 // One that waits too long ends with the same message.
 func TestStartThatWaitsTooLong(t *testing.T) {
 	t.Parallel()

@@ -53,11 +53,14 @@ const (
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
 
+// noLock is lock_not_available: lock_timeout has passed.
+const noLock = "55P03"
+
 // denied returns the remedy if PostgreSQL says that its user may not do something, with insufficient_privilege or
 // read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), that a statement took too
 // long for a limit of its own, or that the prepared statements of a session are another session's; "" = something else.
 func denied(err error) string {
-	const noRight, readOnly, canceled, noLock, preparedAlready, notPrepared = "42501", "25006", "57014", "55P03", "42P05", "26000"
+	const noRight, readOnly, canceled, preparedAlready, notPrepared = "42501", "25006", "57014", "42P05", "26000"
 	pg, _ := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case pg == nil:

@@ -2,12 +2,14 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path"
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 	"gorm.io/gorm"
@@ -43,6 +45,38 @@ const (
 	lockedFor   = 300
 )
 
+// lockWait is how long a migration waits for a table that another session uses, such as for a backup. Everybody who
+// comes to the table after it waits behind it, so it makes room for lockPause before it tries again.
+const (
+	lockWait  = time.Second
+	lockPause = time.Second
+)
+
+// briefly is a SessionLocker in whose session statements wait for other locks for lockWait.
+type briefly struct{ lock.SessionLocker }
+
+func (b briefly) SessionLock(ctx context.Context, conn *sql.Conn) error {
+	if err := b.SessionLocker.SessionLock(ctx, conn); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, fmt.Sprintf("SET lock_timeout = %d", lockWait.Milliseconds()))
+	if err != nil {
+		return errors.Join(err, b.SessionLocker.SessionUnlock(ctx, conn))
+	}
+	return nil
+}
+
+func (b briefly) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
+	_, err := conn.ExecContext(ctx, "RESET lock_timeout")
+	return errors.Join(err, b.SessionLocker.SessionUnlock(ctx, conn))
+}
+
+// heldUp reports whether a migration was given up after lockWait.
+func heldUp(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == noLock
+}
+
 // provider returns the migrations. If migrate is set, only one program at a time migrates on PostgreSQL.
 func (s *Store) provider(migrate bool) (*goose.Provider, error) {
 	pool, err := s.write.DB()
@@ -58,7 +92,7 @@ func (s *Store) provider(migrate bool) (*goose.Provider, error) {
 			if err != nil {
 				return nil, fmt.Errorf("migrate: %w", err)
 			}
-			opts = append(opts, goose.WithSessionLocker(locker))
+			opts = append(opts, goose.WithSessionLocker(briefly{locker}))
 		}
 	}
 	p, err := goose.NewProvider(dialect, pool, migrations.For(s.dialect), opts...)
@@ -176,7 +210,7 @@ func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, er
 }
 
 // up applies pending migrations and returns them. On PostgreSQL a session lock keeps two programs from doing so at
-// once. On SQLite the loser of that race fails on a table that already exists, and finds nothing to do when it retries.
+// once, and a migration that waits for a table is given up and retried, so that others may use the table meanwhile. On SQLite the loser of that race fails on a table that already exists, and finds nothing to do when it retries.
 func (s *Store) up(ctx context.Context) (applied []string, err error) {
 	if err := s.mayBegin(ctx); err != nil {
 		return nil, err
@@ -185,6 +219,7 @@ func (s *Store) up(ctx context.Context) (applied []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	defer s.heldUp.Store(false)
 	for attempt := 1; ; attempt++ {
 		done, err := p.Up(ctx)
 		if failed, ok := errors.AsType[*goose.PartialError](err); ok {
@@ -196,15 +231,21 @@ func (s *Store) up(ctx context.Context) (applied []string, err error) {
 		if err == nil {
 			return applied, nil
 		}
-		if denied(err) != "" || diskFull(err) {
+		if !heldUp(err) && denied(err) != "" || diskFull(err) {
 			return applied, unavailable(err)
 		}
-		if s.dialect == Postgres || attempt == 10 || ctx.Err() != nil {
+		again := 100 * time.Millisecond
+		switch {
+		case heldUp(err):
+			s.heldUp.Store(true)
+			again = lockPause
+		case s.dialect == Postgres || attempt == 10:
 			return applied, fmt.Errorf("migrate the database: %w", err)
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(100 * time.Millisecond):
+			return applied, fmt.Errorf("migrate the database: %w", err)
+		case <-time.After(again):
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -46,6 +47,7 @@ type Store struct {
 
 	patience time.Duration    // see Bounded
 	waiting  func(why string) // may be nil
+	heldUp   atomic.Bool      // a migration had to make room for others
 	backends backends         // PostgreSQL
 
 	accountsChanged chan struct{} // see AccountsChanged
