@@ -320,6 +320,10 @@ func converted(v any, to string) (any, error) {
 			return v.Format(time.DateOnly), nil
 		}
 		return v.UTC(), nil
+	case []byte:
+		if v == nil { // SQLite's empty one; NULL is no []byte
+			return []byte{}, nil
+		}
 	case int64:
 		if to == "boolean" {
 			return v != 0, nil

@@ -179,16 +179,27 @@ func columnsOf(t *testing.T, db *sql.DB, table string) string {
 	return strings.Join(names, ", ")
 }
 
+// noBytes is an empty value of a column for bytes.
+func noBytes(url string) string {
+	if strings.HasPrefix(url, "sqlite:") {
+		return "x''"
+	}
+	return "''"
+}
+
 // A copy has every row of every table with every column, and continues the numbering.
 func TestCopyIsWhole(t *testing.T) {
 	t.Parallel()
 	eachPair(t, func(t *testing.T, from, to string) {
 		fillAll(t, from)
+		source, target := storetest.SQL(t, from), storetest.SQL(t, to)
+		if _, err := source.ExecContext(t.Context(), "UPDATE links SET mailbox = "+noBytes(from)+" WHERE purpose = 'sign_in'"); err != nil { // as a link of an earlier release
+			t.Fatal(err)
+		}
 		done, err := copyInto(t, from, to)
 		if err != nil {
 			t.Fatal(err)
 		}
-		source, target := storetest.SQL(t, from), storetest.SQL(t, to)
 		var rows int64
 		for _, table := range tables(t, source, from) {
 			if slices.Contains(notCopied, table) {
