@@ -210,7 +210,8 @@ func (s *Store) prepare(ctx context.Context, migrate bool) (applied []string, er
 }
 
 // up applies pending migrations and returns them. On PostgreSQL a session lock keeps two programs from doing so at
-// once, and a migration that waits for a table is given up and retried, so that others may use the table meanwhile. On SQLite the loser of that race fails on a table that already exists, and finds nothing to do when it retries.
+// once, and a migration that waits for a table is given up and retried, so that others may use the table meanwhile. On
+// SQLite the loser of that race fails on a table that already exists, and finds nothing to do when it retries.
 func (s *Store) up(ctx context.Context) (applied []string, err error) {
 	if err := s.mayBegin(ctx); err != nil {
 		return nil, err
