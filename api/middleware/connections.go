@@ -73,14 +73,19 @@ func (s *Connections) Register(r prometheus.Registerer) {
 	}))
 }
 
-// Listen wraps next with the bound.
-func (s *Connections) Listen(next net.Listener) net.Listener { return &bounded{next, s} }
+// Listen wraps next with the bound. It may be closed more than once.
+func (s *Connections) Listen(next net.Listener) net.Listener {
+	return &bounded{next, s, sync.OnceValue(next.Close)}
+}
 
 type bounded struct {
 	net.Listener
 
-	of *Connections
+	of    *Connections
+	close func() error
 }
+
+func (b *bounded) Close() error { return b.close() }
 
 func (b *bounded) Accept() (net.Conn, error) {
 	for {
@@ -221,6 +226,17 @@ func (s *Connections) Wait(most time.Duration) {
 		if open == 0 {
 			return
 		}
+	}
+}
+
+// CloseWaiting closes connections without a request in progress. Call it when net/http's Shutdown has begun: nothing that
+// arrives on them is answered any more, but Shutdown waits 5 seconds for those that have never sent a request.
+func (s *Connections) CloseWaiting() {
+	s.mu.Lock()
+	list := s.waiting(nil)
+	s.mu.Unlock()
+	for _, c := range list {
+		_ = c.Close() // it is closed even if that fails
 	}
 }
 

@@ -161,3 +161,18 @@ func TestAnswerOfAStalledReaderIsDiscarded(t *testing.T) {
 		t.Errorf("%d bytes were left, then %v", n, err)
 	}
 }
+
+// A listener may be closed twice: by a server that stops, and by net/http's Shutdown if that has not noticed yet.
+func TestListenerIsClosedTwice(t *testing.T) {
+	t.Parallel()
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener := middleware.NewConnections(0).Listen(raw)
+	for range 2 {
+		if err := listener.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -40,12 +40,14 @@ func (n *node) server() (*http.Server, error) {
 	}
 	front := middleware.NewFront(n.withWebhook(handler), n.cfg.MaxInFlight, n.cfg.PublicURL.String(), isPage, n.conns.Press)
 	front.Register(n.metrics)
-	return &http.Server{
+	server := &http.Server{
 		Handler:           n.conns.Handler(front),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: serverHeaderBytes, ConnState: n.conns.State, ConnContext: n.conns.Context,
 		ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug),
-	}, nil
+	}
+	server.RegisterOnShutdown(n.conns.CloseWaiting)
+	return server, nil
 }
 
 // ready returns why this node should get no traffic, or nil. It need not check the schema: that was brought up to date,

@@ -78,3 +78,24 @@ func askUntilTold(addr, key string, served *atomic.Int64) error {
 		time.Sleep(2 * time.Millisecond) // between requests the connection is idle, as most are
 	}
 }
+
+// A connection on which nothing was ever asked, such as browsers open in advance, does not hold up a stop.
+func TestSilentConnectionsDoNotHoldUpAStop(t *testing.T) {
+	t.Parallel()
+	p := start(t, t.TempDir(), serveArgs(storetest.URL(t))...)
+	c, err := net.Dial("tcp", strings.TrimPrefix(p.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if status, _ := p.get(t, "/healthz", ""); status != http.StatusOK { // the silent one has been accepted, too
+		t.Fatal(status)
+	}
+	began := time.Now()
+	if code := p.stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, p.stderr)
+	}
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("the stop took %s", took)
+	}
+}

@@ -142,8 +142,8 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	failed := make(chan error, 2)
-	go func() { failed <- server.Serve(n.conns.Listen(listener)) }()
+	failed, public := make(chan error, 2), n.conns.Listen(listener)
+	go func() { failed <- server.Serve(public) }()
 	ops, err := n.serveOps(ctx, failed)
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	case <-ctx.Done():
 	}
 	after := context.WithoutCancel(ctx) // the rest must outlive the signal that ended ctx
-	n.drain(listener)
+	n.drain(public)
 	err = n.shutdown(after, server, ops)
 	stop()
 	n.work.Wait()
@@ -207,7 +207,7 @@ func (n *node) drain(listener io.Closer) {
 	n.conns.Leave()
 	n.log.Info("shutting down", "drain_delay_ms", n.cfg.DrainDelay.Milliseconds())
 	time.Sleep(n.cfg.DrainDelay)
-	_ = listener.Close() // Shutdown closes it again
+	_ = listener.Close() // Shutdown may close it again
 	n.conns.Wait(lastRequests)
 }
 
