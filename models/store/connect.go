@@ -41,18 +41,32 @@ func connectPostgres(databaseURL string, made func(context.Context, *pgx.Conn) e
 			defer cancel()
 		}
 		c.PgConn().CustomData()[madeAt] = time.Now()
-		return errors.Join(made(ctx, c), ours(ctx, c), giveUpDeadClients(ctx, c))
-	}), stdlib.OptionResetSession(func(_ context.Context, c *pgx.Conn) error { return stillReadOnly(c.PgConn()) }))}), quiet)
+		return errors.Join(made(ctx, c), setUp(ctx, c))
+	}), stdlib.OptionShouldPing(mayBeBroken),
+		stdlib.OptionResetSession(func(_ context.Context, c *pgx.Conn) error { return stillReadOnly(c.PgConn()) }))}), quiet)
+}
+
+// mayBeBroken reports whether a connection must be tried before it is used: it was idle for a while. The driver would
+// also try each new one.
+func mayBeBroken(_ context.Context, p stdlib.ShouldPingParams) bool {
+	made, _ := p.Conn.PgConn().CustomData()[madeAt].(time.Time)
+	return min(p.IdleDuration, time.Since(made)) > idleFor
+}
+
+// setUp prepares a new connection, in one round trip unless the server does not allow all of it.
+func setUp(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, ours+"; "+giveUpDeadClients)
+	if _, answered := errors.AsType[*pgconn.PgError](err); answered {
+		_, err = c.Exec(ctx, ours)
+	}
+	return err
 }
 
 // ours sets what the store relies on, whatever the settings of the server, database or role. Transactions must see what
 // others committed while they waited for a lock: counting on several nodes, leases and account changes depend on it,
 // and at a stricter level PostgreSQL fails them (40001), which looks like an outage. Texts are UTF-8, as in this
 // program: otherwise PostgreSQL would convert them from another encoding.
-func ours(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, "SET default_transaction_isolation = 'read committed'; SET client_encoding = 'UTF8'")
-	return err
-}
+const ours = "SET default_transaction_isolation = 'read committed'; SET client_encoding = 'UTF8'"
 
 const (
 	// madeAt is the key under which a connection stores when it was made.
@@ -60,6 +74,8 @@ const (
 	// readOnlyFor is how long a connection that cannot write is kept: while there are no others, each
 	// is replaced now and then.
 	readOnlyFor = time.Second
+	// idleFor is how long a connection may be unused before it is tried.
+	idleFor = time.Second
 )
 
 // stillReadOnly discards a connection that was made while nothing could be written, by default or on a standby. It
@@ -76,15 +92,9 @@ func stillReadOnly(c *pgconn.PgConn) error {
 // giveUpDeadClients lets PostgreSQL notice within deadAfter that this machine is gone. By default it keeps the locks of
 // a dead machine's transaction, such as the draws of an import or all changes of keys, for two hours. It leaves an
 // operator's settings alone, and does without what a server does not know or allow.
-func giveUpDeadClients(ctx context.Context, c *pgx.Conn) error {
-	const query = "SELECT set_config(name, value, false) FROM (VALUES ('tcp_keepalives_idle', $1), ('tcp_keepalives_interval', $2), " +
-		"('tcp_keepalives_count', '2')) AS ours (name, value) JOIN pg_settings USING (name) WHERE source = 'default'"
-	_, err := c.Exec(ctx, query, seconds(deadAfter/2), seconds(deadAfter/4))
-	if _, answered := errors.AsType[*pgconn.PgError](err); answered {
-		return nil
-	}
-	return err
-}
+var giveUpDeadClients = "SELECT set_config(name, value, false) FROM (VALUES ('tcp_keepalives_idle', '" + seconds(deadAfter/2) + "'), " +
+	"('tcp_keepalives_interval', '" + seconds(deadAfter/4) + "'), ('tcp_keepalives_count', '2')) AS ours (name, value) " +
+	"JOIN pg_settings USING (name) WHERE source = 'default'"
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 

@@ -113,31 +113,25 @@ func (s *Store) Status(ctx context.Context) (SchemaStatus, error) {
 	if err != nil {
 		return st, unavailable(err)
 	}
-	if !begun { // goose would create its table
-		for _, source := range p.ListSources() {
-			st.Newest = max(st.Newest, source.Version)
+	var rows []struct {
+		VersionID int64
+		IsApplied bool
+	}
+	if begun { // goose asks for each migration in turn, and would create its table
+		if err := s.writer(ctx).Raw("SELECT version_id, is_applied FROM schema_migrations ORDER BY id").Scan(&rows).Error; err != nil {
+			return st, unavailable(err)
+		}
+	}
+	applied := map[int64]bool{}
+	for _, row := range rows {
+		applied[row.VersionID] = row.IsApplied
+		st.Current = max(st.Current, row.VersionID)
+	}
+	for _, source := range p.ListSources() {
+		st.Newest = max(st.Newest, source.Version)
+		if !applied[source.Version] {
 			st.Pending = append(st.Pending, path.Base(source.Path))
 		}
-		return st, nil
-	}
-	all, err := p.Status(ctx)
-	if err != nil && s.dialect == Postgres { // another program may just have created its table
-		if p, err = s.provider(true); err != nil {
-			return st, err
-		}
-		all, err = p.Status(ctx)
-	}
-	if err != nil {
-		return st, unavailable(err)
-	}
-	for _, m := range all {
-		st.Newest = max(st.Newest, m.Source.Version)
-		if m.State == goose.StatePending {
-			st.Pending = append(st.Pending, path.Base(m.Source.Path))
-		}
-	}
-	if st.Current, err = p.GetDBVersion(ctx); err != nil {
-		return st, unavailable(err)
 	}
 	return st, nil
 }

@@ -194,7 +194,11 @@ func (s *Store) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return pool.PingContext(ctx)
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }
 
 // limit bounds a pool. Idle connections stay open, so that a burst does not reconnect.

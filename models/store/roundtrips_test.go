@@ -1,0 +1,76 @@
+package store_test
+
+import (
+	"net"
+	neturl "net/url"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// countRoundTrips returns a URL that leads to url's database over TCP, and the number of round trips made through it: how
+// often the client sent something after PostgreSQL had, or at first.
+func countRoundTrips(t *testing.T, url string) (through string, trips *atomic.Int64) {
+	t.Helper()
+	u, err := neturl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
+	trips = new(atomic.Int64)
+	address := listening(t, func(client net.Conn) {
+		server, err := net.Dial("unix", socket)
+		if err != nil {
+			client.Close()
+			return
+		}
+		var asked atomic.Bool
+		pass := func(to, from net.Conn, note func()) {
+			defer to.Close()
+			b := make([]byte, 64<<10)
+			for {
+				n, err := from.Read(b)
+				if n > 0 {
+					note()
+				}
+				if _, failed := to.Write(b[:n]); err != nil || failed != nil {
+					return
+				}
+			}
+		}
+		go pass(client, server, func() { asked.Store(false) })
+		pass(server, client, func() {
+			if !asked.Swap(true) {
+				trips.Add(1)
+			}
+		})
+	})
+	return "postgres://" + u.User.String() + "@" + address + u.Path + "?sslmode=disable", trips
+}
+
+// A node or a command may be far from its database, where each round trip takes a tenth of a second and more: opening a
+// database that is up to date takes few, and no more with each migration.
+func TestRoundTripsOfOpening(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	storetest.OpenURL(t, url, store.Options{})
+	url, trips := countRoundTrips(t, url)
+	st, err := store.Open(t.Context(), url, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	connecting, prepare := trips.Swap(0), int64(0)
+	if err := st.Prepare(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	prepare = trips.Load()
+	// Connecting: the startup, the session's settings, and a statement that is prepared and then executed.
+	// Preparing: four statements, each of them prepared and then executed.
+	if connecting > 4 || prepare > 8 {
+		t.Errorf("%d round trips to connect, %d to see that the schema is up to date", connecting, prepare)
+	}
+}
