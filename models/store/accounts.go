@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,23 +82,39 @@ func (c *accountChange) told() AccountChange {
 // AccountChanges returns the ids of the accounts that changed after since, and the newest change. known is false if the
 // database does not have since, so that the changed accounts cannot be determined.
 func (s *Store) AccountChanges(ctx context.Context, since AccountChange) (ids []string, newest AccountChange, known bool, err error) {
-	newest, err = s.NewestAccountChange(ctx)
-	if err != nil || newest == since {
-		return nil, newest, err == nil, err
+	if err := s.replaced(); err != nil {
+		return nil, AccountChange{}, false, err
 	}
-	var then []accountChange
-	if err := s.reader(ctx).Where("number = ?", since.Number).Find(&then).Error; err != nil {
-		return nil, AccountChange{}, false, unavailable(err)
+	// One statement, since a node may be far from its database, and a revoked key works until this is known.
+	var rows []struct {
+		Newest int64
+		Change accountChange `gorm:"embedded"`
 	}
-	if newest.Number < since.Number || since.AccountID != "" && (len(then) == 0 || then[0].told() != since) {
-		return nil, newest, false, nil
+	err = s.reader(ctx).Raw("SELECT v.number AS newest, c.number, c.account_id, c.changed_at FROM account_version v "+
+		"LEFT JOIN account_changes c ON c.number BETWEEN ? AND v.number WHERE v.id = 1 ORDER BY c.number", since.Number).Scan(&rows).Error
+	if err == nil && len(rows) == 0 {
+		err = gorm.ErrRecordNotFound
 	}
-	err = s.reader(ctx).Model(&accountChange{}).Distinct("account_id").
-		Where("number > ? AND number <= ?", since.Number, newest.Number).Pluck("account_id", &ids).Error
 	if err != nil {
 		return nil, AccountChange{}, false, unavailable(err)
 	}
-	return ids, newest, true, nil
+	last := rows[len(rows)-1]
+	if newest = last.Change.told(); newest.Number != last.Newest { // that change is not there
+		newest = (&accountChange{Number: last.Newest}).told()
+	}
+	if newest == since {
+		return nil, newest, true, nil
+	}
+	if newest.Number < since.Number || since.AccountID != "" && rows[0].Change.told() != since {
+		return nil, newest, false, nil
+	}
+	changed := map[string]bool{}
+	for _, row := range rows {
+		if row.Change.Number > since.Number {
+			changed[row.Change.AccountID] = true
+		}
+	}
+	return slices.Collect(maps.Keys(changed)), newest, true, nil
 }
 
 // NewAccount is the input of CreateAccount.

@@ -1,12 +1,15 @@
 package store_test
 
 import (
+	"fmt"
 	"net"
 	neturl "net/url"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 
+	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -72,5 +75,39 @@ func TestRoundTripsOfOpening(t *testing.T) {
 	// Preparing: four statements, each of them prepared and then executed.
 	if connecting > 4 || prepare > 8 {
 		t.Errorf("%d round trips to connect, %d to see that the schema is up to date", connecting, prepare)
+	}
+}
+
+// A revoked key works until its node has heard of it, so that takes one round trip, or two where the statement is new.
+func TestRoundTripsOfAccountChanges(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	near := storetest.OpenURL(t, url, store.Options{})
+	url, trips := countRoundTrips(t, url)
+	far := storetest.OpenURL(t, url, store.Options{})
+	since, err := far.NewestAccountChange(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, most := range []int64{2, 1} {
+		var want []string
+		for _, name := range []string{"a", "b"} {
+			account, err := near.CreateAccount(t.Context(), store.NewAccount{Email: fmt.Sprintf("%s%d@example.com", name, i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := near.SetAccountStatus(t.Context(), account.ID, models.AccountSuspended); err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, account.ID)
+		}
+		trips.Store(0)
+		ids, newest, known, err := far.AccountChanges(t.Context(), since)
+		slices.Sort(ids)
+		slices.Sort(want)
+		if n := trips.Load(); err != nil || !known || !slices.Equal(ids, want) || n > most {
+			t.Errorf("%v, known %v, %v, want %v, in %d round trips of at most %d", ids, known, err, want, n, most)
+		}
+		since = newest
 	}
 }
