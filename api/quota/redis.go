@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -59,6 +61,9 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 	logging.Disable()      // the client would write to stderr by itself; its errors are returned to us anyway
 	opts.ContextTimeoutEnabled = true
 	opts.PoolSize = 4 // one loop and a few peeks
+	// Each of these would take a round trip of a new connection's contact, which may have time for only a few.
+	opts.DisableIdentity = true
+	opts.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	if skew == nil {
 		skew = func() time.Duration { return 0 }
 	}
@@ -131,7 +136,8 @@ func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Qu
 	}
 	results, now, err := r.apply(ctx, ops)
 	if err != nil {
-		r.tried.Store(false)
+		// Redis being slow does not mean that it refuses more than before, and trying again takes time.
+		r.tried.CompareAndSwap(true, errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded))
 		return nil, time.Time{}, r.fault(err)
 	}
 	return results, now, nil
