@@ -44,8 +44,12 @@ type finding struct {
 	Remedy *string `json:"remedy"`
 }
 
-// checkTime bounds one check.
-const checkTime = 15 * time.Second
+const (
+	// checkTime bounds one check.
+	checkTime = 15 * time.Second
+	// farAway is the longest way to PostgreSQL and back with which everything is quick.
+	farAway = 50 * time.Millisecond
+)
 
 // patient is what the checks examine.
 type patient struct {
@@ -234,12 +238,18 @@ func (p *patient) database(ctx context.Context) finding {
 		return failing(found+" cannot be written: "+health.Writable.Error(), remedy)
 	}
 	found += ", writable"
+	if health.Away > farAway {
+		found += fmt.Sprintf(", %d ms away", health.Away.Milliseconds())
+	}
 	if len(health.Risks) > 0 {
 		return doubtful(found+": the latest changes (payments, counted requests, draws) may be lost if it or its machine crashes ("+strings.Join(health.Risks, ", ")+")",
 			"turn these on in PostgreSQL's configuration, or for the database and its user")
 	}
 	if health.Unread {
 		found += "; its file is too large to be checked for damage here"
+	}
+	if health.Away > farAway {
+		return doubtful(found, "run the servers nearer to PostgreSQL: starts, pages and each key's first request wait for it several times (docs/operations.md, How far nodes may be from their stores)")
 	}
 	return fine(found)
 }

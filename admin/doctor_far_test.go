@@ -1,0 +1,60 @@
+package admin_test
+
+import (
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models/store/storetest"
+)
+
+// A database that answers, but from far away, is reported with the time that the way takes.
+func TestDoctorFarFromTheDatabase(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.now = time.Now() // otherwise the doctor complains about the clock
+	d.database = storetest.NewPostgres(t)
+	d.run(0, "db", "migrate")
+	at, err := url.Parse(d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(at.Query().Get("host"), ".s.PGSQL.5432")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // the test ends
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := (&net.Dialer{}).DialContext(t.Context(), "unix", socket)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
+			go func() { _, _ = io.Copy(server, late{client}); _ = server.Close() }()
+		}
+	}()
+	d.database = "postgres://" + at.User.String() + "@" + listener.Addr().String() + at.Path + "?sslmode=disable"
+	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "writable, 6") || !strings.Contains(out, " ms away") { // the tests' PostgreSQL has settings to warn of first
+		t.Error(out)
+	}
+}
+
+// late is a reader whose every piece comes 60 ms after it was sent.
+type late struct{ io.Reader }
+
+func (l late) Read(b []byte) (int, error) {
+	n, err := l.Reader.Read(b)
+	time.Sleep(60 * time.Millisecond)
+	return n, err
+}
