@@ -28,7 +28,7 @@ func TestDoctorFarFromTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // the test ends
+	defer listener.Close()
 	go func() {
 		for {
 			client, err := listener.Accept()

@@ -66,11 +66,11 @@ func TestRoundTripsOfOpening(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	connecting, prepare := trips.Swap(0), int64(0)
+	connecting := trips.Swap(0)
 	if err := st.Prepare(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	prepare = trips.Load()
+	prepare := trips.Load()
 	// Connecting: the startup, the session's settings, and a statement that is prepared and then executed.
 	// Preparing: four statements, each of them prepared and then executed.
 	if connecting > 4 || prepare > 8 {
