@@ -3,6 +3,7 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
@@ -85,7 +86,9 @@ func (u *uses) write(ctx context.Context, portions int) {
 			}
 		}
 		err := u.touch(ctx, ids, minute)
-		u.note(err)
+		if err == nil || !errors.Is(ctx.Err(), context.Canceled) { // else this process stops, and Flush tries again
+			u.note(err)
+		}
 		if err != nil {
 			u.due = u.due[len(ids):] // collected again later
 			return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,8 +31,8 @@ func TestLastUsesThatCannotBeWrittenAreToldOnce(t *testing.T) {
 	if got := code(t, keys, k.Secret); got != "" {
 		t.Fatal(got)
 	}
-	late, end := context.WithCancel(t.Context())
-	end()
+	late, end := context.WithTimeout(t.Context(), 0)
+	defer end()
 	for range 3 {
 		keys.Flush(late)
 	}
@@ -41,5 +42,48 @@ func TestLastUsesThatCannotBeWrittenAreToldOnce(t *testing.T) {
 	keys.Flush(t.Context())
 	if n := strings.Count(log.String(), "last uses of keys can be written again"); n != 1 {
 		t.Errorf("its end is told %d times:\n%s", n, &log)
+	}
+}
+
+// A server that stops while last uses are being written does not blame the database: they are written at its end.
+func TestLastUsesThatAreInterruptedAreNotTold(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	k, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log lines
+	keys, err := middleware.NewKeys(t.Context(), st, models.DefaultPlans(), time.Now, log.logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := code(t, keys, k.Secret); got != "" {
+		t.Fatal(got)
+	}
+	letGo := storetest.Lock(t, url, "api_keys")
+	running, stop := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { keys.Run(running) })
+	db := storetest.SQL(t, url)
+	storetest.Until(t, "the writing of last uses", func() bool {
+		var waiting int
+		err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waiting > 0
+	})
+	stop()
+	run.Wait()
+	letGo()
+	keys.Flush(t.Context())
+	if told := log.read(t); len(told) != 0 {
+		t.Errorf("%v", told)
+	}
+	var used bool
+	if err := db.QueryRowContext(t.Context(), "SELECT last_used_at IS NOT NULL FROM api_keys").Scan(&used); err != nil || !used {
+		t.Errorf("the last use is not written: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func (s *Store) Health(ctx context.Context) (Health, error) {
 		return h, unavailable(err)
 	}
 	if s.dialect == Postgres {
-		for range 3 { // the first time, the statement is prepared
+		for range 5 { // the first time, the statement is prepared, and a busy machine may be slow several times
 			var now time.Time
 			asked := time.Now()
 			if err := s.reader(ctx).Raw("SELECT clock_timestamp()").Scan(&now).Error; err != nil {
