@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"fmt"
-	"net"
 	neturl "net/url"
 	"path/filepath"
 	"slices"
@@ -14,43 +13,14 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// countRoundTrips returns a URL that leads to url's database over TCP, and the number of round trips made through it: how
-// often the client sent something after PostgreSQL had, or at first.
+// countRoundTrips returns a URL that leads to url's database over TCP, and the number of round trips made through it.
 func countRoundTrips(t *testing.T, url string) (through string, trips *atomic.Int64) {
 	t.Helper()
 	u, err := neturl.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
-	trips = new(atomic.Int64)
-	address := listening(t, func(client net.Conn) {
-		server, err := net.Dial("unix", socket)
-		if err != nil {
-			client.Close()
-			return
-		}
-		var asked atomic.Bool
-		pass := func(to, from net.Conn, note func()) {
-			defer to.Close()
-			b := make([]byte, 64<<10)
-			for {
-				n, err := from.Read(b)
-				if n > 0 {
-					note()
-				}
-				if _, failed := to.Write(b[:n]); err != nil || failed != nil {
-					return
-				}
-			}
-		}
-		go pass(client, server, func() { asked.Store(false) })
-		pass(server, client, func() {
-			if !asked.Swap(true) {
-				trips.Add(1)
-			}
-		})
-	})
+	address, trips := storetest.CountRoundTrips(t, filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"))
 	return "postgres://" + u.User.String() + "@" + address + u.Path + "?sslmode=disable", trips
 }
 
