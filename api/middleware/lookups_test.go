@@ -169,14 +169,7 @@ func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	storetest.Until(t, "the writing of last uses", func() bool {
-		var waiting int
-		err := db.QueryRowContext(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return waiting > 0
-	})
+	storetest.UntilBlocked(t, db)
 	if _, err := st.RevokeKey(ctx, made[1].ID); err != nil {
 		t.Fatal(err)
 	}

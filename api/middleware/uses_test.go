@@ -67,14 +67,7 @@ func TestLastUsesThatAreInterruptedAreNotTold(t *testing.T) {
 	var run sync.WaitGroup
 	run.Go(func() { keys.Run(running) })
 	db := storetest.SQL(t, url)
-	storetest.Until(t, "the writing of last uses", func() bool {
-		var waiting int
-		err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return waiting > 0
-	})
+	storetest.UntilBlocked(t, db)
 	stop()
 	run.Wait()
 	letGo()

@@ -136,8 +136,10 @@ func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Qu
 	}
 	results, now, err := r.apply(ctx, ops)
 	if err != nil {
-		// Redis being slow does not mean that it refuses more than before, and trying again takes time.
-		r.tried.CompareAndSwap(true, errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded))
+		// A slow Redis does not refuse more than before, and trying again takes time.
+		if !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) {
+			r.tried.Store(false)
+		}
 		return nil, time.Time{}, r.fault(err)
 	}
 	return results, now, nil

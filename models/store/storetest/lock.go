@@ -41,6 +41,19 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// UntilBlocked polls until a statement in db, a PostgreSQL database, waits for a lock.
+func UntilBlocked(t testing.TB, db *sql.DB) {
+	t.Helper()
+	Until(t, "a statement that waits for a lock", func() bool {
+		var waiting int
+		err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waiting > 0
+	})
+}
+
 // Soon runs do, which must end soon: it is for what must not wait for a silent database.
 func Soon(t testing.TB, what string, do func()) {
 	t.Helper()
