@@ -47,7 +47,7 @@ type finding struct {
 const (
 	// checkTime bounds one check.
 	checkTime = 15 * time.Second
-	// farAway is the longest way to PostgreSQL and back with which everything is quick.
+	// farAway is the longest way to PostgreSQL or Redis and back with which everything is quick.
 	farAway = 50 * time.Millisecond
 )
 

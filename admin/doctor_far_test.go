@@ -23,12 +23,33 @@ func TestDoctorFarFromTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(at.Query().Get("host"), ".s.PGSQL.5432")
+	link := farLink(t, filepath.Join(at.Query().Get("host"), ".s.PGSQL.5432"))
+	d.database = "postgres://" + at.User.String() + "@" + link + at.Path + "?sslmode=disable"
+	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "writable, 6") || !strings.Contains(out, " ms away") { // the tests' PostgreSQL has settings to warn of first
+		t.Error(out)
+	}
+}
+
+// So is a Redis.
+func TestDoctorFarFromRedis(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.now = time.Now()
+	d.run(0, "db", "migrate")
+	d.redis = "redis://" + farLink(t, strings.TrimPrefix(storetest.NewRedis(t).URL(), "unix://"))
+	if out, _ := d.run(0, "doctor"); !strings.Contains(out, " ms away") || !strings.Contains(out, "nearer to Redis") {
+		t.Error(out)
+	}
+}
+
+// farLink is the TCP address of a link to a server's socket, on which whatever is sent arrives 60 ms later.
+func farLink(t *testing.T, socket string) string {
+	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
+	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		for {
 			client, err := listener.Accept()
@@ -44,10 +65,7 @@ func TestDoctorFarFromTheDatabase(t *testing.T) {
 			go func() { _, _ = io.Copy(server, late{client}); _ = server.Close() }()
 		}
 	}()
-	d.database = "postgres://" + at.User.String() + "@" + listener.Addr().String() + at.Path + "?sslmode=disable"
-	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "writable, 6") || !strings.Contains(out, " ms away") { // the tests' PostgreSQL has settings to warn of first
-		t.Error(out)
-	}
+	return listener.Addr().String()
 }
 
 // late is a reader whose every piece comes 60 ms after it was sent.

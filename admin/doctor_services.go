@@ -45,8 +45,14 @@ func (p *patient) redis(ctx context.Context) finding {
 	if health.Writable != nil {
 		return failing(found+" cannot store counters: "+health.Writable.Error(), "make sure that redis_url names the primary, that it has memory and disk space, and "+rights)
 	}
+	if health.Away > farAway {
+		found += fmt.Sprintf(", %d ms away", health.Away.Milliseconds())
+	}
 	if len(health.Risks) > 0 {
 		return doubtful(found+": "+strings.Join(health.Risks, "; "), "configure Redis as in docs/operations.md, Redis")
+	}
+	if health.Away > farAway {
+		return doubtful(found, "run the servers nearer to Redis: every request that it counts waits for it (docs/operations.md, How far nodes may be from their stores)")
 	}
 	return fine(found)
 }
