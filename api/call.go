@@ -76,7 +76,10 @@ func (h *Handler) serve(e endpoint) gin.HandlerFunc {
 
 func (x *call) run(e *endpoint, known form) error {
 	if x.cat == nil {
-		return &problem.Problem{Code: problem.Unavailable, Detail: "the draws are still loading; try again in a moment", RetryAfter: time.Second}
+		return &problem.Problem{
+			Code: problem.Unavailable, Detail: "the draws are still loading; try again in a moment", RetryAfter: time.Second,
+			Logged: true, // /readyz says so, and the log if the database is what it waits for
+		}
 	}
 	x.bind.reset(e.parameters)
 	x.bind.parse(x.c.Request.URL.RawQuery)

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"lottery/api"
+	"lottery/models/catalog"
 	"lottery/models/secret"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
@@ -113,5 +114,24 @@ lottery_http_requests_total{code="499",plan="free",route="/v1/usage"} 1
 lottery_http_requests_total{code="499",plan="none",route="/v1/games"} 1
 `), "lottery_http_requests_total"); err != nil {
 		t.Error(err)
+	}
+}
+
+// While the draws load, requests are refused without a line in the log for each, and they are not counted.
+func TestRequestsBeforeTheDrawsAreLoaded(t *testing.T) {
+	t.Parallel()
+	m := newMetered(t, 100)
+	var log bytes.Buffer
+	deps := m.deps
+	deps.Catalog, deps.Log = &catalog.Live{}, slog.New(slog.NewTextHandler(&log, nil))
+	r := httptest.NewRequest(http.MethodGet, "/v1/games", nil)
+	r.Header.Set("X-API-Key", m.key)
+	res := httptest.NewRecorder()
+	api.New(deps).ServeHTTP(res, r)
+	if res.Code != http.StatusServiceUnavailable || res.Header().Get("Retry-After") != "1" || log.Len() > 0 {
+		t.Errorf("%d %s %s; logged: %s", res.Code, res.Header(), res.Body, &log)
+	}
+	if a := m.used(t); a.Used != 0 {
+		t.Errorf("%d requests counted", a.Used)
 	}
 }
