@@ -138,6 +138,9 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	s.opened, err = file.Stat()
+	if err == nil && s.opened.Size() == 0 {
+		giveToOwnerOfFolder(file)
+	}
 	if err := errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
