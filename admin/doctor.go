@@ -69,11 +69,11 @@ func (p *patient) opened() *store.Store {
 	return p.open
 }
 
-// compare records the time of another clock.
-func (p *patient) compare(whose string, now time.Time) {
+// compare records how far another clock is ahead of this machine's.
+func (p *patient) compare(whose string, ahead time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clocks[whose] = p.env.Now().Sub(now)
+	p.clocks[whose] = time.Until(p.env.Now()) - ahead
 }
 
 // examine runs every check, whatever the others find.
@@ -217,8 +217,8 @@ func (p *patient) database(ctx context.Context) finding {
 		_ = st.Close() // it cannot be used
 		return p.broken(err)
 	}
-	if health.Now != nil {
-		p.compare("PostgreSQL", *health.Now)
+	if st.Dialect() == store.Postgres {
+		p.compare("PostgreSQL", health.Ahead)
 	}
 	p.mu.Lock()
 	p.open = st

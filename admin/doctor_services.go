@@ -40,7 +40,7 @@ func (p *patient) redis(ctx context.Context) finding {
 	case err != nil:
 		return failing(err.Error(), remedy)
 	}
-	p.compare("Redis", health.Now)
+	p.compare("Redis", health.Ahead)
 	found := "redis " + health.Version
 	if health.Writable != nil {
 		return failing(found+" cannot store counters: "+health.Writable.Error(), "make sure that redis_url names the primary, that it has memory and disk space, and "+rights)

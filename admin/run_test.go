@@ -25,7 +25,7 @@ import (
 type desk struct {
 	t        *testing.T
 	dir      string
-	now      time.Time
+	now      time.Time // zero = the machine's
 	terminal bool
 	stdin    string
 	database string // its URL; "" = a SQLite file in dir
@@ -50,7 +50,7 @@ func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
 			return settings[name]
 		},
 		Stdin: stdin, Stdout: stdout, Stderr: stderr,
-		Now:        func() time.Time { return d.now },
+		Now:        func() time.Time { return cmp.Or(d.now, time.Now()) },
 		IsTerminal: func(any) bool { return d.terminal },
 	}
 }

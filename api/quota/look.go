@@ -13,7 +13,7 @@ import (
 // RedisHealth is what the operator's health check reports about Redis.
 type RedisHealth struct {
 	Version  string
-	Now      time.Time
+	Ahead    time.Duration // how far its clock is ahead of this machine's
 	Away     time.Duration // how long the way to Redis and back takes
 	Writable error         // why Redis cannot count; nil = it can
 	Risks    []string      // settings under which counters may be lost
@@ -29,8 +29,8 @@ func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 		if err != nil {
 			return h, err
 		}
-		if took := time.Since(asked); h.Now.IsZero() || took < h.Away {
-			h.Now, h.Away = now, took
+		if took := time.Since(asked); h.Away == 0 || took < h.Away {
+			h.Ahead, h.Away = now.Sub(asked.Add(took/2)), took
 		}
 	}
 	info, err := r.client.Info(ctx, "server").Result()

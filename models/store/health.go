@@ -13,7 +13,7 @@ import (
 // Health is what the operator's health check reports about a database.
 type Health struct {
 	Version  string
-	Now      *time.Time    // the database's clock; nil for SQLite, which has none
+	Ahead    time.Duration // how far PostgreSQL's clock is ahead of this machine's
 	Away     time.Duration // how long the way to PostgreSQL and back takes; 0 for SQLite
 	Writable error         // why nothing can be written; nil = it can
 	Damage   string        // what is wrong with SQLite's file; "" = nothing found
@@ -41,8 +41,8 @@ func (s *Store) Health(ctx context.Context) (Health, error) {
 			if err := s.reader(ctx).Raw("SELECT clock_timestamp()").Scan(&now).Error; err != nil {
 				return h, unavailable(err)
 			}
-			if took := time.Since(asked); h.Now == nil || took < h.Away {
-				h.Now, h.Away = &now, took
+			if took := time.Since(asked); h.Away == 0 || took < h.Away {
+				h.Ahead, h.Away = now.Sub(asked.Add(took/2)), took
 			}
 		}
 		const risks = "SELECT name || ' ' || setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name"
