@@ -249,10 +249,11 @@ func (u *Usage) prune(ctx context.Context) {
 	if now.Before(u.pruneAt) || ctx.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, pruneTimeout)
+	bounded, cancel := context.WithTimeout(ctx, pruneTimeout)
 	defer cancel()
-	more, err := u.store.PruneUsage(ctx)
+	more, err := u.store.PruneUsage(bounded)
 	switch {
+	case ctx.Err() != nil: // this process stops
 	case err != nil:
 		u.pruneAt = now.Add(time.Hour)
 		u.log.Warn("old usage statistics cannot be taken away now", "error", err)

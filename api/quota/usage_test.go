@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -260,5 +261,25 @@ func TestUsageRestsNoLongerThanAfterTheSlowestWrite(t *testing.T) {
 		if got := quota.LeisureAfter(took); got != want {
 			t.Errorf("after %v: %v, want %v", took, got, want)
 		}
+	}
+}
+
+// A server that stops while it takes expired rows away does not blame the database: the next one takes them away.
+func TestUsageThatIsInterruptedIsNotTold(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	var log bytes.Buffer
+	u := quota.NewUsage(st, time.Now, slog.New(slog.NewTextHandler(&log, nil)))
+	letGo := storetest.Lock(t, url, "usage_days")
+	defer letGo()
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { u.Run(ctx) })
+	storetest.UntilBlocked(t, storetest.SQL(t, url))
+	stop()
+	running.Wait()
+	if log.Len() > 0 {
+		t.Error(log.String())
 	}
 }
