@@ -90,7 +90,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		Action: "Confirm the address", Link: h.link("/dashboard/account/email/confirm", token),
 		After: []string{"If this was not you, ignore this email: nothing changes unless the link is used."},
 	}
-	if err := h.send(r.Context(), message); err != nil {
+	if err := h.send(r.Context(), message); err != nil && !errors.Is(err, mail.ErrUnconfirmed) {
 		h.unsent(r.Context(), hash)
 		retryAfter(w, time.Minute)
 		return again(http.StatusServiceUnavailable, "We could not send the email just now. Check the address, and try again in a minute.")
@@ -138,7 +138,9 @@ func (h *Handler) tellBefore(ctx context.Context, m *models.Mail) {
 	var c models.EmailChanged
 	err := json.Unmarshal([]byte(m.Data), &c)
 	if err == nil {
-		err = h.send(ctx, emailChanged(c, h.deps.Support))
+		message := emailChanged(c, h.deps.Support)
+		message.Once = m.Once
+		err = h.send(ctx, message)
 	}
 	after, cancel := h.deps.Store.Lasting(ctx)
 	defer cancel()

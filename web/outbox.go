@@ -26,7 +26,7 @@ const (
 )
 
 // Outbox sends the mails that are queued in the database, each in the same transaction as the event it reports. A mail
-// is sent once, unless a node dies between sending it and recording that.
+// is sent once, unless a node dies between sending it and recording that, or the mail server takes it without saying so.
 type Outbox struct {
 	Store     *store.Store
 	Mail      mail.Sender

@@ -100,7 +100,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := h.send(r.Context(), signInMail(email, h.link("/sign-in/link", token))); err != nil {
+	if err := h.send(r.Context(), signInMail(email, h.link("/sign-in/link", token))); err != nil && !errors.Is(err, mail.ErrUnconfirmed) {
 		h.unsent(r.Context(), hash)
 		retryAfter(w, time.Minute)
 		return again(http.StatusServiceUnavailable, "We could not send the email just now. Check the address, and try again in a minute.")
@@ -148,10 +148,15 @@ func (h *Handler) link(path, token string) string {
 	return h.deps.PublicURL + path + "?token=" + url.QueryEscape(token)
 }
 
+// sendTime bounds the sending of a mail that a visitor waits for.
+const sendTime = 15 * time.Second
+
 // send sends a mail, even if the client disconnects: the link for it is already stored. It logs errors, without the
-// text of the message, and returns them.
+// text of the message, and returns them. A link whose mail is ErrUnconfirmed stays: the mail probably arrives.
 func (h *Handler) send(ctx context.Context, m mail.Message) error {
-	err := h.deps.Mail.Send(context.WithoutCancel(ctx), m) // Send has its own timeout
+	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
+	defer cancel()
+	err := h.deps.Mail.Send(lasting, m)
 	if err != nil {
 		h.deps.Log.ErrorContext(ctx, "a mail cannot be sent", "subject", m.Subject, "error", err)
 	}

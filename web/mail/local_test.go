@@ -2,6 +2,8 @@ package mail
 
 import (
 	"testing"
+
+	gomail "github.com/wneessen/go-mail"
 )
 
 // A mail server on this machine is used without TLS: the certificate that it offers is one that it made itself.
@@ -15,7 +17,7 @@ func TestSMTPOnThisMachine(t *testing.T) {
 			t.Errorf("%s: %v", host, got)
 		}
 	}
-	for address, policy := range map[string]string{
+	for address, want := range map[string]string{
 		"smtp://localhost:25": "NoTLS", "smtp://[::1]": "NoTLS", "smtp://mail.example.com:25": "TLSOpportunistic",
 		"smtp://ada:secret@localhost:587": "TLSMandatory", "smtp://ada:secret@mail.example.com": "TLSMandatory",
 	} {
@@ -23,8 +25,12 @@ func TestSMTPOnThisMachine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.client.TLSPolicy(); got != policy {
-			t.Errorf("%s: %s, want %s", address, got, policy)
+		client, err := gomail.NewClient(s.host, s.options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := client.TLSPolicy(); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
 }

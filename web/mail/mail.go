@@ -3,6 +3,7 @@ package mail
 
 import (
 	"context"
+	"errors"
 	"html/template"
 	"strings"
 )
@@ -20,7 +21,10 @@ type Message struct {
 	Once     string   // names the message across attempts to send it, for its Message-ID; "" = each attempt is a new one
 }
 
-// Sender sends messages. If Send returns an error, the message was not sent.
+// ErrUnconfirmed means that a message was sent, and the server did not say in time whether it took it.
+var ErrUnconfirmed = errors.New("the server did not say whether it took the mail")
+
+// Sender sends messages. If Send returns an error other than ErrUnconfirmed, the message was not sent.
 type Sender interface {
 	Send(ctx context.Context, m Message) error
 }

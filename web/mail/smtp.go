@@ -7,7 +7,6 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
-	"net"
 	netmail "net/mail"
 	"net/netip"
 	"net/url"
@@ -15,20 +14,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	gomail "github.com/wneessen/go-mail"
+	"github.com/wneessen/go-mail/smtp"
 	"golang.org/x/net/idna"
 )
 
-// smtpTimeout bounds the sending of one message: a visitor is waiting for the page that says it was sent.
-const smtpTimeout = 15 * time.Second
-
 // SMTP sends through a mail server.
 type SMTP struct {
-	client *gomail.Client
-	from   string
-	domain string // of the sender; used in HELO and Message-ID instead of this machine's name
+	host    string
+	options []gomail.Option
+	tls     bool // from the start
+	from    string
+	domain  string // of the sender; used in HELO and Message-ID instead of this machine's name
 }
 
 // NewSMTP returns an SMTP sender; it does not connect yet. address is smtp://USER:PASSWORD@HOST:PORT (STARTTLS if
@@ -39,37 +37,38 @@ func NewSMTP(address, from string) (*SMTP, error) {
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
 		return nil, fmt.Errorf("must be smtp://USER:PASSWORD@HOST:PORT, or smtps:// for TLS from the start")
 	}
-	sender, domain, err := senderOf(from)
-	if err != nil {
+	s := &SMTP{host: u.Hostname(), tls: u.Scheme == "smtps"}
+	if s.from, s.domain, err = senderOf(from); err != nil {
 		return nil, fmt.Errorf("%q is not a sender of the form Name <name@example.com>", from)
 	}
-	options := []gomail.Option{gomail.WithTimeout(smtpTimeout), gomail.WithTLSPolicy(gomail.TLSOpportunistic), gomail.WithHELO(domain)}
-	if u.Scheme == "smtps" {
-		options = append(options, gomail.WithSSL(), gomail.WithPort(gomail.DefaultPortSSL))
-	} else {
-		options = append(options, gomail.WithDialContextFunc(dial))
+	policy := gomail.TLSOpportunistic
+	switch {
+	case u.User != nil:
+		policy = gomail.TLSMandatory
+	case onThisMachine(s.host):
+		policy = gomail.NoTLS
+	}
+	s.options = []gomail.Option{gomail.WithTimeout(longest), gomail.WithTLSPolicy(policy), gomail.WithHELO(s.domain), gomail.WithoutNoop()}
+	if s.tls {
+		s.options = append(s.options, gomail.WithSSL(), gomail.WithPort(gomail.DefaultPortSSL))
 	}
 	if port := u.Port(); port != "" {
 		n, err := strconv.Atoi(port)
 		if err != nil {
 			return nil, fmt.Errorf("port %q is no number", port)
 		}
-		options = append(options, gomail.WithPort(n))
+		s.options = append(s.options, gomail.WithPort(n))
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()
-		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(u.User.Username()), gomail.WithPassword(password))
-		if u.Scheme == "smtp" {
-			options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
-		}
-	} else if u.Scheme == "smtp" && onThisMachine(u.Hostname()) {
-		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
+		s.options = append(s.options, gomail.WithUsername(u.User.Username()), gomail.WithPassword(password), gomail.WithOpportunisticSMTPAuth(
+			gomail.SMTPAuthSCRAMSHA256PLUS, gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthSCRAMSHA1PLUS, gomail.SMTPAuthSCRAMSHA1,
+			gomail.SMTPAuthNTLM, gomail.SMTPAuthCramMD5, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin))
 	}
-	client, err := gomail.NewClient(u.Hostname(), options...)
-	if err != nil {
+	if _, err := gomail.NewClient(s.host, s.options...); err != nil {
 		return nil, fmt.Errorf("set up SMTP: %w", err)
 	}
-	return &SMTP{client, sender, domain}, nil
+	return s, nil
 }
 
 // onThisMachine reports whether a host is this machine. A mail server there usually offers STARTTLS with a certificate
@@ -101,30 +100,6 @@ func inASCII(address string) (mailbox, domain string, err error) {
 	return address[:at] + domain, domain, err
 }
 
-// opened is the context key of the *net.Conn in which dial stores the connection.
-type opened struct{}
-
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	if at, ok := ctx.Value(opened{}).(*net.Conn); ok && err == nil {
-		*at = conn
-	}
-	return conn, err
-}
-
-// connected calls do, which may connect, with a timeout, and closes its connection. go-mail leaves a connection open if
-// it finds no TLS, or no way to authenticate, on it.
-func connected(ctx context.Context, do func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, smtpTimeout)
-	defer cancel()
-	var conn net.Conn
-	err := do(context.WithValue(ctx, opened{}, &conn))
-	if conn != nil {
-		_ = conn.Close() // usually closed already
-	}
-	return err
-}
-
 // Check connects as Send does, including TLS and authentication if configured, and asks whether the server would take a
 // mail from this sender, but sends nothing.
 func (s *SMTP) Check(ctx context.Context) error {
@@ -132,14 +107,8 @@ func (s *SMTP) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return connected(ctx, func(ctx context.Context) error {
-		server, err := s.client.DialToSMTPClientWithContext(ctx)
-		if err != nil {
-			return err
-		}
-		err = server.Mail("<" + sender.Address + ">")
-		_ = server.Quit() // ends the mail, too; a failure to say goodbye does not matter
-		if err != nil {
+	return s.connected(ctx, func(_ *gomail.Client, server *smtp.Client) error {
+		if err := server.Mail("<" + sender.Address + ">"); err != nil {
 			return fmt.Errorf("it takes no mail from %s: %w", sender.Address, err)
 		}
 		return nil
@@ -172,7 +141,7 @@ func (m *Message) id() string {
 	return base32.StdEncoding.EncodeToString(sum[:])[:26] // as long as the others
 }
 
-// Send sends one message, as text and HTML. Its errors do not name the recipient, because they end up in logs and in
+// Send sends one message, as text and HTML, as long as ctx allows, but no longer than 40 s. Its errors do not name the recipient, because they end up in logs and in
 // the outbox.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
@@ -207,11 +176,21 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: asks for no automatic replies
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text())
 	msg.AddAlternativeString(gomail.TypeTextHTML, html)
-	err = connected(ctx, func(ctx context.Context) error { return s.client.DialAndSendWithContext(ctx, msg) })
-	if err != nil && !msg.IsDelivered() { // once delivered, a failure to say goodbye does not matter
-		return errors.New("send a mail: " + nameless(err.Error(), to)) // no %w: the cause names the recipient
+	err = s.connected(ctx, func(client *gomail.Client, server *smtp.Client) error { return client.SendWithSMTPClient(server, msg) })
+	if err == nil || msg.IsDelivered() { // once delivered, a failure does not matter
+		return nil
 	}
-	return nil
+	reason := "send a mail: " + nameless(err.Error(), to) // no %w: the cause names the recipient
+	if unconfirmed(err) {
+		return fmt.Errorf("%s: %w", reason, ErrUnconfirmed)
+	}
+	return errors.New(reason)
+}
+
+// unconfirmed reports whether a message was sent to its end, and the server did not answer that.
+func unconfirmed(err error) bool {
+	failed, sent := errors.AsType[*gomail.SendError](err)
+	return sent && failed.Reason == gomail.ErrSMTPDataClose && failed.ErrorCode() == 0
 }
 
 // nameless returns text with the recipient replaced. go-mail adds the address to a server's refusal, and servers repeat
