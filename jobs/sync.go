@@ -54,6 +54,11 @@ const (
 	rewritten = 0.1
 	// fewRewritten is how many corrections are accepted whatever their fraction: a day or two that a lottery mixed up.
 	fewRewritten = 20
+	// mostRejected is how many rejections a response may have: more than a game has draws. They are kept in memory, and
+	// their names in the database.
+	mostRejected = 250_000
+	// mostTold is how many of a response's new rejections are logged one by one.
+	mostTold = 100
 )
 
 // Run syncs the feeds one after the other. A feed or URL that fails does not stop the others. CodeConflict means that
@@ -180,7 +185,7 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	from.Name, from.Size = src.Address, -1
 	var rejected []models.Rejection
 	done, err := importer.Run(ctx, s.Store, []importer.Source{from}, importer.Options{
-		Feed: src.Feed, Now: s.now, OnRejection: func(r models.Rejection) error {
+		Feed: src.Feed, Now: s.now, MostRejected: mostRejected, OnRejection: func(r models.Rejection) error {
 			rejected = append(rejected, r)
 			return nil
 		},
@@ -209,23 +214,34 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		}
 		return 0, fault.Err
 	}
-	known := setOf(src.Rejected)
+	src.Rejected = s.tellNew(ctx, out, src, whole, rejected)
+	return done.Summary.Draws, nil
+}
+
+// tellNew finds out which rejections of a response are new, logs them, and returns the names of those that are known now.
+func (s *Sync) tellNew(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, rejected []models.Rejection) []string {
+	known, told := setOf(src.Rejected), 0
 	// If a lottery changes its form, all draws of its history are rejected at once: a map, not a slice to search.
 	names := make(map[string]bool, len(rejected))
 	for i := range rejected {
 		name := nameOf(&rejected[i])
 		if !known[name] && !names[name] {
 			out.News = append(out.News, rejected[i])
-			s.Log.WarnContext(ctx, "a feed has a draw that is not taken", "feed", src.Feed, "address", src.Address, "line", rejected[i].Line,
-				"column", rejected[i].Column, "value", rejected[i].Value, "reason", rejected[i].Reason, "detail", rejected[i].Detail)
+			if told++; told <= mostTold {
+				s.Log.WarnContext(ctx, "a feed has a draw that is not taken", "feed", src.Feed, "address", src.Address, "line", rejected[i].Line,
+					"column", rejected[i].Column, "value", rejected[i].Value, "reason", rejected[i].Reason, "detail", rejected[i].Detail)
+			}
 		}
 		names[name] = true
+	}
+	if told > mostTold {
+		s.Log.WarnContext(ctx, "a feed has more draws that are not taken than are told one by one; `lotteryadmin draws import --dry-run --report` lists all",
+			"feed", src.Feed, "address", src.Address, "more", told-mostTold)
 	}
 	if !whole {
 		maps.Copy(names, known)
 	}
-	src.Rejected = slices.Sorted(maps.Keys(names))
-	return done.Summary.Draws, nil
+	return slices.Sorted(maps.Keys(names))
 }
 
 func setOf(names []string) map[string]bool {

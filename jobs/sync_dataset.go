@@ -26,6 +26,9 @@ const (
 	wholeEvery = 7 * 24 * time.Hour
 	// lookBack is how many days before the newest draw are read again each time.
 	lookBack = 14
+	// largestRecord is the most bytes of one record, of which Socrata's have a few hundred: the decoder keeps a whole
+	// record in memory, and one that is compressed well takes no time to send.
+	largestRecord = 1 << 20
 	// changes is how often a dataset may change while its pages are read before the sync gives up.
 	changes = 3
 )
@@ -113,6 +116,7 @@ func (s *Sync) refuseEmptied(ctx context.Context, p *publisher, since models.Dat
 type joined struct {
 	file *os.File
 	rows int
+	size int
 	last json.RawMessage // the newest record
 }
 
@@ -178,7 +182,9 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first string, err error) {
 	r := got.Open()
 	defer r.Close() //nolint:errcheck // it was only read
-	dec := json.NewDecoder(r)
+	in := &records{r: r}
+	in.dec = json.NewDecoder(in)
+	dec := in.dec
 	token, err := dec.Token()
 	if err != nil {
 		return 0, "", errors.New("the response is not JSON, or is incomplete")
@@ -188,7 +194,10 @@ func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first
 	}
 	for dec.More() {
 		var record json.RawMessage
-		if err := dec.Decode(&record); err != nil {
+		switch err := dec.Decode(&record); {
+		case errors.Is(err, errLargeRecord):
+			return rows, first, fmt.Errorf("record %d: %w", rows+1, err)
+		case err != nil:
 			return rows, first, fmt.Errorf("record %d cannot be read, or the response is incomplete", rows+1)
 		}
 		if rows == 0 {
@@ -200,6 +209,9 @@ func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first
 		if _, err := w.Write(record); err != nil {
 			return rows, first, err
 		}
+		if j.size += len(record); j.size > feed.MostFetched {
+			return rows, first, fmt.Errorf("its pages are larger than %d MiB", feed.MostFetched>>20)
+		}
 		rows++
 		j.rows++
 		j.last = record
@@ -208,4 +220,23 @@ func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first
 		return rows, first, errors.New("the response is incomplete")
 	}
 	return rows, first, nil
+}
+
+// errLargeRecord means that a record is larger than largestRecord.
+var errLargeRecord = fmt.Errorf("it is larger than %d MiB", largestRecord>>20)
+
+// records is what dec reads from, up to the first record that is too large.
+type records struct {
+	r    io.Reader
+	dec  *json.Decoder
+	read int64
+}
+
+func (in *records) Read(p []byte) (int, error) {
+	if in.read-in.dec.InputOffset() > largestRecord { // all of it one record, or a token
+		return 0, errLargeRecord
+	}
+	n, err := in.r.Read(p)
+	in.read += int64(n)
+	return n, err
 }

@@ -188,6 +188,9 @@ func TestSyncNewYorkBrokenPages(t *testing.T) {
 		"a refusal": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"error":true,"message":"no such column"}`)
 		}, "not a list of records"},
+		"a record without end": {func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_daily":"123"},{"draw_date":"`+strings.Repeat("2", 8<<20)+`"}]`)
+		}, "record 2: it is larger than 1 MiB"},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `[{"draw_date":"2026-03-18T00:00:00.000","midday_daily":"123"},{"draw_`)
 		}, "incomplete"},
