@@ -1,13 +1,16 @@
 package billing_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lottery/billing"
+	"lottery/billing/sandbox"
 )
 
 // forbids answers requests for the paths as Stripe does if a restricted key lacks the right to them.
@@ -39,6 +42,33 @@ func TestDoctorWithARestrictedKey(t *testing.T) {
 			i := slices.IndexFunc(list, func(c billing.Check) bool { return !c.OK })
 			if got := list[i]; !strings.Contains(got.Remedy, "rights") || !strings.Contains(got.Found, "required permissions") {
 				w.t.Errorf("%s: %+v", path, got)
+			}
+		}
+	})
+}
+
+// A doctor whose time is over says that Stripe is slow, and blames nothing else for it.
+func TestDoctorOfASlowStripe(t *testing.T) {
+	each(t, func(w *world) {
+		for _, fault := range []sandbox.APIFault{
+			{Action: sandbox.Hang, Delay: 5 * time.Second}, {Action: sandbox.DelayReply, Delay: 300 * time.Millisecond},
+		} {
+			w.stripe.FaultAPI(fault)
+			ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
+			began := time.Now()
+			list := w.billing.Doctor(ctx)
+			cancel()
+			w.stripe.ClearFaults()
+			if took := time.Since(began); took > 3*time.Second {
+				w.t.Errorf("%s: the doctor took %s", fault.Action, took)
+			}
+			if !slices.ContainsFunc(list, func(c billing.Check) bool { return !c.OK && strings.Contains(c.Found, "Stripe") }) {
+				w.t.Errorf("%s: nothing is wrong: %+v", fault.Action, list)
+			}
+			for _, c := range list {
+				if !c.OK && !strings.Contains(c.Found, "Stripe") {
+					w.t.Errorf("%s: %s: %s", fault.Action, c.Name, c.Found)
+				}
 			}
 		}
 	})

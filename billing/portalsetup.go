@@ -107,8 +107,12 @@ func (s *Service) leadsHere(c *stripe.BillingPortalConfiguration) bool {
 func (s *Service) checkPortal(ctx context.Context, add adder) {
 	const name, remedy = "portal", "run `lotteryadmin billing setup`"
 	id, err := s.store.BillingSetting(ctx, s.portalSetting())
-	if err != nil || id == "" {
-		add(name, false, orNone(id), remedy)
+	if err != nil {
+		add(name, false, err.Error(), again(err))
+		return
+	}
+	if id == "" {
+		add(name, false, "none", remedy)
 		return
 	}
 	c, err := s.api.BillingPortalConfigurations.Get(id, &stripe.BillingPortalConfigurationParams{Params: params(ctx, "")})
