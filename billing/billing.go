@@ -67,8 +67,8 @@ type Service struct {
 	busyMu sync.Mutex
 	busy   map[string]bool // customers whose events are being worked on
 
-	refusedMu sync.Mutex
-	refused   map[string]refusal // by reason
+	toldMu sync.Mutex
+	told   map[string]untold
 }
 
 // requestTimeout bounds one request to Stripe.
@@ -102,7 +102,7 @@ func New(o Options) *Service {
 		store: o.Store, api: client.New(o.Stripe.SecretKey, &stripe.Backends{API: api}), cfg: o.Stripe, publicURL: o.PublicURL,
 		now: func() time.Time { return o.Now().UTC() }, stripeNow: func() time.Time { return o.StripeNow().UTC() },
 		log: o.Log, pace: cmp.Or(o.Pace, pace), leaseFor: leaseFor, graceEvery: graceEvery, wake: make(chan struct{}, 1),
-		busy: map[string]bool{}, refused: map[string]refusal{},
+		busy: map[string]bool{}, told: map[string]untold{},
 	}
 }
 

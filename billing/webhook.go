@@ -113,27 +113,37 @@ const signatureHeader = "Stripe-Signature"
 
 var errUnsigned = errors.New("the Stripe-Signature header is missing, or has no time and v1 signature")
 
-// tellEvery is how often the log reports events refused for the same reason: anybody may send forgeries.
+// tellEvery is how often the log reports what may happen to many events: anybody may send forgeries, and if Stripe is away,
+// every event is tried again and again.
 const tellEvery = time.Minute
 
-// refusal counts the events refused for one reason since the log last said so.
-type refusal struct {
+// untold counts what happened since the log last said so.
+type untold struct {
 	times int
 	told  time.Time
+}
+
+// untold counts one occurrence of what, and returns how many the log has not told; 0 = it need not do so yet. There must
+// be few different ones.
+func (s *Service) untold(what string) int {
+	s.toldMu.Lock()
+	defer s.toldMu.Unlock()
+	u, now := s.told[what], s.now()
+	u.times++
+	if age := now.Sub(u.told); age >= 0 && age < tellEvery { // below 0, the clock was set back
+		s.told[what] = u
+		return 0
+	}
+	s.told[what] = untold{told: now}
+	return u.times
 }
 
 // refuse counts a refusal and logs the count, at most once every tellEvery for each reason. The few reasons are kept
 // apart so that strangers cannot drown the one that shows an operator that the secret is wrong.
 func (s *Service) refuse(ctx context.Context, reason error) {
-	s.refusedMu.Lock()
-	defer s.refusedMu.Unlock()
-	r, now := s.refused[reason.Error()], s.now()
-	r.times++
-	if age := now.Sub(r.told); age < 0 || age >= tellEvery { // below 0, the clock was set back
-		s.log.WarnContext(ctx, "events were refused; this is told once a minute", "reason", reason.Error(), "times", r.times)
-		r = refusal{told: now}
+	if n := s.untold(reason.Error()); n > 0 {
+		s.log.WarnContext(ctx, "events were refused; this is told once a minute", "reason", reason.Error(), "times", n)
 	}
-	s.refused[reason.Error()] = r
 }
 
 // verify checks an event's Stripe-Signature header: t=SECONDS,v1=HEX[,v1=HEX…]. One signature must match one of the

@@ -271,7 +271,7 @@ func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome str
 		s.log.ErrorContext(ctx, "an event is given up; `lotteryadmin billing events retry` tries it again", "event", e.ID, "type", e.Type, "error", err)
 	default:
 		state, outcome, wait = models.EventPending, err.Error(), backoff(e.Attempts)
-		s.log.WarnContext(ctx, "an event will be tried again", "event", e.ID, "type", e.Type, "attempt", e.Attempts, "error", err)
+		s.postponed(ctx, e, err)
 	}
 	after, cancel := s.store.Lasting(ctx)
 	defer cancel()
@@ -280,6 +280,19 @@ func (s *Service) settle(ctx context.Context, e *models.StripeEvent, outcome str
 		return false
 	}
 	return true
+}
+
+// postponed logs why an event will be tried again. While Stripe is away, that is so for every event, and told once a
+// minute.
+func (s *Service) postponed(ctx context.Context, e *models.StripeEvent, err error) {
+	const text = "an event will be tried again"
+	times := 1
+	if models.ErrorCode(err) == models.CodeUnavailable {
+		if times = s.untold(text); times == 0 {
+			return
+		}
+	}
+	s.log.WarnContext(ctx, text, "event", e.ID, "type", e.Type, "attempt", e.Attempts, "error", err, "times", times)
 }
 
 // backoff returns how long to wait after the given attempt, counted from 1.
