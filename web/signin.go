@@ -157,7 +157,10 @@ func (h *Handler) send(ctx context.Context, m mail.Message) error {
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
 	defer cancel()
 	err := h.deps.Mail.Send(lasting, m)
-	if err != nil {
+	switch {
+	case errors.Is(err, mail.ErrUnconfirmed):
+		h.deps.Log.WarnContext(ctx, "a mail may have been sent", "subject", m.Subject, "error", err)
+	case err != nil:
 		h.deps.Log.ErrorContext(ctx, "a mail cannot be sent", "subject", m.Subject, "error", err)
 	}
 	return err
