@@ -103,7 +103,7 @@ func (s *Service) leadsHere(c *stripe.BillingPortalConfiguration) bool {
 		p.PrivacyPolicyURL == *want.PrivacyPolicyURL && p.TermsOfServiceURL == *want.TermsOfServiceURL
 }
 
-// checkPortal checks that customers can reach the portal, where they cancel.
+// checkPortal checks that customers can reach the portal, where they cancel, and come back from it.
 func (s *Service) checkPortal(ctx context.Context, add adder) {
 	const name, remedy = "portal", "run `lotteryadmin billing setup`"
 	id, err := s.store.BillingSetting(ctx, s.portalSetting())
@@ -122,6 +122,8 @@ func (s *Service) checkPortal(ctx context.Context, add adder) {
 		add(name, false, err.Error(), again(err))
 	case err != nil || !c.Active:
 		add(name, false, id+" is not active at Stripe: customers cannot change their card, nor cancel", remedy)
+	case !s.leadsHere(c):
+		add(name, false, id+" leads to another address than "+s.publicURL, remedy)
 	default:
 		keeps := keepsFrom(c)
 		add(name, keeps == "", strings.TrimSuffix(id+": "+keeps, ": "), remedy)

@@ -39,8 +39,8 @@ func TestPortalLetsCustomersManage(t *testing.T) {
 }
 
 // The pages promise that customers can cancel whenever they like and keep what they have paid for, change their card and
-// see their invoices. If the portal no longer lets them, doctor says so, and set-up mends it. What else it allows is the
-// operator's choice.
+// see their invoices; and the portal leads back here. If it no longer does, doctor says so, and set-up mends it. What
+// else it allows is the operator's choice.
 func TestPortalThatKeepsCustomers(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
@@ -52,6 +52,7 @@ func TestPortalThatKeepsCustomers(t *testing.T) {
 			"features[subscription_cancel][mode]=immediately": "lose what they have paid for",
 			"features[payment_method_update][enabled]=false":  "cannot change their card there",
 			"features[invoice_history][enabled]=false":        "cannot see their invoices there",
+			"default_return_url=https://old.example.com":      "leads to another address than ",
 		} {
 			key, value, _ := strings.Cut(set, "=")
 			w.ask(http.MethodPost, configuration, url.Values{key: {value}}, &struct{}{})

@@ -222,7 +222,7 @@ func TestDoctorNamesWhatIsBroken(t *testing.T) {
 		}
 		o = options()
 		o.PublicURL = "http://127.0.0.1:1"
-		wantOnlyWrong(w.t, billing.New(o), "webhook endpoint", "reachability")
+		wantOnlyWrong(w.t, billing.New(o), "webhook endpoint", "reachability", "portal")
 
 		w.ask(http.MethodPost, "/v1/webhook_endpoints/"+w.endpoint(), url.Values{"disabled": {"true"}}, &struct{}{})
 		wantOnlyWrong(w.t, w.billing, "webhook endpoint")
@@ -346,7 +346,7 @@ func TestDoctorFollowsNoRedirect(t *testing.T) {
 		for _, status := range []int{http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 			elsewhere := httptest.NewServer(http.RedirectHandler(w.hook.URL+billing.WebhookPath, status))
 			s := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: elsewhere.URL, StripeNow: w.stripe.Now})
-			wantOnlyWrong(w.t, s, "webhook endpoint", "reachability")
+			wantOnlyWrong(w.t, s, "webhook endpoint", "reachability", "portal")
 			for _, c := range s.Doctor(w.t.Context()) {
 				if want := fmt.Sprintf("an unsigned event gets %d (400 is right)", status); c.Name == "reachability" && c.Found != want {
 					w.t.Errorf("%q, want %q", c.Found, want)
