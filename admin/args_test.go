@@ -214,6 +214,16 @@ func TestParseAnything(t *testing.T) {
 	})
 }
 
+// Whoever asks for help gets it, even where a value is expected.
+func TestHelpIsNoValue(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"accounts list --search -h", "accounts list --search --help", "accounts list --search x -h --nosuch", "--version --help", "help help"} {
+		if l, err := parse(testApp(), strings.Fields(line)); err != nil || !l.help {
+			t.Errorf("%s: %v, help %v", line, err, l.help)
+		}
+	}
+}
+
 func TestParseMistakes(t *testing.T) {
 	t.Parallel()
 	app := testApp()
@@ -236,6 +246,10 @@ func TestParseMistakes(t *testing.T) {
 		{"accounts list --search", "--search needs a value"},
 		{"accounts list --search --plan free", "--search needs a value"},
 		{"accounts list --search -o json", "--search needs a value"},
+		{"accounts list --search --", "--search needs a value"},
+		{"accounts list --search -xyz", ""}, // no flag of ours, so it is what is searched for
+		{"accounts create --email a@b --name=", ""},
+		{"--acount", "there is no flag --acount; did you mean --account?"},
 		{"accounts list --search x --search x", "--search was given twice"},
 		{"-q accounts list -q", "--quiet was given twice"},
 		{"accounts suspend a --yes=maybe", "--yes is a switch"},

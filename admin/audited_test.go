@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
 
 	"lottery/admin"
@@ -43,6 +44,32 @@ func TestFullDiskIsAudited(t *testing.T) {
 	}
 	fill("audit_entries")
 	set()
+	if _, said := d.run(4, "accounts", "resume", "nobody@example.com"); !strings.Contains(said, "there is no account") || !strings.Contains(said, "could not be written to the audit log") {
+		t.Errorf("%q", said)
+	}
+}
+
+// closed is a pipe whose reader has left.
+type closed struct{}
+
+func (closed) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// A change whose result nobody reads is one entry, and no message; so is what leaves no entry of its own.
+func TestUnreadIsAuditedOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, line := range []string{"accounts create --email ada@example.com", "accounts export ada@example.com"} {
+		var said strings.Builder
+		if code := admin.Run(t.Context(), strings.Fields(line), d.env(strings.NewReader(""), closed{}, &said)); code != 1 || strings.Contains(said.String(), "lotteryadmin:") {
+			t.Errorf("%s: exit code %d: %s", line, code, &said)
+		}
+		if log := d.list("audit", "list"); !strings.HasPrefix(line, log[0]["action"].(string)) || log[0]["result"] != "done" && log[0]["result"] != "done, not all of it read" {
+			t.Errorf("%s: %v", line, log)
+		}
+	}
+	if log := d.list("audit", "list"); len(log) != 2 {
+		t.Errorf("%v", log)
+	}
 }
 
 // A migration that fails is in the audit log, with those that were applied before it.

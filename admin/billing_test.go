@@ -244,6 +244,9 @@ func TestDeletingFailsAfterCancelling(t *testing.T) {
 		if ended := sub.Status == "canceled"; !strings.Contains(messages, want) || strings.Contains(messages, "Canceled subscription "+sub.ID) != ended {
 			t.Errorf("%s: subscription %s: %q", path, sub.Status, messages)
 		}
+		if entry := s.list("audit", "list", "--limit", "1")[0]; entry["result"] != "failed: unavailable" || entry["account_id"] != ada {
+			t.Errorf("%s: %v", path, entry)
+		}
 		s.stand.ClearFaults()
 		s.run(0, "accounts", "delete", ada, "--yes")
 	}

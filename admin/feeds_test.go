@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -149,32 +150,44 @@ func TestFeedsStatusNamesWhatIsBehind(t *testing.T) {
 	d.stdin = draws.String()
 	d.run(0, "draws", "import", "--feed", "csv", "-")
 	const nowhere = "http://127.0.0.1:1"
-	src := models.FeedSource{Feed: models.FeedTexas, Address: nowhere + "/Games/Pick_3/Winning_Numbers/pick3day.csv", CheckedAt: &d.now, SucceededAt: &d.now}
-	if err := d.open().SaveFeedSource(t.Context(), src); err != nil {
-		t.Fatal(err)
+	st := d.open()
+	earlier, before := d.now.Add(-time.Hour), d.now.Add(-2*time.Hour)
+	for file, at := range map[string][2]*time.Time{"day": {&d.now, &d.now}, "night": {&earlier, &before}, "evening": {}} {
+		src := models.FeedSource{Feed: models.FeedTexas, Address: nowhere + "/Games/Pick_3/Winning_Numbers/pick3" + file + ".csv", CheckedAt: at[0], SucceededAt: at[1]}
+		if err := st.SaveFeedSource(t.Context(), src); err != nil {
+			t.Fatal(err)
+		}
 	}
 	file := filepath.Join(d.dir, "lottery.yaml")
 	write(t, file, "feeds_sync: 15 * * * *\nfeeds_allow_private: true\nfeeds_va_lottery_url: "+nowhere+"\nfeeds_ny_open_data_url: "+nowhere+
 		"\nfeeds_tx_lottery_url: "+nowhere+"\nfeeds_nc_lottery_url: "+nowhere+"\n")
-	if out, _ := d.run(1, "doctor", "--config", file, "-o", "json"); !strings.Contains(out, "tx-lottery is behind (tx-pick-3 Day), last fetched 2026-03-04T") {
+	if out, _ := d.run(1, "doctor", "--config", file, "-o", "json"); !strings.Contains(out, "tx-lottery is behind (tx-pick-3 Day), last fetched 2026-03-04T03:06:07Z") ||
+		!strings.Contains(out, "va-lottery has never been fetched") {
 		t.Error(out)
 	}
 	out, _ := d.run(0, "feeds", "status", "--config", file, "-o", "json")
 	var list []struct {
-		Feed   string
-		Fresh  bool
-		Behind *string
+		Feed         string
+		Fresh        bool
+		Behind       string
+		NewestDraw   string `json:"newest_draw"`
+		ExpectedDraw string `json:"expected_draw"`
+		LastChecked  string `json:"last_checked"`
+		LastSuccess  string `json:"last_success"`
 	}
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list) < 4 {
-		t.Fatalf("feeds are missing: %s", out)
+	got := map[string]string{}
+	for _, f := range list {
+		got[f.Feed] = fmt.Sprintf("%v %s; %s %s; %s %s", f.Fresh, f.Behind, f.NewestDraw, f.ExpectedDraw, f.LastChecked, f.LastSuccess)
 	}
-	for _, feed := range list {
-		want := map[string]string{models.FeedTexas: "tx-pick-3 Day", models.FeedVirginia: "va-pick-3, va-pick-4"}[feed.Feed]
-		if want != "" && (feed.Fresh || feed.Behind == nil || *feed.Behind != want) {
-			t.Errorf("%s: %s", feed.Feed, out)
+	for feed, want := range map[string]string{
+		models.FeedTexas:    "false tx-pick-3 Day; 2026-02-22 2026-03-02; 2026-03-04T05:06:07Z 2026-03-04T03:06:07Z",
+		models.FeedVirginia: "false va-pick-3, va-pick-4;  2026-03-02;  ",
+	} {
+		if got[feed] != want {
+			t.Errorf("%s: %q, want %q", feed, got[feed], want)
 		}
 	}
 }

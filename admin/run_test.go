@@ -197,9 +197,10 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"keys", "revoke", "-", "--yes"},
-		{"draws", "import", "--feed", "csv", "-"},
+		{"draws", "import", "--feed", "csv", "-", "--report", "REPORT"},
 	} {
 		d := newDesk(t)
+		args[len(args)-1] = strings.Replace(args[len(args)-1], "REPORT", filepath.Join(d.dir, "report.csv"), 1)
 		d.run(0, "db", "migrate")
 		ctx, cancel := context.WithCancel(context.Background())
 		stdin, feed := io.Pipe()
@@ -212,6 +213,9 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		cancel()
 		if code := <-done; code != 1 || messages.String() != "lotteryadmin: interrupted\n" {
 			t.Errorf("%q: exit code %d, %q", args, code, &messages)
+		}
+		if left, err := filepath.Glob(filepath.Join(d.dir, "*report*")); err != nil || len(left) != 0 {
+			t.Errorf("%q leaves %q, %v", args, left, err)
 		}
 	}
 }
@@ -226,7 +230,11 @@ func TestProgressBarOnlyOnATerminal(t *testing.T) {
 		t.Errorf("without a terminal: %q", messages)
 	}
 	d.terminal = true
-	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file); !strings.Contains(messages, "reading draws.csv") {
+	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file); !strings.Contains(messages, "reading draws.csv") || !strings.HasSuffix(messages, "\r") {
+		t.Errorf("on a terminal: %q", messages)
+	}
+	copied := "sqlite:" + filepath.Join(d.dir, "copy.db")
+	if _, messages := d.run(0, "db", "copy", "--from", "sqlite:"+filepath.Join(d.dir, "lottery.db"), "--database-url", copied); !strings.Contains(messages, "copying draws") || !strings.Contains(messages, "\rCopied ") {
 		t.Errorf("on a terminal: %q", messages)
 	}
 	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file, "-q"); messages != "" {
@@ -321,6 +329,7 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 			Date, Tod, Problem string
 			Sequence           int
 		} `json:"problems"`
+		OffSchedule []any `json:"off_schedule"` // none: what is impossible is only that
 	}
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list) != 1 {
 		t.Fatalf("%v\n%s", err, out)
@@ -337,7 +346,7 @@ func TestVerifyFindsWhatCannotBe(t *testing.T) {
 		`2020-13-45 Day: date: 2020-13-45 is not a valid date; lotteryadmin cannot name it: DELETE FROM draws WHERE game_id = 'va-pick-3' AND date = '2020-13-45'`,
 		`2026-03-06 Day: date is after tomorrow`, // it is 2026-03-04 in Virginia
 	}
-	if strings.Join(got, "\n") != strings.Join(want, "\n") || list[0].Draws != 7 || list[0].Last != "2026-03-05" {
+	if strings.Join(got, "\n") != strings.Join(want, "\n") || len(list[0].OffSchedule) != 0 || list[0].Draws != 7 || list[0].Last != "2026-03-05" {
 		t.Errorf("%s\nwant\n%s\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"), out)
 	}
 	if !strings.Contains(messages, "6 of the stored draws are impossible") {
