@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -212,6 +213,22 @@ func TestParseAnything(t *testing.T) {
 			_ = l.forCLI(app.Name)
 		}
 	})
+}
+
+// What a command line may consist of is a promise to scripts: names, what is required, and the order of the arguments.
+func TestSynopses(t *testing.T) {
+	t.Parallel()
+	var got strings.Builder
+	for _, path := range carriedOut(testApp()) {
+		got.WriteString((&line{path: path}).usage() + "\n")
+	}
+	want, err := os.ReadFile("testdata/synopses.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("testdata/synopses.txt should be, if it is meant:\n%s", &got)
+	}
 }
 
 // Whoever asks for help gets it, even where a value is expected.

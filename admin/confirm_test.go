@@ -47,3 +47,33 @@ func TestAnswersAreAboutWhoWasNamed(t *testing.T) {
 		}
 	}
 }
+
+// A question needs a person at both ends: one who reads it and one who answers. Anything else needs --yes.
+func TestQuestionsNeedAPerson(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.run(0, "accounts", "create", "--email", "ada@example.com")
+	key := d.object("keys", "create", "--account", "ada@example.com")["key"].(string)
+	for _, c := range []struct {
+		line, terminals, stdin string
+		code                   int
+		asks                   string
+	}{
+		{"accounts suspend ada@example.com", "out err", "y\n", 2, "there is no terminal: add --yes"},
+		{"accounts suspend ada@example.com", "in out", "y\n", 2, "there is no terminal: add --yes"},
+		{"accounts suspend ada@example.com", "in err", "y\n", 0, "? Its keys are refused until you resume it. [y/N] "},
+		{"keys rotate -", "in out", key + "\n", 0, "This is the only time the key is shown"}, // a question would be lost
+		{"keys revoke - --yes", "in err", key, 0, "Key: "},                                   // ended by Ctrl-D
+	} {
+		var out, messages strings.Builder
+		env := d.env(strings.NewReader(c.stdin), &out, &messages)
+		streams := map[any]string{env.Stdin: "in", env.Stdout: "out", env.Stderr: "err"}
+		env.IsTerminal = func(stream any) bool { return strings.Contains(c.terminals, streams[stream]) }
+		if code := admin.Run(t.Context(), strings.Fields(c.line), env); code != c.code || !strings.Contains(messages.String(), c.asks) {
+			t.Errorf("%s, terminals %s: exit code %d: %s", c.line, c.terminals, code, &messages)
+		}
+		if asked := strings.HasPrefix(messages.String(), "Key: "); asked != (c.asks == "Key: ") {
+			t.Errorf("%s, terminals %s: %s", c.line, c.terminals, &messages)
+		}
+	}
+}

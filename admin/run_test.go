@@ -233,6 +233,15 @@ func TestProgressBarOnlyOnATerminal(t *testing.T) {
 	if _, messages := d.run(0, "draws", "import", "--feed", "csv", file); !strings.Contains(messages, "reading draws.csv") || !strings.HasSuffix(messages, "\r") {
 		t.Errorf("on a terminal: %q", messages)
 	}
+	more := filepath.Join(d.dir, "more.csv")
+	write(t, more, "game,date,tod,number\nva-pick-3,2020-05-05,Day,007\n")
+	d.stdin = "game,date,tod,number\nva-pick-3,2020-05-06,Day,007\n"
+	_, messages := d.run(0, "draws", "import", "--feed", "csv", file, more, "-")
+	for _, name := range []string{"draws.csv", "more.csv", "stdin"} {
+		if !strings.Contains(messages, "reading "+name) {
+			t.Errorf("%s is not named: %q", name, messages)
+		}
+	}
 	copied := "sqlite:" + filepath.Join(d.dir, "copy.db")
 	if _, messages := d.run(0, "db", "copy", "--from", "sqlite:"+filepath.Join(d.dir, "lottery.db"), "--database-url", copied); !strings.Contains(messages, "copying draws") || !strings.Contains(messages, "\rCopied ") {
 		t.Errorf("on a terminal: %q", messages)

@@ -40,9 +40,14 @@ func TestParseExpiry(t *testing.T) {
 func TestParseSpan(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"0": 0, "0s": 0, "24h": day, "2d": 2 * day, "1w": week, "36500d": maxSpan, "90m": 90 * time.Minute,
+		"0": 0, "0s": 0, "24h": day, "2d": 2 * day, "1w": week, "36500d": maxSpan, "876000h": maxSpan, "90m": 90 * time.Minute,
 	} {
 		if got, err := parseSpan("--grace", text); err != nil || got != want {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"36501d", "876000h1ns", "-1ns", "5215w", "w", "1.5d"} {
+		if got, err := parseSpan("--grace", text); models.ErrorCode(err) != models.CodeInvalid {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
