@@ -58,14 +58,12 @@ const exportBuffer = 1 << 16
 // csvExporter writes what the feed csv reads: LF line endings, quotes only where needed.
 type csvExporter struct {
 	w      *csv.Writer
-	buffer *bufio.Writer
 	addons []string
 	row    []string
 }
 
 func newCSVExporter(w io.Writer) *csvExporter {
-	buffer := bufio.NewWriterSize(w, exportBuffer)
-	return &csvExporter{w: csv.NewWriter(buffer), buffer: buffer}
+	return &csvExporter{w: csv.NewWriter(bufio.NewWriterSize(w, exportBuffer))} // it has no buffer besides this one
 }
 
 func (e *csvExporter) begin(addons []string) error {
@@ -83,10 +81,7 @@ func (e *csvExporter) draw(d *models.Draw) error {
 
 func (e *csvExporter) end() error {
 	e.w.Flush()
-	if err := e.w.Error(); err != nil {
-		return err
-	}
-	return e.buffer.Flush()
+	return e.w.Error()
 }
 
 // ndjsonExporter writes one object per line.

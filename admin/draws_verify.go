@@ -145,7 +145,6 @@ func (v *verifier) problem(d *store.StoredDraw, text string) {
 func (v *verifier) reach(date models.Date) {
 	if v.First == nil {
 		v.First, v.Last = &date, &date
-		return
 	}
 	if date == *v.Last {
 		return

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -22,7 +21,6 @@ type report struct {
 	path  string // "" without --report
 	temp  *os.File
 	final string // what temp will be renamed to; "" = temp is already what --report names
-	out   *bufio.Writer
 	csv   *csv.Writer
 	first []models.Rejection
 }
@@ -31,10 +29,10 @@ type report struct {
 // name.
 func (c *call) newReport(files []string) (*report, error) {
 	r := &report{call: c, path: c.String("report")}
-	if !c.IsSet("report") {
+	switch r.path {
+	case "":
 		return r, nil
-	}
-	if r.path == "" || r.path == "-" {
+	case "-":
 		return nil, models.Errorf(models.CodeInvalid, "--report needs a file name; stdout is for the summary")
 	}
 	target := r.path
@@ -87,8 +85,7 @@ func (c *call) replaceable(path string, report os.FileInfo, files []string) erro
 
 // begin writes the header.
 func (r *report) begin() error {
-	r.out = bufio.NewWriter(r.temp)
-	r.csv = csv.NewWriter(r.out)
+	r.csv = csv.NewWriter(r.temp)
 	if err := r.csv.Write([]string{"file", "line", "column", "value", "reason", "detail"}); err != nil {
 		return errors.Join(fmt.Errorf("write the report: %w", err), r.discard())
 	}
@@ -120,7 +117,7 @@ func (r *report) publish() error {
 		return nil
 	}
 	r.csv.Flush()
-	err := errors.Join(r.csv.Error(), r.out.Flush())
+	err := r.csv.Error()
 	if err == nil && r.final != "" {
 		if err = r.temp.Chmod(reportMode); err == nil {
 			err = os.Rename(r.temp.Name(), r.final)
