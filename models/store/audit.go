@@ -92,10 +92,10 @@ func (s *Store) Audit(ctx context.Context, f AuditFilter) ([]models.AuditEntry, 
 	return list, unavailable(q.Find(&list).Error)
 }
 
-// AuditOf returns the newest entries about an account's plan and address, newest first;
-// operators' commands are in Audit.
+// AuditOf returns how an account's plan changed, newest first: by Stripe, and by operators' grants.
 func (s *Store) AuditOf(ctx context.Context, accountID string, limit int) ([]models.AuditEntry, error) {
 	var list []models.AuditEntry
-	err := s.reader(ctx).Where("account_id = ? AND result = ''", accountID).Order("id DESC").Limit(limit).Find(&list).Error
+	err := s.reader(ctx).Where("account_id = ? AND action IN ? AND was <> became", accountID, []string{"plan.billed", "accounts set-plan"}).
+		Order("id DESC").Limit(limit).Find(&list).Error
 	return list, unavailable(err)
 }
