@@ -33,7 +33,7 @@ func TestBillingSetupAndDoctor(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range list {
-			if (c["remedy"] == nil) != c["ok"].(bool) {
+			if c["check"] == "" || c["found"] == "" || (c["remedy"] == nil) != c["ok"].(bool) {
 				t.Errorf("%v", c)
 			}
 		}
@@ -57,6 +57,9 @@ func TestBillingSetupAndDoctor(t *testing.T) {
 	}
 
 	first, messages := s.run(0, "billing", "setup", "--config", config, "-o", "json")
+	if !strings.Contains(first, `"mode": "test"`) {
+		t.Error(first)
+	}
 	secret := "whsec_" + strings.Split(strings.SplitN(first, `"webhook_secret": "whsec_`, 2)[1], `"`)[0]
 	if !strings.Contains(first, "\"made\": [\n    \"portal\",\n    \"webhook\"\n  ]") || strings.Count(first, secret) != 2 || !strings.HasPrefix(messages, "This is the only time") {
 		t.Errorf("%s%q", first, messages)
@@ -84,7 +87,11 @@ func TestBillingOfOneAccount(t *testing.T) {
 	if got := s.object("accounts", "show", ada)["billing"]; got != nil {
 		t.Errorf("before the checkout: %v", got)
 	}
-	session := s.checkout(ada)
+	made := s.object("billing", "checkout", ada)
+	session, _ := made["session_id"].(string)
+	if until, err := time.Parse(time.RFC3339, made["expires_at"].(string)); err != nil || !until.After(s.now) || !strings.HasPrefix(made["url"].(string), s.stripe) {
+		t.Errorf("%v", made)
+	}
 	if again := s.checkout("ADA@example.com"); again != session {
 		t.Errorf("the open checkout %s became %s", session, again)
 	}
