@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -130,7 +131,7 @@ func accountsCreate(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.accountResult(c.store.CreateAccount(ctx, store.NewAccount{Email: c.String("email"), Name: c.String("name"), Grant: plan}))
+	return c.accountResult(c.store.CreateAccount(ctx, store.NewAccount{Email: c.String("email"), Name: strings.TrimSpace(c.String("name")), Grant: plan}))
 }
 
 func accountsList(ctx context.Context, c *call) error {
