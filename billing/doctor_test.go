@@ -51,7 +51,7 @@ func TestDoctorWithARestrictedKey(t *testing.T) {
 func TestDoctorOfASlowStripe(t *testing.T) {
 	each(t, func(w *world) {
 		for _, fault := range []sandbox.APIFault{
-			{Action: sandbox.Hang, Delay: 5 * time.Second}, {Action: sandbox.DelayReply, Delay: 300 * time.Millisecond},
+			{Action: sandbox.Hang, Delay: 10 * time.Second}, {Action: sandbox.DelayReply, Delay: 300 * time.Millisecond},
 		} {
 			w.stripe.FaultAPI(fault)
 			ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
@@ -59,7 +59,7 @@ func TestDoctorOfASlowStripe(t *testing.T) {
 			list := w.billing.Doctor(ctx)
 			cancel()
 			w.stripe.ClearFaults()
-			if took := time.Since(began); took > 3*time.Second {
+			if took := time.Since(began); took > 8*time.Second {
 				w.t.Errorf("%s: the doctor took %s", fault.Action, took)
 			}
 			if !slices.ContainsFunc(list, func(c billing.Check) bool { return !c.OK && strings.Contains(c.Found, "Stripe") }) {

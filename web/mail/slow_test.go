@@ -135,7 +135,7 @@ func TestSMTPOfASlowServer(t *testing.T) {
 		defer cancel()
 		began := time.Now()
 		err := server.sender(t, scheme, "").Send(ctx, mail.Message{To: "ada@example.com", Subject: "Hello"})
-		if took := time.Since(began); err == nil || errors.Is(err, mail.ErrUnconfirmed) || took > 1200*time.Millisecond {
+		if took := time.Since(began); err == nil || errors.Is(err, mail.ErrUnconfirmed) || took > 5*time.Second {
 			t.Errorf("%s: %v after %s", scheme, err, took)
 		}
 		select {
@@ -151,11 +151,11 @@ func TestSMTPUnconfirmed(t *testing.T) {
 	t.Parallel()
 	server := (&slowly{waits: func(line string) time.Duration {
 		if line == "." {
-			return 2 * time.Second
+			return 10 * time.Second
 		}
 		return 0
 	}}).start(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	err := server.sender(t, "smtp", "").Send(ctx, mail.Message{To: "ada@example.com", Subject: "Hello"})
 	if !errors.Is(err, mail.ErrUnconfirmed) || strings.Contains(err.Error(), "\n") || len(server.taken) != 1 {
@@ -209,7 +209,7 @@ func TestSMTPTold(t *testing.T) {
 		}()
 		began := time.Now()
 		err := server.sender(t, "smtp", "").Send(ctx, mail.Message{To: "ada@example.com", Subject: "Hello"})
-		if took := time.Since(began); (err == nil) != (wait == time.Second) || took > 8*time.Second {
+		if took := time.Since(began); (err == nil) != (wait == time.Second) || took > 15*time.Second {
 			t.Errorf("a server that takes %s: %v after %s", wait, err, took)
 		}
 	}

@@ -141,8 +141,8 @@ func (m *Message) id() string {
 	return base32.StdEncoding.EncodeToString(sum[:])[:26] // as long as the others
 }
 
-// Send sends one message, as text and HTML, as long as ctx allows, but no longer than 40 s. Its errors do not name the recipient, because they end up in logs and in
-// the outbox.
+// Send sends one message, as text and HTML, as long as ctx allows, but no longer than 40 s. Its errors do not name the
+// recipient, because they end up in logs and in the outbox.
 func (s *SMTP) Send(ctx context.Context, m Message) error {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.SetMessageIDWithValue(m.id() + "@" + s.domain)
