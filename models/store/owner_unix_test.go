@@ -32,7 +32,7 @@ func TestDatabaseMadeByRoot(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := info.Sys().(*syscall.Stat_t).Uid; int(got) != owner || info.Mode().Perm() != 0o600 { //nolint:forcetypeassert // on Unix it is
+			if got := info.Sys().(*syscall.Stat_t).Uid; int(got) != owner || info.Mode().Perm() != 0o600 {
 				t.Errorf("%s belongs to user %d and has the mode %v", name, got, info.Mode())
 			}
 		}
