@@ -140,16 +140,21 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	}
 }
 
-// claim makes a customer that names an account the account's own, if it has none. Otherwise it flags the customer as a
-// second one, and cancels what that pays for if the account is closed. own is set if the customer is the account's own.
+// claim makes a customer that names an account the account's own, if it has none, or one that was deleted at Stripe.
+// Otherwise it flags the customer as a second one, and cancels what that pays for if the account is closed. own is set
+// if the customer is the account's own.
 func (s *Service) claim(ctx context.Context, customerID, named string) (accountID string, own bool, err error) {
 	account, err := s.store.BilledAccount(ctx, named) // closed and deleted ones as well: somebody may still pay
 	if err != nil {
 		return "", false, err
 	}
 	b, err := s.store.BillingAccount(ctx, account.ID)
-	if err == nil && b.CustomerID == nil {
-		b, err = s.adopt(ctx, account.ID, customerID)
+	if err != nil {
+		return "", false, err
+	}
+	free, err := s.unowned(ctx, &b)
+	if err == nil && free {
+		b, err = s.adopt(ctx, account.ID, customerID, b.CustomerID)
 	}
 	switch {
 	case err != nil:
@@ -165,12 +170,34 @@ func (s *Service) claim(ctx context.Context, customerID, named string) (accountI
 	return account.ID, false, err
 }
 
-// adopt makes a customer the account's own, if it has none: we made that customer, but the database that knew was lost
-// or restored. It returns what is stored afterwards.
-func (s *Service) adopt(ctx context.Context, accountID, customerID string) (b models.BillingAccount, err error) {
+// unowned reports whether an account has no customer, or one that was deleted at Stripe, of which nobody may have heard
+// yet. A customer that Stripe has never heard of stays: the key may be the wrong one.
+func (s *Service) unowned(ctx context.Context, b *models.BillingAccount) (bool, error) {
+	if b.CustomerID == nil {
+		return true, nil
+	}
+	gone, err := s.gone(ctx, b)
+	if missing(err) {
+		return false, nil
+	}
+	return gone, explained("read the account's own customer", err)
+}
+
+// adopt makes a customer the account's own, if it still has none or the dead one: we made that customer, but the
+// database that knew was lost or restored, or an operator made it in place of the dead one. It returns what is stored
+// afterwards.
+func (s *Service) adopt(ctx context.Context, accountID, customerID string, dead *string) (b models.BillingAccount, err error) {
 	err = s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
-		if b, err = s.store.BillingAccount(ctx, accountID); err != nil || b.CustomerID != nil {
+		b, err = s.store.BillingAccount(ctx, accountID)
+		switch {
+		case err != nil:
 			return err
+		case b.CustomerID == nil:
+		case dead != nil && *b.CustomerID == *dead:
+			b.DropSession()
+			b.Attempt++
+		default:
+			return nil
 		}
 		b.CustomerID = &customerID
 		return s.store.SaveBilling(ctx, l, b)
