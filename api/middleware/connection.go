@@ -140,7 +140,7 @@ func (c *connection) step(now int64) {
 	case write%2 == 1:
 		c.stuck.steps++
 	}
-	if c.awaits.Load() && c.busy.Load() {
+	if c.sends() {
 		c.stuck.waits++
 	} else {
 		c.stuck.waits = 0
@@ -293,6 +293,20 @@ func (c *connection) stalled() bool {
 	defer c.mu.Unlock()
 	return max(c.stuck.steps, c.stuck.waits) >= int(stalledAfter/deadlineStep)
 }
+
+// givesWay reports whether the connection may be closed to make room for another: no request is in progress, or its client
+// is the one that is waited for. net/http waits for the rest of a request even after the handler has answered.
+func (c *connection) givesWay() bool {
+	if !c.busy.Load() {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stuck.waits > 0 && c.sends() || c.stuck.steps >= int(stalledAfter/deadlineStep)
+}
+
+// sends reports whether the rest of a request is waited for.
+func (c *connection) sends() bool { return c.busy.Load() && c.awaits.Load() }
 
 // usedBy returns when, as known at now and to a step, the client was last sent something; before that, when it came.
 func (c *connection) usedBy(now time.Duration) time.Duration {

@@ -14,10 +14,10 @@ import (
 )
 
 // Connections bounds how many connections a listener has open, so that deliberately slow clients cannot exhaust a
-// server. When there are too many, connections without a request in progress are closed, first those that have got no
-// answer for longest: a client that sends half a header and waits loses its connection before a client that makes
-// requests. Give it to a server as listener (Listen), ConnState (State) and ConnContext (Context); the server must have
-// a ReadTimeout.
+// server. When there are too many, connections without a request in progress are closed, and those whose clients are slow
+// to send a request or have stalled in taking an answer, first those that have got no answer for longest: a client that
+// sends half a request and waits loses its connection before a client that makes requests. Give it to a server as
+// listener (Listen), ConnState (State) and ConnContext (Context); the server must have a ReadTimeout.
 type Connections struct {
 	most int
 
@@ -123,10 +123,16 @@ func (s *Connections) add(c *connection) bool {
 }
 
 // makeRoom returns the connections to close for newest, and whether there is no room for it even so. It releases s.mu
-// while it waits for a connection to become old enough.
+// while it waits for a connection to become old enough, or for a client to turn out to be slow.
 func (s *Connections) makeRoom(newest *connection) (gone []*connection, full bool) {
-	for s.most > 0 && len(s.open) > s.most {
-		list := s.waiting(newest)
+	for looked := 1; s.most > 0 && len(s.open) > s.most; looked++ {
+		list := s.unused(func(c *connection) bool { return c != newest && c.givesWay() })
+		if len(list) == 0 && looked <= 2 && len(s.unused((*connection).sends)) > 0 {
+			s.mu.Unlock()
+			time.Sleep(deadlineStep)
+			s.mu.Lock()
+			continue
+		}
 		if len(list) == 0 {
 			return nil, true
 		}
@@ -144,12 +150,12 @@ func (s *Connections) makeRoom(newest *connection) (gone []*connection, full boo
 	return nil, false
 }
 
-// waiting returns the connections without a request in progress, longest unused first, except newest. s.mu is held.
-func (s *Connections) waiting(newest *connection) []*connection {
+// unused returns the connections that match, longest unused first. s.mu is held.
+func (s *Connections) unused(match func(*connection) bool) []*connection {
 	var list []*connection
 	now, used := time.Since(epoch), map[*connection]time.Duration{}
 	for c := range s.open {
-		if !c.busy.Load() && c != newest {
+		if match(c) {
 			list, used[c] = append(list, c), c.usedBy(now)
 		}
 	}
@@ -233,7 +239,7 @@ func (s *Connections) Wait(most time.Duration) {
 // arrives on them is answered any more, but Shutdown waits 5 seconds for those that have never sent a request.
 func (s *Connections) CloseWaiting() {
 	s.mu.Lock()
-	list := s.waiting(nil)
+	list := s.unused(func(c *connection) bool { return !c.busy.Load() })
 	s.mu.Unlock()
 	for _, c := range list {
 		_ = c.Close() // it is closed even if that fails

@@ -145,6 +145,58 @@ func TestBusyConnectionsDoNotGiveWay(t *testing.T) {
 	}
 }
 
+// Clients that announce a body and never send it keep nobody out, even though net/http waits for that body after the
+// handler has answered. Neither do clients that send requests and read no answer. What is being answered goes on.
+func TestHalfSentRequestsGiveWay(t *testing.T) {
+	t.Parallel()
+	for name, half := range map[string]string{
+		"body":   "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n",
+		"chunks": "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+		"reader": "GET /long HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const most = 32
+			arrived, letGo := make(chan struct{}), make(chan struct{})
+			server, conns := bounded(t, most, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/slow":
+					arrived <- struct{}{}
+					<-letGo
+				case "/long":
+					_, _ = w.Write(make([]byte, 64<<20)) // more than the system's buffers hold
+				}
+				_, _ = io.WriteString(w, "ok")
+			}))
+			end := sync.OnceFunc(func() { close(letGo) })
+			t.Cleanup(end) // or the server could not close
+			slow := dial(t, server, "GET /slow HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+			<-arrived
+			for range most - 1 {
+				dial(t, server, half)
+			}
+			are := metricsOf(t, conns)
+			storetest.Until(t, "all connections", func() bool { return are("32", "0", "0", "0") == nil })
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+			began := time.Now()
+			storetest.Until(t, "an answer among the stalled", func() bool {
+				res, err := client.Get(server.URL)
+				if err == nil {
+					res.Body.Close()
+				}
+				return err == nil
+			})
+			if took := time.Since(began); took > 8*time.Second {
+				t.Errorf("the first answer took %s", took)
+			}
+			end()
+			if text, err := io.ReadAll(slow); err != nil || !strings.HasSuffix(string(text), "\r\n\r\nok") {
+				t.Errorf("%q %v", text, err)
+			}
+		})
+	}
+}
+
 // What a client that is cut off has not taken is discarded: the system does not keep it until the client comes for it.
 func TestAnswerOfAStalledReaderIsDiscarded(t *testing.T) {
 	t.Parallel()

@@ -106,7 +106,7 @@ func thousandDraws() string {
 	return b.String()
 }
 
-// A thousand clients that never finish their headers, more than the server has places for, cannot keep it from serving
+// A thousand clients that never finish their headers, and hundreds that never send the body they announced, more than the server has places for, cannot keep it from serving
 // others.
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
@@ -116,6 +116,9 @@ func TestSlowHeaders(t *testing.T) {
 	stop := healthy(t, p)
 	strangers(t, p, 1000, nil, "GET /v1/games HTTP/1.1\r\nHost: x\r\nX-Half: ")
 	strangers(t, p, 100, nil, "POST /sign-in/link HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\ntoken=")
+	for _, path := range []string{"/v1/games", "/", "/nothing"} {
+		strangers(t, p, 200, nil, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+	}
 	for range 50 {
 		if status, body := p.get(t, "/v1/games", key); status != http.StatusOK {
 			t.Fatalf("among slow clients: %d %s", status, body)
