@@ -17,7 +17,7 @@ import (
 )
 
 // installHint is the command that installs what the tests need besides Go.
-const installHint = "sudo apt-get install -y postgresql redis-server chromium curl python3 nodejs r-base-core prometheus"
+const installHint = "sudo apt-get install -y postgresql redis-server chromium curl python3 nodejs r-base-core prometheus caddy"
 
 // Missing skips a test whose binary is not installed; with CI=true it fails instead.
 func Missing(t testing.TB, what string) {

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models/store/storetest"
+)
+
+// caddyOptions returns the lines that stand in the block of reverse_proxy in a Caddyfile, or in a text with one.
+func caddyOptions(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "reverse_proxy ")
+	_, block, _ = strings.Cut(block, "{")
+	block, _, found := strings.Cut(block, "}")
+	if !found {
+		t.Fatalf("%s has no reverse_proxy", file)
+	}
+	return strings.Join(strings.Fields(block), " ")
+}
+
+// The documented example for Caddy and the proxy of compose.yaml have the same options.
+func TestCaddyExamplesAgree(t *testing.T) {
+	t.Parallel()
+	shown, used := caddyOptions(t, "../../docs/operations.md"), caddyOptions(t, "../../docs/operations/Caddyfile")
+	if shown != used {
+		t.Errorf("docs/operations.md: %s\nCaddyfile: %s", shown, used)
+	}
+}
+
+// startCaddy runs Caddy with the Caddyfile of compose.yaml in front of nodes, and returns its address.
+func startCaddy(t *testing.T, nodes ...*process) (address string) {
+	t.Helper()
+	if _, err := exec.LookPath("caddy"); err != nil {
+		storetest.Missing(t, "caddy")
+	}
+	text, err := os.ReadFile("../../docs/operations/Caddyfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = free.Addr().String()
+	free.Close()
+	var upstreams []string
+	for _, n := range nodes {
+		upstreams = append(upstreams, strings.TrimPrefix(n.base, "http://"))
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "Caddyfile")
+	config := "{\n\tadmin off\n}\n" + strings.Replace(string(text), "api1:8080 api2:8080", strings.Join(upstreams, " "), 1)
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile")
+	p := launchCommand(t, dir, []string{"DOMAIN=http://" + address}, cmd)
+	waitUntil(t, "Caddy", func() bool {
+		select {
+		case <-p.exited:
+			t.Fatalf("Caddy ended:\n%s", p.stderr)
+		default:
+		}
+		return through(address) == http.StatusOK
+	})
+	return address
+}
+
+// through returns the status of /healthz at an address; 0 = none.
+func through(address string) int {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	res, err := client.Get("http://" + address + "/healthz")
+	if err != nil {
+		return 0
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+// A stranger whose requests fail on their way does not take the nodes from everybody else: a proxy that counts such
+// failures as the nodes' would.
+func TestNobodyTakesTheNodesFromCaddy(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	address := startCaddy(t, start(t, t.TempDir(), serveArgs(url)...), start(t, t.TempDir(), serveArgs(url)...))
+	for range 6 {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(c, "POST /v1/games HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n", address)
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if text, _ := io.ReadAll(io.LimitReader(c, 12)); !strings.HasPrefix(string(text), "HTTP/1.1 5") {
+			t.Errorf("a request that is no request: %q", text)
+		}
+		c.Close()
+		if status := through(address); status != http.StatusOK {
+			t.Fatalf("somebody else gets %d", status)
+		}
+	}
+}
+
+// A node that is killed costs its callers nothing: Caddy tries another until it has noticed.
+func TestCaddyGoesRoundAKilledNode(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	killed := start(t, t.TempDir(), serveArgs(url)...)
+	address := startCaddy(t, killed, start(t, t.TempDir(), serveArgs(url)...))
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-killed.exited
+	for range 20 {
+		if status := through(address); status != http.StatusOK {
+			t.Errorf("%d", status)
+		}
+	}
+}
