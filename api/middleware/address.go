@@ -34,6 +34,12 @@ func ClientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return network(addr)
 }
 
+// FromProxy reports whether one of the trusted proxies sent a request.
+func FromProxy(r *http.Request, trusted []netip.Prefix) bool {
+	addr, ok := hop(r.RemoteAddr)
+	return ok && contains(trusted, addr)
+}
+
 // hop parses an address, with or without a port.
 func hop(text string) (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))

@@ -33,7 +33,7 @@ func (n *node) measure() {
 		log = middleware.AccessLog{Log: n.log, Trusted: n.cfg.TrustedProxies}
 	}
 	// Without any of these, nobody would see the counts.
-	if tracer := n.trace.server(); n.cfg.OpsListen != "" || n.cfg.AccessLog || tracer != nil {
+	if tracer := n.trace.server(n.cfg.TrustedProxies); n.cfg.OpsListen != "" || n.cfg.AccessLog || tracer != nil {
 		n.traffic = middleware.NewTraffic(log, tracer)
 		n.traffic.Register(n.metrics)
 		n.knowPages()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,7 @@ type tracing struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
 	carrier  propagation.TraceContext
+	trusted  []netip.Prefix // proxies whose traces are continued
 }
 
 // tracingVariables are OpenTelemetry's own; setting one of them turns tracing on. The exporter and the sampler read
@@ -112,17 +114,23 @@ func (t *tracing) close(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// server returns the tracer for the request middleware; nil if nothing is traced.
-func (t *tracing) server() middleware.Tracer {
+// server returns the tracer for the request middleware, which continues the traces of trusted proxies; nil if nothing is
+// traced.
+func (t *tracing) server(trusted []netip.Prefix) middleware.Tracer {
 	if t == nil {
 		return nil
 	}
+	t.trusted = trusted
 	return t
 }
 
-// Begin starts the span of a request, as a child of the client's if the request has a traceparent.
+// Begin starts the span of a request. If a trusted proxy sent it with a traceparent, the span is a child of the proxy's.
+// A stranger's traceparent is ignored: it also says whether the request is traced, which the operator decides.
 func (t *tracing) Begin(r *http.Request) middleware.Span {
-	ctx := t.carrier.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx := r.Context()
+	if middleware.FromProxy(r, t.trusted) {
+		ctx = t.carrier.Extract(ctx, propagation.HeaderCarrier(r.Header))
+	}
 	ctx, span := t.tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))   //nolint:spancheck // End is called when the request is answered
 	return middleware.Span{Request: r.WithContext(ctx), End: func(a middleware.Answered) { //nolint:spancheck // the same
 		span.SetName(a.Method + " " + a.Route)

@@ -75,7 +75,7 @@ func TestTraces(t *testing.T) {
 	t.Parallel()
 	rc := newReceiver(t)
 	database := storetest.URL(t)
-	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + rc.url, "OTEL_BSP_SCHEDULE_DELAY=100"}, serveArgs(database)...)
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + rc.url, "OTEL_BSP_SCHEDULE_DELAY=100", "LOTTERY_TRUSTED_PROXIES=127.0.0.1"}, serveArgs(database)...)
 	key := newKey(t, database, "ada.traced@example.com")
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
 	r, err := http.NewRequest(http.MethodGet, p.base+"/v1/draws/date/2024-02-29?game_type=pick3", nil)
@@ -118,6 +118,39 @@ func TestTraces(t *testing.T) {
 	}
 	if !strings.Contains(rc.raw.String(), `"lottery"`) {
 		t.Error("the service has no name")
+	}
+}
+
+// Strangers cannot have their requests traced: only a trusted proxy says whether a request is.
+func TestStrangersDoNotDecideWhatIsTraced(t *testing.T) {
+	t.Parallel()
+	for proxies, want := range map[string]int{"10.0.0.0/8": 0, "127.0.0.1": 1} {
+		t.Run(proxies, func(t *testing.T) {
+			t.Parallel()
+			rc := newReceiver(t)
+			p := startWith(t, []string{
+				"OTEL_EXPORTER_OTLP_ENDPOINT=" + rc.url, "OTEL_TRACES_SAMPLER=parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG=0",
+				"LOTTERY_TRUSTED_PROXIES=" + proxies,
+			}, serveArgs(storetest.URL(t))...)
+			r, err := http.NewRequest(http.MethodGet, p.base+"/v1/games", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if code := p.stop(t); code != 0 { // the last spans are sent
+				t.Fatalf("exit code %d\n%s", code, p.stderr)
+			}
+			rc.mu.Lock()
+			defer rc.mu.Unlock()
+			if len(rc.list) != want {
+				t.Errorf("%d spans instead of %d", len(rc.list), want)
+			}
+		})
 	}
 }
 
