@@ -47,6 +47,7 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"": "", " ;, ": "", "a b": "a|b", "\"a,b\";'c'\td\u00a0e | 1/2/2024 ": "a|b|c|d|e|1/2/2024", "x:y-z": "x:y-z",
+		"\u200ba，b；\xa0c,=\"088\",’d’": "a|b|c|088|d",
 	} {
 		if got := strings.Join(feed.Words(text), "|"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -73,7 +74,7 @@ func TestLines(t *testing.T) {
 	long := strings.Repeat("x", feed.MaxLine)
 	for _, tc := range []struct {
 		name, text string
-		want       []string // "!" before one that is too long
+		want       []string // "!" before one that cannot be read
 	}{
 		{"nothing", "", nil},
 		{"last line without newline", "a\nb", []string{"a", "b"}},
@@ -86,6 +87,8 @@ func TestLines(t *testing.T) {
 		{"one byte too long", long + "x\nb", []string{"!" + long[:1024], "b"}},
 		{"one byte too long with CRLF", long + "x\r\nb", []string{"!" + long[:1024], "b"}},
 		{"much too long", long + long + long + "\nb", []string{"!" + long[:1024], "b"}},
+		{"UTF-16 after UTF-8", "a\nb\x00\r\x00\n\x00\r\x00\n\x00c\x00\r\x00\n\x00", []string{"a", "!b\x00\r\x00", "", "!\x00c\x00\r\x00", ""}},
+		{"NUL at the end", "a\n\x00\x00\x00", []string{"a", ""}},
 		{"too long at the end", "a\n" + long + long, []string{"a", "!" + long[:1024]}},
 	} {
 		lines := feed.NewLines(bufio.NewReaderSize(strings.NewReader(tc.text), feed.MaxLine+2))
@@ -102,7 +105,7 @@ func TestLines(t *testing.T) {
 				t.Errorf("%s: line %d is numbered %d", tc.name, len(got)+1, line.Number)
 			}
 			text := line.Text
-			if line.TooLong {
+			if line.Fault != "" {
 				text = "!" + text
 			}
 			got = append(got, text)

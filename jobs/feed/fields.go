@@ -119,18 +119,27 @@ func AllBlank(fields []string) bool {
 	return true
 }
 
-// BeginsWithDigit reports whether the first character of s, apart from spaces and quotes, is a digit of any script, as
-// in rows that begin with a date. Digits outside ASCII make no valid date, but their line is not a title either.
+// BeginsWithDigit reports whether the first character of s, apart from stray ones, is a digit of any script, as in rows
+// that begin with a date. Digits outside ASCII make no valid date, but their line is not a title either.
 func BeginsWithDigit(s string) bool {
-	s = strings.TrimLeft(s, " \t\"")
-	first, _ := utf8.DecodeRuneInString(s)
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(s, stray))
 	return unicode.IsDigit(first)
 }
 
-// Words returns what is between the separators of any kind in line, spaces and quotes included. It serves to find a
+// Words returns what is between the separators of any kind in line, stray characters included. It serves to find a
 // draw in a line that is not in the form's own format.
 func Words(line string) []string {
-	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(`,;|"'`, r) || unicode.IsSpace(r) })
+	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;|\uff0c\uff1b", r) || stray(r) })
+}
+
+// Bare returns s without the stray characters around it.
+func Bare(s string) string { return strings.TrimFunc(s, stray) }
+
+// stray reports whether spreadsheets and web pages may leave r around a value: spaces of any kind, also of no width;
+// quotes; the = of ="088"; and bytes that are not UTF-8, such as the no-break space of a file saved as Latin-1.
+func stray(r rune) bool {
+	return strings.ContainsRune("\"'=\u2018\u2019\u201c\u201d", r) || r == utf8.RuneError ||
+		unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
 
 // oneDigit reports whether s is exactly one ASCII digit.

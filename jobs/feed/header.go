@@ -78,8 +78,8 @@ func (h *Header) Cell(row []string, i int) Cell {
 func (h *Header) split(fields []string, line Line) (_ []string, fault string) {
 	split, fault := SplitFields(fields, line.Text)
 	switch {
-	case line.TooLong:
-		return split, FaultTooLong
+	case line.Fault != "":
+		return split, line.Fault
 	case fault != "":
 		return fields, fault
 	case len(split) != len(h.Names):

@@ -10,8 +10,12 @@ import (
 // MaxLine is the longest line, in bytes without its line ending, that is read as data.
 const MaxLine = 64 << 10
 
-// FaultTooLong says why a line over MaxLine is not read.
-const FaultTooLong = "the line is longer than 64 KiB"
+// Why a line cannot be read, whatever its form. A program that appends UTF-16 to a file of UTF-8 leaves a NUL in every
+// character: such a line looks like no row, but must not be taken for a title.
+const (
+	faultTooLong = "the line is longer than 64 KiB"
+	faultNUL     = "the line has NUL characters, as UTF-16 text has that was appended to a file: save all of the file as UTF-8"
+)
 
 // mark is the byte order mark that some programs put at the beginning of a text.
 const mark = "\ufeff"
@@ -19,9 +23,9 @@ const mark = "\ufeff"
 // Line is one physical line without its line ending: LF, CRLF, or CR CR LF, which a program writes that converts the LF
 // of a CRLF to CRLF.
 type Line struct {
-	Number  int // from 1
-	Text    string
-	TooLong bool // over MaxLine; Text is its beginning
+	Number int // from 1
+	Text   string
+	Fault  string // why the line cannot be read; "" = it can. Of a line over MaxLine, Text is the beginning
 }
 
 // Lines reads a text line by line. A row is one line in every form: a broken quote costs one row, never the rest of the
@@ -50,7 +54,13 @@ func (l *Lines) Next() (Line, error) {
 	text := strings.TrimRight(strings.TrimSuffix(string(b), "\n"), "\r")
 	text = strings.TrimPrefix(text, mark) // concatenated files have it again
 	if len(text) > MaxLine {
-		return Line{l.read, text[:keptOfLong], true}, nil
+		return Line{l.read, text[:keptOfLong], faultTooLong}, nil
+	}
+	if strings.IndexByte(text, 0) >= 0 {
+		if AllBlank(strings.Split(text, "\x00")) { // a blank line, or the second half of the last line's end
+			return Line{Number: l.read}, nil
+		}
+		return Line{l.read, text, faultNUL}, nil
 	}
 	return Line{Number: l.read, Text: text}, nil
 }
@@ -80,7 +90,7 @@ func (l *Lines) skipRest(beginning string) (Line, error) {
 		_, err := l.r.ReadSlice('\n')
 		if err == nil || errors.Is(err, io.EOF) {
 			l.read++
-			return Line{l.read, beginning, true}, nil
+			return Line{l.read, beginning, faultTooLong}, nil
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return Line{}, err

@@ -42,7 +42,7 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 	return all.Each(func(line Line) error {
 		var fault string
 		fields, fault = header.split(fields[:0], line)
-		if !line.TooLong && len(fields) > 1 && (rows.Date >= len(fields) || !BeginsWithDigit(fields[rows.Date])) {
+		if line.Fault == "" && len(fields) > 1 && (rows.Date >= len(fields) || !BeginsWithDigit(fields[rows.Date])) {
 			if header.repeats(fields) {
 				return nil
 			}
@@ -57,9 +57,9 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 			}
 		}
 		switch {
-		case !line.TooLong && len(fields) > 0 && AllBlank(fields):
+		case line.Fault == "" && len(fields) > 0 && AllBlank(fields):
 			return nil
-		case !line.TooLong && !rows.begin(line, fields) && header.notice(line, fields, fault):
+		case line.Fault == "" && !rows.begin(line, fields) && header.notice(line, fields, fault):
 			return nil
 		case fault != "":
 			malformed.Reset(line.Number, line.Text)
@@ -92,7 +92,7 @@ func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if line.TooLong {
+		if line.Fault != "" {
 			return nil, nil, f.noHeader(cmp.Or(instead, line.Text))
 		}
 		fields, fault := SplitFields(nil, line.Text)

@@ -94,6 +94,14 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "rows among stray characters, or with commas of another script, are no titles",
+		Text: "game,date,tod,number\ng,2024-01-02,Day,1\n'tx-pick-3,'2024-05-02,'Day,'123,\n\xa0tx-pick-3,\xa02024-05-02,\xa0Day,\xa0123,\ntx-pick-3，2024-05-02，Day，123\n",
+		Want: []string{
+			"2: g 2024-01-02 Day 1", "3: malformed[] the row has 5 fields, the header has 4", "4: malformed[] the row has 5 fields, the header has 4",
+			"5: malformed[] " + oneField,
+		},
+	},
+	{
 		Name: "titles and disclaimers that hold a date, a time of day or a game's id",
 		Text: "game,date,tod,number\nDraws of 2024-05-02 (Day)\nPick 3 Day 2024-05-02\ntx-pick-3 results of 2024\ntx-pick-3; 2020 to 2024\nall-time results; as of 2024\n" +
 			"e-mail us at 1-800-555-1234\ntx-pick-3 results as of 2024-05-02\npick3 export 2024-05-02\nas-of 2024-05-02\nEvening draws 2024 as of 2024-05-02\nThis list of 123 draws was made on 2024-05-02; Day draws are in it, and so are those of the Night\n" +
@@ -107,7 +115,7 @@ var cases = []feedtest.Case{
 	},
 	{
 		Name: "add-on values that cannot be kept",
-		Text: "game,date,tod,number,fireball,x\ng,2024-01-02,Day,1,10,\ng,2024-01-02,Day,1,,a\x00b\ng,2024-01-02,Day,1,,\xff\ng,2024-01-02,Day,1,," + strings.Repeat("x", 201) + "\n",
+		Text: "game,date,tod,number,fireball,x\ng,2024-01-02,Day,1,10,\ng,2024-01-02,Day,1,,a\x01b\ng,2024-01-02,Day,1,,\xff\ng,2024-01-02,Day,1,," + strings.Repeat("x", 201) + "\n",
 		Want: []string{
 			"2: malformed[fireball] a Fireball is one digit or blank",
 			"3: malformed[x] an add-on is plain text of at most 200 bytes", "4: malformed[x] an add-on is plain text of at most 200 bytes",

@@ -76,6 +76,15 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "rows among stray characters with a comma too many are no notices",
+		Text: pick4 + "06/21/2025,E,4,5,4,5,4\n'06/20/2025,'E,'4,'5,'4,'5,'4,\n\u00a006/19/2025,\u00a0E,\u00a04,\u00a05,\u00a04,\u00a05,\u00a04,\n" +
+			`="06/18/2025",="E",="4",="5",="4",="5",="4",` + "\n",
+		Want: []string{
+			"2: nc-pick-4 2025-06-21 Evening 4545 fireball=4", "3: malformed[] the row has 8 fields, the header has 7", "4: malformed[] the row has 8 fields, the header has 7",
+			"5: malformed[] the quotes do not pair up",
+		},
+	},
+	{
 		Name: "rows that are none: counts, quotes, length; notices, also of a program that fills up rows",
 		Text: "Pick 4 results,,,,,,\n" + pick4 + `"Every effort is made, yet 1 is no draw","","","","","",""` + "\n" + `"09/26/2024","D","1","2","3","4"` + "\n" + `"09/26/2024"` + "\n" + `"Not official"` + "\n" + `"*","*"` + "\n" + `"09/26/2024,"D","1","2","3","4",""` + "\n" +
 			`Date "of", "the, draws` + "\n" + `"x","D,"1","2","3","4",""` + "\n" + strings.Repeat("x", feed.MaxLine+1) + "\n" + `"","","","","","",""` + "\n" + `"09/26/2024","D","1","2","3","4",""` + "\n",

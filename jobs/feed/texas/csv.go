@@ -56,13 +56,13 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 	return lines.Each(func(line feed.Line) error {
 		var fault string
 		fields, fault = feed.SplitFields(fields[:0], line.Text)
-		if !line.TooLong && !looksLikeData(line.Text, fields, fault == "") {
+		if line.Fault == "" && !looksLikeData(line.Text, fields, fault == "") {
 			return nil
 		}
 		c.Reset(line.Number, line.Text)
 		switch {
-		case line.TooLong:
-			c.FailRow(feed.FaultTooLong)
+		case line.Fault != "":
+			c.FailRow(line.Fault)
 		case fault != "":
 			c.FailRow(fault)
 		default:
@@ -86,9 +86,10 @@ func looksLikeData(text string, fields []string, split bool) bool {
 			digits++
 		}
 	}
-	_, tod, _ := splitName(fields[0])
+	name := strings.Join(feed.Words(fields[0]), " ")
+	_, tod, _ := splitName(name)
 	switch {
-	case knownGame.MatchString(fields[0]) && (digits > 0 || tod != 0),
+	case knownGame.MatchString(name) && (digits > 0 || tod != 0),
 		digits > 0 && len(fields) >= dataFields && !namesDate(fields[1:dateFields]),
 		digits >= dateFields && digits == len(fields)-1:
 		return true
@@ -175,6 +176,7 @@ func cell(fields []string, i int) feed.Cell {
 // splitName splits a first field: "Daily 4 Night" → tx-daily-4, Night, 4. tod is 0 if it is missing or unknown, balls
 // is 0 if the game is not a known digit game.
 func splitName(name string) (game string, tod models.Tod, balls int) {
+	name = strings.Join(strings.Fields(name), " ")
 	if m := knownGame.FindStringSubmatch(name); m != nil {
 		tod, _ = models.ParseTod(strings.TrimSpace(m[3]))
 		if balls, _ = strconv.Atoi(m[2]); balls > models.MaxDigits {

@@ -108,6 +108,17 @@ var cases = []feedtest.Case{
 			`4: tx-pick-3 2013-09-12 Day ?5="٣"`,
 		},
 	},
+	{
+		Name: "draws among stray characters, or with commas of another script, are no titles",
+		Text: "Pick 3 Day,9,9,2013,3,9,8\n\u00a0Pick\u00a03 Day,\u00a09,\u00a010,\u00a02013,\u00a03,\u00a09,\u00a08,\u00a0\n\xa0Pick 3 Day,\xa09,\xa011,\xa02013,\xa03,\xa09,\xa08\n" +
+			"\u200bPick 3 Day,\u200b9,\u200b12,\u200b2013,\u200b3,\u200b9,\u200b8\n'Pick 3 Day,'9,'13,'2013,'3,'9,'8\nPick 3 Day，9，14，2013，3，9，8\n" +
+			"P\x00i\x00c\x00k\x00,\x009\x00,\x009\x00\r\x00\n\x00",
+		Want: []string{
+			"1: tx-pick-3 2013-09-09 Day 398", "2: tx-pick-3 2013-09-10 Day 398", "3: tx-pick-3 ?2=\"\\xa09,\\xa011,\\xa02013\" Day ?5=\"\\xa03\"",
+			"4: tx-pick-3 ?2=\"\\u200b9,\\u200b12,\\u200b2013\" Day ?5=\"\\u200b3\"", `5: tx-pick-3 ?2="'9,'13,'2013" Day ?5="'3"`, "6: " + undivided,
+			"7: malformed[] the line has NUL characters, as UTF-16 text has that was appended to a file: save all of the file as UTF-8",
+		},
+	},
 	{Name: "nothing of use", Text: "Service unavailable, try later\n", Want: nil},
 }
 

@@ -71,7 +71,7 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 func (p *parser) line(line feed.Line) error {
 	text := strings.TrimSpace(line.Text)
 	switch {
-	case !line.TooLong && len(text) > len(titlePrefix) && strings.EqualFold(text[:len(titlePrefix)], titlePrefix):
+	case line.Fault == "" && len(text) > len(titlePrefix) && strings.EqualFold(text[:len(titlePrefix)], titlePrefix):
 		if err := p.release(); err != nil {
 			return err
 		}
@@ -127,8 +127,8 @@ func (p *parser) vote(line feed.Line) error {
 
 // read reads a line that is no title.
 func (p *parser) read(line feed.Line) error {
-	if line.TooLong {
-		return p.malformed(line, feed.Cell{Value: line.Text}, feed.FaultTooLong)
+	if line.Fault != "" {
+		return p.malformed(line, feed.Cell{Value: line.Text}, line.Fault)
 	}
 	text := strings.TrimSpace(line.Text)
 	segments := strings.Split(text, ";")
@@ -169,6 +169,7 @@ func hasDraws(segments []string) bool {
 
 // knownName reports whether a segment with that name is part of a draw, ignoring case.
 func knownName(name string) bool {
+	name = feed.Bare(name)
 	return slices.ContainsFunc([]string{"Day", "Night", feed.Fireball}, func(known string) bool { return strings.EqualFold(name, known) })
 }
 

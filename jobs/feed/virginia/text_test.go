@@ -122,6 +122,14 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "draws among stray characters, and lines of UTF-16, are no notices",
+		Text: "Results for Pick 3\n8/30/2015; Day: 0,3,4\n> 8/29/2015;\xa0Day:\xa00,3,4;\xa0Night:\xa02,8,4\n\x008\x00/\x002\x008\x00;\x00 \x00D\x00a\x00y\x00:\n",
+		Want: []string{
+			"2: va-pick-3 2015-08-30 Day 034", `3: va-pick-3 ?1="> 8/29/2015" ?2="\xa0Day" ?` + "\xa0Day" + `="\xa00,3,4"`, `3: va-pick-3 ?1="> 8/29/2015" ?3="\xa0Night" ?` + "\xa0Night" + `="\xa02,8,4"`,
+			"4: malformed[] the line has NUL characters, as UTF-16 text has that was appended to a file: save all of the file as UTF-8",
+		},
+	},
+	{
 		Name: "a line that is too long is no title",
 		Text: "Results for Pick 4" + strings.Repeat(" ", feed.MaxLine) + "\n8/30/2015; Day: 0,3,4\nResults for Pick 3" + strings.Repeat("x", feed.MaxLine) + "\n8/29/2015; Day: 0,3,4\n",
 		Want: []string{
