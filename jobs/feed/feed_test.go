@@ -88,6 +88,7 @@ func TestLines(t *testing.T) {
 		{"one byte too long with CRLF", long + "x\r\nb", []string{"!" + long[:1024], "b"}},
 		{"much too long", long + long + long + "\nb", []string{"!" + long[:1024], "b"}},
 		{"UTF-16 after UTF-8", "a\nb\x00\r\x00\n\x00\r\x00\n\x00c\x00\r\x00\n\x00", []string{"a", "!b\x00\r\x00", "", "!\x00c\x00\r\x00", ""}},
+		{"a web page in between", "a\n<!DOCTYPE html>\n<p>b</p>\n  <HTML lang=en>\n<x\n", []string{"a", "!<!DOCTYPE html>", "<p>b</p>", "!  <HTML lang=en>", "<x"}},
 		{"NUL at the end", "a\n\x00\x00\x00", []string{"a", ""}},
 		{"too long at the end", "a\n" + long + long, []string{"a", "!" + long[:1024]}},
 	} {

@@ -54,7 +54,11 @@ func (h *Header) Distinct() error {
 
 // noHeader returns the error for a file whose first row is not the form's header.
 func (f Form) noHeader(row string) error {
-	return f.unusable(fmt.Sprintf("%q is not the header", Shown(row)) + separated(row))
+	why := separated(row)
+	if fields, fault := SplitFields(nil, row); fault == "" && why == "" {
+		why = Undivided(fields, row)
+	}
+	return f.unusable(fmt.Sprintf("%q is not the header", Shown(row)) + why)
 }
 
 // Column returns the index of a column by its folded name, or -1.

@@ -11,9 +11,11 @@ import (
 const MaxLine = 64 << 10
 
 // Why a line cannot be read, whatever its form. A program that appends UTF-16 to a file of UTF-8 leaves a NUL in every
-// character: such a line looks like no row, but must not be taken for a title.
+// character; a script that puts downloads together may have got a web page for one of them. Such lines look like no
+// row, but must not be taken for titles.
 const (
 	faultTooLong = "the line is longer than 64 KiB"
+	faultPage    = "a web page (HTML) begins here, where data was expected: get that part of the file again"
 	faultNUL     = "the line has NUL characters, as UTF-16 text has that was appended to a file: save all of the file as UTF-8"
 )
 
@@ -62,7 +64,21 @@ func (l *Lines) Next() (Line, error) {
 		}
 		return Line{l.read, text, faultNUL}, nil
 	}
+	if pageBegins(text) {
+		return Line{l.read, text, faultPage}, nil
+	}
 	return Line{Number: l.read, Text: text}, nil
+}
+
+// pageBegins reports whether a line is the first of a web page.
+func pageBegins(line string) bool {
+	line = strings.TrimLeft(line, " \t")
+	for _, tag := range []string{"<!doctype html", "<html"} {
+		if len(line) >= len(tag) && strings.EqualFold(line[:len(tag)], tag) {
+			return true
+		}
+	}
+	return false
 }
 
 // Each calls read with every remaining line and returns how many lines have been read in total. It stops at the first

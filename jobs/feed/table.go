@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -81,7 +82,7 @@ func (r *Rows) begin(line Line, fields []string) bool {
 
 // firstHeader reads up to the form's header, skipping blank lines and titles, which are lines without a field that
 // begins with a digit. If a row or the end comes first, the error quotes what was in the header's place: the last line
-// above it with more than one field, or else the first.
+// above it with more than one field, or else the first. If a line that cannot be read comes first, it says why.
 func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 	first, instead := "", ""
 	for {
@@ -93,7 +94,7 @@ func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 			return nil, nil, err
 		}
 		if line.Fault != "" {
-			return nil, nil, f.noHeader(cmp.Or(instead, line.Text))
+			return nil, nil, f.unusable(fmt.Sprintf("no header before line %d, and %s", line.Number, line.Fault))
 		}
 		fields, fault := SplitFields(nil, line.Text)
 		if fault != "" {

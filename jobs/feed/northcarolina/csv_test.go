@@ -76,6 +76,11 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "a web page instead of the second file",
+		Text: pick4 + "06/21/2025,E,4,5,4,5,4\r\n<!DOCTYPE html>\r\n<body>Down for maintenance</body>\r\n",
+		Want: []string{"2: nc-pick-4 2025-06-21 Evening 4545 fireball=4", "3: malformed[] a web page (HTML) begins here, where data was expected: get that part of the file again"},
+	},
+	{
 		Name: "rows among stray characters with a comma too many are no notices",
 		Text: pick4 + "06/21/2025,E,4,5,4,5,4\n'06/20/2025,'E,'4,'5,'4,'5,'4,\n\u00a006/19/2025,\u00a0E,\u00a04,\u00a05,\u00a04,\u00a05,\u00a04,\n" +
 			`="06/18/2025",="E",="4",="5",="4",="5",="4",` + "\n",
@@ -103,18 +108,21 @@ func TestParse(t *testing.T) {
 func TestUnusableFiles(t *testing.T) {
 	t.Parallel()
 	feedtest.Unusable(t, northcarolina.Form, map[string]string{
-		"":                               "the file is empty",
-		"<html>":                         "web page",
-		"Down for maintenance\n":         `"Down for maintenance" is not the header: expected CSV with the header "Date","Day/Eve","Ball 1"`,
-		"Date,Day/Eve,Ball 1,Ball 3\n":   "is not the header",
-		"Date,Day/Eve,Fireball\n":        "is not the header",
-		"Date,Ball 1,Ball 2\n":           "is not the header",
-		"Date,Day/Eve,Ball 1,Ball 1\n":   `names the column "Ball 1" twice`,
-		"Date,Day/Eve,Ball 1,Ball 2a\n":  "is not the header",
-		"06/21/2025,D,4,4,7\n":           `"06/21/2025,D,4,4,7" is not the header`,
-		"Date,Date,Ball 1\n":             "is not the header",
-		"06/21/2025,D,4,2,7\n":           `"06/21/2025,D,4,2,7" is not the header`,
-		"\"Date\",\"Day/Eve,Ball 1\n1\n": "is not the header",
+		"":                              "the file is empty",
+		"<html>":                        "web page",
+		"Down for maintenance\n":        `"Down for maintenance" is not the header: expected CSV with the header "Date","Day/Eve","Ball 1"`,
+		"Date,Day/Eve,Ball 1,Ball 3\n":  "is not the header",
+		"Date,Day/Eve,Fireball\n":       "is not the header",
+		"Date,Ball 1,Ball 2\n":          "is not the header",
+		"Date,Day/Eve,Ball 1,Ball 1\n":  `names the column "Ball 1" twice`,
+		"Date,Day/Eve,Ball 1,Ball 2a\n": "is not the header",
+		"06/21/2025,D,4,4,7\n":          `"06/21/2025,D,4,4,7" is not the header`,
+		"Date,Date,Ball 1\n":            "is not the header",
+		"Error 503\n\n<html>\n":         "no header before line 3, and a web page (HTML) begins here",
+		"D" + strings.Repeat("x", feed.MaxLine) + "\n": "no header before line 1, and the line is longer than 64 KiB: expected CSV",
+		"\"Date,Day/Eve,Ball 1\"\n":                    "is not the header, and quotes stand around all of it: leave them out",
+		"06/21/2025,D,4,2,7\n":                         `"06/21/2025,D,4,2,7" is not the header`,
+		"\"Date\",\"Day/Eve,Ball 1\n1\n":               "is not the header",
 	})
 }
 

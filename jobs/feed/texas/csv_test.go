@@ -119,6 +119,11 @@ var cases = []feedtest.Case{
 			"7: malformed[] the line has NUL characters, as UTF-16 text has that was appended to a file: save all of the file as UTF-8",
 		},
 	},
+	{
+		Name: "a web page among the draws",
+		Text: "Pick 3 Day,9,9,2013,3,9,8\n<!doctype html><html>\n<p>Down for maintenance</p>\nPick 3 Day,9,10,2013,3,9,8\n",
+		Want: []string{"1: tx-pick-3 2013-09-09 Day 398", "2: malformed[] a web page (HTML) begins here, where data was expected: get that part of the file again", "4: tx-pick-3 2013-09-10 Day 398"},
+	},
 	{Name: "nothing of use", Text: "Service unavailable, try later\n", Want: nil},
 }
 
