@@ -20,6 +20,9 @@ import (
 const (
 	// pageRows is how many records one request asks for; Socrata returns up to 50,000.
 	pageRows = 10_000
+	// fewRows is how many records Socrata returns unasked. Only a page with fewer is the last: a server, or a cache in
+	// front of it, may allow fewer than were asked for, or pass no parameters on.
+	fewRows = 1000
 	// mostPages stops reading a dataset that never ends.
 	mostPages = 50
 	// wholeEvery is how often everything is read again, to catch corrections older than lookBack.
@@ -152,9 +155,9 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 	var version, last string
 	for n := 0; ; n++ {
 		if n == mostPages {
-			return nil, fmt.Errorf("it has more than %d pages of %d records", mostPages, pageRows)
+			return nil, fmt.Errorf("it has more than %d pages, with %d records", mostPages, out.rows)
 		}
-		address := page(p.dataset, where, strconv.Itoa(pageRows), strconv.Itoa(n*pageRows))
+		address := page(p.dataset, where, strconv.Itoa(pageRows), strconv.Itoa(out.rows))
 		got, err := s.Fetcher.Fetch(ctx, address, feed.Known{}, p.header)
 		if err != nil {
 			return nil, err
@@ -170,7 +173,7 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 			return nil, errors.New("it keeps sending the same page")
 		}
 		version, last = got.LastModified, first
-		if rows < pageRows {
+		if rows < fewRows {
 			break
 		}
 	}

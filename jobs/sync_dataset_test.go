@@ -141,11 +141,11 @@ func TestSyncNewYork(t *testing.T) {
 	b.answer(nyFile, soda(12_000))
 	only := jobs.SyncOptions{Feed: models.FeedNYOpenData}
 	first := b.run(t, only)
-	if len(first.Errs) > 0 || first.Summary.Inserted != 48_000 || b.requests(nyFile) != 2 {
+	if len(first.Errs) > 0 || first.Summary.Inserted != 48_000 || b.requests(nyFile) != 3 {
 		t.Fatalf("%+v, %d requests", first, b.requests(nyFile))
 	}
 	b.now = b.now.Add(time.Hour)
-	if lately := b.run(t, only); lately.Summary.Unchanged != 15*4 || b.requests(nyFile) != 3 {
+	if lately := b.run(t, only); lately.Summary.Unchanged != 15*4 || b.requests(nyFile) != 4 {
 		t.Errorf("lately: %+v, %d requests", lately, b.requests(nyFile))
 	}
 	b.now = b.now.AddDate(0, 0, 8)
@@ -163,6 +163,23 @@ func TestSyncNewYork(t *testing.T) {
 	}
 }
 
+// A server that returns fewer records than it is asked for is read to the end all the same.
+func TestSyncNewYorkSmallPages(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	pages := soda(3500)
+	b.answer(nyFile, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		q.Set("$limit", "1000")
+		r.URL.RawQuery = q.Encode()
+		pages(w, r)
+	})
+	got := b.run(t, jobs.SyncOptions{Feed: models.FeedNYOpenData})
+	if len(got.Errs) > 0 || got.Summary.Inserted != 14_000 || b.requests(nyFile) != 4 {
+		t.Fatalf("%+v, %d requests", got, b.requests(nyFile))
+	}
+}
+
 // Pages that repeat, or change while being read, never give half a dataset.
 func TestSyncNewYorkBrokenPages(t *testing.T) {
 	t.Parallel()
@@ -175,6 +192,10 @@ func TestSyncNewYorkBrokenPages(t *testing.T) {
 			q := r.URL.Query()
 			q.Set("$offset", "0")
 			r.URL.RawQuery = q.Encode()
+			pages(w, r)
+		}, "the same page"},
+		"without its parameters": {func(w http.ResponseWriter, r *http.Request) {
+			r.URL.RawQuery = "$limit=1000"
 			pages(w, r)
 		}, "the same page"},
 		"changing all the time": {func() http.HandlerFunc {
