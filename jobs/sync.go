@@ -54,9 +54,9 @@ const (
 	rewritten = 0.1
 	// fewRewritten is how many corrections are accepted whatever their fraction: a day or two that a lottery mixed up.
 	fewRewritten = 20
-	// mostRejected is how many rejections a response may have: more than a game has draws. They are kept in memory, and
-	// their names in the database.
-	mostRejected = 250_000
+	// mostDraws is how many draws a response may have, good, wrong or repeated: several times as many as any game has
+	// had. They are kept in memory, and so are the rejections, whose names are stored.
+	mostDraws = 250_000
 	// mostTold is how many of a response's new rejections are logged one by one.
 	mostTold = 100
 )
@@ -185,7 +185,7 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	from.Name, from.Size = src.Address, -1
 	var rejected []models.Rejection
 	done, err := importer.Run(ctx, s.Store, []importer.Source{from}, importer.Options{
-		Feed: src.Feed, Now: s.now, MostRejected: mostRejected, OnRejection: func(r models.Rejection) error {
+		Feed: src.Feed, Now: s.now, MostDraws: mostDraws, OnRejection: func(r models.Rejection) error {
 			rejected = append(rejected, r)
 			return nil
 		},

@@ -11,7 +11,7 @@ import (
 	"lottery/models"
 )
 
-// A file whose draws are nearly all wrong does not fill the log, nor the memory.
+// A file whose draws are nearly all wrong, or repeated for ever, does not fill the log, nor the memory.
 func TestSyncOfAFileFullOfFaults(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -35,8 +35,12 @@ func TestSyncOfAFileFullOfFaults(t *testing.T) {
 		t.Errorf("%d lines", lines)
 	}
 	b.set(va3, file(130_000))
-	if got := b.run(t, only); len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), "more than 250000 of its draws are not taken") {
+	if got := b.run(t, only); len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), "it has more than 250000 draws") {
 		t.Errorf("%d new: %v", len(got.News), got.Errs)
+	}
+	b.set(va3, virginia(20, "0,3,4")+strings.Repeat("3/19/2026; Day: 0,3,4; Night: 2,8,4\n", 130_000))
+	if got := b.run(t, only); len(got.Errs) != 1 || !strings.Contains(got.Errs[0].Error(), "it has more than 250000 draws") || got.Summary.Unchanged != 40 {
+		t.Errorf("of the same draws: %+v", got)
 	}
 	b.set(va3, virginia(22, "0,3,4")) // what is known still is, and the next file is read
 	if got := b.run(t, only); len(got.Errs) > 0 || got.Summary.Inserted == 0 {

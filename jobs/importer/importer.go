@@ -49,8 +49,9 @@ type Options struct {
 	DryRun bool   // plan and report, write nothing
 	Strict bool   // import all files, or none if anything is rejected
 	Now    func() time.Time
-	// MostRejected is how many rejections a file may have, without conflicts; one with more is not imported. 0 = any.
-	MostRejected int
+	// MostDraws is how many draws a file may have, rejected and repeated ones included; one with more is not imported.
+	// 0 = any.
+	MostDraws int
 	// Patience is how long to keep planning again if others change the draws in the meantime; 0 = ten minutes.
 	Patience time.Duration
 

@@ -40,7 +40,6 @@ type reading struct {
 	lastLine int    // line of the latest candidate
 	covered  int    // lines that yielded a candidate
 	draws    int    // candidates that were draws, rejected ones included
-	rejected int
 	game     string // the game whose draws are accepted; "" = all
 	stranger string // another game that some draws were of
 	broken   error  // an error of the importer itself, not of the file
@@ -107,6 +106,9 @@ func (s *reading) take(c *feed.Candidate) error {
 	if index == math.MaxUint32 {
 		return models.Errorf(models.CodeInvalid, "the file has more than %d draws: split it", math.MaxUint32)
 	}
+	if r.opts.MostDraws > 0 && int(index) >= r.opts.MostDraws {
+		return models.Errorf(models.CodeInvalid, "it has more than %d draws, several times what any lottery has drawn: the file is damaged", r.opts.MostDraws)
+	}
 	s.index++
 	if c.Line != s.lastLine {
 		s.lastLine = c.Line
@@ -118,9 +120,6 @@ func (s *reading) take(c *feed.Candidate) error {
 		fault = strangers(c, s.game)
 	}
 	if fault != nil {
-		if s.rejected++; r.opts.MostRejected > 0 && s.rejected > r.opts.MostRejected {
-			return models.Errorf(models.CodeInvalid, "more than %d of its draws are not taken: the file is damaged, or its form has changed", r.opts.MostRejected)
-		}
 		f.rejected[fault.reason]++
 		f.doubt(r.games, c)
 		if readable(fault.reason) {
