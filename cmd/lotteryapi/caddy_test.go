@@ -50,12 +50,6 @@ func startCaddy(t *testing.T, nodes ...*process) (address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address = free.Addr().String()
-	free.Close()
 	var upstreams []string
 	for _, n := range nodes {
 		upstreams = append(upstreams, strings.TrimPrefix(n.base, "http://"))
@@ -66,17 +60,30 @@ func startCaddy(t *testing.T, nodes ...*process) (address string) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile")
-	p := launchCommand(t, dir, []string{"DOMAIN=http://" + address}, cmd)
-	waitUntil(t, "Caddy", func() bool {
-		select {
-		case <-p.exited:
-			t.Fatalf("Caddy ended:\n%s", p.stderr)
-		default:
+	for try := 1; ; try++ { // another test may take the port first
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
 		}
-		return through(address) == http.StatusOK
-	})
-	return address
+		address = free.Addr().String()
+		free.Close()
+		p := launchCommand(t, dir, []string{"DOMAIN=http://" + address}, exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile"))
+		ended := false
+		waitUntil(t, "Caddy", func() bool {
+			select {
+			case <-p.exited:
+				ended = true
+			default:
+			}
+			return ended || through(address) == http.StatusOK
+		})
+		if !ended {
+			return address
+		}
+		if try == 3 {
+			t.Fatalf("Caddy ended:\n%s", p.stderr)
+		}
+	}
 }
 
 // through returns the status of /healthz at an address; 0 = none.
