@@ -106,8 +106,8 @@ func thousandDraws() string {
 	return b.String()
 }
 
-// A thousand clients that never finish their headers, and hundreds that never send the body they announced, more than the server has places for, cannot keep it from serving
-// others.
+// A thousand clients that never finish their headers, and hundreds that never send the body they announced, more than
+// the server has places for, cannot keep it from serving others.
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
