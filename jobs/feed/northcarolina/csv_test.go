@@ -83,10 +83,11 @@ var cases = []feedtest.Case{
 	{
 		Name: "rows among stray characters with a comma too many are no notices",
 		Text: pick4 + "06/21/2025,E,4,5,4,5,4\n'06/20/2025,'E,'4,'5,'4,'5,'4,\n\u00a006/19/2025,\u00a0E,\u00a04,\u00a05,\u00a04,\u00a05,\u00a04,\n" +
-			`="06/18/2025",="E",="4",="5",="4",="5",="4",` + "\n",
+			`="06/18/2025",="E",="4",="5",="4",="5",="4",` + "\n" + `Sun,="06/17/2025",="E",="4",="5",="4",="5",="4"` + "\n" +
+			`\"06/16/2025\",\"E\",\"4\",\"5\",\"4\",\"5\",\"4\",` + "\n",
 		Want: []string{
 			"2: nc-pick-4 2025-06-21 Evening 4545 fireball=4", "3: malformed[] the row has 8 fields, the header has 7", "4: malformed[] the row has 8 fields, the header has 7",
-			"5: malformed[] the quotes do not pair up",
+			"5: malformed[] the quotes do not pair up", "6: malformed[] the quotes do not pair up", "7: malformed[] the quotes do not pair up",
 		},
 	},
 	{
