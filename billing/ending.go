@@ -35,17 +35,25 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 		if err != nil {
 			return err
 		}
-		if b.CustomerID == nil {
+		gone, err := s.endOwn(ctx, &b, &out)
+		if err != nil {
+			return err
+		}
+		if gone { // perhaps there is another, forgotten here
+			if b.CustomerID != nil {
+				now, err := s.sync(ctx, l, accountID, why)
+				if err != nil {
+					return err
+				}
+				b = now.Billing
+			}
 			if err := s.recall(ctx, l, &b); err != nil || b.CustomerID == nil {
 				out.All = err == nil
 				return err
 			}
-		}
-		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed now, or were just paid
-			return err
-		}
-		if err := s.endPaid(ctx, &b, &out, true); err != nil {
-			return err
+			if _, err := s.endOwn(ctx, &b, &out); err != nil {
+				return err
+			}
 		}
 		out.All = true
 		_, err = s.sync(ctx, l, accountID, why)
@@ -54,12 +62,24 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 	return out, err
 }
 
-// endPaid cancels all subscriptions for our product of b's customer. If own is set, it flags one that was paid without
-// our having heard of it; a second customer is flagged anyway.
-func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *Ended, own bool) error {
-	subs, _, err := s.subscriptions(ctx, b)
+// endOwn cancels what the account's own customer pays for, and closes its open checkouts. gone is set if it has none, or
+// one that was deleted at Stripe.
+func (s *Service) endOwn(ctx context.Context, b *models.BillingAccount, out *Ended) (gone bool, err error) {
+	if b.CustomerID == nil {
+		return true, nil
+	}
+	if _, err := s.openSession(ctx, b, ""); err != nil { // none sells "": all are closed now, or were just paid
+		return false, err
+	}
+	return s.endPaid(ctx, b, out, true)
+}
+
+// endPaid cancels all subscriptions for our product of b's customer, unless that is gone. If own is set, it flags one
+// that was paid without our having heard of it; a second customer is flagged anyway.
+func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *Ended, own bool) (gone bool, err error) {
+	subs, gone, err := s.subscriptions(ctx, b)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, sub := range subs {
 		if !sub.goesOn() {
@@ -69,16 +89,16 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 			out.JustPaid = true
 			detail := fmt.Sprintf("subscription %s was paid just as the account was closed, and has been canceled: refund its payment", sub.id)
 			if err := s.store.RaiseFlag(ctx, flag(b.AccountID, models.FlagClosed, sub.id, detail)); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if err := s.cancel(ctx, sub.id); err != nil {
-			return err
+			return false, err
 		}
 		out.Cancelled = append(out.Cancelled, sub.id)
 		out.UnderWay = out.UnderWay || sub.withBank()
 	}
-	return nil
+	return gone, nil
 }
 
 // endOthers cancels the subscriptions of the account's second customers, known from flags. A customer that, according
@@ -99,7 +119,7 @@ func (s *Service) endOthers(ctx context.Context, accountID string, out *Ended) e
 		if c.Deleted || c.Metadata[accountKey] != accountID {
 			continue
 		}
-		if err := s.endPaid(ctx, &models.BillingAccount{AccountID: accountID, CustomerID: &id}, out, false); err != nil {
+		if _, err := s.endPaid(ctx, &models.BillingAccount{AccountID: accountID, CustomerID: &id}, out, false); err != nil {
 			return err
 		}
 	}

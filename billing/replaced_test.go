@@ -1,6 +1,8 @@
 package billing_test
 
 import (
+	"net/http"
+	"net/url"
 	"testing"
 
 	"lottery/billing/sandbox"
@@ -47,4 +49,25 @@ func TestCustomerReplacesADeletedOne(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The account's own customer was deleted at Stripe, and the database forgot the one that was made in its place. Closing
+// the account ends what that one pays for.
+func TestClosingEndsWhatTheCustomerAfterADeletedOnePays(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		w.must(w.stripe.DeleteCustomer(w.customer()))
+		var made struct{ ID string }
+		w.ask(http.MethodPost, "/v1/customers", url.Values{"email": {*w.account.Email}, "metadata[lottery_account]": {w.account.ID}}, &made)
+		sub, err := w.stripe.NewSubscription(made.ID, w.price, "active", nil)
+		w.must(err)
+		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		if err != nil || !ended.All || len(ended.Cancelled) != 1 || ended.Cancelled[0] != sub {
+			w.t.Errorf("%v: %+v", err, ended)
+		}
+		w.wantStates(map[string]string{sub: "canceled"})
+		w.wantFlags(models.FlagClosed)
+		w.wantPlan(models.PlanFree)
+	})
 }
