@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -41,7 +40,7 @@ func TestNoPasswordInAnErrorOfConnecting(t *testing.T) {
 func silent(t *testing.T) (address string, taken <-chan struct{}) {
 	t.Helper()
 	came := make(chan struct{}, 9)
-	return listening(t, func(c net.Conn) {
+	return storetest.Listen(t, func(c net.Conn) {
 		t.Cleanup(func() { _ = c.Close() })
 		came <- struct{}{}
 	}), came
@@ -114,7 +113,7 @@ func TestWhyPostgreSQLRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := overTCP(t, filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"))
+	server := storetest.OverTCP(t, filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"), 0)
 	for address, want := range map[string]string{
 		"postgres://lottery@" + server + "/none":                 `server error: FATAL: database "none" does not exist (SQLSTATE 3D000)`,
 		"postgres://nobody@" + server + u.Path:                   `server error: FATAL: role "nobody" does not exist (SQLSTATE 28000)`,
@@ -213,44 +212,6 @@ func TestTimeLimitsOfTheUser(t *testing.T) {
 		}
 		_ = st.Close()
 	}
-}
-
-// overTCP returns a TCP address for a server that listens on a Unix socket, over which nobody asks for TLS.
-func overTCP(t *testing.T, socket string) string {
-	t.Helper()
-	return listening(t, func(client net.Conn) {
-		server, err := net.Dial("unix", socket)
-		if err != nil {
-			_ = client.Close()
-			return
-		}
-		for from, to := range map[net.Conn]net.Conn{client: server, server: client} {
-			go func() {
-				_, _ = io.Copy(to, from)
-				_ = to.Close()
-			}()
-		}
-	})
-}
-
-// listening returns the address of a listener that passes each connection to serve.
-func listening(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serve(client)
-		}
-	}()
-	return listener.Addr().String()
 }
 
 // Preparing without migrating, and asking for the state of the schema, leave an empty database empty.

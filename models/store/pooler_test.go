@@ -18,7 +18,7 @@ import (
 // as long as a connection would be, and the error says what to do.
 func TestPoolerWithoutASession(t *testing.T) {
 	t.Parallel()
-	address := listening(t, func(client net.Conn) {
+	address := storetest.Listen(t, func(client net.Conn) {
 		t.Cleanup(func() { _ = client.Close() })
 		backend := pgproto3.NewBackend(client, client)
 		if _, err := backend.ReceiveStartupMessage(); err != nil {

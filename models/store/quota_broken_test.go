@@ -84,7 +84,7 @@ func TestQuotaAnswerIsLost(t *testing.T) {
 	}
 	var lose, reset atomic.Bool // the answer to what names the counter does not arrive; the connection is reset, not closed
 	socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
-	u.Host, u.RawQuery = listening(t, func(client net.Conn) {
+	u.Host, u.RawQuery = storetest.Listen(t, func(client net.Conn) {
 		server, err := net.Dial("unix", socket)
 		if err != nil {
 			t.Error(err)
