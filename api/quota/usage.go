@@ -54,8 +54,7 @@ const (
 	usageRest = 39
 	// usageTimeout is how long a portion may take before the database counts as away.
 	usageTimeout = 5 * time.Second
-	// pruneTimeout bounds the search for expired rows, during which no statistics are written. It scans a large table
-	// even if it finds nothing.
+	// pruneTimeout bounds the deletion of a portion of expired rows, during which no statistics are written.
 	pruneTimeout = time.Minute
 )
 

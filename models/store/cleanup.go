@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -26,11 +25,11 @@ type CleanedUp struct {
 	Rows int64
 }
 
-// stale describes expired rows.
+// stale describes expired rows; see pruning.
 type stale struct {
-	what, table, key string
-	where            string
-	args             []any
+	what, table, key, age string
+	where                 string
+	args                  []any
 }
 
 // stale returns what has expired at now, which is Clock's time: a node whose own clock is ahead must not delete today's
@@ -39,21 +38,21 @@ func (s *Store) stale(now time.Time, counters int64) []stale {
 	today := models.DateOf(now)
 	clock, clockArgs := s.nowMicros()
 	return []stale{
-		{"sessions", "sessions", "id", "last_seen_at < ?", []any{now.Add(-models.SessionIdle)}},
-		{"sign-in links", "links", "id", "created_at < ?", []any{now.Add(-linksKept)}},
-		{"closed addresses", "departures", "account_id", "day < ?", []any{today - 1}},
-		{"events", "stripe_events", "id", "state IN (?, ?) AND received_at < ?", []any{models.EventDone, models.EventIgnored, now.Add(-eventsKept)}},
-		{"failed events", "stripe_events", "id", "state = ? AND received_at < ?", []any{models.EventFailed, now.Add(-recordsKept)}},
-		{"mails", "mails", "id", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
-		{"counters", "quota_counters", "account_id, period_start", "period_start < ?", []any{counters}},
-		{"locks", "leases", "name", "until_us < " + clock + " - ? OR until_us > " + clock + " + ?", slices.Concat(clockArgs, []any{leasesKept.Microseconds()}, clockArgs, []any{leasesKept.Microseconds()})},
+		{"sessions", "sessions", "id", "last_seen_at", "last_seen_at < ?", []any{now.Add(-models.SessionIdle)}},
+		{"sign-in links", "links", "id", "created_at", "created_at < ?", []any{now.Add(-linksKept)}},
+		{"closed addresses", "departures", "account_id", "day", "day < ?", []any{today - 1}},
+		{"events", "stripe_events", "id", "received_at", "state NOT IN (?, ?) AND received_at < ?", []any{models.EventPending, models.EventFailed, now.Add(-eventsKept)}},
+		{"failed events", "stripe_events", "id", "received_at", "state <> ? AND received_at < ?", []any{models.EventPending, now.Add(-recordsKept)}},
+		{"mails", "mails", "id", "id", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
+		{"counters", "quota_counters", "account_id, period_start", "period_start", "period_start < ?", []any{counters}},
+		{"locks", "leases", "name", "name", "until_us < " + clock + " - ? OR until_us > " + clock + " + ?", slices.Concat(clockArgs, []any{leasesKept.Microseconds()}, clockArgs, []any{leasesKept.Microseconds()})},
 		{
-			"import runs", "import_runs", "id",
+			"import runs", "import_runs", "id", "id",
 			"finished_at < ? AND id NOT IN (SELECT MAX(id) FROM import_runs GROUP BY feed) AND id NOT IN (SELECT MAX(id) FROM import_runs WHERE " + s.someTaken() + " GROUP BY feed)",
 			[]any{now.Add(-recordsKept)},
 		},
-		{"job runs", "job_runs", "job", "started_at < ?", []any{now.Add(-recordsKept)}},
-		{"audit entries", "audit_entries", "id", "at < ?", []any{now.Add(-auditKept)}},
+		{"job runs", "job_runs", "job", "job", "started_at < ?", []any{now.Add(-recordsKept)}},
+		{"audit entries", "audit_entries", "id", "at", "at < ?", []any{now.Add(-auditKept)}},
 	}
 }
 
@@ -102,10 +101,8 @@ func (s *Store) countersFrom(ctx context.Context, today models.Date) (int64, err
 
 // takeAway deletes one portion.
 func (s *Store) takeAway(ctx context.Context, old *stale) (n int64, err error) {
-	statement := fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[2]s LIMIT %[4]d)",
-		old.table, old.key, old.where, prunedRows)
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		done := tx.Exec(statement, old.args...)
+		done := tx.Exec(pruning(old.table, old.key, old.where, old.age), old.args...)
 		n = done.RowsAffected
 		return done.Error
 	})

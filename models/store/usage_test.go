@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -176,8 +177,8 @@ func TestPruneUsage(t *testing.T) {
 		})
 		ctx := context.Background()
 		var rows []models.UsageDay
-		for i := range 1200 { // more than one call deletes
-			rows = append(rows, row("a", march-1-models.Date(i), "/v1/games", 2, 1))
+		for i := range 1200 { // more than one call deletes; the keys' order is not that of the days
+			rows = append(rows, row(fmt.Sprintf("a%04d", i), march-1-models.Date(i), "/v1/games", 2, 1))
 		}
 		addUsage(t, st, append(rows, row("a", march, "/v1/games", 2, 1))...)
 		for _, day := range []models.Date{march - 1, march} {
@@ -194,6 +195,12 @@ func TestPruneUsage(t *testing.T) {
 			if !more {
 				break
 			}
+			for i, left := range map[int]bool{1200 - 500*calls - 1: true, 1200 - 500*calls: false} { // the oldest go first
+				days, err := st.UsageByDay(ctx, fmt.Sprintf("a%04d", i), march-2000, march)
+				if err != nil || len(days) == 1 != left {
+					t.Errorf("%d days old, after %d calls: %v, %v", i, calls, days, err)
+				}
+			}
 		}
 		if calls != 3 {
 			t.Errorf("%d calls", calls)
@@ -201,6 +208,9 @@ func TestPruneUsage(t *testing.T) {
 		days, err := st.UsageByDay(ctx, "a", march-2000, march)
 		if err != nil || len(days) != 1 || days[0].Day != march {
 			t.Errorf("left: %v, %v", days, err)
+		}
+		if days, err := st.UsageByDay(ctx, "a0000", march-2000, march); err != nil || len(days) != 0 {
+			t.Errorf("the newest that expired: %v, %v", days, err)
 		}
 		for day, left := range map[models.Date]bool{march - 1: false, march: true} {
 			if first, err := st.WarnUsage(ctx, "a", day, 80); err != nil || first == left {
