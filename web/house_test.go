@@ -37,6 +37,8 @@ type house struct {
 	store *store.Store
 	box   *mail.Mailbox
 	base  string
+	pages http.Handler // as served at base, without the network
+	live  *catalog.Live
 }
 
 // open serves the pages; change, if not nil, may modify what they depend on.
@@ -58,7 +60,7 @@ func open(t *testing.T, change func(*web.Deps)) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Config.Handler = pages
+	server.Config.Handler, h.pages, h.live = pages, pages, deps.Catalog
 	server.Start()
 	t.Cleanup(server.Close)
 	return h

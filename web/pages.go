@@ -6,11 +6,13 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	"lottery/models"
 )
@@ -126,14 +128,24 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("Vary", "Accept-Encoding, Cookie")
 	if acceptsGzip(r) {
-		var zipped bytes.Buffer
-		z := gzip.NewWriter(&zipped)
-		_, _ = z.Write(b.Bytes()) // to memory: cannot fail
-		_ = z.Close()
 		header.Set("Content-Encoding", "gzip")
-		b = zipped
+		b = zipped(b.Bytes())
 	}
 	send(w, r, v.Status, b.Bytes())
+}
+
+// zippers holds gzip writers for reuse: a new one allocates 800 KB.
+var zippers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+
+func zipped(text []byte) bytes.Buffer {
+	var b bytes.Buffer
+	z, _ := zippers.Get().(*gzip.Writer) // holds nothing else
+	z.Reset(&b)
+	_, _ = z.Write(text) // to memory: cannot fail
+	_ = z.Close()
+	z.Reset(io.Discard) // so that the pool does not keep the page
+	zippers.Put(z)
+	return b
 }
 
 func send(w http.ResponseWriter, r *http.Request, status int, text []byte) {
