@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -31,6 +32,25 @@ func (t *tool) games() *cli.Command {
 				&cli.StringFlag{Name: "timezone", Required: true, Usage: "the time `ZONE` of its dates, such as America/Chicago"},
 			},
 			Action: t.stored(audited(gamesAdd)),
+		},
+		{
+			Name: "set", Usage: "correct a game that you added", ArgsUsage: "GAME",
+			Description: "GAME is an ID. What is left out stays as it is. Customers see it within 2 seconds. To correct an ID or the\n" +
+				"number of digits, remove the game and add it again.\n\n" +
+				"Example:\n  lotteryadmin games set il-pick-3 --name \"Illinois Pick 3\" --tods Midday,Evening",
+			Flags: []cli.Flag{
+				&cli.StringFlag{Name: "name", Usage: "its `NAME`, as shown to people"},
+				&cli.StringFlag{Name: "tods", Usage: "all its times of day `A,B`; those with draws must be among them"},
+				&cli.StringFlag{Name: "jurisdiction", Usage: "the `STATE` whose lottery it is, such as IL"},
+				&cli.StringFlag{Name: "timezone", Usage: "the time `ZONE` of its dates, such as America/Chicago"},
+			},
+			Action: t.stored(audited(gamesSet)),
+		},
+		{
+			Name: "remove", Usage: "remove a game that you added and that never had draws", ArgsUsage: "GAME", Flags: yesFlag(),
+			Description: "GAME is an ID. Draws that were unset count, too.\n\n" +
+				"Example:\n  lotteryadmin games remove il-pikc-3 --yes",
+			Action: t.stored(audited(gamesRemove)),
 		},
 	}}
 }
@@ -90,14 +110,62 @@ func gamesAdd(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	tods, err := models.ParseTodSet(c.String("tods"))
+	tods, err := c.tods()
 	if err != nil {
-		return models.Errorf(models.CodeInvalid, "--tods: %v", err)
+		return err
 	}
 	g, err := c.store.AddGame(ctx, models.Game{
 		ID: c.String("id"), Name: strings.TrimSpace(c.String("name")), Digits: digits, Tods: tods,
 		Jurisdiction: strings.TrimSpace(c.String("jurisdiction")), Timezone: c.String("timezone"),
 	})
+	if err != nil {
+		return err
+	}
+	return c.result(gameOf(&g, store.Holding{}))
+}
+
+// tods returns the times of day of --tods.
+func (c *call) tods() (models.TodSet, error) {
+	tods, err := models.ParseTodSet(c.String("tods"))
+	if err != nil {
+		return tods, models.Errorf(models.CodeInvalid, "--tods: %v", err)
+	}
+	return tods, nil
+}
+
+func gamesSet(ctx context.Context, c *call) error {
+	change := store.GameChange{
+		Name: strings.TrimSpace(c.String("name")), Jurisdiction: strings.TrimSpace(c.String("jurisdiction")), Timezone: c.String("timezone"),
+	}
+	if c.IsSet("tods") {
+		var err error
+		if change.Tods, err = c.tods(); err != nil {
+			return err
+		}
+	}
+	if change == (store.GameChange{}) {
+		return models.Errorf(models.CodeInvalid, "games set needs what to change: --name, --tods, --jurisdiction or --timezone")
+	}
+	g, err := c.store.ChangeGame(ctx, c.arg(0), change)
+	if err != nil {
+		return err
+	}
+	held, err := c.store.Holdings(ctx)
+	if err != nil {
+		return err
+	}
+	return c.result(gameOf(&g, held[g.ID]))
+}
+
+func gamesRemove(ctx context.Context, c *call) error {
+	err := c.confirm(func() (string, error) {
+		g, err := c.store.Game(ctx, c.arg(0))
+		return fmt.Sprintf("Remove the game %s (%s)?", g.ID, g.Name), err
+	})
+	if err != nil {
+		return err
+	}
+	g, err := c.store.RemoveGame(ctx, c.arg(0))
 	if err != nil {
 		return err
 	}

@@ -297,6 +297,32 @@ func TestStalePlan(t *testing.T) {
 	})
 }
 
+// TestGameIsRemovedMeanwhile: an import whose game an operator removes changes nothing, and says why.
+func TestGameIsRemovedMeanwhile(t *testing.T) {
+	onEach(t, func(b *bench) {
+		ctx := context.Background()
+		g := models.Game{ID: "zz-pick-3", Name: "Game", Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "ZZ", Timezone: "UTC"}
+		if _, err := b.st.AddGame(ctx, g); err != nil {
+			b.Fatal(err)
+		}
+		before := b.draws()
+		_, err := importer.Run(ctx, b.st, []importer.Source{text("f", "game,date,tod,number\nzz-pick-3,2024-01-02,Day,123\n")}, importer.Options{
+			Feed: models.FeedCSV, Progress: func(p importer.Progress) {
+				if p.Phase != importer.PhaseWriting {
+					return
+				}
+				if _, err := b.st.RemoveGame(ctx, g.ID); err != nil && models.ErrorCode(err) != models.CodeNotFound {
+					b.Error(err)
+				}
+			},
+		})
+		if models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "was removed meanwhile") {
+			b.Error(err)
+		}
+		wantLines(b, "draws", b.draws(), before...)
+	})
+}
+
 // TestManyAtOnce: of imports that begin together, each gets its turn.
 func TestManyAtOnce(t *testing.T) {
 	onEach(t, func(b *bench) {

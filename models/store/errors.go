@@ -8,6 +8,7 @@ import (
 
 	gosqlite "github.com/glebarez/go-sqlite"
 	"github.com/jackc/pgx/v5/pgconn"
+	"gorm.io/gorm"
 
 	"lottery/models"
 )
@@ -22,6 +23,9 @@ func unavailable(err error) error {
 	}
 	if diskFull(err) {
 		return ErrDiskFull
+	}
+	if errors.Is(err, gorm.ErrForeignKeyViolated) { // only games are ever deleted
+		return models.Errorf(models.CodeConflict, "the game was removed meanwhile; `lotteryadmin games list` lists those that there are")
 	}
 	if damaged(err) {
 		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and replace it with a backup (docs/operations.md)", Err: err}
