@@ -205,6 +205,10 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 			c.say("Its subscription keeps charging despite the grant: if it should not, cancel it in Stripe's dashboard.")
 		}
 	}
+	if a.LimitOverride != nil {
+		c.say("It keeps its own daily limit, %d: `lotteryadmin accounts set-limit %s default` gives it that of its plan.", *a.LimitOverride, a.ID)
+	}
+	c.saySuspended(&a)
 	return c.finish(c.accountOf(&a), open)
 }
 
@@ -217,7 +221,18 @@ func accountsSetLimit(ctx context.Context, c *call) error {
 		}
 		limit = &n
 	}
-	return c.accountResult(c.store.OverrideLimit(ctx, c.arg(0), limit))
+	a, err := c.store.OverrideLimit(ctx, c.arg(0), limit)
+	if err == nil {
+		c.saySuspended(&a)
+	}
+	return c.accountResult(a, err)
+}
+
+// saySuspended reports that what an account was just given is of no use to it yet.
+func (c *call) saySuspended(a *models.Account) {
+	if a.Status == models.AccountSuspended {
+		c.say("Account %s is suspended: its requests get a 403 until `lotteryadmin accounts resume`.", a.ID)
+	}
 }
 
 func accountsSuspend(ctx context.Context, c *call) error {

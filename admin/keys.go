@@ -140,6 +140,7 @@ func keysCreate(ctx context.Context, c *call) error {
 	if has, _ := k.Account.Plan(); plan != nil && (k.Account.GrantedPlan == nil || has != *plan) {
 		c.say("The account already exists and keeps its plan (%s); to change it, use `lotteryadmin accounts set-plan`.", has)
 	}
+	c.saySuspended(&k.Account)
 	object := newKey{c.keyOf(&k.APIKey), k.Secret}
 	if c.form == formTable {
 		return c.keyResult(k.Secret, object.key)
@@ -211,6 +212,7 @@ func keysRotate(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.saySuspended(&fresh.Account)
 	object := rotatedKey{newKey{c.keyOf(&fresh.APIKey), fresh.Secret}, replacedKey{old.ID, stampOf(old.EndsAt())}}
 	if c.form == formTable {
 		return c.keyResult(fresh.Secret, struct {
