@@ -56,6 +56,7 @@ func TestMailExpiringKeys(t *testing.T) {
 		if _, err := st.DeleteAccount(ctx, closed.AccountID); err != nil {
 			t.Fatal(err)
 		}
+		key("zoe@example.com", "", 60)
 		tell(0)
 		move(22 * aDay)
 		tell(0)
@@ -77,6 +78,8 @@ func TestMailExpiringKeys(t *testing.T) {
 		tell(0) // it has expired; "later" has nine days left
 		move(3 * aDay)
 		tell(1)
+		move(27 * aDay)
+		tell(0) // nobody looked before zoe's had expired
 	})
 }
 

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -48,5 +49,40 @@ func TestFlagsRaisedAgain(t *testing.T) {
 		want(0, "", now)
 		ok(st.RaiseFlagAnew(ctx, flag))
 		want(1, "second", now)
+	})
+}
+
+// Flags are listed of one account or of all, and second customers of one account.
+func TestFlagsOfAnAccount(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		for _, f := range []models.AccountFlag{
+			{AccountID: "acc_1", Kind: models.FlagSecondCustomer, Ref: "cus_1"},
+			{AccountID: "acc_2", Kind: models.FlagSecondCustomer, Ref: "cus_2"},
+			{AccountID: "acc_1", Kind: models.FlagRefund, Ref: "ch_1"},
+		} {
+			if err := st.RaiseFlag(ctx, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id, want := range map[string]string{"acc_1": "cus_1 ch_1", "acc_2": "cus_2", "acc_3": "", "": "cus_1 cus_2 ch_1"} {
+			list, err := st.Flags(ctx, id)
+			refs := []string{}
+			for _, f := range list {
+				refs = append(refs, f.Ref)
+			}
+			if got := strings.Join(refs, " "); err != nil || got != want {
+				t.Errorf("of %q: %q, %v; want %q", id, got, err, want)
+			}
+		}
+		if _, err := st.ClearFlags(ctx, "acc_2"); err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]string{"acc_1": "cus_1", "acc_2": "cus_2", "acc_3": ""} { // cleared or not
+			if ids, err := st.SecondCustomers(ctx, id); err != nil || strings.Join(ids, " ") != want {
+				t.Errorf("of %q: %v, %v; want %q", id, ids, err, want)
+			}
+		}
 	})
 }

@@ -236,6 +236,7 @@ func TestSetDrawRefuses(t *testing.T) {
 		"after tomorrow": {func(d *store.OperatorDraw) { d.Date = mustDate(t, "2026-03-06") }, models.CodeInvalid},
 		"no reason":      {func(d *store.OperatorDraw) { d.Reason = " \n" }, models.CodeInvalid},
 		"long reason":    {func(d *store.OperatorDraw) { d.Reason = strings.Repeat("ü", store.MaxReason+1) }, models.CodeInvalid},
+		"not UTF-8":      {func(d *store.OperatorDraw) { d.Reason = "ver\xf6ffentlicht" }, models.CodeInvalid},
 		"longest reason": {func(d *store.OperatorDraw) { d.Reason = strings.Repeat("ü", store.MaxReason) }, ""},
 	} {
 		in := good

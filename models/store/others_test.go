@@ -28,6 +28,12 @@ func TestOthersAreLeftAlone(t *testing.T) {
 			}
 			keys[a.ID] = k
 		}
+		eve := signIn(t, st, "eve@example.com", "eve", "")
+		for id, want := range map[string]bool{ann.ID: true, eve.ID: false} {
+			if has, err := st.HasKeys(ctx, id); err != nil || has != want {
+				t.Errorf("has keys: %v, %v; want %v", has, err, want)
+			}
+		}
 		if _, err := st.KeyOf(ctx, ann.ID, keys[bob.ID].ID); models.ErrorCode(err) != models.CodeNotFound {
 			t.Errorf("another account's key: %v", err)
 		}

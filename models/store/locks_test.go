@@ -1,0 +1,139 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"lottery/models"
+	"lottery/models/secret"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// hold locks a row of a PostgreSQL database until release; statement selects it FOR UPDATE.
+func hold(t *testing.T, db *sql.DB, statement, arg string) (release func()) {
+	t.Helper()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback() })
+	var one int
+	if err := tx.QueryRowContext(t.Context(), statement, arg).Scan(&one); err != nil {
+		t.Fatal(err)
+	}
+	return func() { _ = tx.Rollback() }
+}
+
+// blocked returns how many statements wait for a lock.
+func blocked(t *testing.T, db *sql.DB) (n int) {
+	t.Helper()
+	err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Nobody takes a lease that has run out while work done under it is being stored.
+func TestLeaseIsNotTakenWhileStoring(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	a, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "billing:" + a.ID
+	l, _, err := st.TryLease(ctx, name, past)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := hold(t, db, "SELECT 1 FROM accounts WHERE id = $1 FOR UPDATE", a.ID)
+	stored, taken := make(chan error, 1), make(chan error, 1)
+	go func() { stored <- st.SaveBilling(ctx, l, models.BillingAccount{AccountID: a.ID, Attempt: 1}) }()
+	storetest.UntilBlocked(t, db)
+	go func() { _, _, err := st.TryLease(ctx, name, time.Minute); taken <- err }()
+	storetest.Until(t, "whoever takes the lease", func() bool { return blocked(t, db) == 2 || len(taken) > 0 })
+	if len(taken) > 0 {
+		t.Error("the lease was taken before the work was stored")
+	}
+	release()
+	if err := errors.Join(<-stored, <-taken); err != nil {
+		t.Error(err)
+	}
+}
+
+// A session that asks for a link to a new address while it is being ended gets none.
+func TestLinkOfASessionThatIsBeingEnded(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	a := signIn(t, st, "ann@example.com", "ann", "")
+	sessions, err := st.Sessions(ctx, a.ID, 9)
+	if err != nil || len(sessions) != 1 {
+		t.Fatal(sessions, err)
+	}
+	in := store.NewLink{Hash: secret.Hash("first"), Purpose: models.LinkChangeEmail, Email: "new@example.com", AccountID: a.ID, SessionID: sessions[0].ID, PerHour: 9}
+	if _, err := st.CreateLink(ctx, in); err != nil {
+		t.Fatal(err)
+	}
+	release := hold(t, db, "SELECT 1 FROM links WHERE account_id = $1 FOR UPDATE", a.ID)
+	ended, asked := make(chan error, 1), make(chan error, 1)
+	go func() { ended <- st.EndSessions(ctx, a.ID) }() // has ended the session, and waits for its link
+	storetest.UntilBlocked(t, db)
+	in.Hash = secret.Hash("second")
+	go func() { _, err := st.CreateLink(ctx, in); asked <- err }()
+	storetest.Until(t, "whoever asks for a link", func() bool { return blocked(t, db) == 2 })
+	release()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := <-asked; !errors.Is(err, store.ErrSignedOut) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Of two operators who revoke a key at once, one is recorded as having revoked it.
+func TestKeyRevokedByTwo(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := hold(t, db, "SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE", k.ID)
+	type result struct {
+		key models.APIKey
+		err error
+	}
+	results := make(chan result, 2)
+	for _, who := range []string{"grace", "bob"} {
+		operator := store.WithOperator(ctx, &store.Operator{Who: who, Origin: "here", Command: "keys revoke"})
+		go func() {
+			key, err := st.RevokeKey(operator, k.ID)
+			results <- result{key, err}
+		}()
+	}
+	storetest.Until(t, "both", func() bool { return blocked(t, db) == 2 })
+	release()
+	one, other := <-results, <-results
+	if err := errors.Join(one.err, other.err); err != nil {
+		t.Fatal(err)
+	}
+	if !one.key.RevokedAt.Equal(*other.key.RevokedAt) {
+		t.Errorf("revoked at %v and at %v", one.key.RevokedAt, other.key.RevokedAt)
+	}
+	was := map[string]int{}
+	entries, err := st.Audit(ctx, store.AuditFilter{AccountID: k.AccountID})
+	for _, e := range entries {
+		was[e.Was]++
+	}
+	if err != nil || was["active"] != 1 || was["revoked"] != 1 {
+		t.Errorf("%v, %v", was, err)
+	}
+}
