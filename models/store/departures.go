@@ -17,16 +17,12 @@ type departure struct {
 	Day       models.Date
 }
 
-// depart records within tx that a's address leaves today, and deletes departures from before yesterday.
+// depart records within tx that a's address leaves today. Cleanup deletes departures from before yesterday.
 func (s *Store) depart(tx *gorm.DB, a *models.Account) error {
-	today := models.DateOf(s.now())
-	if err := tx.Where("day < ?", today-1).Delete(&departure{}).Error; err != nil {
-		return err
-	}
 	if a.EmailKey == nil {
 		return nil
 	}
-	return tx.Create(&departure{a.ID, emailHash(*a.EmailKey), today}).Error
+	return tx.Create(&departure{a.ID, emailHash(*a.EmailKey), models.DateOf(s.now())}).Error
 }
 
 // Departed is an account that was closed.

@@ -9,6 +9,7 @@ import (
 	"lottery/models"
 	"lottery/models/secret"
 	"lottery/models/store"
+	"lottery/models/store/storetest"
 )
 
 // Whoever closes an account and signs up again, even on the next day, is found by the address, and no account is made
@@ -64,6 +65,26 @@ func TestDepartures(t *testing.T) {
 		move(aDay)
 		if got := departed("ann@example.com"); len(got) > 0 {
 			t.Errorf("after two days: %v", got)
+		}
+	})
+}
+
+// A node whose clock is ahead forgets nobody's departure when it closes another account.
+func TestDeparturesBesideANodeThatIsAhead(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		ctx := t.Context()
+		st := storetest.OpenURL(t, url, store.Options{})
+		ahead := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(3 * aDay) }})
+		ann, bob := signIn(t, st, "ann@example.com", "ann", ""), signIn(t, st, "bob@example.com", "bob", "")
+		if _, err := st.DeleteAccount(ctx, ann.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ahead.DeleteAccount(ctx, bob.ID); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := st.Departures(ctx, "ann@example.com"); err != nil || len(list) != 1 || list[0].AccountID != ann.ID {
+			t.Errorf("%+v, %v; want %s", list, err, ann.ID)
 		}
 	})
 }
