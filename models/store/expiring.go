@@ -55,7 +55,7 @@ func (s *Store) expiring(ctx context.Context, after string, notice time.Duration
 	var keys []models.APIKey
 	err := s.reader(ctx).
 		Where("revoked_at IS NULL AND grace_until IS NULL AND expires_at > ? AND expires_at <= ? AND id > ?", now, now.Add(notice), after).
-		Where("account_id IN (SELECT id FROM accounts WHERE status = ? AND email IS NOT NULL)", models.AccountActive).
+		Where("account_id IN (SELECT id FROM accounts WHERE status = ?)", models.AccountActive).
 		Where("NOT EXISTS (SELECT 1 FROM mails WHERE mails.once = ? || api_keys.id)", expiryOnce).
 		Order("id").Limit(expiringPage).Find(&keys).Error
 	if err != nil {

@@ -17,7 +17,7 @@ func (s *Store) NewestImports(ctx context.Context) ([]models.ImportRun, error) {
 	for _, run := range list {
 		if run.Summary.AllRejected() { // rare, so the other feeds need no look into each summary
 			var earlier []models.ImportRun
-			err := s.reader(ctx).Where("feed = ? AND id < ? AND "+s.someTaken(), run.Feed, run.ID).Order("id DESC").Limit(1).Find(&earlier).Error
+			err := s.reader(ctx).Where("feed = ? AND "+s.someTaken(), run.Feed).Order("id DESC").Limit(1).Find(&earlier).Error
 			if err != nil {
 				return nil, unavailable(err)
 			}

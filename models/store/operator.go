@@ -58,9 +58,7 @@ func slotName(slot models.Slot) string {
 // setDraw also returns what the slot held before; "" = nothing.
 func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (was string, d models.Draw, err error) {
 	d, err = s.lockDraw(tx, in.Slot)
-	if err == nil && !d.Void {
-		was = d.Number
-	}
+	was = d.Number // "" if there is no draw, or a void one
 	switch {
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		d = models.Draw{
