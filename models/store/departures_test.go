@@ -26,6 +26,7 @@ func TestDepartures(t *testing.T) {
 			for _, d := range list {
 				ids = append(ids, d.AccountID)
 			}
+			slices.Sort(ids)
 			return ids
 		}
 		closed := func(email string) string {

@@ -79,6 +79,9 @@ func TestFlagsOfAnAccount(t *testing.T) {
 		if _, err := st.ClearFlags(ctx, "acc_2"); err != nil {
 			t.Fatal(err)
 		}
+		if list, err := st.Flags(ctx, ""); err != nil || len(list) != 2 {
+			t.Errorf("those of another account were cleared: %+v, %v", list, err)
+		}
 		for id, want := range map[string]string{"acc_1": "cus_1", "acc_2": "cus_2", "acc_3": ""} { // cleared or not
 			if ids, err := st.SecondCustomers(ctx, id); err != nil || strings.Join(ids, " ") != want {
 				t.Errorf("of %q: %v, %v; want %q", id, ids, err, want)
