@@ -11,7 +11,7 @@ import (
 // be read as a whole.
 func TestPastDaysLeaveMemory(t *testing.T) {
 	t.Parallel()
-	const accounts, day = 2 * askedSingly, 24 * time.Hour
+	const accounts, day = askedSingly + 1, 24 * time.Hour
 	now := time.Now().UTC().Truncate(day)
 	s, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{Now: func() time.Time { return now }})
 	if err != nil {
@@ -31,21 +31,31 @@ func TestPastDaysLeaveMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	compact := func() {
+		t.Helper()
+		if err := s.compactQuota(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := func(want int, when string) {
+		t.Helper()
+		if n := len(s.quota.known.list); n != want {
+			t.Errorf("%s: %d counters are known, want %d", when, n, want)
+		}
+	}
 	count(accounts)
-	if n := len(s.quota.known.list); n != accounts || !s.quota.known.whole {
-		t.Errorf("%d counters are known, want %d; all of the day: %v", n, accounts, s.quota.known.whole)
+	compact()
+	known(accounts, "on the day on which they were counted")
+	if !s.quota.known.whole {
+		t.Error("not all of the day are known")
 	}
 	now = now.Add(day)
 	count(1)
-	if n := len(s.quota.known.list); n != accounts+1 { // the log holds those of the day before
-		t.Errorf("%d counters are known, want %d", n, accounts+1)
-	}
-	if err := s.compactQuota(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	known(1, "on the next day")
+	count(accounts)
 	now = now.Add(day)
-	count(3)
-	if n := len(s.quota.known.list); n > 4 { // at most the log's newest row names another
-		t.Errorf("%d counters are known, want 3", n)
-	}
+	count(1)
+	known(accounts+1, "on the next day, while the log has them")
+	compact()
+	known(1, "once they are stored")
 }
