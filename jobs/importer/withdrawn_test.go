@@ -108,3 +108,29 @@ func TestWithdrawnInFilesTogether(t *testing.T) {
 		}
 	})
 }
+
+// If a file is planned again because the draws changed before it was written, what was found is counted once.
+func TestWithdrawnInASecondPlan(t *testing.T) {
+	onEach(t, func(b *bench) {
+		b.add(models.FeedTexas, "Pick 3 Day,5,11,2024,0,0,1,,\nPick 3 Day,5,12,2024,0,0,2,,\nPick 3 Day,5,13,2024,0,0,3,,\n")
+		var plans []string
+		result, _ := b.run(importer.Options{
+			Feed: models.FeedTexas,
+			Progress: func(p importer.Progress) {
+				if p.Phase == importer.PhaseWriting && len(plans) == 1 {
+					if _, err := b.st.SetDraw(context.Background(), storeDraw("555")); err != nil { // of another day
+						b.Error(err)
+					}
+				}
+			},
+			Doubt: func(held, rewritten int) error {
+				plans = append(plans, fmt.Sprintf("%d held, %d rewritten", held, rewritten))
+				return nil
+			},
+		}, text("f", "Pick 3 Day,5,11,2024,0,0,1,,\nPick 3 Day,5,13,2024,0,0,9,,\n"))
+		wantLines(b, "plans", plans, "2 held, 1 rewritten", "2 held, 1 rewritten")
+		if s := result.Summary; s.Withdrawn != 1 || len(s.WithdrawnDraws) != 1 {
+			b.Errorf("%d withdrawn, %v", s.Withdrawn, s.WithdrawnDraws)
+		}
+	})
+}
