@@ -13,7 +13,6 @@ type stored struct {
 	odd    bool // the stored digits are not the game's: no number equals them
 	addons models.Addons
 	feed   string
-	void   bool
 }
 
 // plan decides the outcome of every row of f against the database overlaid with before. It can be repeated.
@@ -60,7 +59,7 @@ func (p *planner) decideGame(ctx context.Context, start, end int) error {
 		}
 		if p.next < end && rows[p.next].key == at {
 			number, ok := packNumber(d.Number, g.Digits)
-			p.slot(&stored{number: number, odd: !ok, addons: d.Addons, feed: d.Feed, void: d.Void})
+			p.slot(&stored{number: number, odd: !ok, addons: d.Addons, feed: d.Feed})
 		} else {
 			p.absentStored(at, d)
 		}
@@ -149,13 +148,11 @@ func (p *planner) decide(i int, addons uint32, found *stored) {
 	}
 	mayCorrect := found.feed == feedID || models.FeedRank(found.feed) < models.FeedRank(feedID)
 	switch {
-	case found.void:
-		r.outcome = overruled
 	case same && (!mayCorrect || !table.brings(addons, found.addons)):
 		r.outcome = unchanged
 	case mayCorrect:
 		r.outcome, r.merged = corrected, table.over(found.addons, addons)
-	case found.feed == models.FeedOperator:
+	case found.feed == models.FeedOperator: // perhaps void: then the digits are odd
 		r.outcome = overruled
 	default:
 		r.outcome = conflicting
