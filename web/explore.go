@@ -13,6 +13,8 @@ import (
 type gameView struct {
 	*catalog.Game
 
+	page keptPage
+
 	drawing sync.Mutex
 	facts   *gameFacts
 }
@@ -39,11 +41,12 @@ type exploreView struct {
 
 func (h *Handler) explore(w http.ResponseWriter, r *http.Request) error {
 	var data exploreView
+	var kept *keptPage
 	if m := h.remember(); m != nil {
-		data.Games, data.Totals = m.games, m.totals
+		data.Games, data.Totals, kept = m.games, m.totals, &m.explore
 	}
 	h.show(w, r, view{
-		Page: "explore", Title: "Explore the draws", Section: "explore", Data: data,
+		Page: "explore", Title: "Explore the draws", Section: "explore", Kept: kept, Data: data,
 		Description: "Every available game: how often each digit came up in each position, digit sums next to what chance alone gives, and the days that are missing.",
 	})
 	return nil
@@ -63,9 +66,13 @@ func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, g := range m.games {
 		if g.ID == r.PathValue("game") {
-			facts := h.factsOf(r, m.cat, g)
+			facts, complete := h.factsOf(r, m.cat, g)
+			var kept *keptPage
+			if complete {
+				kept = &g.page
+			}
 			h.show(w, r, view{
-				Page: "game", Title: g.Name, Section: "explore", Data: exploreGameView{g, facts, g.Latest()},
+				Page: "game", Title: g.Name, Section: "explore", Kept: kept, Data: exploreGameView{g, facts, g.Latest()},
 				Description: g.Name + ": " + counted(g.Len(), "draw") + " since " + humanDay(g.First()) + ", with digit frequencies, sums, gaps and the newest draws.",
 			})
 			return nil
@@ -76,17 +83,17 @@ func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
 
 // factsOf returns the facts of a game, computed once per catalog. The days on which a draw is due come from the
 // database; while it is down, the facts lack the gaps and are not kept, so that a later request completes them.
-func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) *gameFacts {
+func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) (facts *gameFacts, complete bool) {
 	g.drawing.Lock()
 	defer g.drawing.Unlock()
 	if g.facts != nil {
-		return g.facts
+		return g.facts, true
 	}
 	games, err := h.deps.Store.Games(r.Context())
 	if err != nil {
 		h.deps.Log.WarnContext(r.Context(), "draw days cannot be read now", "error", err)
 		f := drawFacts(cat, g.Game, nil)
-		return &f
+		return &f, false
 	}
 	var of *models.Game
 	for i := range games {
@@ -96,7 +103,7 @@ func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) *g
 	}
 	f := drawFacts(cat, g.Game, of)
 	g.facts = &f
-	return g.facts
+	return g.facts, true
 }
 
 // recentDraws is how many draws the page of a game lists.

@@ -89,6 +89,8 @@ type memory struct {
 	sample *sample // nil = there are no draws
 	totals totals
 	games  []*gameView
+
+	explore keptPage
 }
 
 // sample is a real request to the API and its response.

@@ -64,13 +64,14 @@ func dict(pairs ...any) (map[string]any, error) {
 
 // view is what a page shows.
 type view struct {
-	Page        string // name of the template
-	Title       string // "" = the product's name alone
-	Description string // for search engines
-	Section     string // current entry of the top navigation: docs, explore, pricing, dashboard
-	Sub         string // current entry of the dashboard's navigation
-	Status      int    // 0 = 200
-	Private     bool   // meant for one person: never cached
+	Page        string    // name of the template
+	Title       string    // "" = the product's name alone
+	Description string    // for search engines
+	Section     string    // current entry of the top navigation: docs, explore, pricing, dashboard
+	Sub         string    // current entry of the dashboard's navigation
+	Status      int       // 0 = 200
+	Private     bool      // meant for one person: never cached
+	Kept        *keptPage // not nil = where the page is kept for everybody who is signed out
 	Data        any
 
 	// The rest is for the layout; show fills it in.
@@ -103,11 +104,7 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	if !v.Private {
 		v.Canonical = h.deps.PublicURL + r.URL.Path
 	}
-	var b bytes.Buffer
-	err := fmt.Errorf("there is no page %q", v.Page)
-	if t, ok := h.pages.byName[v.Page]; ok {
-		err = t.ExecuteTemplate(&b, "layout", v)
-	}
+	made, err := h.made(&v)
 	if err != nil {
 		h.deps.Log.ErrorContext(r.Context(), "page cannot be made", "page", v.Page, "error", err)
 		http.Error(w, "Something went wrong here. The error was logged; try again in a moment.", http.StatusInternalServerError)
@@ -122,22 +119,65 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 		// Never compressed either: the size of a compressed response that contains both user input and a secret would
 		// leak the secret.
 		header.Set("Cache-Control", "no-store")
-		send(w, r, v.Status, b.Bytes())
+		send(w, r, v.Status, made.text)
 		return
 	}
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("Vary", "Accept-Encoding, Cookie")
 	if acceptsGzip(r) {
 		header.Set("Content-Encoding", "gzip")
-		b = zipped(b.Bytes())
+		send(w, r, v.Status, made.zipped())
+		return
 	}
-	send(w, r, v.Status, b.Bytes())
+	send(w, r, v.Status, made.text)
+}
+
+// keptPage is a page that is the same for everybody who is signed out. It is made when it is first requested, and again
+// when the draws have changed.
+type keptPage struct {
+	making sync.Mutex
+	page   *madePage
+}
+
+// madePage is a page, plain and compressed.
+type madePage struct {
+	text   []byte
+	zipped func() []byte
+}
+
+// made makes a page, or returns the kept one.
+func (h *Handler) made(v *view) (*madePage, error) {
+	if v.Kept == nil || v.Visitor != nil {
+		text, err := h.render(v)
+		return &madePage{text, func() []byte { return zipped(text) }}, err
+	}
+	v.Kept.making.Lock()
+	defer v.Kept.making.Unlock()
+	if v.Kept.page == nil {
+		text, err := h.render(v)
+		if err != nil {
+			return nil, err
+		}
+		text = bytes.Clone(text) // without the spare room of the buffer
+		v.Kept.page = &madePage{text, sync.OnceValue(func() []byte { return bytes.Clone(zipped(text)) })}
+	}
+	return v.Kept.page, nil
+}
+
+func (h *Handler) render(v *view) ([]byte, error) {
+	t, ok := h.pages.byName[v.Page]
+	if !ok {
+		return nil, fmt.Errorf("there is no page %q", v.Page)
+	}
+	var b bytes.Buffer
+	err := t.ExecuteTemplate(&b, "layout", v)
+	return b.Bytes(), err
 }
 
 // zippers holds gzip writers for reuse: a new one allocates 800 KB.
 var zippers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
 
-func zipped(text []byte) bytes.Buffer {
+func zipped(text []byte) []byte {
 	var b bytes.Buffer
 	z, _ := zippers.Get().(*gzip.Writer) // holds nothing else
 	z.Reset(&b)
@@ -145,7 +185,7 @@ func zipped(text []byte) bytes.Buffer {
 	_ = z.Close()
 	z.Reset(io.Discard) // so that the pool does not keep the page
 	zippers.Put(z)
-	return b
+	return b.Bytes()
 }
 
 func send(w http.ResponseWriter, r *http.Request, status int, text []byte) {

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -28,7 +29,7 @@ func TestPagesAllocateLittle(t *testing.T) {
 	for _, c := range []struct {
 		path, coding string
 		kilobytes    uint64
-	}{{"/", "", 100}, {"/", "gzip", 500}, {"/docs", "", 190}, {"/docs", "gzip", 500}} {
+	}{{"/", "", 100}, {"/", "gzip", 500}, {"/docs", "", 190}, {"/docs", "gzip", 500}, {"/explore", "", 10}, {"/explore", "gzip", 10}, {"/explore/ny-numbers", "", 10}, {"/explore/ny-numbers", "gzip", 10}} {
 		r := httptest.NewRequest(http.MethodGet, h.base+c.path, nil)
 		r.Header.Set("Accept-Encoding", c.coding)
 		ask := func() { h.pages.ServeHTTP(nowhere{http.Header{}}, r) }
@@ -47,12 +48,14 @@ func TestPagesAllocateLittle(t *testing.T) {
 }
 
 // What is kept of a page is not shown once the draws have changed.
-func TestDocsFollowTheDraws(t *testing.T) {
+func TestPagesFollowTheDraws(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	p := h.person()
 	for range 2 {
 		p.get("/docs/coverage").says(t, http.StatusOK, "ny-numbers")
+		p.get("/explore").says(t, http.StatusOK, "/explore/ny-numbers")
+		p.get("/explore/ny-numbers").says(t, http.StatusOK, "Digits by position")
 	}
 	b := catalog.NewBuilder(models.DataVersion{Number: 2, Token: "v2"})
 	game := b.Game(models.Game{ID: "tx-pick-3", Name: "Texas Pick 3", Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "TX"})
@@ -65,10 +68,60 @@ func TestDocsFollowTheDraws(t *testing.T) {
 	}
 	h.live.Swap(c)
 	for range 2 {
-		got := p.get("/docs/coverage")
-		got.says(t, http.StatusOK, "tx-pick-3")
-		if strings.Contains(got.text, "ny-numbers") {
-			t.Errorf("the page still shows the earlier draws: %.4000s", got.text)
+		for _, path := range []string{"/docs/coverage", "/explore"} {
+			got := p.get(path)
+			got.says(t, http.StatusOK, "tx-pick-3")
+			if strings.Contains(got.text, "ny-numbers") {
+				t.Errorf("%s still shows the earlier draws: %.4000s", path, got.text)
+			}
+		}
+		p.get("/explore/ny-numbers").says(t, http.StatusNotFound)
+	}
+}
+
+// A page that is kept for everybody who is signed out is not shown to somebody who is signed in, nor the other way
+// around, and what it says is the same, compressed or not.
+func TestKeptPagesAreOfTheSignedOut(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	stranger, member := h.person(), h.person()
+	member.signIn("ada@example.com")
+	for _, path := range []string{"/explore", "/explore/ny-numbers"} {
+		for range 2 {
+			if got := member.get(path); !strings.Contains(got.text, `href="/dashboard"`) || strings.Contains(got.text, `href="/sign-in"`) {
+				t.Errorf("%s does not know who is signed in", path)
+			}
+			plain := stranger.get(path) // which the client has asked for compressed
+			plain.says(t, http.StatusOK, `href="/sign-in"`)
+			if strings.Contains(plain.text, `href="/dashboard"`) {
+				t.Errorf("%s shows a stranger the page of somebody else", path)
+			}
+			r := httptest.NewRequest(http.MethodGet, h.base+path, nil)
+			w := httptest.NewRecorder()
+			if h.pages.ServeHTTP(w, r); w.Body.String() != plain.text {
+				t.Errorf("%s says something else when it is not compressed", path)
+			}
+		}
+	}
+}
+
+// While the days on which draws are due cannot be read, a game's page lacks its gaps, and is not kept.
+func TestIncompletePagesAreNotKept(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	ask := func(ctx context.Context) string {
+		w := httptest.NewRecorder()
+		h.pages.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, h.base+"/explore/ny-numbers", nil))
+		return w.Body.String()
+	}
+	away, cancel := context.WithCancel(t.Context())
+	cancel() // so that the database does not answer
+	if strings.Contains(ask(away), `id="gaps"`) {
+		t.Fatal("the days were read")
+	}
+	for range 2 {
+		if got := ask(t.Context()); !strings.Contains(got, `id="gaps"`) {
+			t.Errorf("the page still lacks its gaps: %.4000s", got)
 		}
 	}
 }
