@@ -118,7 +118,7 @@ func TestWithdrawnInASecondPlan(t *testing.T) {
 			Feed: models.FeedTexas,
 			Progress: func(p importer.Progress) {
 				if p.Phase == importer.PhaseWriting && len(plans) == 1 {
-					if _, err := b.st.SetDraw(context.Background(), storeDraw("555")); err != nil { // of another day
+					if _, err := b.st.SetDraw(context.Background(), storeDraw("555")); err != nil { // not the feed's word, so it is not held
 						b.Error(err)
 					}
 				}
@@ -127,7 +127,7 @@ func TestWithdrawnInASecondPlan(t *testing.T) {
 				plans = append(plans, fmt.Sprintf("%d held, %d rewritten", held, rewritten))
 				return nil
 			},
-		}, text("f", "Pick 3 Day,5,11,2024,0,0,1,,\nPick 3 Day,5,13,2024,0,0,9,,\n"))
+		}, text("f", "Pick 3 Day,5,2,2024,9,9,9,,\nPick 3 Day,5,11,2024,0,0,1,,\nPick 3 Day,5,13,2024,0,0,9,,\n"))
 		wantLines(b, "plans", plans, "2 held, 1 rewritten", "2 held, 1 rewritten")
 		if s := result.Summary; s.Withdrawn != 1 || len(s.WithdrawnDraws) != 1 {
 			b.Errorf("%d withdrawn, %v", s.Withdrawn, s.WithdrawnDraws)
