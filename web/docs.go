@@ -165,17 +165,22 @@ func (h *Handler) docPage(w http.ResponseWriter, r *http.Request) error {
 	if at < 0 {
 		return errNotFound()
 	}
-	data := docView{Pages: docPages, Current: name, Base: h.deps.PublicURL, Game: h.sampleGame()}
+	m := h.remember()
+	data := docView{Pages: docPages, Current: name, Base: h.deps.PublicURL, Game: m.sampleGame()}
 	page := "doc"
+	var kept *keptPage
 	if name == "reference" {
 		page, data.Reference = "reference", h.docs.reference
+		if m != nil {
+			kept = &m.reference
+		}
 	} else {
 		var err error
 		if data.Body, err = h.docBody(r.Context(), name); err != nil {
 			return err
 		}
 	}
-	h.show(w, r, view{Page: page, Title: docPages[at].Title, Section: "docs", Description: docPages[at].Text, Data: data})
+	h.show(w, r, view{Page: page, Title: docPages[at].Title, Section: "docs", Description: docPages[at].Text, Kept: kept, Data: data})
 	return nil
 }
 

@@ -90,7 +90,7 @@ type memory struct {
 	totals totals
 	games  []*gameView
 
-	explore keptPage
+	explore, reference keptPage
 }
 
 // sample is a real request to the API and its response.
@@ -162,8 +162,8 @@ func sampleOf(cat *catalog.Catalog, g *catalog.Game) *sample {
 }
 
 // sampleGame returns the id of the game that examples use.
-func (h *Handler) sampleGame() string {
-	if m := h.remember(); m != nil && m.sample != nil {
+func (m *memory) sampleGame() string {
+	if m != nil && m.sample != nil {
 		return m.sample.Game
 	}
 	return "ny-win-4"

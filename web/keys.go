@@ -160,7 +160,7 @@ func noRoom(p *planView) string {
 
 // showKey shows a new key, the only time that it is shown.
 func (h *Handler) showKey(w http.ResponseWriter, r *http.Request, p newKeyPage) {
-	p.Game = h.sampleGame()
+	p.Game = h.remember().sampleGame()
 	title := "Your new key"
 	if p.First {
 		title = "Welcome: here is your key"

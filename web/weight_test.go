@@ -29,7 +29,8 @@ func TestPagesAllocateLittle(t *testing.T) {
 	for _, c := range []struct {
 		path, coding string
 		kilobytes    uint64
-	}{{"/", "", 100}, {"/", "gzip", 500}, {"/docs", "", 190}, {"/docs", "gzip", 500}, {"/explore", "", 10}, {"/explore", "gzip", 10}, {"/explore/ny-numbers", "", 10}, {"/explore/ny-numbers", "gzip", 10}} {
+	}{{"/", "", 100}, {"/", "gzip", 500}, {"/docs", "", 190}, {"/docs", "gzip", 500}, {"/docs/reference", "", 10}, {"/docs/reference", "gzip", 10},
+		{"/explore", "", 10}, {"/explore", "gzip", 10}, {"/explore/ny-numbers", "", 10}, {"/explore/ny-numbers", "gzip", 10}} {
 		r := httptest.NewRequest(http.MethodGet, h.base+c.path, nil)
 		r.Header.Set("Accept-Encoding", c.coding)
 		ask := func() { h.pages.ServeHTTP(nowhere{http.Header{}}, r) }
@@ -54,6 +55,7 @@ func TestPagesFollowTheDraws(t *testing.T) {
 	p := h.person()
 	for range 2 {
 		p.get("/docs/coverage").says(t, http.StatusOK, "ny-numbers")
+		p.get("/docs/reference").says(t, http.StatusOK, `value="ny-numbers"`)
 		p.get("/explore").says(t, http.StatusOK, "/explore/ny-numbers")
 		p.get("/explore/ny-numbers").says(t, http.StatusOK, "Digits by position")
 	}
@@ -75,6 +77,7 @@ func TestPagesFollowTheDraws(t *testing.T) {
 				t.Errorf("%s still shows the earlier draws: %.4000s", path, got.text)
 			}
 		}
+		p.get("/docs/reference").says(t, http.StatusOK, `value="tx-pick-3"`)
 		p.get("/explore/ny-numbers").says(t, http.StatusNotFound)
 	}
 }
@@ -86,7 +89,7 @@ func TestKeptPagesAreOfTheSignedOut(t *testing.T) {
 	h := open(t, nil)
 	stranger, member := h.person(), h.person()
 	member.signIn("ada@example.com")
-	for _, path := range []string{"/explore", "/explore/ny-numbers"} {
+	for _, path := range []string{"/docs/reference", "/explore", "/explore/ny-numbers"} {
 		for range 2 {
 			if got := member.get(path); !strings.Contains(got.text, `href="/dashboard"`) || strings.Contains(got.text, `href="/sign-in"`) {
 				t.Errorf("%s does not know who is signed in", path)
