@@ -1,9 +1,11 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"lottery/models"
@@ -34,17 +36,38 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	if m := h.remember(); m != nil {
 		data.Version, data.Loaded, data.Games, data.Totals = m.cat.Version(), true, m.games, m.totals
 	}
-	ctx, cancel := glance(r.Context())
-	defer cancel()
-	runs, err := h.deps.Store.NewestImports(ctx)
-	if err == nil { // while the database is down, the page shows the rest
-		data.Known = true
-		for _, run := range runs {
-			data.Feeds = append(data.Feeds, feedStatus{run.Feed, run.FinishedAt})
-		}
-	}
+	data.Feeds, data.Known = h.feedTimes(r.Context())
 	h.show(w, r, view{Page: "status", Title: "Status", Description: "Which version is running, and how fresh the draws of each game are.", Data: data})
 	return nil
+}
+
+// feedTimes caches when each feed was last imported.
+type feedTimes struct {
+	reading sync.Mutex // held while reading the rest
+	at      time.Time
+	list    []feedStatus
+	known   bool
+}
+
+// feedsFor is how long the times of the feeds are kept: finding them takes longer the more imports are on record.
+const feedsFor = time.Second
+
+// feedTimes returns when each feed was last imported; known is false while the database is down.
+func (h *Handler) feedTimes(ctx context.Context) (list []feedStatus, known bool) {
+	f := &h.feeds
+	f.reading.Lock()
+	defer f.reading.Unlock()
+	if !f.at.IsZero() && h.deps.Now().Sub(f.at) < feedsFor {
+		return f.list, f.known
+	}
+	ctx, cancel := glance(context.WithoutCancel(ctx)) // others wait for it, too
+	defer cancel()
+	runs, err := h.deps.Store.NewestImports(ctx)
+	f.at, f.list, f.known = h.deps.Now(), nil, err == nil
+	for _, run := range runs {
+		f.list = append(f.list, feedStatus{run.Feed, run.FinishedAt})
+	}
+	return f.list, f.known
 }
 
 // llms serves an overview of the docs for language models: https://llmstxt.org.

@@ -74,6 +74,7 @@ type Handler struct {
 	docs       *docs
 	memory     atomic.Pointer[memory]
 	prices     prices
+	feeds      feedTimes
 	secure     bool // the public URL is https
 	payPages   []string
 }
