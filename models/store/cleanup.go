@@ -43,14 +43,10 @@ func (s *Store) stale(now time.Time, counters int64) []stale {
 		{"closed addresses", "departures", "account_id", "day", "day < ?", []any{today - 1}},
 		{"events", "stripe_events", "id", "received_at", "state NOT IN (?, ?) AND received_at < ?", []any{models.EventPending, models.EventFailed, now.Add(-eventsKept)}},
 		{"failed events", "stripe_events", "id", "received_at", "state <> ? AND received_at < ?", []any{models.EventPending, now.Add(-recordsKept)}},
-		{"mails", "mails", "id", "id", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
+		{"mails", "mails", "id", "created_at", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
 		{"counters", "quota_counters", "account_id, period_start", "period_start", "period_start < ?", []any{counters}},
 		{"locks", "leases", "name", "name", "until_us < " + clock + " - ? OR until_us > " + clock + " + ?", slices.Concat(clockArgs, []any{leasesKept.Microseconds()}, clockArgs, []any{leasesKept.Microseconds()})},
-		{
-			"import runs", "import_runs", "id", "id",
-			"finished_at < ? AND id NOT IN (SELECT MAX(id) FROM import_runs GROUP BY feed) AND id NOT IN (SELECT MAX(id) FROM import_runs WHERE " + s.someTaken() + " GROUP BY feed)",
-			[]any{now.Add(-recordsKept)},
-		},
+		{"import runs", "import_runs", "id", "finished_at", "finished_at < ? AND " + s.outdatedRun(), []any{now.Add(-recordsKept)}},
 		{"job runs", "job_runs", "job", "job", "started_at < ?", []any{now.Add(-recordsKept)}},
 		{"audit entries", "audit_entries", "id", "at", "at < ?", []any{now.Add(-auditKept)}},
 	}
