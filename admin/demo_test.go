@@ -31,6 +31,7 @@ func TestTheDemoTakesNoRealDraws(t *testing.T) {
 		{"draws", "sync"},
 		append([]string{"draws", "set", "--number", "007"}, slot...),
 		append([]string{"draws", "unset", "--yes"}, slot...),
+		append([]string{"draws", "release"}, slot...),
 		{"jobs", "run", "sync"},
 	} {
 		if _, messages := d.run(5, args...); !strings.Contains(messages, "belongs to the demo") || !strings.Contains(messages, "--database-url") {

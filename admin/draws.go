@@ -32,8 +32,8 @@ func (t *tool) draws() *cli.Command {
 		t.drawsSync(),
 		{
 			Name: "set", Usage: "set a draw by hand, overriding the feeds",
-			Description: "Settles a conflict or enters an official correction. Feeds no longer change the draw after that; the\n" +
-				"earlier digits are kept as a revision, and the add-ons stay.\n\n" +
+			Description: "Settles a conflict or enters an official correction. Feeds no longer change the draw after that, until\n" +
+				"`draws release`; the earlier digits are kept as a revision, and the add-ons stay.\n\n" +
 				"Example:\n  lotteryadmin draws set --game ny-win-4 --date 2007-06-10 --tod Midday --number 0008 \\\n" +
 				"    --reason \"the lottery's own archive says 0008\"",
 			Flags: append(slotFlags(), &cli.StringFlag{Name: "number", Required: true, Usage: "the `DIGITS` in the order drawn, including leading zeros"},
@@ -43,12 +43,13 @@ func (t *tool) draws() *cli.Command {
 		{
 			Name: "unset", Usage: "remove a draw by hand, overriding the feeds",
 			Description: "The earlier digits are kept as a revision. Imports that contain the draw again are overruled;\n" +
-				"`draws set` brings it back.\n\n" +
+				"`draws set` brings it back, and `draws release` leaves it to the feeds.\n\n" +
 				"Example:\n  lotteryadmin draws unset --game nc-pick-3 --date 2025-06-01 --tod Day --sequence 2 \\\n" +
 				"    --reason \"published by mistake\" --yes",
 			Flags:  append(append(slotFlags(), reasonFlag()), yesFlag()...),
 			Action: t.stored(audited(drawsUnset)),
 		},
+		t.drawsRelease(),
 		{
 			Name: "show", Usage: "show what is stored for a date, and what it said before",
 			Description: "Shows each draw with its add-ons, the feed it came from and, if it was corrected, its earlier digits,\n" +

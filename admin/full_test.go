@@ -26,7 +26,7 @@ func TestNoRoomForTheResult(t *testing.T) {
 		"keys create --account " + ada, "keys list", "keys rotate " + key, "keys revoke --yes " + key,
 		"games list", "games add --id il-pick-3 --name Illinois --digits 3 --tods Midday --jurisdiction IL --timezone America/Chicago",
 		"games set il-pick-3 --name Illinois-3", "games remove il-pick-3 --yes",
-		"draws import --feed csv " + file, "draws set --number 007 --reason typed " + slot, "draws unset --reason never --yes " + slot,
+		"draws import --feed csv " + file, "draws set --number 007 --reason typed " + slot, "draws unset --reason never --yes " + slot, "draws release --reason wrong " + slot,
 		"draws show --game va-pick-3 --date 2020-05-04", "draws corrections", "draws verify", "draws export", "draws export --format ndjson",
 		"usage show " + ada, "usage top", "jobs list", "jobs run cleanup", "mails list", "mails retry all", "feeds status", "audit list",
 		"billing setup", "billing doctor", "billing checkout " + eve, "billing portal " + ada, "billing sync " + ada, "billing sync --all",

@@ -17,7 +17,7 @@ type Draw struct {
 	Addons   Addons // add-on balls by lower-case name; may be empty
 	Feed     string // the feed that last said so
 	Revision int    // starts at 1, grows with each correction
-	Void     bool   // an operator declared that this slot has no draw
+	Void     bool   // an operator declared that this slot has no draw; if Feed is not FeedOperator, nobody does any more
 	Reason   string // the operator's reason; empty unless Feed is FeedOperator
 	// IngestedAt is when the slot was first filled.
 	IngestedAt time.Time

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -22,10 +23,10 @@ type OperatorDraw struct {
 	Reason string // why the operator says so; kept with the draw
 }
 
-// SetDraw makes a slot hold the given number on an operator's authority; no feed corrects it afterwards. Other digits,
-// or a slot that was void, count as a correction: the previous contents become a revision, and the add-ons stay. The
-// same digits only pass to the operator's authority, and then the data version's token stays. CodeNotFound: no such
-// game; CodeInvalid: the game cannot have drawn that there.
+// SetDraw makes a slot hold the given number on an operator's authority; until ReleaseDraw, no feed corrects it. Other
+// digits, or a slot that was void, count as a correction: the previous contents become a revision, and the add-ons
+// stay. The same digits only pass to the operator's authority, and then the data version's token stays. CodeNotFound:
+// no such game; CodeInvalid: the game cannot have drawn that there.
 func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, error) {
 	var d models.Draw
 	reason, err := checkReason(in.Reason)
@@ -73,22 +74,17 @@ func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (was string, d models.Draw
 	case err != nil:
 		return was, d, err
 	case d.Void || d.Number != in.Number:
-		err = s.correctDraw(tx, &d, in.Number, false, in.Reason)
+		err = s.correctDraw(tx, &d, said{Number: in.Number, Addons: d.Addons, Feed: models.FeedOperator, Reason: in.Reason})
 		return was, d, err
 	case d.Feed == models.FeedOperator && d.Reason == in.Reason:
 		return was, d, nil
 	}
-	d.Feed, d.Reason = models.FeedOperator, in.Reason
-	err = slotOf(tx.Model(&models.Draw{}), in.Slot).Updates(map[string]any{"feed": d.Feed, "reason": d.Reason}).Error
-	if err != nil {
-		return was, d, err
-	}
-	return was, d, recompare(tx)
+	return was, d, s.passDraw(tx, &d, models.FeedOperator, in.Reason)
 }
 
 // UnsetDraw declares on an operator's authority that a slot holds no draw. The previous contents become a revision, and
-// later imports of the slot are overruled. CodeNotFound: the slot holds no draw. Only the reason is checked, so that an
-// impossible row can be voided too.
+// imports of the slot are overruled until ReleaseDraw. CodeNotFound: the slot holds no draw. Only the reason is checked,
+// so that an impossible row can be voided too.
 func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
 	var d models.Draw
 	reason, err := checkReason(reason)
@@ -101,13 +97,13 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
 		d, err = s.lockDraw(tx, slot)
 		if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && d.Void) {
-			return models.Errorf(models.CodeNotFound, "%s has no draw on %s %s (sequence %d)", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
+			return noDraw(slot)
 		}
 		if err != nil {
 			return err
 		}
 		was := d.Number
-		if err := s.correctDraw(tx, &d, "", true, reason); err != nil {
+		if err := s.correctDraw(tx, &d, said{Addons: d.Addons, Feed: models.FeedOperator, Void: true, Reason: reason}); err != nil {
 			return err
 		}
 		return s.did(tx, models.AuditEntry{Object: slotName(slot), Was: was, Reason: reason})
@@ -115,8 +111,85 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 	return d, translate(err)
 }
 
-// correctDraw keeps d's contents as a revision and replaces them.
-func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, number string, void bool, reason string) error {
+// ReleaseDraw ends an operator's authority over a slot. The slot holds again what a feed last said, as a correction if
+// that differs. If no feed said anything, or an operator confirmed what one had said, the contents stay until any feed
+// says something, as if they had come from the feed csv. CodeNotFound: the slot is empty, and no operator said so;
+// CodeConflict: it holds a feed's draw.
+func (s *Store) ReleaseDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
+	var d models.Draw
+	reason, err := checkReason(reason)
+	if err != nil {
+		return d, err
+	}
+	if _, err := s.Game(ctx, slot.GameID); err != nil {
+		return d, err
+	}
+	err = s.transaction(ctx, func(tx *gorm.DB) error {
+		d, err = s.lockDraw(tx, slot)
+		switch {
+		case errors.Is(err, gorm.ErrRecordNotFound), err == nil && d.Void && d.Feed != models.FeedOperator: // or released before
+			return noDraw(slot)
+		case err != nil:
+			return err
+		case d.Feed != models.FeedOperator:
+			return models.Errorf(models.CodeConflict, "the draw of %s on %s %s (sequence %d) was not set by an operator: it came from the feed %s, which can correct it", slot.GameID, slot.Date, slot.Tod, slot.Sequence, d.Feed)
+		}
+		was := d.Number
+		if err := s.releaseDraw(tx, &d); err != nil {
+			return err
+		}
+		return s.did(tx, models.AuditEntry{Object: slotName(slot), Was: was, Became: d.Number, Reason: reason})
+	})
+	return d, translate(err)
+}
+
+func (s *Store) releaseDraw(tx *gorm.DB, d *models.Draw) error {
+	var before []models.DrawRevision
+	if err := slotOf(tx, d.Slot()).Order("revision DESC").Find(&before).Error; err != nil {
+		return fmt.Errorf("find what a feed said: %w", err)
+	}
+	to, found := lastOfFeed(d, before)
+	switch {
+	case !found:
+		return s.passDraw(tx, d, models.FeedCSV, "")
+	case to.Number == d.Number && to.Void == d.Void && maps.Equal(to.Addons, d.Addons):
+		return s.passDraw(tx, d, to.Feed, "")
+	}
+	return s.correctDraw(tx, d, to)
+}
+
+// lastOfFeed returns the last contents of d's slot that a feed gave, whether or not an operator confirmed them. before
+// is the slot's revisions, newest first. Who gave the first contents is not known once they are confirmed.
+func lastOfFeed(d *models.Draw, before []models.DrawRevision) (said, bool) {
+	if len(before) > 0 && before[0].ReplacedBy != models.FeedOperator {
+		return said{Number: d.Number, Addons: d.Addons, Feed: before[0].ReplacedBy}, true
+	}
+	for i, r := range before {
+		if i+1 < len(before) && r.Feed == models.FeedOperator {
+			r.Feed = before[i+1].ReplacedBy
+		}
+		if r.Feed != models.FeedOperator {
+			return said{Number: r.Number, Addons: r.Addons, Feed: r.Feed, Void: r.Void}, true
+		}
+	}
+	return said{}, false
+}
+
+func noDraw(slot models.Slot) error {
+	return models.Errorf(models.CodeNotFound, "%s has no draw on %s %s (sequence %d)", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
+}
+
+// said is what a feed or an operator says of a slot.
+type said struct {
+	Number string
+	Addons models.Addons
+	Feed   string
+	Void   bool
+	Reason string
+}
+
+// correctDraw keeps d's contents as a revision that an operator replaced, and replaces them.
+func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, to said) error {
 	old := models.DrawRevision{
 		GameID: d.GameID, Date: d.Date, Tod: d.Tod, Sequence: d.Sequence,
 		Revision: d.Revision, Number: d.Number, Addons: d.Addons, Feed: d.Feed, Void: d.Void, Reason: d.Reason,
@@ -125,15 +198,24 @@ func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, number string, void boo
 	if err := tx.Create(&old).Error; err != nil {
 		return fmt.Errorf("keep the old digits: %w", err)
 	}
-	d.Number, d.Void, d.Feed, d.Reason, d.Revision = number, void, models.FeedOperator, reason, d.Revision+1
+	d.Number, d.Addons, d.Feed, d.Void, d.Reason, d.Revision = to.Number, to.Addons, to.Feed, to.Void, to.Reason, d.Revision+1
 	err := slotOf(tx.Model(&models.Draw{}), d.Slot()).Updates(map[string]any{
-		"number": d.Number, "void": d.Void, "feed": d.Feed, "reason": d.Reason, "revision": d.Revision,
+		"number": d.Number, "addons": d.Addons, "void": d.Void, "feed": d.Feed, "reason": d.Reason, "revision": d.Revision,
 	}).Error
 	if err != nil {
 		return err
 	}
 	_, err = s.bumpDataVersion(tx)
 	return err
+}
+
+// passDraw passes d's contents as they are to another authority.
+func (s *Store) passDraw(tx *gorm.DB, d *models.Draw, feed, reason string) error {
+	d.Feed, d.Reason = feed, reason
+	if err := slotOf(tx.Model(&models.Draw{}), d.Slot()).Updates(map[string]any{"feed": d.Feed, "reason": d.Reason}).Error; err != nil {
+		return err
+	}
+	return recompare(tx)
 }
 
 // lockDraw returns the row of a slot, void or not; gorm.ErrRecordNotFound if there is none. Until tx ends no other

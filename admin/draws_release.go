@@ -1,0 +1,42 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (t *tool) drawsRelease() *cli.Command {
+	return &cli.Command{
+		Name: "release", Usage: "end what draws set or unset did: the feeds decide again",
+		Description: "The draw becomes again what a feed last said. If no feed said anything, or an operator only confirmed\n" +
+			"what a feed had said, it stays as it is, or empty, until an import or sync of any feed has it.\n\n" +
+			"Example:\n  lotteryadmin draws release --game nc-pick-3 --date 2025-06-01 --tod Day --sequence 2 \\\n" +
+			"    --reason \"set on the wrong day\"",
+		Flags:  append(slotFlags(), &cli.StringFlag{Name: "reason", Required: true, Usage: "a `TEXT` saying why, for the audit log"}),
+		Action: t.stored(audited(drawsRelease)),
+	}
+}
+
+func drawsRelease(ctx context.Context, c *call) error {
+	slot, err := c.slot()
+	if err != nil {
+		return err
+	}
+	if err := c.store.NotDemo(ctx); err != nil {
+		return err
+	}
+	d, err := c.store.ReleaseDraw(ctx, slot, c.String("reason"))
+	if err != nil {
+		return err
+	}
+	if err := c.result(drawOf(&d)); err != nil {
+		return err
+	}
+	if d.Void {
+		c.say("The slot stays empty until an import or sync has the draw.")
+	} else {
+		c.say("Imports and syncs can correct it again.")
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// A slot that an operator releases holds what a feed last said, which it can then correct as before.
+func TestReleaseDraw(t *testing.T) {
+	t.Parallel()
+	// Steps: "csv 123" and "va 123" are imports that fill or correct, "set 123", "unset", and "release".
+	const tail = `{"fireball":"4"}`
+	for name, c := range map[string]struct{ steps, want string }{
+		"corrected by an operator":           {"csv 123, set 321, release", "123 " + tail + " csv r3"},
+		"removed by an operator":             {"va 123, unset, release", "123 " + tail + " va-lottery r3"},
+		"confirmed":                          {"va 123, set 123, release", "123 " + tail + " csv r1"},
+		"corrected by a feed, confirmed":     {"csv 123, va 321, set 321, release", "321 " + tail + " va-lottery r2"},
+		"confirmed, then corrected":          {"csv 123, va 321, set 321, set 456, unset, release", "321 " + tail + " va-lottery r5"},
+		"only ever an operator's":            {"set 123, release", "123  csv r1"},
+		"in the wrong slot":                  {"set 123, unset, release", "void  csv r2"},
+		"in the wrong slot, then imported":   {"set 123, unset, release, va 456", "456 " + tail + " va-lottery r3"},
+		"an operator's, then imported":       {"set 123, release, va 456", "456 " + tail + " va-lottery r2"},
+		"released twice":                     {"csv 123, set 321, release, set 321, release", "123 " + tail + " csv r5"},
+		"released, then confirmed":           {"csv 123, set 321, release, set 123, release", "123 " + tail + " csv r3"},
+		"in the wrong slot, released, set":   {"set 123, unset, release, set 456, release", "void  csv r4"},
+		"released and corrected by the feed": {"va 123, set 321, release, va 456, unset, release", "456 " + tail + " va-lottery r6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storetest.Each(t, func(t *testing.T, st *store.Store) {
+				at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
+				filled := false
+				for _, step := range strings.Split(c.steps, ", ") {
+					what, number, _ := strings.Cut(step, " ")
+					var err error
+					switch what {
+					case "set":
+						_, err = st.SetDraw(t.Context(), store.OperatorDraw{Slot: at, Number: number, Reason: "x"})
+					case "unset":
+						_, err = st.UnsetDraw(t.Context(), at, "x")
+					case "release":
+						_, err = st.ReleaseDraw(t.Context(), at, "x")
+					default:
+						merge := fireballMerge(at, number, filled)
+						if what == "va" {
+							merge.Run.Feed = models.FeedVirginia
+						}
+						version, versionErr := st.DataVersion(t.Context())
+						if versionErr != nil {
+							t.Fatal(versionErr)
+						}
+						_, err = st.MergeDraws(t.Context(), version.Number, []store.Merge{merge}, operatorNow)
+					}
+					if err != nil {
+						t.Fatalf("%s: %v", step, err)
+					}
+					filled = true
+				}
+				if got := heldIn(t, st, at); got != c.want {
+					t.Errorf("%s\n%s, want\n%s", c.steps, got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// heldIn describes what is stored in a slot.
+func heldIn(t testing.TB, st *store.Store, at models.Slot) string {
+	t.Helper()
+	held := "nothing"
+	err := st.StoredDraws(t.Context(), at.GameID, at.Date, at.Date, func(d *models.Draw) error {
+		addons, err := d.Addons.Value()
+		number := d.Number
+		if d.Void {
+			number += "void"
+		}
+		held = strings.TrimSpace(fmt.Sprintf("%s %v %s r%d %s", number, addons, d.Feed, d.Revision, d.Reason))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held
+}
+
+// Only an operator's slot can be released. Readers know the version by its token, which moves only if they see another
+// draw; an import that was planned before is compared again in any case.
+func TestReleaseDrawRefusesAndMoves(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
+		refused := func(what string, slot models.Slot, reason string, want models.Code) {
+			t.Helper()
+			if _, err := st.ReleaseDraw(t.Context(), slot, reason); models.ErrorCode(err) != want {
+				t.Errorf("%s: %v, want %q", what, err, want)
+			}
+		}
+		refused("an empty slot", at, "x", models.CodeNotFound)
+		wrong := slotAt(t, "va-pick-3", "2020-05-05", models.Day)
+		if _, err := st.SetDraw(t.Context(), store.OperatorDraw{Slot: wrong, Number: "123", Reason: "x"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.UnsetDraw(t.Context(), wrong, "x"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.ReleaseDraw(t.Context(), wrong, "x"); err != nil {
+			t.Fatal(err)
+		}
+		refused("an empty slot that was released", wrong, "x", models.CodeNotFound)
+		refused("an unknown game", slotAt(t, "va-pick-9", "2020-05-04", models.Day), "x", models.CodeNotFound)
+		importedDraw(t, st, at, "123")
+		refused("a feed's draw", at, "x", models.CodeConflict)
+		refused("no reason", at, " ", models.CodeInvalid)
+
+		for _, step := range []struct {
+			number string
+			moves  bool
+		}{{"321", true}, {"123", false}} {
+			if _, err := st.SetDraw(t.Context(), store.OperatorDraw{Slot: at, Number: step.number, Reason: "x"}); err != nil {
+				t.Fatal(err)
+			}
+			before, err := st.DataVersion(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := st.ReleaseDraw(t.Context(), at, "x"); err != nil {
+				t.Fatal(err)
+			}
+			after, err := st.DataVersion(t.Context())
+			if err != nil || after.Number == before.Number || (after.Token != before.Token) != step.moves {
+				t.Errorf("set to %s and released: %+v, %+v, %v", step.number, before, after, err)
+			}
+		}
+	})
+}
