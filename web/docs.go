@@ -153,7 +153,7 @@ func (h *Handler) docValues(ctx context.Context) docValues {
 type docView struct {
 	Pages     any
 	Current   string
-	Body      template.HTML
+	Body      func() (template.HTML, error)
 	Reference *reference
 	Base      string
 	Game      string
@@ -166,25 +166,20 @@ func (h *Handler) docPage(w http.ResponseWriter, r *http.Request) error {
 		return errNotFound()
 	}
 	m := h.remember()
+	v := view{Page: "doc", Title: docPages[at].Title, Section: "docs", Description: docPages[at].Text, Kept: m.kept("docs/" + name)}
 	data := docView{Pages: docPages, Current: name, Base: h.deps.PublicURL, Game: m.sampleGame()}
-	page := "doc"
-	var kept *keptPage
 	if name == "reference" {
-		page, data.Reference = "reference", h.docs.reference
-		if m != nil {
-			kept = &m.reference
-		}
+		v.Page, data.Reference = "reference", h.docs.reference
 	} else {
-		var err error
-		if data.Body, err = h.docBody(r.Context(), name); err != nil {
-			return err
-		}
+		values := h.docValues(r.Context())
+		v.KeptOf, data.Body = values, func() (template.HTML, error) { return h.docBody(name, &values) }
 	}
-	h.show(w, r, view{Page: page, Title: docPages[at].Title, Section: "docs", Description: docPages[at].Text, Kept: kept, Data: data})
+	v.Data = data
+	h.show(w, r, v)
 	return nil
 }
 
-func (h *Handler) docBody(ctx context.Context, name string) (template.HTML, error) {
+func (h *Handler) docBody(name string, values *docValues) (template.HTML, error) {
 	if name == "" {
 		name = "index"
 	}
@@ -192,10 +187,9 @@ func (h *Handler) docBody(ctx context.Context, name string) (template.HTML, erro
 	if err != nil {
 		return "", err
 	}
-	values := h.docValues(ctx)
 	var b strings.Builder
 	err = t.Funcs(texttemplate.FuncMap{
-		"samples": func(name string) (string, error) { return h.sampleTabs(name, &values) },
+		"samples": func(name string) (string, error) { return h.sampleTabs(name, values) },
 		"answer":  h.answerBlock, "codes": codesTable, "coverage": h.coverageTable,
 	}).Execute(&b, values)
 	if err != nil {
@@ -265,7 +259,9 @@ func (h *Handler) legal(name string) handler {
 		if name == "privacy" {
 			title = "Privacy"
 		}
-		h.show(w, r, view{Page: "legal", Title: title, Description: title + " of this service.", Data: h.docs.legal[name]})
+		h.show(w, r, view{
+			Page: "legal", Title: title, Description: title + " of this service.", Kept: h.remember().kept(name), Data: h.docs.legal[name],
+		})
 		return nil
 	}
 }

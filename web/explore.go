@@ -41,12 +41,12 @@ type exploreView struct {
 
 func (h *Handler) explore(w http.ResponseWriter, r *http.Request) error {
 	var data exploreView
-	var kept *keptPage
-	if m := h.remember(); m != nil {
-		data.Games, data.Totals, kept = m.games, m.totals, &m.explore
+	m := h.remember()
+	if m != nil {
+		data.Games, data.Totals = m.games, m.totals
 	}
 	h.show(w, r, view{
-		Page: "explore", Title: "Explore the draws", Section: "explore", Kept: kept, Data: data,
+		Page: "explore", Title: "Explore the draws", Section: "explore", Kept: m.kept("explore"), Data: data,
 		Description: "Every available game: how often each digit came up in each position, digit sums next to what chance alone gives, and the days that are missing.",
 	})
 	return nil

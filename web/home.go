@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"sync"
 
 	"lottery/models"
 	"lottery/models/catalog"
@@ -63,11 +64,12 @@ func (h *Handler) plansView(r *http.Request) plansView {
 
 func (h *Handler) home(w http.ResponseWriter, r *http.Request) error {
 	data := homeView{Endpoints: endpoints, Plans: h.plansView(r)}
-	if m := h.remember(); m != nil {
+	m := h.remember()
+	if m != nil {
 		data.Sample, data.Totals = m.sample, m.totals
 	}
 	h.show(w, r, view{
-		Page: "home", Description: "Historical draws of the US digit games (Pick 3, Pick 4, Pick 5) as a JSON API: by date, number, box, digit sum and pair. Free to start.",
+		Page: "home", Kept: m.kept("home"), KeptOf: data.Plans, Description: "Historical draws of the US digit games (Pick 3, Pick 4, Pick 5) as a JSON API: by date, number, box, digit sum and pair. Free to start.",
 		Data: data,
 	})
 	return nil
@@ -76,7 +78,7 @@ func (h *Handler) home(w http.ResponseWriter, r *http.Request) error {
 func (h *Handler) pricing(w http.ResponseWriter, r *http.Request) error {
 	plans := h.plansView(r)
 	h.show(w, r, view{
-		Page: "pricing", Title: "Pricing", Section: "pricing", Data: plans,
+		Page: "pricing", Title: "Pricing", Section: "pricing", Kept: h.remember().kept("pricing"), KeptOf: plans, Data: plans,
 		Description: fmt.Sprintf("Free: %s requests a day. Pro: %s requests a day, %s. All endpoints and all draws in both.",
 			thousands(plans.Free.RequestsPerDay), thousands(plans.Pro.RequestsPerDay), h.proOffer(r.Context())),
 	})
@@ -89,8 +91,17 @@ type memory struct {
 	sample *sample // nil = there are no draws
 	totals totals
 	games  []*gameView
+	pages  sync.Map // by name: the *keptPage of a page
+}
 
-	explore, reference keptPage
+// kept returns where the page of a name is kept; nil while no catalog is loaded.
+func (m *memory) kept(name string) *keptPage {
+	if m == nil {
+		return nil
+	}
+	k, _ := m.pages.LoadOrStore(name, &keptPage{})
+	kept, _ := k.(*keptPage) // holds nothing else
+	return kept
 }
 
 // sample is a real request to the API and its response.

@@ -72,6 +72,7 @@ type view struct {
 	Status      int       // 0 = 200
 	Private     bool      // meant for one person: never cached
 	Kept        *keptPage // not nil = where the page is kept for everybody who is signed out
+	KeptOf      any       // what the kept page was made of, besides the draws; comparable
 	Data        any
 
 	// The rest is for the layout; show fills it in.
@@ -85,7 +86,6 @@ type view struct {
 	PublicURL string
 	Canonical string
 	NoIndex   bool // private page that is open to everybody; search engines cannot reach the others
-	Year      int
 	Build     models.Build
 }
 
@@ -94,7 +94,7 @@ type view struct {
 func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	v.Path, v.Visitor = r.URL.Path, visitorOf(r)
 	v.Demo, v.Mailbox, v.SignUp, v.Billing = h.deps.Demo, h.deps.Mailbox != nil, h.deps.Mail != nil, h.deps.Billing != nil
-	v.Support, v.PublicURL, v.Year, v.Build = h.deps.Support, h.deps.PublicURL, h.deps.Now().Year(), h.deps.Build
+	v.Support, v.PublicURL, v.Build = h.deps.Support, h.deps.PublicURL, h.deps.Build
 	if v.NoIndex = v.Private && v.Visitor == nil; v.NoIndex {
 		w.Header().Set("X-Robots-Tag", "noindex")
 	}
@@ -133,9 +133,10 @@ func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 }
 
 // keptPage is a page that is the same for everybody who is signed out. It is made when it is first requested, and again
-// when the draws have changed.
+// when what it is made of has changed.
 type keptPage struct {
 	making sync.Mutex
+	of     any
 	page   *madePage
 }
 
@@ -151,17 +152,18 @@ func (h *Handler) made(v *view) (*madePage, error) {
 		text, err := h.render(v)
 		return &madePage{text, func() []byte { return zipped(text) }}, err
 	}
-	v.Kept.making.Lock()
-	defer v.Kept.making.Unlock()
-	if v.Kept.page == nil {
+	k := v.Kept
+	k.making.Lock()
+	defer k.making.Unlock()
+	if k.page == nil || k.of != v.KeptOf {
 		text, err := h.render(v)
 		if err != nil {
 			return nil, err
 		}
 		text = bytes.Clone(text) // without the spare room of the buffer
-		v.Kept.page = &madePage{text, sync.OnceValue(func() []byte { return bytes.Clone(zipped(text)) })}
+		k.of, k.page = v.KeptOf, &madePage{text, sync.OnceValue(func() []byte { return bytes.Clone(zipped(text)) })}
 	}
-	return v.Kept.page, nil
+	return k.page, nil
 }
 
 func (h *Handler) render(v *view) ([]byte, error) {

@@ -30,14 +30,19 @@ type feedStatus struct {
 	At   time.Time
 }
 
+// status shows the page as of when the feeds were read last, so that it is made at most once for each of feedsFor.
 func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
-	now := h.deps.Now().UTC()
-	data := statusView{Build: h.deps.Build, Now: now, Today: models.DateOf(now)}
-	if m := h.remember(); m != nil {
+	feeds, known, at := h.feedTimes(r.Context())
+	now := at.UTC()
+	data := statusView{Build: h.deps.Build, Now: now, Today: models.DateOf(now), Feeds: feeds, Known: known}
+	m := h.remember()
+	if m != nil {
 		data.Version, data.Loaded, data.Games, data.Totals = m.cat.Version(), true, m.games, m.totals
 	}
-	data.Feeds, data.Known = h.feedTimes(r.Context())
-	h.show(w, r, view{Page: "status", Title: "Status", Description: "Which version is running, and how fresh the draws of each game are.", Data: data})
+	h.show(w, r, view{
+		Page: "status", Title: "Status", Description: "Which version is running, and how fresh the draws of each game are.",
+		Kept: m.kept("status"), KeptOf: at, Data: data,
+	})
 	return nil
 }
 
@@ -52,13 +57,14 @@ type feedTimes struct {
 // feedsFor is how long the times of the feeds are kept: finding them takes longer the more imports are on record.
 const feedsFor = time.Second
 
-// feedTimes returns when each feed was last imported; known is false while the database is down.
-func (h *Handler) feedTimes(ctx context.Context) (list []feedStatus, known bool) {
+// feedTimes returns when each feed was last imported, as read at the given time; known is false while the database is
+// down.
+func (h *Handler) feedTimes(ctx context.Context) (list []feedStatus, known bool, at time.Time) {
 	f := &h.feeds
 	f.reading.Lock()
 	defer f.reading.Unlock()
 	if !f.at.IsZero() && h.deps.Now().Sub(f.at) < feedsFor {
-		return f.list, f.known
+		return f.list, f.known, f.at
 	}
 	ctx, cancel := glance(context.WithoutCancel(ctx)) // others wait for it, too
 	defer cancel()
@@ -67,7 +73,7 @@ func (h *Handler) feedTimes(ctx context.Context) (list []feedStatus, known bool)
 	for _, run := range runs {
 		f.list = append(f.list, feedStatus{run.Feed, run.FinishedAt})
 	}
-	return f.list, f.known
+	return f.list, f.known, f.at
 }
 
 // llms serves an overview of the docs for language models: https://llmstxt.org.
