@@ -43,6 +43,7 @@ func (t *tool) accounts() *cli.Command {
 				"Example:\n  lotteryadmin accounts show ada@example.com",
 			Action: t.stored(accountsShow),
 		},
+		t.accountsSet(),
 		{
 			Name: "set-plan", Usage: "grant a plan, or take the grant back", ArgsUsage: "ACCOUNT free|pro|billing",
 			Description: "free and pro are grants: they stand, whatever billing says. billing takes the grant back.\n" +

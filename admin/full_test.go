@@ -22,7 +22,7 @@ func TestNoRoomForTheResult(t *testing.T) {
 	for _, line := range []string{
 		"--help", "accounts --help", "accounts create --help", "version", "version -o json", "completion bash", "completion zsh", "completion fish",
 		"accounts create --email bob@example.com", "accounts list", "accounts show " + ada, "accounts set-plan " + ada + " pro",
-		"accounts set-limit " + ada + " 7", "accounts suspend --yes " + ada, "accounts resume " + ada, "accounts export " + ada,
+		"accounts set-limit " + ada + " 7", "accounts set --name Ada " + ada, "accounts suspend --yes " + ada, "accounts resume " + ada, "accounts export " + ada,
 		"keys create --account " + ada, "keys list", "keys rotate " + key, "keys revoke --yes " + key,
 		"games list", "games add --id il-pick-3 --name Illinois --digits 3 --tods Midday --jurisdiction IL --timezone America/Chicago",
 		"games set il-pick-3 --name Illinois-3", "games remove il-pick-3 --yes",

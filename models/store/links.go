@@ -278,7 +278,7 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte, claim time.Durat
 				return err
 			}
 		}
-		if err := s.oweEmail(tx, a.ID, link); err != nil {
+		if err := s.oweEmail(tx, a.ID, hex.EncodeToString(link[:8])); err != nil {
 			return err
 		}
 		entry := models.AuditEntry{Actor: "customer", Action: "email.changed", AccountID: a.ID, Reason: "confirmed at the new address"}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"strings"
 
 	"gorm.io/gorm"
@@ -15,14 +14,15 @@ import (
 // after it. The value tells one change of the address from the next.
 const emailOwed = "email-owed:"
 
-// oweEmail notes in tx that Stripe is to be told the account's new address, if it knows the account.
-func (s *Store) oweEmail(tx *gorm.DB, accountID string, link [32]byte) error {
+// oweEmail notes in tx that Stripe is to be told the account's new address, if it knows the account. mark tells this
+// change of the address from others.
+func (s *Store) oweEmail(tx *gorm.DB, accountID, mark string) error {
 	var customers int64
 	err := tx.Model(&models.BillingAccount{}).Where("account_id = ? AND customer_id IS NOT NULL", accountID).Count(&customers).Error
 	if err != nil || customers == 0 {
 		return err
 	}
-	row := billingSetting{emailOwed + accountID, hex.EncodeToString(link[:8])}
+	row := billingSetting{emailOwed + accountID, mark}
 	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&row).Error
 }
 

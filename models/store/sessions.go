@@ -76,9 +76,13 @@ func (s *Store) EndSessions(ctx context.Context, accountID string) error {
 		if err := s.locking(tx).Take(&a, "id = ?", accountID).Error; err != nil {
 			return err
 		}
-		if err := tx.Where("account_id = ?", accountID).Delete(&models.Session{}).Error; err != nil {
-			return err
-		}
-		return s.voidChanges(tx, accountID)
+		return s.endSessions(tx, accountID)
 	}))
+}
+
+func (s *Store) endSessions(tx *gorm.DB, accountID string) error {
+	if err := tx.Where("account_id = ?", accountID).Delete(&models.Session{}).Error; err != nil {
+		return err
+	}
+	return s.voidChanges(tx, accountID)
 }
