@@ -128,6 +128,31 @@ func TestCopyRefusesTargets(t *testing.T) {
 	})
 }
 
+// A table that has a column more or less than its schema is not copied, and none is copied into it.
+func TestCopyRefusesChangedTables(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, changed string) {
+		dialect := storetest.OpenURL(t, changed, store.Options{}).Dialect()
+		other := storetest.URL(t)
+		storetest.OpenURL(t, other, store.Options{})
+		for _, c := range []struct{ alter, back, says string }{
+			{"ADD COLUMN mine TEXT", "DROP COLUMN mine", " has columns that its schema does not know"},
+			{"RENAME COLUMN node TO machine", "RENAME COLUMN machine TO node", " has no column node"},
+		} {
+			change(t, driverOf(changed), addressOf(changed), "ALTER TABLE job_runs "+c.alter)
+			for _, way := range [][2]string{{changed, other}, {other, changed}} {
+				if _, err := copyInto(t, way[0], way[1]); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "the table job_runs of "+dialect+c.says) {
+					t.Errorf("%s: %v", c.alter, err)
+				}
+			}
+			change(t, driverOf(changed), addressOf(changed), "ALTER TABLE job_runs "+c.back)
+		}
+		if _, err := copyInto(t, other, changed); err != nil {
+			t.Errorf("as it was: %v", err)
+		}
+	})
+}
+
 // A copy that fails or is interrupted leaves the target as it was, and can be repeated.
 func TestCopyThatFails(t *testing.T) {
 	t.Parallel()

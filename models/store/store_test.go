@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,44 @@ func TestPrepareSeedsTheGamesOnce(t *testing.T) {
 		g, err := st.Game(ctx, "ny-win-4")
 		if err != nil || g.Tods != models.NewTodSet(models.Midday, models.Evening) || len(g.DrawDays) == 0 || !g.Builtin {
 			t.Fatalf("%+v, %v", g, err)
+		}
+	})
+}
+
+// What the product says about its games replaces what a database has of them; games of the operator's stay as they are.
+func TestPrepareRenewsTheGames(t *testing.T) {
+	t.Parallel()
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		st := storetest.OpenURL(t, url, store.Options{})
+		ctx := t.Context()
+		before, err := st.Game(ctx, "ny-win-4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for set, renewed := range map[string]bool{
+			"name = 'Win'": true, "digits = 5": true, "tods = 'Midday'": true, "jurisdiction = 'reflect.DeepEqual(got, before) != renewed'": true, "timezone = 'UTC'": true,
+			"draw_days = '[]'": true, "name = 'My own', builtin = FALSE": false,
+		} {
+			change(t, driverOf(url), addressOf(url), "UPDATE games SET "+set+" WHERE id = 'ny-win-4'")
+			old, err := st.DataVersion(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Prepare(ctx, false); err != nil {
+				t.Fatalf("%s: %v", set, err)
+			}
+			now, err := st.DataVersion(ctx)
+			if err != nil || (now != old) != renewed {
+				t.Errorf("%s: the data version went from %v to %v, %v", set, old, now, err)
+			}
+			got, err := st.Game(ctx, "ny-win-4")
+			if err != nil || reflect.DeepEqual(got, before) != renewed {
+				t.Errorf("%s: %+v, %v", set, got, err)
+			}
+			change(t, driverOf(url), addressOf(url), "UPDATE games SET builtin = TRUE WHERE id = 'ny-win-4'")
+			if err := st.Prepare(ctx, false); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }
