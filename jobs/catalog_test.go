@@ -71,6 +71,13 @@ func TestRefreshFollowsTheDataVersion(t *testing.T) {
 		if !ok || g.Last().String() != "2026-05-05" || g.First().String() != "2016-05-05" || g.MissingDays() != 0 || g.Len() != 2*3653 {
 			t.Fatalf("%+v", g)
 		}
+		for _, d := range g.Stats(g.First(), g.Last(), 0).HotDigits {
+			for place, count := range d.ByPosition {
+				if count == 0 {
+					t.Errorf("no %s at place %d in ten years", d.Digit, place)
+				}
+			}
+		}
 		// The next day extends the same history.
 		if err := jobs.FillSamples(ctx, st, now.AddDate(0, 0, 1)); err != nil {
 			t.Fatal(err)

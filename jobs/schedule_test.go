@@ -1,8 +1,11 @@
 package jobs_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,6 +25,8 @@ func TestScheduleOfTwoNodes(t *testing.T) {
 		var running, often atomic.Int64
 		var mu sync.Mutex
 		var hours []string
+		var told bytes.Buffer
+		log := slog.New(slog.NewTextHandler(&told, nil))
 		list := []jobs.Job{
 			{Name: "tick", When: "*/5 * * * *", Limit: time.Minute, Run: func(context.Context) (string, error) {
 				if running.Add(1) > 1 {
@@ -47,7 +52,7 @@ func TestScheduleOfTwoNodes(t *testing.T) {
 		time.Sleep(time.Minute) // now it is a minute past the hour
 		var wg sync.WaitGroup
 		for _, name := range []string{"a", "b"} {
-			schedule := &jobs.Schedule{Jobs: list, Runner: &jobs.Runner{Store: storetest.OpenURL(t, url, store.Options{}), Node: name, Log: quietly}}
+			schedule := &jobs.Schedule{Jobs: list, Runner: &jobs.Runner{Store: storetest.OpenURL(t, url, store.Options{}), Node: name, Log: log}}
 			wg.Go(func() {
 				if err := schedule.Run(ctx); err != nil {
 					t.Error(err)
@@ -69,6 +74,11 @@ func TestScheduleOfTwoNodes(t *testing.T) {
 		}
 		if n := often.Load(); n != 2 { // and after ten minutes; the next would be after twenty more
 			t.Errorf("what fails was tried %d times", n)
+		}
+		for text, want := range map[string]int{"a job is done": len(hours), "level=WARN msg=\"a job failed; it is tried again\"": 2, "cannot be run now": 0, "it can be seen again": 0} {
+			if n := strings.Count(told.String(), text); n != want {
+				t.Errorf("%q is logged %d times, want %d:\n%s", text, n, want, &told)
+			}
 		}
 	})
 }
