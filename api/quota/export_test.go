@@ -88,3 +88,14 @@ func (s *Store) Sync() {
 
 // LeisureAfter is the pause between two portions of statistics.
 func LeisureAfter(took time.Duration) time.Duration { return leisureAfter(took) }
+
+// Kept is how many accounts have statistics in memory.
+func (u *Usage) Kept() (accounts int) {
+	for i := range u.shards {
+		sh := &u.shards[i]
+		sh.mu.Lock()
+		accounts += len(sh.counts)
+		sh.mu.Unlock()
+	}
+	return accounts
+}

@@ -2,6 +2,11 @@ package quota_test
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,5 +58,50 @@ func TestRedisCounters(t *testing.T) {
 		if want := time.Until(ends.Time()) + 25*time.Hour; err != nil || (left-want).Abs() > 10*time.Second {
 			t.Errorf("%s goes in %s, want %s, %v", name, left, want, err)
 		}
+	}
+}
+
+// A Redis that counts a request and whose answer gets lost is not asked to count it again.
+func TestRedisCountsOnceWhenAnAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	waitForMidnight(t)
+	srv := storetest.NewRedis(t)
+	var lose atomic.Bool
+	address := storetest.Listen(t, func(client net.Conn) {
+		server, err := net.Dial("unix", strings.TrimPrefix(srv.URL(), "unix://"))
+		if err != nil {
+			_ = client.Close()
+			return
+		}
+		go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+		go func() {
+			defer client.Close()
+			answer := make([]byte, 4096)
+			for {
+				n, err := server.Read(answer)
+				if err != nil || lose.CompareAndSwap(true, false) {
+					return
+				}
+				if _, err := client.Write(answer[:n]); err != nil {
+					return
+				}
+			}
+		}()
+	})
+	r, err := quota.OpenRedis("redis://"+address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	one := []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: 1, Limit: 100}}
+	if _, _, err := r.ApplyQuota(t.Context(), one); err != nil {
+		t.Fatal(err)
+	}
+	lose.Store(true)
+	if _, _, err := r.ApplyQuota(t.Context(), one); !errors.Is(err, store.ErrQuotaUnclear) {
+		t.Errorf("the answer is lost, and the error is %v", err)
+	}
+	if got := counted(t, r, "acc"); got != 2 {
+		t.Errorf("%d counted, want 2", got)
 	}
 }

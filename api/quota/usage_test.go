@@ -164,6 +164,38 @@ func TestUsageWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
+// What is being written is still pending, beside what comes meanwhile. Once it is written and nothing more comes, it
+// takes no memory.
+func TestUsageThatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	u := quota.NewUsage(storetest.OpenURL(t, url, store.Options{}), nearMidnight().now, slog.New(slog.DiscardHandler))
+	for range 3 {
+		u.Record("a", april, "/v1/games", 200)
+	}
+	letGo := storetest.Lock(t, url, "usage_days")
+	var writing sync.WaitGroup
+	flush := func() {
+		if err := u.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	writing.Go(flush)
+	storetest.UntilBlocked(t, storetest.SQL(t, url))
+	u.Record("a", april, "/v1/games", 200)
+	if n := u.Pending("a", april); n != 4 {
+		t.Errorf("%d pending, want 4", n)
+	}
+	letGo()
+	writing.Wait()
+	for range 3 {
+		flush()
+	}
+	if n := u.Kept(); n != 0 {
+		t.Errorf("%d accounts are kept in memory", n)
+	}
+}
+
 // While an import holds SQLite's write lock, statistics give up soon: they share their turn with the counters.
 func TestUsageDoesNotWaitForAnImport(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,7 @@ func TestAudit(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		entries(store.AuditFilter{Since: e.At.Add(time.Minute)}, 1)
+		entries(store.AuditFilter{Since: e.At}, 2)
 		entries(store.AuditFilter{AccountID: key.AccountID}, 1)
 		if of, err := st.AuditOf(t.Context(), key.AccountID, 9); err != nil || len(of) != 0 { // the history of its plan
 			t.Errorf("%+v %v", of, err)

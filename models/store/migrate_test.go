@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
+	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -43,4 +45,24 @@ func TestMigrateTogether(t *testing.T) {
 			t.Errorf("%q were applied of %q", applied, want.Pending)
 		}
 	})
+}
+
+// A PostgreSQL database that cannot store every name is refused before anything is made in it.
+func TestEncodingThatLacksLetters(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	change(t, "pgx", url, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
+	address, query, _ := strings.Cut(url, "?")
+	latin := address[:strings.LastIndex(address, "/")] + "/latin?" + query
+	st, err := store.Open(t.Context(), latin, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if err := st.Prepare(t.Context(), true); models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "has the encoding LATIN1") {
+		t.Errorf("%v", err)
+	}
+	if found := tables(t, storetest.SQL(t, latin), latin); len(found) > 0 {
+		t.Errorf("it has %q", found)
+	}
 }
