@@ -218,10 +218,8 @@ func (c *copying) copyTables() ([]CopiedTable, error) {
 	for i := range own {
 		own[i].ID = 0 // it gets a new number after the source's
 	}
-	if len(own) > 0 {
-		if err := c.tx.CreateInBatches(&own, 100).Error; err != nil {
-			return nil, fmt.Errorf("keep the target's audit log: %w", err)
-		}
+	if err := c.tx.CreateInBatches(&own, 100).Error; err != nil { // of none, it does nothing
+		return nil, fmt.Errorf("keep the target's audit log: %w", err)
 	}
 	return list, nil
 }
