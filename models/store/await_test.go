@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
 	"lottery/models"
 	"lottery/models/store"
+	"lottery/models/store/migrations"
 	"lottery/models/store/storetest"
 )
 
@@ -65,18 +67,26 @@ func TestStartThatWaitsForATable(t *testing.T) {
 	}
 }
 
-const undo14 = "DROP INDEX import_runs_feed, import_runs_finished, mails_account, mails_created, mails_failed, stripe_events_customer; "
+// migratedTo returns a database that has the migrations up to a version, as an earlier release leaves it.
+func migratedTo(t *testing.T, url string, version int64) *sql.DB {
+	t.Helper()
+	db := storetest.SQL(t, url)
+	p, err := goose.NewProvider(goose.DialectPostgres, db, migrations.For(store.Postgres), goose.WithTableName("schema_migrations"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.UpTo(t.Context(), version); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
 
 // A migration that has to wait for a table, such as for a backup that reads it, holds up nobody else who reads it, says
 // what it waits for, and continues when the table is free.
 func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
-	storetest.OpenURL(t, url, store.Options{})
-	db := storetest.SQL(t, url)
-	if _, err := db.ExecContext(t.Context(), undo14+"ALTER TABLE billing_accounts DROP COLUMN quantity; DELETE FROM schema_migrations WHERE version_id >= 13"); err != nil {
-		t.Fatal(err)
-	}
+	db := migratedTo(t, url, 12) // the next one alters billing_accounts
 	release := lockedBy(t, url, "LOCK TABLE billing_accounts IN ACCESS SHARE MODE")
 	told := make(chan string, 10)
 	st := waitingStore(t, url, 2500*time.Millisecond, func(why string) { told <- why })
@@ -97,7 +107,7 @@ func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	release()
-	if err := <-done; err != nil || !slices.Equal(applied, []string{"0013_billing_quantity.sql", "0014_indexes_of_records.sql"}) {
+	if err := <-done; err != nil || len(applied) == 0 || applied[0] != "0013_billing_quantity.sql" {
 		t.Errorf("%q, %v", applied, err)
 	}
 	if len(told) != 1 {
@@ -154,11 +164,7 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 			t.Parallel()
 			const patience = 300 * time.Millisecond
 			url := storetest.NewPostgres(t)
-			storetest.OpenURL(t, url, store.Options{})
-			db := storetest.SQL(t, url)
-			if _, err := db.ExecContext(t.Context(), undo14+"DELETE FROM schema_migrations WHERE version_id >= 9; ALTER TABLE stripe_events DROP COLUMN retried_at; ALTER TABLE job_runs DROP COLUMN cut_offs; ALTER TABLE links DROP COLUMN mailbox; ALTER TABLE billing_accounts DROP COLUMN quantity"); err != nil {
-				t.Fatal(err)
-			}
+			db := migratedTo(t, url, 8) // the next one alters stripe_events
 			release := func() {}
 			if c.lock != "" {
 				release = lockedBy(t, url, c.lock)
@@ -174,7 +180,7 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 				}
 			})
 			applied, err := st.Migrate(t.Context())
-			if err != nil || len(applied) != 6 || len(told) < 1 || time.Since(begun) < 7*patience {
+			if err != nil || len(applied) == 0 || applied[0] != "0009_inbox_retried.sql" || len(told) < 1 || time.Since(begun) < 7*patience {
 				t.Fatalf("after %s: %q, %v, told %q", time.Since(begun), applied, err, told)
 			}
 			if !slices.ContainsFunc(told, func(why string) bool { return strings.Contains(why, c.want) }) {

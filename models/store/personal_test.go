@@ -136,6 +136,35 @@ func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 	return a
 }
 
+// holdNobody lists text columns beside a person's data that hold IDs and states of Stripe, or a word of ours.
+var holdNobody = []string{
+	"billing_accounts.subscription_id", "billing_accounts.status", "billing_accounts.price_id", "links.intent",
+	"stripe_events.api_version", "stripe_events.object_id", "stripe_events.customer_id",
+}
+
+// unfilled returns the text columns of tables in which no row holds anything.
+func unfilled(t *testing.T, db *sql.DB, tables []string) (list []string) {
+	t.Helper()
+	for _, table := range tables {
+		rows, err := db.QueryContext(t.Context(), "SELECT * FROM "+table) //nolint:unqueryvet // every column is what is looked through
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, err := rows.ColumnTypes()
+		_ = rows.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range columns {
+			column := c.Name()
+			if c.DatabaseTypeName() == "TEXT" && query(t, db, "SELECT count(*) FROM "+table+" WHERE "+column+" <> ''")[0][0] == "0" {
+				list = append(list, table+"."+column)
+			}
+		}
+	}
+	return list
+}
+
 // counters is the table that has a counter which was just changed.
 func counters(st *store.Store) string {
 	if st.Dialect() == store.SQLite {
@@ -153,6 +182,10 @@ func TestDeletedAccountIsForgotten(t *testing.T) {
 		before := []string{"account_flags", "accounts", "api_keys", "billing_accounts", "links", "mails", "stripe_events"}
 		if got := holding(t, db, url, personOf...); !slices.Equal(got, before) {
 			t.Fatalf("before: %v, want %v", got, before) // the scan misses something, or the test lacks a table
+		}
+		empty := slices.DeleteFunc(unfilled(t, db, before), func(column string) bool { return slices.Contains(holdNobody, column) })
+		if len(empty) > 0 {
+			t.Errorf("%v: let fillPerson store something there, in a word of personOf, or name it in holdNobody", empty)
 		}
 		other, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "bob@example.com", Name: "bob's", Create: true})
 		if err != nil {
