@@ -65,7 +65,7 @@ func checkFile(t *testing.T, path, from string) {
 	t.Helper()
 	floor, known := floors[from]
 	if !known {
-		t.Errorf("%s: the package %s has no floor: add it to the table, and to docs", path, from)
+		t.Errorf("%s: the package %s has no floor: add it to floors, and to the table in CONTRIBUTING.md", path, from)
 		return
 	}
 	text, err := os.ReadFile(path)
@@ -91,7 +91,7 @@ func checkFile(t *testing.T, path, from string) {
 		case to == from, exceptions[[2]string{from, to}] != "":
 		case isTest && (to == "models/store/storetest" || to == "jobs/feed/feedtest" || to == "billing/sandbox" || to == "billing/sandbox/sandboxtest"): // made for tests
 		case floors[to] >= floor:
-			t.Errorf("%s (floor %d) imports %s (floor %d)", path, floor, to, floors[to])
+			t.Errorf("%s (floor %d) imports %s (floor %d): only lower floors may be imported, unless exceptions gives a reason", path, floor, to, floors[to])
 		}
 	}
 }

@@ -1,0 +1,78 @@
+package cmd_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"lottery/api/openapi"
+	"lottery/configs"
+	"lottery/jobs"
+	"lottery/jobs/importer"
+)
+
+// rows returns the rows of the tables in a document, without their heads.
+func rows(t *testing.T, file string) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "| ") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// The tables of the documents list every endpoint, feed, job and built-in game.
+func TestDocsListEverything(t *testing.T) {
+	t.Parallel()
+	readme, operations, sources := rows(t, "../README.md"), rows(t, "../docs/operations.md"), rows(t, "../web/content/sources.md")
+	listed := func(rows []string, begin string) bool {
+		return slices.ContainsFunc(rows, func(row string) bool { return strings.HasPrefix(row, "| `"+begin) })
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(openapi.YAML())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range doc.Paths.Map() {
+		before, _, _ := strings.Cut(path, "{")
+		if strings.HasPrefix(path, "/v1/") && !listed(readme, before) {
+			t.Errorf("README.md does not list %s", path)
+		}
+	}
+	for _, feed := range importer.Feeds() {
+		if !listed(readme, feed+"`") {
+			t.Errorf("README.md does not say what the feed %s reads", feed)
+		}
+	}
+	for _, name := range jobs.Names() {
+		if !listed(operations, name+"`") {
+			t.Errorf("docs/operations.md does not explain the job %s", name)
+		}
+	}
+	games, err := configs.Games()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range games {
+		if !slices.ContainsFunc(sources, func(row string) bool { return names(row, games[i].Name) }) {
+			t.Errorf("web/content/sources.md does not list the lottery of %s", games[i].Name)
+		}
+	}
+}
+
+// names reports whether a row begins with a state and names its game: both together are the game's name.
+func names(row, game string) bool {
+	for i, r := range game {
+		if r == ' ' && strings.HasPrefix(row, "| "+game[:i]+" ") && strings.Contains(row, game[i+1:]) {
+			return true
+		}
+	}
+	return false
+}
