@@ -31,8 +31,7 @@ func TestFeedMovedAway(t *testing.T) {
 	}
 	config := func(name, address string) (file string) {
 		file = filepath.Join(d.dir, name)
-		write(t, file, "feeds_sync: 15 * * * *\nfeeds_allow_private: true\nfeeds_va_lottery_url: "+address+"\n"+
-			"feeds_ny_open_data_url: http://127.0.0.1:1\nfeeds_tx_lottery_url: http://127.0.0.1:1\nfeeds_nc_lottery_url: http://127.0.0.1:1\n")
+		write(t, file, "feeds_sync: 15 * * * *\nfeeds_allow_private: true\n"+feedURLs("http://127.0.0.1:1", address))
 		return file
 	}
 	for file, want := range map[string]struct {
@@ -159,8 +158,7 @@ func TestFeedsStatusNamesWhatIsBehind(t *testing.T) {
 		}
 	}
 	file := filepath.Join(d.dir, "lottery.yaml")
-	write(t, file, "feeds_sync: 15 * * * *\nfeeds_allow_private: true\nfeeds_va_lottery_url: "+nowhere+"\nfeeds_ny_open_data_url: "+nowhere+
-		"\nfeeds_tx_lottery_url: "+nowhere+"\nfeeds_nc_lottery_url: "+nowhere+"\n")
+	write(t, file, "feeds_sync: 15 * * * *\nfeeds_allow_private: true\n"+feedURLs(nowhere, nowhere))
 	if out, _ := d.run(1, "doctor", "--config", file, "-o", "json"); !strings.Contains(out, "tx-lottery is behind (tx-pick-3 Day), last fetched 2026-03-04T03:06:07Z") ||
 		!strings.Contains(out, "va-lottery has never been fetched") {
 		t.Error(out)

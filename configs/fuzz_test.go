@@ -40,7 +40,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if cfg.PublicURL == nil || cfg.PublicURL.Host == "" || cfg.Listen == "" || cfg.DatabaseURL == "" || cfg.DrainDelay < 0 || cfg.WrongKeysPerMinute < 0 || len(cfg.Plans) != 2 {
+		if cfg.PublicURL == nil || cfg.PublicURL.Host == "" || cfg.Listen == "" || cfg.DatabaseURL == "" || cfg.DrainDelay < 0 || cfg.WrongKeysPerMinute < 0 || len(cfg.Plans) != len(models.DefaultPlans()) {
 			t.Errorf("%q was taken as %+v", text, cfg)
 		}
 	})

@@ -102,6 +102,11 @@ func newBench(t *testing.T) *bench {
 		Fetcher: feed.NewFetcher(feed.FetchOptions{Contact: "http://localhost", AllowPrivate: true, FirstWait: time.Millisecond}),
 		Feeds:   configs.Feeds{NYURL: server.URL + nyFile, TexasURL: server.URL + "/tx", NCURL: server.URL, VirginiaURL: server.URL + "/va"},
 	}
+	for name, address := range jobs.FeedHosts(&b.sync.Feeds) {
+		if !strings.HasPrefix(address, server.URL) {
+			t.Fatalf("give newBench the address of %s; its sync would fail in every test", name)
+		}
+	}
 	return b
 }
 
