@@ -83,6 +83,10 @@ func TestWhatIsWatchedIsExposed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tests, err := os.ReadFile(watchingDocs + "alerts_test.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range names {
 		name = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
 		if strings.HasPrefix(name, "lottery_") && !strings.Contains(string(docs), name) {
@@ -92,6 +96,9 @@ func TestWhatIsWatchedIsExposed(t *testing.T) {
 	for _, alert := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(rules), -1) {
 		if !strings.Contains(string(docs), "`"+alert[1]+"`") {
 			t.Errorf("docs/operations.md does not say what to do about %s", alert[1])
+		}
+		if !regexp.MustCompile(`alertname: ` + alert[1] + `\b`).Match(tests) {
+			t.Errorf("alerts_test.yaml does not say when %s fires, and when not", alert[1])
 		}
 	}
 }
