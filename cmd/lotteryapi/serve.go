@@ -134,32 +134,37 @@ func (n *node) closeQuota(ctx context.Context) error {
 }
 
 func (n *node) run(ctx context.Context, started func(addr string)) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
-	if err != nil {
-		return cannotListen("listen", n.cfg.Listen, err)
-	}
 	server, err := n.server()
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return err
 	}
-	failed, public := make(chan error, 2), n.conns.Listen(listener)
-	go func() { failed <- server.Serve(public) }()
+	failed := make(chan error, 2)
 	ops, err := n.serveOps(ctx, failed)
 	if err != nil {
 		return err
 	}
-	n.log.Info("listening", "addr", listener.Addr().String(), "public_url", n.cfg.PublicURL.String(),
-		"version", models.BuildVersion().String(), "database", n.store.Dialect())
-
+	if ops != nil {
+		defer ops.Close() //nolint:errcheck // for a start that fails
+	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	refresher := &jobs.Catalog{Store: n.store, Live: &n.live, Log: n.log, Metrics: n.index}
 	if err := n.store.Await(ctx, refresher.Refresh); err != nil {
 		if ctx.Err() != nil { // told to stop before the index was complete
-			return server.Close()
+			return nil
 		}
-		return errors.Join(err, server.Close())
+		return err
 	}
+	// Only now: a proxy passes over a node that refuses connections, but would send customers to one that cannot answer.
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
+	if err != nil {
+		return cannotListen("listen", n.cfg.Listen, err)
+	}
+	public := n.conns.Listen(listener)
+	go func() { failed <- server.Serve(public) }()
+	n.log.Info("listening", "addr", listener.Addr().String(), "public_url", n.cfg.PublicURL.String(),
+		"version", models.BuildVersion().String(), "database", n.store.Dialect())
+
 	n.work.Go(func() { paceGC(background) })
 	n.work.Go(func() { refresher.Run(background) })
 	n.work.Go(func() { n.keys.Run(background) })

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -156,6 +157,43 @@ func TestStartWaitsForLockedTables(t *testing.T) {
 			ready(t, p)
 		})
 	}
+}
+
+// A server that cannot answer yet refuses connections: a proxy passes over it at once, but would send customers to a
+// server that accepts them.
+func TestNobodyConnectsBeforeTheIndex(t *testing.T) {
+	t.Parallel()
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := taken.Addr().String()
+	if err := taken.Close(); err != nil {
+		t.Fatal(err)
+	}
+	url := storetest.NewPostgres(t)
+	storetest.OpenURL(t, url, store.Options{})
+	answer := storetest.Lock(t, url, "draws")
+	args := serveArgs(url, "--ops-listen", "127.0.0.1:0")
+	args[2] = address
+	p := launch(t, t.TempDir(), args...)
+	waitUntil(t, "the operator's listener to say that it is not ready", func() bool {
+		at := opsListening(p.stderr.String())
+		if at == "" {
+			return false
+		}
+		_, body := (&process{base: at}).get(t, "/metrics", "")
+		return strings.Contains(string(body), "\nlottery_ready 0\n")
+	})
+	for range 20 { // whatever a server does first, it has done by then
+		if res, err := http.Get("http://" + address + "/v1/games"); err == nil {
+			_ = res.Body.Close()
+			t.Fatalf("it answered %s before it could", res.Status)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	answer()
+	ready(t, p)
 }
 
 // A server whose mails would lead people to their own machines warns about it at the start.
