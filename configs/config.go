@@ -16,7 +16,9 @@ type Config struct {
 	Listen             string
 	PublicURL          *url.URL
 	DatabaseURL        string
+	DatabaseURLFile    string // where DatabaseURL was read from; "" = it is not in a file
 	RedisURL           string // "" = counters in the database
+	RedisURLFile       string // as DatabaseURLFile
 	TrustedProxies     []netip.Prefix
 	WrongKeysPerMinute int // from one network address; 0 = no limit
 	LogLevel           slog.Level

@@ -29,9 +29,12 @@ func Load(src Source) (Config, error) {
 	wrong := map[string]bool{} // the keys already reported
 	for i := range options {
 		o := &options[i]
-		value, name, err := o.value(file, src.File, getenv, src.Flags)
+		value, name, secret, err := o.value(file, src.File, getenv, src.Flags)
 		if err == nil {
 			err = o.set(&cfg, value)
+		}
+		if o.file != nil {
+			*o.file(&cfg) = secret
 		}
 		if err != nil {
 			wrong[o.Key] = true
@@ -57,34 +60,35 @@ func Load(src Source) (Config, error) {
 	return cfg, nil
 }
 
-// value returns the value from the source with the highest precedence, and the option's name in that source.
-func (o *Option) value(file map[string]string, path string, getenv func(string) string, flags map[string]string) (value, name string, err error) {
+// value returns the value from the source with the highest precedence, the option's name in that source, and the file
+// that a secret was read from.
+func (o *Option) value(file map[string]string, path string, getenv func(string) string, flags map[string]string) (value, name, secret string, err error) {
 	if v, ok := flags[o.Key]; ok {
-		return v, "--" + o.Flag(), nil
+		return v, "--" + o.Flag(), "", nil
 	}
 	if v := getenv(o.Env()); v != "" {
 		if o.Secret && getenv(o.Env()+"_FILE") != "" {
-			return "", o.Env(), fmt.Errorf("%s_FILE is set too: leave one out", o.Env())
+			return "", o.Env(), "", fmt.Errorf("%s_FILE is set too: leave one out", o.Env())
 		}
-		return v, o.Env(), nil
+		return v, o.Env(), "", nil
 	}
 	if o.Secret {
 		if p := getenv(o.Env() + "_FILE"); p != "" {
 			v, err := readSecret(p)
-			return v, o.Env() + "_FILE", err
+			return v, o.Env() + "_FILE", p, err
 		}
 	}
 	if p := file[o.Key+"_file"]; o.Secret && p != "" {
 		if file[o.Key] != "" { // the example file contains empty ones, which mean nothing
-			return "", path + ": " + o.Key, fmt.Errorf("%s_file is set too: leave one out", o.Key)
+			return "", path + ": " + o.Key, "", fmt.Errorf("%s_file is set too: leave one out", o.Key)
 		}
 		v, err := readSecret(p)
-		return v, path + ": " + o.Key + "_file", err
+		return v, path + ": " + o.Key + "_file", p, err
 	}
 	if v, ok := file[o.Key]; ok {
-		return v, path + ": " + o.Key, nil
+		return v, path + ": " + o.Key, "", nil
 	}
-	return o.Default, o.Key, nil
+	return o.Default, o.Key, "", nil
 }
 
 // readText reads a file without the byte order mark that Windows editors put before the text.

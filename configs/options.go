@@ -26,7 +26,8 @@ type Option struct {
 	Key     string
 	Default string
 	Help    string
-	Secret  bool // may be read from a file named by KEY_FILE
+	Secret  bool                    // may be read from a file named by KEY_FILE
+	file    func(c *Config) *string // where to store the name of that file; nil = nowhere
 	set     func(c *Config, value string) error
 }
 
@@ -54,7 +55,7 @@ func serverOptions() []Option {
 			c.PublicURL, err = origin(v)
 			return err
 		}},
-		{Key: "database_url", Default: "sqlite:data/lottery.db", Secret: true, Help: databaseForm, set: func(c *Config, v string) error {
+		{Key: "database_url", Default: "sqlite:data/lottery.db", Secret: true, file: func(c *Config) *string { return &c.DatabaseURLFile }, Help: databaseForm, set: func(c *Config, v string) error {
 			scheme, rest, _ := strings.Cut(v, ":")
 			if rest == "" || (scheme != "sqlite" && scheme != "postgres" && scheme != "postgresql") {
 				return fmt.Errorf("must be %s", databaseForm)
@@ -69,7 +70,7 @@ func serverOptions() []Option {
 			c.DatabaseURL = v
 			return nil
 		}},
-		{Key: "redis_url", Default: "", Secret: true, Help: "redis://HOST:PORT/DB: where to keep the daily quotas; empty = in the database", set: func(c *Config, v string) error {
+		{Key: "redis_url", Default: "", Secret: true, file: func(c *Config) *string { return &c.RedisURLFile }, Help: "redis://HOST:PORT/DB: where to keep the daily quotas; empty = in the database", set: func(c *Config, v string) error {
 			if err := redisAddress(v); err != nil {
 				return err
 			}

@@ -44,3 +44,18 @@ func holdsSecret(value string) bool {
 	_, password := u.User.Password()
 	return password || u.Query().Has("password")
 }
+
+// Renewed returns a function that returns url as it is in file now, so that a server can use a password that was changed
+// while it runs. It returns url if file is "", or cannot be read at the moment.
+func Renewed(url, file string) func() string {
+	return func() string {
+		if file == "" {
+			return url
+		}
+		now, err := readSecret(file)
+		if err != nil {
+			return url
+		}
+		return now
+	}
+}

@@ -16,7 +16,7 @@ func OpenBackend(cfg configs.Config, st *store.Store) (b Backend, closer func() 
 	if cfg.RedisURL == "" {
 		return st, func() error { return nil }, nil
 	}
-	r, err := OpenRedis(cfg.RedisURL, nil)
+	r, err := openRedis(cfg.RedisURL, configs.Renewed(cfg.RedisURL, cfg.RedisURLFile), nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -51,6 +51,12 @@ const (
 // OpenRedis prepares a client for a redis://, rediss:// or unix:// URL. It does not connect yet: Redis may be away at
 // startup. skew is added to Redis's clock, for tests of midnight; nil = none.
 func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
+	return openRedis(url, nil, skew)
+}
+
+// openRedis is OpenRedis for a URL whose user and password may be changed while the program runs: new connections use
+// those that renewed returns; nil = they stay.
+func openRedis(url string, renewed func() string, skew func() time.Duration) (*Redis, error) {
 	opts, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, models.Errorf(models.CodeInvalid, "redis_url must be redis://[:PASSWORD@]HOST:PORT[/DB], rediss:// for TLS, or unix://PATH")
@@ -66,6 +72,14 @@ func OpenRedis(url string, skew func() time.Duration) (*Redis, error) {
 	opts.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	if skew == nil {
 		skew = func() time.Duration { return 0 }
+	}
+	if renewed != nil {
+		opts.CredentialsProvider = func() (username, password string) {
+			if now, err := redis.ParseURL(renewed()); err == nil {
+				return now.Username, now.Password
+			}
+			return opts.Username, opts.Password
+		}
 	}
 	r := &Redis{script: redis.NewScript(redisScript), skew: skew}
 	opts.OnConnect = r.recognize

@@ -83,6 +83,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	}
 	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{
 		Existing: !opts.migrate,
+		Renewed:  configs.Renewed(cfg.DatabaseURL, cfg.DatabaseURLFile),
 		Waiting:  func(why string) { opts.log.Warn("the start waits for the database", "reason", why) },
 	})
 	if err != nil {

@@ -26,8 +26,9 @@ const (
 	deadAfter = 20 * time.Second
 )
 
-// connectPostgres returns a pool for databaseURL that calls made with each new connection. It does not connect yet.
-func connectPostgres(databaseURL string, made func(context.Context, *pgx.Conn) error) (*gorm.DB, error) {
+// connectPostgres returns a pool for databaseURL that calls made with each new connection, and uses the user and password
+// that renewed, if not nil, returns. It does not connect yet.
+func connectPostgres(databaseURL string, renewed func() string, made func(context.Context, *pgx.Conn) error) (*gorm.DB, error) {
 	config, err := postgresConfig(databaseURL)
 	if err != nil {
 		return nil, err
@@ -42,8 +43,22 @@ func connectPostgres(databaseURL string, made func(context.Context, *pgx.Conn) e
 		}
 		c.PgConn().CustomData()[madeAt] = time.Now()
 		return errors.Join(made(ctx, c), setUp(ctx, c))
+	}), stdlib.OptionBeforeConnect(func(_ context.Context, c *pgx.ConnConfig) error {
+		renew(c, renewed)
+		return nil
 	}), stdlib.OptionShouldPing(mayBeBroken),
 		stdlib.OptionResetSession(func(_ context.Context, c *pgx.Conn) error { return stillReadOnly(c.PgConn()) }))}), quiet)
+}
+
+// renew sets the user and password of the URL that renewed returns. While that is none, as when its file is being
+// written, they stay.
+func renew(c *pgx.ConnConfig, renewed func() string) {
+	if renewed == nil {
+		return
+	}
+	if now, err := pgx.ParseConfig(renewed()); err == nil {
+		c.User, c.Password = now.User, now.Password
+	}
 }
 
 // mayBeBroken reports whether a connection must be tried before it is used: it was idle for a while. The driver would

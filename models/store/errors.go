@@ -54,17 +54,20 @@ const (
 	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables"
 	statementLimit = "the database ended a statement that took longer than its statement_timeout, or an administrator ended it: ALTER ROLE … SET statement_timeout = 0 for the user of database_url, since imports and backups take longer"
 	lockLimit      = "the database ended a statement that waited for a lock longer than its lock_timeout: ALTER ROLE … SET lock_timeout = 0 for the user of database_url, since its programs wait for each other"
+	wrongUser      = "the database refuses the user or password of database_url: correct it; if it is in a file (database_url_file), running servers read it again by themselves"
+	noConnection   = "the database has no connection left for its user: raise max_connections, or the user's CONNECTION LIMIT, above 16 for each node"
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
 
 // noLock is lock_not_available: lock_timeout has passed.
 const noLock = "55P03"
 
-// denied returns the remedy if PostgreSQL says that its user may not do something, with insufficient_privilege or
-// read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), that a statement took too
+// denied returns the remedy if PostgreSQL says that its user may not connect or do something, with insufficient_privilege
+// or read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), that a statement took too
 // long for a limit of its own, or that the prepared statements of a session are another session's; "" = something else.
 func denied(err error) string {
 	const noRight, readOnly, canceled, preparedAlready, notPrepared = "42501", "25006", "57014", "42P05", "26000"
+	const noSuchUser, wrongPassword, tooMany = "28000", "28P01", "53300"
 	pg, _ := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case pg == nil:
@@ -77,6 +80,10 @@ func denied(err error) string {
 		return statementLimit
 	case pg.Code == noLock:
 		return lockLimit
+	case pg.Code == noSuchUser, pg.Code == wrongPassword:
+		return wrongUser
+	case pg.Code == tooMany:
+		return noConnection
 	case pg.Code == preparedAlready, pg.Code == notPrepared:
 		return manySessions
 	default:

@@ -47,6 +47,7 @@ type Store struct {
 
 	patience time.Duration    // see Bounded
 	waiting  func(why string) // may be nil
+	renewed  func() string    // may be nil
 	heldUp   atomic.Bool      // a migration had to make room for others
 	backends backends         // PostgreSQL
 
@@ -67,6 +68,9 @@ type Options struct {
 	Patience time.Duration
 	// Waiting, if not nil, receives what a slow startup waits for, and what to do about it (see Await).
 	Waiting func(why string)
+	// Renewed returns the URL of PostgreSQL as it is now. New connections use its user and password, which may be changed
+	// while the program runs; nil = they stay.
+	Renewed func() string
 	// Existing refuses a SQLite file that does not exist (CodeNotFound) instead of creating it.
 	Existing bool
 }
@@ -78,7 +82,7 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 	if now == nil {
 		now = time.Now
 	}
-	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }, patience: cmp.Or(opts.Patience, patience), waiting: opts.Waiting, accountsChanged: make(chan struct{}, 1)}
+	s := &Store{now: func() time.Time { return now().UTC().Truncate(time.Microsecond) }, patience: cmp.Or(opts.Patience, patience), waiting: opts.Waiting, renewed: opts.Renewed, accountsChanged: make(chan struct{}, 1)}
 	if s.skew = opts.Skew; s.skew == nil {
 		s.skew = func() time.Duration { return 0 }
 	}
@@ -167,7 +171,7 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 
 func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
 	s.dialect = Postgres
-	db, err := connectPostgres(databaseURL, s.backends.add)
+	db, err := connectPostgres(databaseURL, s.renewed, s.backends.add)
 	if err == nil {
 		s.read, s.write = db, db
 		err = limit(db, maxConnections)
