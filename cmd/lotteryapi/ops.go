@@ -76,8 +76,9 @@ func programName(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, "lotteryapi")
 }
 
-// serveOps serves the operator's own listener, if one is configured.
-func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server, error) {
+// serveOps serves the operator's own listener, if one is configured. Unlike the public one it is there before the index:
+// /healthz and /readyz of public say here that the node starts.
+func (n *node) serveOps(ctx context.Context, public http.Handler, failed chan<- error) (*http.Server, error) {
 	if n.cfg.OpsListen == "" {
 		return nil, nil //nolint:nilnil // no listener configured
 	}
@@ -87,6 +88,8 @@ func (n *node) serveOps(ctx context.Context, failed chan<- error) (*http.Server,
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeTimeout}))
+	mux.Handle("/healthz", public)
+	mux.Handle("/readyz", public)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/cmdline", programName)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)

@@ -140,7 +140,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 		return err
 	}
 	failed := make(chan error, 2)
-	ops, err := n.serveOps(ctx, failed)
+	ops, err := n.serveOps(ctx, server.Handler, failed)
 	if err != nil {
 		return err
 	}

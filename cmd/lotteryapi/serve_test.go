@@ -182,8 +182,12 @@ func TestNobodyConnectsBeforeTheIndex(t *testing.T) {
 		if at == "" {
 			return false
 		}
-		_, body := (&process{base: at}).get(t, "/metrics", "")
-		return strings.Contains(string(body), "\nlottery_ready 0\n")
+		ops := &process{base: at}
+		_, metrics := ops.get(t, "/metrics", "")
+		alive, _ := ops.get(t, "/healthz", "")
+		status, body := ops.get(t, "/readyz", "")
+		return strings.Contains(string(metrics), "\nlottery_ready 0\n") && alive == 200 && status == 503 &&
+			strings.Contains(string(body), "the index of draws is being built")
 	})
 	for range 20 { // whatever a server does first, it has done by then
 		if res, err := http.Get("http://" + address + "/v1/games"); err == nil {
