@@ -69,6 +69,14 @@ func databaseOf(o *store.Overview) database {
 	return d
 }
 
+// firstToLast names migrations that follow each other.
+func firstToLast(migrations []string) string {
+	if len(migrations) < 2 {
+		return strings.Join(migrations, "")
+	}
+	return migrations[0] + " … " + migrations[len(migrations)-1]
+}
+
 func dbMigrate(ctx context.Context, c *call) (err error) {
 	o, err := c.operator()
 	if err != nil {
@@ -84,7 +92,7 @@ func dbMigrate(ctx context.Context, c *call) (err error) {
 		c.sayNew()
 	}
 	applied, err := st.Migrate(ctx)
-	c.store, c.object = st, strings.Join(applied, ", ")
+	c.store, c.object = st, firstToLast(applied)
 	if len(applied) > 0 {
 		c.say("Applied %s.", c.object)
 	}

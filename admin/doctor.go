@@ -264,7 +264,7 @@ func (p *patient) migrations(ctx context.Context) finding {
 	case err != nil:
 		return p.broken(err)
 	case len(o.Pending) > 0:
-		return failing("not applied: "+strings.Join(o.Pending, ", "), "`lotteryadmin db migrate`")
+		return failing("not applied: "+firstToLast(o.Pending), "`lotteryadmin db migrate`")
 	case o.Demo:
 		return failing("the database is the demo's", "set database_url to a database of your own")
 	}
