@@ -1,10 +1,13 @@
 package store_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"lottery/models/store"
 	"lottery/models/store/storetest"
@@ -43,4 +46,46 @@ func TestCopyOfNoDate(t *testing.T) {
 	if _, err := copyInto(t, from, to); err == nil || !strings.Contains(err.Error(), `draws.date of game_id va-pick-3: "2020-02-31" is no date`) {
 		t.Errorf("%v", err)
 	}
+}
+
+// A copy is of one moment: what is written to the source meanwhile is not in it, and nobody can write to the target.
+func TestCopyIsOfOneMoment(t *testing.T) {
+	t.Parallel()
+	eachPair(t, func(t *testing.T, from, to string) {
+		fillAll(t, from)
+		source, err := store.OpenSource(t.Context(), from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer source.Close()
+		st := storetest.OpenURL(t, to, store.Options{})
+		write := func(url string) error {
+			if strings.HasPrefix(url, "sqlite:") {
+				url += "?_pragma=busy_timeout(1)"
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // PostgreSQL waits for the lock
+			defer cancel()
+			_, err := storetest.SQL(t, url).ExecContext(ctx, "INSERT INTO usage_days (account_id, day, endpoint, class, requests) VALUES ('acc_9', '2026-01-01', '/v1/late', 2, 1)")
+			return err
+		}
+		var once sync.Once
+		_, err = st.CopyFrom(t.Context(), source, func(string, int64, int64) {
+			once.Do(func() {
+				if err := write(from); err != nil {
+					t.Errorf("the source cannot be written: %v", err)
+				}
+				if err := write(to); err == nil {
+					t.Error("the target can be written")
+				}
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for url, want := range map[string]string{from: "1", to: "0"} {
+			if n := query(t, storetest.SQL(t, url), "SELECT count(*) FROM usage_days WHERE endpoint = '/v1/late'")[0][0]; n != want {
+				t.Errorf("%s has %s of the late rows, want %s", url, n, want)
+			}
+		}
+	})
 }
