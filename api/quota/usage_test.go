@@ -81,16 +81,21 @@ func TestUsageIsCountedByDayEndpointAndClass(t *testing.T) {
 			t.Errorf("%d pending after a flush", n)
 		}
 		u.Record("a", april+1, "/v1/games", 200)
+		u.Record("a", april+1, "/v1/stats", 200)
 		if err := u.Flush(ctx); err != nil {
 			t.Fatal(err)
 		}
 		days, err := st.UsageByDay(ctx, "a", april-1, april+1)
-		if want := []store.DayUsage{{Day: april + 1, Requests: 2}, {Day: april, Requests: 4}}; err != nil || !reflect.DeepEqual(days, want) {
+		if want := []store.DayUsage{{Day: april + 1, Requests: 3}, {Day: april, Requests: 4}}; err != nil || !reflect.DeepEqual(days, want) {
 			t.Errorf("%v, %v; want %v", days, err, want)
 		}
 		endpoints, err := st.UsageByEndpoint(ctx, "a", april, april)
 		if want := []store.EndpointUsage{{Endpoint: "/v1/games", Class: 2, Requests: 3}, {Endpoint: "/v1/games", Class: 4, Requests: 1}}; err != nil || !reflect.DeepEqual(endpoints, want) {
 			t.Errorf("%v, %v; want %v", endpoints, err, want)
+		}
+		endpoints, err = st.UsageByEndpoint(ctx, "a", april+1, april+1)
+		if want := []store.EndpointUsage{{Endpoint: "/v1/stats", Class: 2, Requests: 2}, {Endpoint: "/v1/games", Class: 2, Requests: 1}}; err != nil || !reflect.DeepEqual(endpoints, want) {
+			t.Errorf("the next day: %v, %v; want %v", endpoints, err, want)
 		}
 	})
 }

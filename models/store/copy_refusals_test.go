@@ -104,6 +104,11 @@ func TestCopyRefusesTargets(t *testing.T) {
 			}
 			change(t, driverOf(to), addressOf(to), row[1])
 		}
+		change(t, driverOf(to), addressOf(to), "INSERT INTO schema_migrations (version_id, is_applied) VALUES (9000, TRUE)")
+		if _, err := copyInto(t, from, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "the target's schema is at 9000") {
+			t.Errorf("a newer schema: %v", err)
+		}
+		change(t, driverOf(to), addressOf(to), "DELETE FROM schema_migrations WHERE version_id = 9000")
 		if _, err := copyInto(t, to, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "are the same database") {
 			t.Errorf("itself: %v", err)
 		}
