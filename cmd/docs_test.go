@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -63,6 +64,29 @@ func TestDocsListEverything(t *testing.T) {
 	for i := range games {
 		if !slices.ContainsFunc(sources, func(row string) bool { return names(row, games[i].Name) }) {
 			t.Errorf("web/content/sources.md does not list the lottery of %s", games[i].Name)
+		}
+	}
+}
+
+// Every command of lotteryadmin is in a manual; --help alone does not say what it is good for.
+func TestDocsNameEveryCommand(t *testing.T) {
+	t.Parallel()
+	var manuals strings.Builder
+	for _, file := range []string{"../README.md", "../docs/operations.md", "../docs/billing.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manuals.Write(text)
+	}
+	synopses, err := os.ReadFile("../admin/testdata/synopses.txt") // the commands, as a test of package admin compares them
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(synopses)) {
+		command := regexp.MustCompile(`^lotteryadmin ([a-z][a-z-]*( [a-z][a-z-]*\b)?)`).FindStringSubmatch(line)
+		if command == nil || !strings.Contains(manuals.String(), command[1]) {
+			t.Errorf("no manual mentions %s", strings.TrimSpace(line))
 		}
 	}
 }

@@ -1,6 +1,9 @@
 // Package quota is the gate in front of /v1. It counts every request of an account against its daily limit, exactly,
 // across all its keys and all nodes. Counters are limiter.Store implementations (github.com/ulule/limiter/v3) on a
 // backend: the database or Redis.
+//
+// What was counted is also recorded for people: by day, endpoint and status (Usage), and when an account comes to its
+// limit (Warnings).
 package quota
 
 import (
