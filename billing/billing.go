@@ -63,6 +63,7 @@ type Service struct {
 	wake      chan struct{} // signalled when an event has arrived
 
 	graceEvery time.Duration // how often Run looks for accounts past their grace
+	inboxAway  bool          // Run's alone
 
 	busyMu sync.Mutex
 	busy   map[string]bool // customers whose events are being worked on
