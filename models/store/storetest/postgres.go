@@ -85,7 +85,7 @@ func pgBin() string {
 }
 
 func startPostgres() (*Server, error) {
-	dir, err := os.MkdirTemp("", "pg") // short: a socket's path may have at most 107 bytes
+	dir, err := makeFolder()
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func NewRedis(t testing.TB, settings ...string) *Redis {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		Missing(t, "Redis")
 	}
-	dir, err := os.MkdirTemp("", "rd") // short: a socket's path may have at most 107 bytes
+	dir, err := makeFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
