@@ -29,11 +29,7 @@ type OperatorDraw struct {
 // no such game; CodeInvalid: the game cannot have drawn that there.
 func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, error) {
 	var d models.Draw
-	reason, err := checkReason(in.Reason)
-	if err != nil {
-		return d, err
-	}
-	game, err := s.Game(ctx, in.GameID)
+	game, reason, err := s.gameAndReason(ctx, in.GameID, in.Reason)
 	if err != nil {
 		return d, err
 	}
@@ -87,11 +83,8 @@ func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (was string, d models.Draw
 // so that an impossible row can be voided too.
 func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
 	var d models.Draw
-	reason, err := checkReason(reason)
+	_, reason, err := s.gameAndReason(ctx, slot.GameID, reason)
 	if err != nil {
-		return d, err
-	}
-	if _, err := s.Game(ctx, slot.GameID); err != nil {
 		return d, err
 	}
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
@@ -117,11 +110,8 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 // CodeConflict: it holds a feed's draw.
 func (s *Store) ReleaseDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
 	var d models.Draw
-	reason, err := checkReason(reason)
+	_, reason, err := s.gameAndReason(ctx, slot.GameID, reason)
 	if err != nil {
-		return d, err
-	}
-	if _, err := s.Game(ctx, slot.GameID); err != nil {
 		return d, err
 	}
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
@@ -263,10 +253,12 @@ func (s *Store) checkOperatorDraw(game *models.Game, in OperatorDraw) error {
 	return nil
 }
 
-func checkReason(reason string) (string, error) {
+// gameAndReason returns the game, and the reason as it is kept.
+func (s *Store) gameAndReason(ctx context.Context, gameID, reason string) (models.Game, string, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > MaxReason || !utf8.ValidString(reason) {
-		return "", models.Errorf(models.CodeInvalid, "give a reason of 1 to %d characters, in UTF-8: it is kept with the draw", MaxReason)
+		return models.Game{}, "", models.Errorf(models.CodeInvalid, "give a reason of 1 to %d characters, in UTF-8: it is kept with the draw", MaxReason)
 	}
-	return reason, nil
+	game, err := s.Game(ctx, gameID)
+	return game, reason, err
 }

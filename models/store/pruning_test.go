@@ -16,22 +16,14 @@ import (
 // What has expired is looked for in an index, where the table can be large: on SQLite requests wait meanwhile.
 func TestExpiredRowsHaveAnIndex(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
-	st, err := Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	if err := st.Prepare(ctx, true); err != nil {
-		t.Fatal(err)
-	}
+	st := onSQLite(t)
 	all := append(st.stale(time.Now(), 0),
 		stale{"usage", "usage_days", "account_id, day, endpoint, class", "day", "day < ?", []any{"2026-01-01"}})
 	for _, old := range all {
 		if slices.Contains([]string{"closed addresses", "locks", "job runs"}, old.what) {
 			continue // few rows
 		}
-		for _, step := range steps(t, st, st.write.Dialector.Explain(pruning(old.table, old.key, old.where, old.age), old.args...)) {
+		for _, step := range steps(t, st, st.write.Explain(pruning(old.table, old.key, old.where, old.age), old.args...)) {
 			if strings.HasPrefix(step, "SCAN") || strings.Contains(step, "TEMP B-TREE") {
 				t.Errorf("%s: %s", old.what, step)
 			}
@@ -42,18 +34,10 @@ func TestExpiredRowsHaveAnIndex(t *testing.T) {
 // So are records, of which there are many until then.
 func TestRecordsHaveAnIndex(t *testing.T) {
 	t.Parallel()
-	ctx := t.Context()
-	st, err := Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	if err := st.Prepare(ctx, true); err != nil {
-		t.Fatal(err)
-	}
+	ctx, st := t.Context(), onSQLite(t)
 	var asked []string
-	err = st.read.Callback().Query().After("gorm:query").Register("asked", func(db *gorm.DB) {
-		asked = append(asked, db.Dialector.Explain(db.Statement.SQL.String(), db.Statement.Vars...))
+	err := st.read.Callback().Query().After("gorm:query").Register("asked", func(db *gorm.DB) {
+		asked = append(asked, db.Explain(db.Statement.SQL.String(), db.Statement.Vars...))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -81,6 +65,19 @@ func TestRecordsHaveAnIndex(t *testing.T) {
 			}
 		}
 	}
+}
+
+func onSQLite(t *testing.T) *Store {
+	t.Helper()
+	st, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	if err := st.Prepare(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	return st
 }
 
 // steps returns how SQLite would run the statement.

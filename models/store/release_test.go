@@ -35,7 +35,7 @@ func TestReleaseDraw(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, st *store.Store) {
 				at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
 				filled := false
-				for _, step := range strings.Split(c.steps, ", ") {
+				for step := range strings.SplitSeq(c.steps, ", ") {
 					what, number, _ := strings.Cut(step, " ")
 					var err error
 					switch what {
