@@ -105,3 +105,15 @@ func TestAllJobs(t *testing.T) {
 		}
 	}
 }
+
+// The outcome of a reconcile that fails for thousands of accounts is still one short line.
+func TestNamedIDs(t *testing.T) {
+	t.Parallel()
+	for want, ids := range map[string][]string{
+		"a": {"a"}, "a, b, c, d, e": {"a", "b", "c", "d", "e"}, "a, b, c, d, e and 2 more": {"a", "b", "c", "d", "e", "f", "g"},
+	} {
+		if got := namedIDs(ids); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
