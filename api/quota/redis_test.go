@@ -61,6 +61,39 @@ func TestRedisCounters(t *testing.T) {
 	}
 }
 
+// A counter's key ends with its UTC day, also in leap years, at the ends of months and of centuries.
+func TestRedisKeysOfDays(t *testing.T) {
+	t.Parallel()
+	srv := storetest.NewRedis(t)
+	opts, err := redis.ParseURL(srv.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(opts)
+	defer client.Close()
+	for _, day := range []string{
+		"2027-01-01", "2027-02-28", "2027-03-01", "2027-04-30", "2027-12-31", "2028-02-29", "2028-03-01", "2028-12-31", "2096-02-29", "2100-02-28", "2100-03-01", "2101-01-31",
+	} {
+		noon, err := time.Parse(time.DateOnly, day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		skew := time.Until(noon.Add(12 * time.Hour))
+		r, err := quota.OpenRedis(srv.URL(), func() time.Duration { return skew })
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		if _, _, err := r.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaTake, Key: day, Period: quota.Day, Need: 3, Limit: 100}}); err != nil {
+			t.Fatal(err)
+		}
+		if used, err := client.Get(t.Context(), quota.RedisPrefix+day+":"+day).Result(); err != nil || used != "3" {
+			keys, _ := client.Keys(t.Context(), "*"+day+":*").Result()
+			t.Errorf("%s: %q, %v, but %q", day, used, err, keys)
+		}
+	}
+}
+
 // A Redis that counts a request and whose answer gets lost is not asked to count it again.
 func TestRedisCountsOnceWhenAnAnswerIsLost(t *testing.T) {
 	t.Parallel()
