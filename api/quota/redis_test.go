@@ -31,7 +31,7 @@ func TestRedisCounters(t *testing.T) {
 		return store.QuotaOp{Kind: kind, Key: key, Period: quota.Day, Start: start, N: n, Need: n, Limit: 100}
 	}
 	ops := []store.QuotaOp{
-		op(store.QuotaTake, "taken", 0, 5), op(store.QuotaTake, "taken", 0, 1), op(store.QuotaFloor, "taken", today, 2),
+		op(store.QuotaTake, "taken", 0, 5), op(store.QuotaTake, "taken", 0, 1), op(store.QuotaFloor, "taken", today, 2), op(store.QuotaTake, "once", 0, 4),
 		op(store.QuotaAdd, "added", today, 7), op(store.QuotaFloor, "known", today, 9),
 		op(store.QuotaFloor, "known of yesterday", yesterday, 50), op(store.QuotaPeek, "known of yesterday", 0, 0),
 		op(store.QuotaAdd, "back", today, -3), op(store.QuotaPeek, "back", 0, 0),
@@ -40,7 +40,7 @@ func TestRedisCounters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []int64{5, 6, 6, 7, 9, 50, 0, 0, 0} {
+	for i, want := range []int64{5, 6, 6, 4, 7, 9, 50, 0, 0, 0} {
 		if results[i].Used != want {
 			t.Errorf("%s: %d used, want %d", ops[i].Key, results[i].Used, want)
 		}
@@ -52,7 +52,7 @@ func TestRedisCounters(t *testing.T) {
 	client := redis.NewClient(opts)
 	defer client.Close()
 	day := models.DateOf(time.Unix(today, 0).UTC())
-	for key, ends := range map[string]models.Date{"taken": day + 1, "added": day + 1, "known": day + 1} {
+	for key, ends := range map[string]models.Date{"taken": day + 1, "once": day + 1, "added": day + 1, "known": day + 1} {
 		name := quota.RedisPrefix + key + ":" + (ends - 1).String()
 		left, err := client.TTL(context.Background(), name).Result()
 		if want := time.Until(ends.Time()) + 25*time.Hour; err != nil || (left-want).Abs() > 10*time.Second {
