@@ -8,6 +8,7 @@ import (
 	"lottery/billing"
 	"lottery/billing/sandbox"
 	"lottery/models"
+	"lottery/models/store"
 )
 
 // quiet ends all faults, and lets everything under way finish.
@@ -174,7 +175,7 @@ func (h *history) judgeRecords(billed models.Plan, closed bool) {
 			h.seen.Doubles++
 		}
 	}
-	mails, err := h.store.Mails(h.ctx, h.account.ID)
+	mails, err := h.store.MailsNewest(h.ctx, store.MailFilter{AccountID: h.account.ID})
 	h.must(err)
 	count := map[models.MailKind]int{}
 	for _, m := range mails {

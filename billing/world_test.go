@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -261,10 +262,10 @@ func (w *world) wantFlags(want ...models.FlagKind) {
 
 func (w *world) wantMails(want ...models.MailKind) {
 	w.t.Helper()
-	list, err := w.store.Mails(w.t.Context(), w.account.ID)
+	list, err := w.store.MailsNewest(w.t.Context(), store.MailFilter{AccountID: w.account.ID})
 	w.must(err)
 	var got []models.MailKind
-	for _, m := range list {
+	for _, m := range slices.Backward(list) {
 		got = append(got, m.Kind)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lottery/models"
+	"lottery/models/store"
 	"lottery/web"
 	"lottery/web/mail"
 )
@@ -88,7 +89,7 @@ func TestAddressBeforeIsToldLater(t *testing.T) {
 			if want := map[bool]int{true: 1}[back]; told != want {
 				t.Errorf("the address before was told %d times, want %d", told, want)
 			}
-			mails, err := h.store.Mails(t.Context(), id)
+			mails, err := h.store.MailsNewest(t.Context(), store.MailFilter{AccountID: id})
 			if err != nil || len(mails) > 0 {
 				t.Errorf("kept: %+v, %v", mails, err)
 			}

@@ -94,7 +94,7 @@ func TestOutbox(t *testing.T) {
 		if all := box.All(); len(all) != 1 || all[0].Subject != "You are on Pro" || all[0].To != "ada@example.com" {
 			t.Errorf("%d mails: %+v", len(all), all)
 		}
-		mails, err := st.Mails(t.Context(), account.ID)
+		mails, err := st.MailsNewest(t.Context(), store.MailFilter{AccountID: account.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestOutboxGivesUp(t *testing.T) {
 		if err := outbox.Send(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		mails, err := st.Mails(t.Context(), key.AccountID)
+		mails, err := st.MailsNewest(t.Context(), store.MailFilter{AccountID: key.AccountID})
 		if err != nil || len(mails) != 1 {
 			t.Fatal(len(mails), err)
 		}
@@ -193,7 +193,7 @@ func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 	if err := outbox.Send(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	mails, err := st.Mails(t.Context(), key.AccountID)
+	mails, err := st.MailsNewest(t.Context(), store.MailFilter{AccountID: key.AccountID})
 	if err != nil || len(mails) != 1 {
 		t.Fatal(len(mails), err)
 	}

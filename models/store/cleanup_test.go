@@ -107,7 +107,7 @@ func TestCleanup(t *testing.T) {
 		if n, err := st.MailExpiringKeys(ctx, 7*aDay); err != nil || n != 1 {
 			t.Fatal(n, err)
 		}
-		mails, err := st.Mails(ctx, account.ID)
+		mails, err := st.MailsNewest(ctx, store.MailFilter{AccountID: account.ID})
 		if err != nil || len(mails) != 1 {
 			t.Fatal(mails, err)
 		}

@@ -28,7 +28,7 @@ func TestColumnsOfALaterRelease(t *testing.T) {
 		"games":    func(ctx context.Context) error { _, err := st.Games(ctx); return err },
 		"jobs":     func(ctx context.Context) error { _, err := st.JobRuns(ctx); return err },
 		"events":   func(ctx context.Context) error { _, err := st.Events(ctx, store.EventFilter{}); return err },
-		"mails":    func(ctx context.Context) error { _, err := st.Mails(ctx, account.ID); return err },
+		"mails":    func(ctx context.Context) error { _, err := st.MailsNewest(ctx, store.MailFilter{}); return err },
 		"sessions": func(ctx context.Context) error { _, err := st.Sessions(ctx, account.ID, 9); return err },
 		"audit":    func(ctx context.Context) error { _, err := st.AuditOf(ctx, account.ID, 9); return err },
 		"flags":    func(ctx context.Context) error { _, err := st.Flags(ctx, account.ID); return err },

@@ -66,7 +66,7 @@ func TestMailExpiringKeys(t *testing.T) {
 		}
 		tell(1)
 		tell(0)
-		mails, err := st.Mails(ctx, "")
+		mails, err := st.MailsNewest(ctx, store.MailFilter{})
 		if err != nil || len(mails) != 1 || mails[0].AccountID != account.ID || mails[0].Kind != models.MailKeyExpires {
 			t.Fatalf("%+v %v", mails, err)
 		}

@@ -179,7 +179,7 @@ func TestLostLeaseStoresNothing(t *testing.T) {
 			t.Errorf("%v %+v", err, row)
 		}
 		flags, _ := a.Flags(ctx, account.ID)
-		mails, _ := a.Mails(ctx, account.ID)
+		mails, _ := a.MailsNewest(ctx, store.MailFilter{AccountID: account.ID})
 		audit, _ := a.AuditOf(ctx, account.ID, 9)
 		if len(flags)+len(mails)+len(audit) != 0 {
 			t.Errorf("%+v %+v %+v", flags, mails, audit)

@@ -63,19 +63,6 @@ func (s *Store) post(tx *gorm.DB, m *models.Mail) (isNew bool, err error) {
 	return added.RowsAffected == 1, added.Error
 }
 
-// Mails returns the outbox, oldest first, of one account, or of all if accountID is "".
-func (s *Store) Mails(ctx context.Context, accountID string) ([]models.Mail, error) {
-	q := s.reader(ctx).Order("id")
-	if accountID != "" {
-		q = q.Where("account_id = ?", accountID)
-	}
-	list := []models.Mail{}
-	if err := q.Find(&list).Error; err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
-}
-
 // MailFilter selects mails of the outbox.
 type MailFilter struct {
 	AccountID string // "" = of all accounts

@@ -81,7 +81,7 @@ func TestMailLives(t *testing.T) {
 		}
 		move(time.Hour)
 		dueMails(t, st, 0)
-		list, err := st.Mails(ctx, account.ID)
+		list, err := st.MailsNewest(ctx, store.MailFilter{AccountID: account.ID})
 		if err != nil || len(list) != 2 {
 			t.Fatal(list, err)
 		}

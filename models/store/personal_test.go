@@ -120,7 +120,7 @@ func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 		Mails: []models.Mail{{AccountID: a.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "welcome:" + a.ID}},
 	})
 	ok(err)
-	mails, err := st.Mails(ctx, a.ID)
+	mails, err := st.MailsNewest(ctx, store.MailFilter{AccountID: a.ID})
 	ok(err)
 	ok(st.MailFailed(ctx, mails[0].ID, "550 no such user: ada@example.com", 0))
 	_, err = db.ExecContext(ctx, "UPDATE mails SET data = '{\"name\":\"Lovelace\"}'")
@@ -255,7 +255,7 @@ func TestDeletedAccountStaysForgotten(t *testing.T) {
 		if err != nil || done.Account.BilledPlan != nil || done.Changed {
 			t.Errorf("a sync gives it a plan: %+v %v", done, err)
 		}
-		if mails, err := st.Mails(ctx, a.ID); err != nil || len(mails) > 0 {
+		if mails, err := st.MailsNewest(ctx, store.MailFilter{AccountID: a.ID}); err != nil || len(mails) > 0 {
 			t.Errorf("a sync writes to it: %+v %v", mails, err)
 		}
 		forgotten("a sync")
