@@ -1,23 +1,55 @@
-package jobs_test
+package jobs
 
 import (
-	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"lottery/configs"
-	"lottery/jobs"
-	"lottery/models"
+	"lottery/jobs/importer"
 )
 
-// `lotteryadmin doctor` tries a URL of every lottery.
-func TestFeedHosts(t *testing.T) {
+// Every feed that is fetched can be read, its games come with the product, and its URLs are addresses by default.
+func TestPublishersAreKnown(t *testing.T) {
 	t.Parallel()
-	got := jobs.FeedHosts(&configs.Feeds{NYURL: "https://ny/x.json", TexasURL: "https://tx", NCURL: "https://nc", VirginiaURL: "https://va/all"})
-	want := map[string]string{
-		models.FeedNYOpenData: "https://ny/x.json", models.FeedTexas: "https://tx/Games/Pick_3/Winning_Numbers/pick3morning.csv",
-		models.FeedNC: "https://nc/pick3-download", models.FeedVirginia: "https://va/all?gameId=1050",
+	cfg, err := configs.Load(configs.Source{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if !maps.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	games, err := configs.Games()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for i := range games {
+		known[games[i].ID] = true
+	}
+	for _, p := range publishers(&cfg.Feeds) {
+		if !slices.Contains(importer.Feeds(), p.feed) {
+			t.Errorf("%s is fetched, and missing from forms in the importer", p.feed)
+		}
+		addresses := []string{p.dataset}
+		if len(p.files) > 0 {
+			addresses = nil
+		}
+		for _, file := range p.files {
+			addresses = append(addresses, file.address)
+			if !slices.Contains(p.games, file.game) {
+				t.Errorf("%s has a file of %s, which is none of its games %v", p.feed, file.game, p.games)
+			}
+		}
+		for _, address := range addresses {
+			if !strings.HasPrefix(address, "https://") {
+				t.Errorf("%s is fetched from %q", p.feed, address)
+			}
+		}
+		for _, game := range p.games {
+			if !known[game] {
+				t.Errorf("%s has draws of %s, which configs/games.yaml does not have", p.feed, game)
+			}
+			if len(p.files) > 0 && !slices.ContainsFunc(p.files, func(f wholeFile) bool { return f.game == game }) {
+				t.Errorf("%s has no file of %s", p.feed, game)
+			}
+		}
 	}
 }
