@@ -55,6 +55,7 @@ const (
 	statementLimit = "the database ended a statement that took longer than its statement_timeout, or an administrator ended it: ALTER ROLE … SET statement_timeout = 0 for the user of database_url, since imports and backups take longer"
 	lockLimit      = "the database ended a statement that waited for a lock longer than its lock_timeout: ALTER ROLE … SET lock_timeout = 0 for the user of database_url, since its programs wait for each other"
 	wrongUser      = "the database refuses the user or password of database_url: correct it; if it is in a file (database_url_file), running servers read it again by themselves"
+	noTable        = "a table is missing: see that database_url names the right database, and that nobody changed its user's search_path"
 	noConnection   = "the database has no connection left for its user: raise max_connections, or the user's CONNECTION LIMIT, above 16 for each node"
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
@@ -62,33 +63,28 @@ const (
 // noLock is lock_not_available: lock_timeout has passed.
 const noLock = "55P03"
 
-// denied returns the remedy if PostgreSQL says that its user may not connect or do something, with insufficient_privilege
-// or read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html), that a statement took too
-// long for a limit of its own, or that the prepared statements of a session are another session's; "" = something else.
+// remedies has what PostgreSQL says if its user may not connect or do something, if a statement took too long for a limit
+// of its own, if the prepared statements of a session are another session's, and if a table is not there
+// (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+var remedies = map[string]string{
+	"28000": wrongUser,      // invalid_authorization_specification
+	"28P01": wrongUser,      // invalid_password
+	"53300": noConnection,   // too_many_connections
+	"42501": notOwner,       // insufficient_privilege
+	"25006": takesNoChanges, // read_only_sql_transaction
+	"57014": statementLimit, // query_canceled
+	noLock:  lockLimit,
+	"42P05": manySessions, // duplicate_prepared_statement
+	"26000": manySessions, // invalid_sql_statement_name
+	"42P01": noTable,      // undefined_table
+}
+
+// denied returns the remedy for err; "" = there is none, or it is not PostgreSQL's.
 func denied(err error) string {
-	const noRight, readOnly, canceled, preparedAlready, notPrepared = "42501", "25006", "57014", "42P05", "26000"
-	const noSuchUser, wrongPassword, tooMany = "28000", "28P01", "53300"
-	pg, _ := errors.AsType[*pgconn.PgError](err)
-	switch {
-	case pg == nil:
-		return ""
-	case pg.Code == noRight:
-		return notOwner
-	case pg.Code == readOnly:
-		return takesNoChanges
-	case pg.Code == canceled:
-		return statementLimit
-	case pg.Code == noLock:
-		return lockLimit
-	case pg.Code == noSuchUser, pg.Code == wrongPassword:
-		return wrongUser
-	case pg.Code == tooMany:
-		return noConnection
-	case pg.Code == preparedAlready, pg.Code == notPrepared:
-		return manySessions
-	default:
-		return ""
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return remedies[pg.Code]
 	}
+	return ""
 }
 
 // Locked reports whether err is SQLITE_BUSY or a variant (https://sqlite.org/rescode.html): another writer did not

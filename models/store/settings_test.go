@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -73,4 +75,44 @@ func TestNoSchema(t *testing.T) {
 	if h, err := st.Health(t.Context()); err != nil || h.Writable == nil || !strings.Contains(h.Writable.Error(), "search_path names no existing schema") {
 		t.Errorf("health: %v %v", h.Writable, err)
 	}
+}
+
+// An error says what to do about tables that are not to be found, and about a user who may not have another connection.
+func TestRefusalsHaveRemedies(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	storetest.OpenURL(t, url, store.Options{})
+	refused := func(address string, before func(), want string) {
+		t.Helper()
+		st, err := store.Open(t.Context(), address, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		before()
+		if _, err := st.Account(t.Context(), "a@example.com"); models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v", err)
+		}
+	}
+	db := storetest.SQL(t, url)
+	say := func(statement string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("CREATE SCHEMA elsewhere")
+	refused(url+"&search_path=elsewhere", func() {}, "a table is missing: see that database_url names the right database")
+
+	address, _, _ := strings.Cut(url, "?")
+	role := "one_of_" + path.Base(address)
+	say("CREATE ROLE " + role + " LOGIN CONNECTION LIMIT 1")
+	single := strings.Replace(url, "lottery@", role+"@", 1)
+	refused(single, func() {
+		say("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '" + role + "'")
+		if _, err := storetest.SQL(t, single).ExecContext(t.Context(), "SELECT 1"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1100 * time.Millisecond) // a connection that was idle for a second is tried, and given up
+	}, "the database has no connection left for its user")
 }
