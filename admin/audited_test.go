@@ -149,3 +149,28 @@ func TestWhoIsAudited(t *testing.T) {
 		t.Errorf("from %q", from)
 	}
 }
+
+// A refused change of a draw or a game is in the audit log with what it was about.
+func TestRefusalsNameTheirObject(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.run(0, "db", "migrate")
+	slot := []string{"--game", "va-pick-3", "--date", "2020-05-04", "--tod", "Day", "--reason", "x"}
+	for _, c := range []struct {
+		code   int
+		args   []string
+		object string
+	}{
+		{4, append([]string{"draws", "unset", "--yes"}, slot...), "va-pick-3 2020-05-04 Day 1"},
+		{4, append([]string{"draws", "release", "--sequence", "2"}, slot...), "va-pick-3 2020-05-04 Day 2"},
+		{4, []string{"draws", "set", "--number", "123", "--game", "va-pick-9", "--date", "2020-05-04", "--tod", "Day", "--reason", "x"}, "va-pick-9 2020-05-04 Day 1"},
+		{5, []string{"games", "add", "--id", "va-pick-3", "--name", "V", "--digits", "3", "--tods", "Day", "--jurisdiction", "VA", "--timezone", "America/New_York"}, "va-pick-3"},
+		{5, []string{"games", "set", "va-pick-3", "--name", "V"}, "va-pick-3"},
+		{4, []string{"games", "remove", "va-pick-9", "--yes"}, "va-pick-9"},
+	} {
+		d.run(c.code, c.args...)
+		if log := d.list("audit", "list"); log[0]["object"] != c.object || !strings.HasPrefix(log[0]["result"].(string), "failed: ") {
+			t.Errorf("%v: %v", c.args, log[0])
+		}
+	}
+}

@@ -127,7 +127,7 @@ func reasonFlag() cli.Flag {
 	return &cli.StringFlag{Name: "reason", Required: true, Usage: "a `TEXT` saying why; it is kept with the draw"}
 }
 
-// slot reads the slot flags.
+// slot reads the slot flags, also for the audit log.
 func (c *call) slot() (models.Slot, error) {
 	slot := models.Slot{GameID: c.String("game"), Sequence: 1}
 	date, err := models.ParseDate(c.String("date"))
@@ -141,6 +141,7 @@ func (c *call) slot() (models.Slot, error) {
 	if c.IsSet("sequence") {
 		slot.Sequence, err = wholeNumber("--sequence", c.String("sequence"), 1, models.MaxSequence)
 	}
+	c.object = slot.String()
 	return slot, err
 }
 

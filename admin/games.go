@@ -114,6 +114,7 @@ func gamesAdd(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.object = c.String("id")
 	g, err := c.store.AddGame(ctx, models.Game{
 		ID: c.String("id"), Name: strings.TrimSpace(c.String("name")), Digits: digits, Tods: tods,
 		Jurisdiction: strings.TrimSpace(c.String("jurisdiction")), Timezone: c.String("timezone"),
@@ -146,6 +147,7 @@ func gamesSet(ctx context.Context, c *call) error {
 	if change == (store.GameChange{}) {
 		return models.Errorf(models.CodeInvalid, "games set needs what to change: --name, --tods, --jurisdiction or --timezone")
 	}
+	c.object = c.arg(0)
 	g, err := c.store.ChangeGame(ctx, c.arg(0), change)
 	if err != nil {
 		return err
@@ -165,6 +167,7 @@ func gamesRemove(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
+	c.object = c.arg(0)
 	g, err := c.store.RemoveGame(ctx, c.arg(0))
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package models
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -33,6 +34,9 @@ type Slot struct {
 	Tod      Tod
 	Sequence int
 }
+
+// String names the slot for people: "ny-win-4 2007-06-10 Midday 1".
+func (s Slot) String() string { return fmt.Sprintf("%s %s %s %d", s.GameID, s.Date, s.Tod, s.Sequence) }
 
 // Slot identifies d.
 func (d *Draw) Slot() Slot { return Slot{d.GameID, d.Date, d.Tod, d.Sequence} }

@@ -42,14 +42,9 @@ func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, erro
 		if was, d, err = s.setDraw(tx, in); err != nil {
 			return err
 		}
-		return s.did(tx, models.AuditEntry{Object: slotName(in.Slot), Was: was, Became: d.Number, Reason: in.Reason})
+		return s.did(tx, models.AuditEntry{Object: in.Slot.String(), Was: was, Became: d.Number, Reason: in.Reason})
 	})
 	return d, translate(err)
-}
-
-// slotName names a slot in the audit log.
-func slotName(slot models.Slot) string {
-	return fmt.Sprintf("%s %s %s %d", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
 }
 
 // setDraw also returns what the slot held before; "" = nothing.
@@ -99,7 +94,7 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 		if err := s.correctDraw(tx, &d, said{Addons: d.Addons, Feed: models.FeedOperator, Void: true, Reason: reason}); err != nil {
 			return err
 		}
-		return s.did(tx, models.AuditEntry{Object: slotName(slot), Was: was, Reason: reason})
+		return s.did(tx, models.AuditEntry{Object: slot.String(), Was: was, Reason: reason})
 	})
 	return d, translate(err)
 }
@@ -128,7 +123,7 @@ func (s *Store) ReleaseDraw(ctx context.Context, slot models.Slot, reason string
 		if err := s.releaseDraw(tx, &d); err != nil {
 			return err
 		}
-		return s.did(tx, models.AuditEntry{Object: slotName(slot), Was: was, Became: d.Number, Reason: reason})
+		return s.did(tx, models.AuditEntry{Object: slot.String(), Was: was, Became: d.Number, Reason: reason})
 	})
 	return d, translate(err)
 }
