@@ -6,7 +6,10 @@ import (
 	"errors"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -70,9 +73,10 @@ func mayBeBroken(_ context.Context, p stdlib.ShouldPingParams) bool {
 
 // setUp prepares a new connection, in one round trip unless the server does not allow all of it.
 func setUp(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, ours+"; "+giveUpDeadClients)
+	needed := ours + "; " + tellProgram(filepath.Base(os.Args[0]))
+	_, err := c.Exec(ctx, needed+"; "+giveUpDeadClients)
 	if _, answered := errors.AsType[*pgconn.PgError](err); answered {
-		_, err = c.Exec(ctx, ours)
+		_, err = c.Exec(ctx, needed)
 	}
 	return err
 }
@@ -82,6 +86,18 @@ func setUp(ctx context.Context, c *pgx.Conn) error {
 // and at a stricter level PostgreSQL fails them (40001), which looks like an outage. Texts are UTF-8, as in this
 // program: otherwise PostgreSQL would convert them from another encoding.
 const ours = "SET default_transaction_isolation = 'read committed'; SET client_encoding = 'UTF8'"
+
+// tellProgram names the program in PostgreSQL's log and lists of sessions, unless the URL names it already, so that an
+// administrator can tell a server's session from a command's.
+func tellProgram(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == '\'' || r == '\\' {
+			return '_'
+		}
+		return r
+	}, name)
+	return "SELECT set_config('application_name', '" + name + "', false) WHERE current_setting('application_name') = ''"
+}
 
 const (
 	// madeAt is the key under which a connection stores when it was made.

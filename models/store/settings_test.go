@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -115,4 +117,17 @@ func TestRefusalsHaveRemedies(t *testing.T) {
 		}
 		time.Sleep(1100 * time.Millisecond) // a connection that was idle for a second is tried, and given up
 	}, "the database has no connection left for its user")
+}
+
+// PostgreSQL's lists of sessions tell which program each belongs to, by the name in the URL or else by its own.
+func TestSessionsNameTheirProgram(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	for address, want := range map[string]string{url: filepath.Base(os.Args[0]), url + "&application_name=mine": "mine"} {
+		st := storetest.OpenURL(t, address, store.Options{})
+		got, _, _, err := st.InSession(t.Context(), "SELECT application_name FROM pg_stat_activity WHERE pid = pg_backend_pid()")
+		if err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%q, not %q: %v", got, want, err)
+		}
+	}
 }
