@@ -42,7 +42,7 @@ func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, erro
 		if was, d, err = s.setDraw(tx, in); err != nil {
 			return err
 		}
-		return s.did(tx, models.AuditEntry{Object: in.Slot.String(), Was: was, Became: d.Number, Reason: in.Reason})
+		return s.did(tx, models.AuditEntry{Object: in.String(), Was: was, Became: d.Number, Reason: in.Reason})
 	})
 	return d, translate(err)
 }
