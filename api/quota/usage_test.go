@@ -227,8 +227,8 @@ func TestUsageDoesNotWaitForAnImport(t *testing.T) {
 func TestUsageRunsByItself(t *testing.T) {
 	t.Parallel()
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: nearMidnight().now})
-	old := models.UsageDay{AccountID: "old", Day: april - models.UsageKept - 1, Endpoint: "/v1/games", Class: 2, Requests: 1}
-	kept := models.UsageDay{AccountID: "kept", Day: april - models.UsageKept, Endpoint: "/v1/games", Class: 2, Requests: 1}
+	old := models.UsageDay{AccountID: "old", Day: april - 400 - 1, Endpoint: "/v1/games", Class: 2, Requests: 1}
+	kept := models.UsageDay{AccountID: "kept", Day: april - 400, Endpoint: "/v1/games", Class: 2, Requests: 1}
 	if err := st.AddUsage(context.Background(), []models.UsageDay{old, kept}); err != nil {
 		t.Fatal(err)
 	}
