@@ -51,9 +51,9 @@ func TestMigrateTogether(t *testing.T) {
 func TestEncodingThatLacksLetters(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
-	change(t, "pgx", url, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
 	address, query, _ := strings.Cut(url, "?")
-	latin := address[:strings.LastIndex(address, "/")] + "/latin?" + query
+	latin := address + "latin?" + query
+	change(t, "pgx", url, "CREATE DATABASE "+address[strings.LastIndex(address, "/")+1:]+"latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
 	st, err := store.Open(t.Context(), latin, store.Options{})
 	if err != nil {
 		t.Fatal(err)
