@@ -59,11 +59,11 @@ func TestCopyIsOfOneMoment(t *testing.T) {
 		}
 		defer source.Close()
 		st := storetest.OpenURL(t, to, store.Options{})
-		write := func(url string) error {
+		write := func(url string, within time.Duration) error {
 			if strings.HasPrefix(url, "sqlite:") {
 				url += "?_pragma=busy_timeout(1)"
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // PostgreSQL waits for the lock
+			ctx, cancel := context.WithTimeout(t.Context(), within)
 			defer cancel()
 			_, err := storetest.SQL(t, url).ExecContext(ctx, "INSERT INTO usage_days (account_id, day, endpoint, class, requests) VALUES ('acc_9', '2026-01-01', '/v1/late', 2, 1)")
 			return err
@@ -71,10 +71,10 @@ func TestCopyIsOfOneMoment(t *testing.T) {
 		var once sync.Once
 		_, err = st.CopyFrom(t.Context(), source, func(string, int64, int64) {
 			once.Do(func() {
-				if err := write(from); err != nil {
+				if err := write(from, time.Minute); err != nil {
 					t.Errorf("the source cannot be written: %v", err)
 				}
-				if err := write(to); err == nil {
+				if err := write(to, time.Second); err == nil { // PostgreSQL waits for the lock
 					t.Error("the target can be written")
 				}
 			})
