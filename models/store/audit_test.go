@@ -85,3 +85,16 @@ func TestAuditOfBilledPlan(t *testing.T) {
 		}
 	})
 }
+
+// What an operator typed can be written down, whatever it is: PostgreSQL refuses what is not UTF-8, and so would a copy
+// of a SQLite database that had it.
+func TestNoteOfBytes(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		if err := st.Note(t.Context(), &store.Operator{Who: "ada", Command: "games remove"}, "", "a\xffb", "failed: not_found"); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := st.Audit(t.Context(), store.AuditFilter{}); err != nil || len(list) != 1 || list[0].Object != "a\uFFFDb" {
+			t.Errorf("%+v %v", list, err)
+		}
+	})
+}
