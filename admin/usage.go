@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/urfave/cli/v2"
 
@@ -98,7 +99,7 @@ func (c *call) spendingOf(ctx context.Context, a *models.Account) (s spending, t
 
 // countedElsewhere asks counters outside the database.
 func (c *call) countedElsewhere(ctx context.Context, accountID string) (used int64, today models.Date, err error) {
-	backend, closer, err := quota.OpenBackend(c.cfg, c.store)
+	backend, closer, err := quota.OpenBackend(c.cfg, c.store, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return 0, 0, err
 	}

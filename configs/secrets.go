@@ -1,9 +1,11 @@
 package configs
 
 import (
+	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // SecretFiles lists the files that hold secrets in the clear: the configuration file, if it contains any, and the files
@@ -46,16 +48,21 @@ func holdsSecret(value string) bool {
 }
 
 // Renewed returns a function that returns url as it is in file now, so that a server can use a password that was changed
-// while it runs. It returns url if file is "", or cannot be read at the moment.
-func Renewed(url, file string) func() string {
+// while it runs. It returns url if file is "", or cannot be read at the moment; the log says so once.
+func Renewed(url, file string, log *slog.Logger) func() string {
+	var unread atomic.Bool
 	return func() string {
 		if file == "" {
 			return url
 		}
 		now, err := readSecret(file)
-		if err != nil {
-			return url
+		if err == nil {
+			unread.Store(false)
+			return now
 		}
-		return now
+		if !unread.Swap(true) {
+			log.Warn("a password cannot be read from its file any more; new connections use the one that was there at the start", "file", file, "error", err)
+		}
+		return url
 	}
 }

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/ulule/limiter/v3"
@@ -12,11 +13,11 @@ import (
 
 // OpenBackend returns the configured backend: Redis if it has an address, else the database. closer closes what
 // OpenBackend opened; the database stays open.
-func OpenBackend(cfg configs.Config, st *store.Store) (b Backend, closer func() error, err error) {
+func OpenBackend(cfg configs.Config, st *store.Store, log *slog.Logger) (b Backend, closer func() error, err error) {
 	if cfg.RedisURL == "" {
 		return st, func() error { return nil }, nil
 	}
-	r, err := openRedis(cfg.RedisURL, configs.Renewed(cfg.RedisURL, cfg.RedisURLFile), nil)
+	r, err := openRedis(cfg.RedisURL, configs.Renewed(cfg.RedisURL, cfg.RedisURLFile, log), nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -86,10 +86,22 @@ func TestPasswordsAreChanged(t *testing.T) {
 	if got := status(known); got != http.StatusOK {
 		t.Errorf("a known key: %d", got)
 	}
+	for _, name := range []string{"database", "redis"} {
+		file := filepath.Join(files, name)
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		waitUntil(t, "the log to say that a file is not there", func() bool {
+			return strings.Contains(p.stderr.String(), `"file":"`+file+`"`)
+		})
+	}
 	write("two")
 	waitUntil(t, "the new passwords to be used", func() bool {
 		return status(unknown) == http.StatusOK && strings.Contains(p.stderr.String(), "the quota counters answer again")
 	})
+	if n := strings.Count(p.stderr.String(), "cannot be read from its file"); n != 2 {
+		t.Errorf("said %d times", n)
+	}
 	if code := p.stop(t); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, p.stderr)
 	}

@@ -83,7 +83,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	}
 	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{
 		Existing: !opts.migrate,
-		Renewed:  configs.Renewed(cfg.DatabaseURL, cfg.DatabaseURLFile),
+		Renewed:  configs.Renewed(cfg.DatabaseURL, cfg.DatabaseURLFile, opts.log),
 		Waiting:  func(why string) { opts.log.Warn("the start waits for the database", "reason", why) },
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if n.unmetered = opts.unmetered; n.unmetered != nil {
 		return n.run(ctx, opts.started)
 	}
-	backend, closeBackend, err := quota.OpenBackend(cfg, st)
+	backend, closeBackend, err := quota.OpenBackend(cfg, st, opts.log)
 	if err != nil {
 		return err
 	}
