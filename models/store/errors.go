@@ -55,6 +55,7 @@ const (
 	statementLimit = "the database ended a statement that took longer than its statement_timeout, or an administrator ended it: ALTER ROLE … SET statement_timeout = 0 for the user of database_url, since imports and backups take longer"
 	lockLimit      = "the database ended a statement that waited for a lock longer than its lock_timeout: ALTER ROLE … SET lock_timeout = 0 for the user of database_url, since its programs wait for each other"
 	wrongUser      = "the database refuses the user or password of database_url: correct it; if it is in a file (database_url_file), running servers read it again by themselves"
+	barred         = "the database does not let the user of database_url in, whatever the password: see that it exists and may log in, and what pg_hba.conf says for it and this machine"
 	noTable        = "a table is missing: see that database_url names the right database, and that nobody changed its user's search_path"
 	noConnection   = "the database has no connection left for its user: raise max_connections, or the user's CONNECTION LIMIT, above 16 for each node"
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
@@ -67,7 +68,7 @@ const noLock = "55P03"
 // of its own, if the prepared statements of a session are another session's, and if a table is not there
 // (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 var remedies = map[string]string{
-	"28000": wrongUser,      // invalid_authorization_specification
+	"28000": barred,         // invalid_authorization_specification
 	"28P01": wrongUser,      // invalid_password
 	"53300": noConnection,   // too_many_connections
 	"42501": notOwner,       // insufficient_privilege

@@ -79,7 +79,7 @@ func TestNoSchema(t *testing.T) {
 	}
 }
 
-// An error says what to do about tables that are not to be found, and about a user who may not have another connection.
+// An error says what to do about tables that are not to be found, and about a user who may not have another connection, or none.
 func TestRefusalsHaveRemedies(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -117,6 +117,13 @@ func TestRefusalsHaveRemedies(t *testing.T) {
 		}
 		time.Sleep(1100 * time.Millisecond) // a connection that was idle for a second is tried, and given up
 	}, "the database has no connection left for its user")
+
+	say("CREATE ROLE barred_" + role + " LOGIN")
+	refused(strings.Replace(url, "lottery@", "barred_"+role+"@", 1), func() {
+		say("ALTER ROLE barred_" + role + " NOLOGIN")
+		say("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'barred_" + role + "'")
+		time.Sleep(1100 * time.Millisecond)
+	}, "the database does not let the user of database_url in, whatever the password")
 }
 
 // PostgreSQL's lists of sessions tell which program each belongs to, by the name in the URL or else by its own.
