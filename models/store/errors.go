@@ -51,7 +51,7 @@ func translate(err error) error {
 // nothing, may not create tables.
 const (
 	manySessions   = "the database gives each transaction another session, as a pooler does (PgBouncer's pool_mode=transaction): let it keep one session a connection (pool_mode=session), or name PostgreSQL itself in database_url"
-	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables"
+	notOwner       = "the database does not let its user do this: make the user of database_url the owner of the database and of its tables, or, if it is to have fewer rights, run `lotteryadmin db migrate` as the owner and grant it what docs/operations.md says"
 	statementLimit = "the database ended a statement that took longer than its statement_timeout, or an administrator ended it: ALTER ROLE … SET statement_timeout = 0 for the user of database_url, since imports and backups take longer"
 	lockLimit      = "the database ended a statement that waited for a lock longer than its lock_timeout: ALTER ROLE … SET lock_timeout = 0 for the user of database_url, since its programs wait for each other"
 	wrongUser      = "the database refuses the user or password of database_url: correct it; if it is in a file (database_url_file), running servers read it again by themselves"

@@ -132,7 +132,7 @@ func TestWhyPostgreSQLRefuses(t *testing.T) {
 // user who was only created may not create tables.
 func TestUserWithoutRights(t *testing.T) {
 	t.Parallel()
-	const wantOwner, wantPrimary = "make the user of database_url the owner", "the database takes no changes"
+	const wantOwner, wantPrimary = "make the user of database_url the owner of the database and of its tables, or, if it is to have fewer rights, ", "the database takes no changes"
 	owner := storetest.NewPostgres(t)
 	u, err := url.Parse(owner)
 	if err != nil {
