@@ -102,7 +102,7 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 // ReleaseDraw ends an operator's authority over a slot. The slot holds again what a feed last said, as a correction if
 // that differs. If no feed said anything, or an operator confirmed what one had said, the contents stay until any feed
 // says something, as if they had come from the feed csv. CodeNotFound: the slot is empty, and no operator said so;
-// CodeConflict: it holds a feed's draw.
+// CodeConflict: it holds a feed's draw, or its game has lost that time of day.
 func (s *Store) ReleaseDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
 	var d models.Draw
 	_, reason, err := s.gameAndReason(ctx, slot.GameID, reason)
@@ -139,8 +139,24 @@ func (s *Store) releaseDraw(tx *gorm.DB, d *models.Draw) error {
 		return s.passDraw(tx, d, models.FeedCSV, "")
 	case to.Number == d.Number && to.Void == d.Void && maps.Equal(to.Addons, d.Addons):
 		return s.passDraw(tx, d, to.Feed, "")
+	case d.Void && !to.Void:
+		if err := stillDrawn(tx, d); err != nil {
+			return err
+		}
 	}
 	return s.correctDraw(tx, d, to)
+}
+
+// stillDrawn returns an error if d's game has lost d's time of day, as it may while it has no draws there (ChangeGame).
+func stillDrawn(tx *gorm.DB, d *models.Draw) error {
+	var game models.Game
+	if err := tx.Take(&game, "id = ?", d.GameID).Error; err != nil {
+		return err
+	}
+	if !game.Tods.Has(d.Tod) {
+		return models.Errorf(models.CodeConflict, "%s does not draw at %s any more; its times of day are %s", game.ID, d.Tod, game.Tods)
+	}
+	return nil
 }
 
 // lastOfFeed returns the last contents of d's slot that a feed gave, whether or not an operator confirmed them. before

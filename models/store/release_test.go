@@ -138,3 +138,36 @@ func TestReleaseDrawRefusesAndMoves(t *testing.T) {
 		}
 	})
 }
+
+// A time of day that a game loses while it holds no draw there gets none back: the game would have draws that it cannot
+// have.
+func TestReleaseDrawAtALostTime(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		both := models.NewTodSet(models.Day, models.Night)
+		game := models.Game{ID: "xx-pick-3", Name: "X", Digits: 3, Tods: both, Jurisdiction: "XX", Timezone: "America/Chicago"}
+		if _, err := st.AddGame(ctx, game); err != nil {
+			t.Fatal(err)
+		}
+		change := func(tods models.TodSet) {
+			t.Helper()
+			if _, err := st.ChangeGame(ctx, game.ID, store.GameChange{Tods: tods}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := slotAt(t, game.ID, "2020-05-04", models.Night)
+		importedDraw(t, st, at, "123")
+		if _, err := st.UnsetDraw(ctx, at, "x"); err != nil {
+			t.Fatal(err)
+		}
+		change(models.NewTodSet(models.Day))
+		if _, err := st.ReleaseDraw(ctx, at, "x"); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "does not draw at Night any more") {
+			t.Errorf("%v", err)
+		}
+		change(both)
+		if d, err := st.ReleaseDraw(ctx, at, "x"); err != nil || d.Number != "123" {
+			t.Errorf("%+v %v", d, err)
+		}
+	})
+}
