@@ -26,7 +26,7 @@ type OperatorDraw struct {
 // SetDraw makes a slot hold the given number on an operator's authority; until ReleaseDraw, no feed corrects it. Other
 // digits, or a slot that was void, count as a correction: the previous contents become a revision, and the add-ons
 // stay. The same digits only pass to the operator's authority, and then the data version's token stays. CodeNotFound:
-// no such game; CodeInvalid: the game cannot have drawn that there.
+// no such game; CodeInvalid: the game cannot have drawn that there; CodeConflict: since a moment ago.
 func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, error) {
 	var d models.Draw
 	game, reason, err := s.gameAndReason(ctx, in.GameID, in.Reason)
@@ -40,6 +40,9 @@ func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, erro
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
 		var was string
 		if was, d, err = s.setDraw(tx, in); err != nil {
+			return err
+		}
+		if err := stillDrawn(tx, &d); err != nil { // the game was read before the lock
 			return err
 		}
 		return s.did(tx, models.AuditEntry{Object: in.String(), Was: was, Became: d.Number, Reason: in.Reason})

@@ -171,3 +171,43 @@ func TestReleaseDrawAtALostTime(t *testing.T) {
 		}
 	})
 }
+
+// A draw that is set while another operator takes its time of day from the game is refused.
+func TestSetDrawAtATimeThatIsBeingLost(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	for id, tods := range map[string]models.TodSet{"xx-pick-3": models.NewTodSet(models.Day, models.Night), "xy-pick-3": models.NewTodSet(models.Day)} {
+		if _, err := st.AddGame(t.Context(), models.Game{ID: id, Name: id, Digits: 3, Tods: tods, Jurisdiction: "XX", Timezone: "America/Chicago"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := storetest.SQL(t, url)
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback() //nolint:errcheck // unless it is committed
+	if _, err := tx.ExecContext(t.Context(), "SELECT number FROM data_version WHERE id = 1 FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	at := slotAt(t, "xx-pick-3", "2020-05-04", models.Night)
+	refused := make(chan error)
+	go func() {
+		_, err := st.SetDraw(t.Context(), store.OperatorDraw{Slot: at, Number: "123", Reason: "x"})
+		refused <- err
+	}()
+	storetest.UntilBlocked(t, db)
+	if _, err := tx.ExecContext(t.Context(), "UPDATE games SET tods = (SELECT tods FROM games WHERE id = 'xy-pick-3') WHERE id = 'xx-pick-3'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-refused; models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "does not draw at Night any more") {
+		t.Errorf("%v", err)
+	}
+	if _, err := st.UnsetDraw(t.Context(), at, "x"); models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("the slot: %v", err)
+	}
+}
