@@ -187,7 +187,7 @@ func TestSetDrawAtATimeThatIsBeingLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tx.Rollback() //nolint:errcheck // unless it is committed
+	defer tx.Rollback()
 	if _, err := tx.ExecContext(t.Context(), "SELECT number FROM data_version WHERE id = 1 FOR UPDATE"); err != nil {
 		t.Fatal(err)
 	}
