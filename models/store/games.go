@@ -22,18 +22,20 @@ func (s *Store) Games(ctx context.Context) ([]models.Game, error) {
 
 // Game returns the game with that id; CodeNotFound if there is none.
 func (s *Store) Game(ctx context.Context, id string) (models.Game, error) {
+	g, err := findGame(s.reader(ctx), id)
+	return g, translate(err)
+}
+
+func findGame(tx *gorm.DB, id string) (models.Game, error) {
 	var g models.Game
 	err := gorm.ErrRecordNotFound
 	if storable(id) {
-		err = s.reader(ctx).Take(&g, "id = ?", id).Error
+		err = tx.Take(&g, "id = ?", id).Error
 	}
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return g, models.Errorf(models.CodeNotFound, "there is no game %q; `lotteryadmin games list` lists them all", id)
 	}
-	if err != nil {
-		return g, unavailable(err)
-	}
-	return g, nil
+	return g, err
 }
 
 // AddGame adds a game; CodeConflict if the id is taken.

@@ -26,80 +26,39 @@ type OperatorDraw struct {
 // SetDraw makes a slot hold the given number on an operator's authority; until ReleaseDraw, no feed corrects it. Other
 // digits, or a slot that was void, count as a correction: the previous contents become a revision, and the add-ons
 // stay. The same digits only pass to the operator's authority, and then the data version's token stays. CodeNotFound:
-// no such game; CodeInvalid: the game cannot have drawn that there; CodeConflict: since a moment ago.
+// no such game; CodeInvalid: the game cannot have drawn that there.
 func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, error) {
-	var d models.Draw
-	game, reason, err := s.gameAndReason(ctx, in.GameID, in.Reason)
-	if err != nil {
-		return d, err
-	}
-	if err := s.checkOperatorDraw(&game, in); err != nil {
-		return d, err
-	}
-	in.Reason = reason
-	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		var was string
-		if was, d, err = s.setDraw(tx, in); err != nil {
+	return s.changeSlot(ctx, in.Slot, in.Reason, func(tx *gorm.DB, game *models.Game, d *models.Draw, reason string) error {
+		if err := s.checkOperatorDraw(game, in); err != nil {
 			return err
 		}
-		if err := stillDrawn(tx, &d); err != nil { // the game was read before the lock
+		switch {
+		case isEmpty(d):
+			d.Number, d.Feed, d.Revision, d.Reason, d.IngestedAt = in.Number, models.FeedOperator, 1, reason, s.now()
+			if err := tx.Create(d).Error; err != nil {
+				return err
+			}
+			_, err := s.bumpDataVersion(tx)
 			return err
+		case d.Void || d.Number != in.Number:
+			return s.correctDraw(tx, d, contents{Number: in.Number, Addons: d.Addons, Feed: models.FeedOperator, Reason: reason})
+		case d.Feed == models.FeedOperator && d.Reason == reason:
+			return nil
 		}
-		return s.did(tx, models.AuditEntry{Object: in.String(), Was: was, Became: d.Number, Reason: in.Reason})
+		return s.passDraw(tx, d, models.FeedOperator, reason)
 	})
-	return d, translate(err)
-}
-
-// setDraw also returns what the slot held before; "" = nothing.
-func (s *Store) setDraw(tx *gorm.DB, in OperatorDraw) (was string, d models.Draw, err error) {
-	d, err = s.lockDraw(tx, in.Slot)
-	was = d.Number // "" if there is no draw, or a void one
-	switch {
-	case errors.Is(err, gorm.ErrRecordNotFound):
-		d = models.Draw{
-			GameID: in.GameID, Date: in.Date, Tod: in.Tod, Sequence: in.Sequence, Number: in.Number,
-			Feed: models.FeedOperator, Revision: 1, Reason: in.Reason, IngestedAt: s.now(),
-		}
-		if err := tx.Create(&d).Error; err != nil {
-			return was, d, err
-		}
-		_, err = s.bumpDataVersion(tx)
-		return was, d, err
-	case err != nil:
-		return was, d, err
-	case d.Void || d.Number != in.Number:
-		err = s.correctDraw(tx, &d, said{Number: in.Number, Addons: d.Addons, Feed: models.FeedOperator, Reason: in.Reason})
-		return was, d, err
-	case d.Feed == models.FeedOperator && d.Reason == in.Reason:
-		return was, d, nil
-	}
-	return was, d, s.passDraw(tx, &d, models.FeedOperator, in.Reason)
 }
 
 // UnsetDraw declares on an operator's authority that a slot holds no draw. The previous contents become a revision, and
 // imports of the slot are overruled until ReleaseDraw. CodeNotFound: the slot holds no draw. Only the reason is checked,
 // so that an impossible row can be voided too.
 func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
-	var d models.Draw
-	_, reason, err := s.gameAndReason(ctx, slot.GameID, reason)
-	if err != nil {
-		return d, err
-	}
-	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		d, err = s.lockDraw(tx, slot)
-		if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && d.Void) {
+	return s.changeSlot(ctx, slot, reason, func(tx *gorm.DB, _ *models.Game, d *models.Draw, reason string) error {
+		if isEmpty(d) || d.Void {
 			return noDraw(slot)
 		}
-		if err != nil {
-			return err
-		}
-		was := d.Number
-		if err := s.correctDraw(tx, &d, said{Addons: d.Addons, Feed: models.FeedOperator, Void: true, Reason: reason}); err != nil {
-			return err
-		}
-		return s.did(tx, models.AuditEntry{Object: slot.String(), Was: was, Reason: reason})
+		return s.correctDraw(tx, d, contents{Addons: d.Addons, Feed: models.FeedOperator, Void: true, Reason: reason})
 	})
-	return d, translate(err)
 }
 
 // ReleaseDraw ends an operator's authority over a slot. The slot holds again what a feed last said, as a correction if
@@ -107,23 +66,41 @@ func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) 
 // says something, as if they had come from the feed csv. CodeNotFound: the slot is empty, and no operator said so;
 // CodeConflict: it holds a feed's draw, or its game has lost that time of day.
 func (s *Store) ReleaseDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
+	return s.changeSlot(ctx, slot, reason, func(tx *gorm.DB, game *models.Game, d *models.Draw, _ string) error {
+		switch {
+		case isEmpty(d), d.Void && d.Feed != models.FeedOperator: // the latter was released before
+			return noDraw(slot)
+		case d.Feed != models.FeedOperator:
+			return models.Errorf(models.CodeConflict, "the draw of %s on %s %s (sequence %d) was not set by an operator: it came from the feed %s, which can correct it", slot.GameID, slot.Date, slot.Tod, slot.Sequence, d.Feed)
+		}
+		return s.releaseDraw(tx, game, d)
+	})
+}
+
+// changeSlot calls change with the game of a slot and what the slot holds, which is empty (isEmpty) if nothing was ever
+// stored there, and with the reason as it is kept. No other program changes draws or games meanwhile, since all of them,
+// imports included, lock the data version first.
+func (s *Store) changeSlot(ctx context.Context, slot models.Slot, reason string, change func(tx *gorm.DB, game *models.Game, d *models.Draw, reason string) error) (models.Draw, error) {
 	var d models.Draw
-	_, reason, err := s.gameAndReason(ctx, slot.GameID, reason)
+	reason, err := checkReason(reason)
 	if err != nil {
 		return d, err
 	}
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		d, err = s.lockDraw(tx, slot)
-		switch {
-		case errors.Is(err, gorm.ErrRecordNotFound), err == nil && d.Void && d.Feed != models.FeedOperator: // or released before
-			return noDraw(slot)
-		case err != nil:
+		if _, err := s.lockVersion(tx); err != nil {
 			return err
-		case d.Feed != models.FeedOperator:
-			return models.Errorf(models.CodeConflict, "the draw of %s on %s %s (sequence %d) was not set by an operator: it came from the feed %s, which can correct it", slot.GameID, slot.Date, slot.Tod, slot.Sequence, d.Feed)
 		}
-		was := d.Number
-		if err := s.releaseDraw(tx, &d); err != nil {
+		game, err := findGame(tx, slot.GameID)
+		if err != nil {
+			return err
+		}
+		d = models.Draw{GameID: slot.GameID, Date: slot.Date, Tod: slot.Tod, Sequence: slot.Sequence}
+		if err := slotOf(tx, slot).Take(&d).Error; err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
+			return err
+		}
+		d.IngestedAt = d.IngestedAt.UTC()
+		was := d.Number // "" if there is no draw, or a void one
+		if err := change(tx, &game, &d, reason); err != nil {
 			return err
 		}
 		return s.did(tx, models.AuditEntry{Object: slot.String(), Was: was, Became: d.Number, Reason: reason})
@@ -131,7 +108,10 @@ func (s *Store) ReleaseDraw(ctx context.Context, slot models.Slot, reason string
 	return d, translate(err)
 }
 
-func (s *Store) releaseDraw(tx *gorm.DB, d *models.Draw) error {
+// isEmpty reports whether d was never stored.
+func isEmpty(d *models.Draw) bool { return d.Revision == 0 }
+
+func (s *Store) releaseDraw(tx *gorm.DB, game *models.Game, d *models.Draw) error {
 	var before []models.DrawRevision
 	if err := slotOf(tx, d.Slot()).Order("revision DESC").Find(&before).Error; err != nil {
 		return fmt.Errorf("find what a feed said: %w", err)
@@ -142,49 +122,35 @@ func (s *Store) releaseDraw(tx *gorm.DB, d *models.Draw) error {
 		return s.passDraw(tx, d, models.FeedCSV, "")
 	case to.Number == d.Number && to.Void == d.Void && maps.Equal(to.Addons, d.Addons):
 		return s.passDraw(tx, d, to.Feed, "")
-	case d.Void && !to.Void:
-		if err := stillDrawn(tx, d); err != nil {
-			return err
-		}
+	case d.Void && !to.Void && !game.Tods.Has(d.Tod): // lost while it had no draws there (ChangeGame)
+		return models.Errorf(models.CodeConflict, "%s does not draw at %s any more; its times of day are %s", game.ID, d.Tod, game.Tods)
 	}
 	return s.correctDraw(tx, d, to)
 }
 
-// stillDrawn returns an error if d's game has lost d's time of day, as it may while it has no draws there (ChangeGame).
-func stillDrawn(tx *gorm.DB, d *models.Draw) error {
-	var game models.Game
-	if err := tx.Take(&game, "id = ?", d.GameID).Error; err != nil {
-		return err
-	}
-	if !game.Tods.Has(d.Tod) {
-		return models.Errorf(models.CodeConflict, "%s does not draw at %s any more; its times of day are %s", game.ID, d.Tod, game.Tods)
-	}
-	return nil
-}
-
 // lastOfFeed returns the last contents of d's slot that a feed gave, whether or not an operator confirmed them. before
 // is the slot's revisions, newest first. Who gave the first contents is not known once they are confirmed.
-func lastOfFeed(d *models.Draw, before []models.DrawRevision) (said, bool) {
+func lastOfFeed(d *models.Draw, before []models.DrawRevision) (contents, bool) {
 	if len(before) > 0 && before[0].ReplacedBy != models.FeedOperator {
-		return said{Number: d.Number, Addons: d.Addons, Feed: before[0].ReplacedBy}, true
+		return contents{Number: d.Number, Addons: d.Addons, Feed: before[0].ReplacedBy}, true
 	}
 	for i, r := range before {
 		if i+1 < len(before) && r.Feed == models.FeedOperator {
 			r.Feed = before[i+1].ReplacedBy
 		}
 		if r.Feed != models.FeedOperator {
-			return said{Number: r.Number, Addons: r.Addons, Feed: r.Feed, Void: r.Void}, true
+			return contents{Number: r.Number, Addons: r.Addons, Feed: r.Feed, Void: r.Void}, true
 		}
 	}
-	return said{}, false
+	return contents{}, false
 }
 
 func noDraw(slot models.Slot) error {
 	return models.Errorf(models.CodeNotFound, "%s has no draw on %s %s (sequence %d)", slot.GameID, slot.Date, slot.Tod, slot.Sequence)
 }
 
-// said is what a feed or an operator says of a slot.
-type said struct {
+// contents is what a feed or an operator says of a slot.
+type contents struct {
 	Number string
 	Addons models.Addons
 	Feed   string
@@ -193,7 +159,7 @@ type said struct {
 }
 
 // correctDraw keeps d's contents as a revision that an operator replaced, and replaces them.
-func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, to said) error {
+func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, to contents) error {
 	old := models.DrawRevision{
 		GameID: d.GameID, Date: d.Date, Tod: d.Tod, Sequence: d.Sequence,
 		Revision: d.Revision, Number: d.Number, Addons: d.Addons, Feed: d.Feed, Void: d.Void, Reason: d.Reason,
@@ -220,18 +186,6 @@ func (s *Store) passDraw(tx *gorm.DB, d *models.Draw, feed, reason string) error
 		return err
 	}
 	return recompare(tx)
-}
-
-// lockDraw returns the row of a slot, void or not; gorm.ErrRecordNotFound if there is none. Until tx ends no other
-// program changes draws, since all of them, imports included, lock the data version first.
-func (s *Store) lockDraw(tx *gorm.DB, slot models.Slot) (models.Draw, error) {
-	var d models.Draw
-	if _, err := s.lockVersion(tx); err != nil {
-		return d, err
-	}
-	err := slotOf(tx, slot).Take(&d).Error
-	d.IngestedAt = d.IngestedAt.UTC()
-	return d, err
 }
 
 // recompare makes imports that were planned before tx compare anew, since authority over a slot changed. The token, by
@@ -267,12 +221,11 @@ func (s *Store) checkOperatorDraw(game *models.Game, in OperatorDraw) error {
 	return nil
 }
 
-// gameAndReason returns the game, and the reason as it is kept.
-func (s *Store) gameAndReason(ctx context.Context, gameID, reason string) (models.Game, string, error) {
+// checkReason returns the reason as it is kept.
+func checkReason(reason string) (string, error) {
 	reason = strings.TrimSpace(reason)
 	if reason == "" || utf8.RuneCountInString(reason) > MaxReason || !utf8.ValidString(reason) {
-		return models.Game{}, "", models.Errorf(models.CodeInvalid, "give a reason of 1 to %d characters, in UTF-8: it is kept with the draw", MaxReason)
+		return "", models.Errorf(models.CodeInvalid, "give a reason of 1 to %d characters, in UTF-8: it is kept with the draw", MaxReason)
 	}
-	game, err := s.Game(ctx, gameID)
-	return game, reason, err
+	return reason, nil
 }

@@ -204,7 +204,7 @@ func TestSetDrawAtATimeThatIsBeingLost(t *testing.T) {
 	if err := tx.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-refused; models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "does not draw at Night any more") {
+	if err := <-refused; models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), "does not draw at Night; its times of day are Day") {
 		t.Errorf("%v", err)
 	}
 	if _, err := st.UnsetDraw(t.Context(), at, "x"); models.ErrorCode(err) != models.CodeNotFound {
