@@ -4,15 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"lottery/models"
 	"lottery/models/store"
 )
 
 func drawsSet(ctx context.Context, c *call) error {
-	slot, err := c.slot()
+	slot, err := c.ownSlot(ctx)
 	if err != nil {
-		return err
-	}
-	if err := c.store.NotDemo(ctx); err != nil {
 		return err
 	}
 	d, err := c.store.SetDraw(ctx, store.OperatorDraw{Slot: slot, Number: c.String("number"), Reason: c.String("reason")})
@@ -23,11 +21,8 @@ func drawsSet(ctx context.Context, c *call) error {
 }
 
 func drawsUnset(ctx context.Context, c *call) error {
-	slot, err := c.slot()
+	slot, err := c.ownSlot(ctx)
 	if err != nil {
-		return err
-	}
-	if err := c.store.NotDemo(ctx); err != nil {
 		return err
 	}
 	err = c.confirm(func() (string, error) {
@@ -41,4 +36,13 @@ func drawsUnset(ctx context.Context, c *call) error {
 		return err
 	}
 	return c.result(drawOf(&d))
+}
+
+// ownSlot reads the slot flags, for a database that is not the demo's.
+func (c *call) ownSlot(ctx context.Context) (models.Slot, error) {
+	slot, err := c.slot()
+	if err != nil {
+		return slot, err
+	}
+	return slot, c.store.NotDemo(ctx)
 }
