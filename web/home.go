@@ -69,8 +69,8 @@ func (h *Handler) home(w http.ResponseWriter, r *http.Request) error {
 		data.Sample, data.Totals = m.sample, m.totals
 	}
 	h.show(w, r, view{
-		Page: "home", Kept: m.kept("home"), KeptOf: data.Plans, Description: "Historical draws of the US digit games (Pick 3, Pick 4, Pick 5) as a JSON API: by date, number, box, digit sum and pair. Free to start.",
-		Data: data,
+		Page: "home", Kept: m.kept("home"), KeptOf: data.Plans, Data: data,
+		Description: "Historical draws of the US digit games (Pick 3, Pick 4, Pick 5) as a JSON API: by date, number, box, digit sum and pair. Free to start.",
 	})
 	return nil
 }
