@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -73,10 +72,9 @@ func mayBeBroken(_ context.Context, p stdlib.ShouldPingParams) bool {
 
 // setUp prepares a new connection, in one round trip unless the server does not allow all of it.
 func setUp(ctx context.Context, c *pgx.Conn) error {
-	needed := ours + "; " + tellProgram(filepath.Base(os.Args[0]))
-	_, err := c.Exec(ctx, needed+"; "+giveUpDeadClients)
+	_, err := c.Exec(ctx, ours+"; "+giveUpDeadClients)
 	if _, answered := errors.AsType[*pgconn.PgError](err); answered {
-		_, err = c.Exec(ctx, needed)
+		_, err = c.Exec(ctx, ours)
 	}
 	return err
 }
@@ -86,18 +84,6 @@ func setUp(ctx context.Context, c *pgx.Conn) error {
 // and at a stricter level PostgreSQL fails them (40001), which looks like an outage. Texts are UTF-8, as in this
 // program: otherwise PostgreSQL would convert them from another encoding.
 const ours = "SET default_transaction_isolation = 'read committed'; SET client_encoding = 'UTF8'"
-
-// tellProgram names the program in PostgreSQL's log and lists of sessions, unless the URL names it already, so that an
-// administrator can tell a server's session from a command's.
-func tellProgram(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r == '\'' || r == '\\' {
-			return '_'
-		}
-		return r
-	}, name)
-	return "SELECT set_config('application_name', '" + name + "', false) WHERE current_setting('application_name') = ''"
-}
 
 const (
 	// madeAt is the key under which a connection stores when it was made.
@@ -145,6 +131,9 @@ func postgresConfig(databaseURL string) (*pgx.ConnConfig, error) {
 	}
 	if u, err := url.Parse(databaseURL); config.ConnectTimeout == 0 && (err != nil || !u.Query().Has("connect_timeout")) {
 		config.ConnectTimeout = connectFor
+	}
+	if config.RuntimeParams["application_name"] == "" { // so that an administrator can tell a server's session from a command's
+		config.RuntimeParams["application_name"] = filepath.Base(os.Args[0])
 	}
 	config.DialFunc = dialer(config.ConnectTimeout).DialContext
 	return config, nil

@@ -138,3 +138,23 @@ func TestSessionsNameTheirProgram(t *testing.T) {
 		}
 	}
 }
+
+// A hot standby is read, whatever its isolation level (it knows no serializable transactions), and takes no changes.
+func TestHotStandby(t *testing.T) {
+	t.Parallel()
+	server := storetest.NewPostgresServer(t)
+	url := server.NewDatabase(t)
+	storetest.OpenURL(t, url, store.Options{})
+	server.StandBy(t)
+	st, err := store.Open(t.Context(), url, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if games, err := st.Games(t.Context()); err != nil || len(games) == 0 {
+		t.Errorf("%d games, %v", len(games), err)
+	}
+	if _, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "a@example.com"}); models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "the database takes no changes") {
+		t.Errorf("%v", err)
+	}
+}

@@ -196,6 +196,16 @@ func (s *Server) TakeOver(t testing.TB) {
 	}
 }
 
+// StandBy starts the server again as a hot standby, which only reads.
+func (s *Server) StandBy(t testing.TB) {
+	t.Helper()
+	s.Stop()
+	if err := os.WriteFile(filepath.Join(s.dir, "data", "standby.signal"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.Start(t)
+}
+
 func (s *Server) remove() {
 	if s.proc != nil {
 		s.proc.kill()
