@@ -4,6 +4,7 @@ package api
 
 import (
 	"errors"
+	"hash/maphash"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -39,10 +40,11 @@ type Deps struct {
 
 // Handler answers every route of the API.
 type Handler struct {
-	deps   Deps
-	build  string
-	memory atomic.Pointer[memory]
-	kept   kept
+	deps      Deps
+	build     string
+	memory    atomic.Pointer[memory]
+	kept      kept
+	longLists lastConnection
 }
 
 // memory caches answers that are made once per data version. It does not reference the catalog,
@@ -54,7 +56,7 @@ type memory struct {
 
 // New returns the API as one http.Handler.
 func New(deps Deps) http.Handler {
-	h := &Handler{deps: deps, build: deps.Build.String()}
+	h := &Handler{deps: deps, build: deps.Build.String(), longLists: lastConnection{seed: maphash.MakeSeed()}}
 	return h.routes()
 }
 

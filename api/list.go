@@ -2,7 +2,9 @@ package api
 
 import (
 	"bytes"
+	"hash/maphash"
 	"strconv"
+	"sync/atomic"
 
 	"lottery/models/catalog"
 )
@@ -23,7 +25,7 @@ type searchTotals struct {
 
 const (
 	// longList is the number of records (each 200 bytes or more as JSON) from which a JSON or NDJSON
-	// list is written in pieces.
+	// list is written in pieces to a single client.
 	longList = 500
 	// keptRecords is the number of records up to which a list that we compress ourselves is not kept: making it anew
 	// costs no more than the rest of the answer.
@@ -46,7 +48,7 @@ func (x *call) write(l list) error {
 	}
 	x.records.begin(x.form, l.search != nil)
 	x.records.readAhead(l.page.Refs)
-	if x.coding == nil && x.form != formCSV && len(l.page.Refs) >= longList {
+	if x.coding == nil && x.form != formCSV && len(l.page.Refs) >= longList && x.h.longLists.again(x.c.Request.RemoteAddr) {
 		x.writePieces(&l)
 		return nil
 	}
@@ -68,6 +70,23 @@ func (x *call) writeGzip(l *list) bool {
 		x.sendCoded(len(l.page.Refs) > keptRecords)
 	}
 	return ok
+}
+
+// lastConnection is the connection that asked for a long list last.
+type lastConnection struct {
+	seed maphash.Seed
+	hash atomic.Uint64 // of its remote address
+}
+
+// again reports whether addr, the remote address of a connection, asked last time too: a single client waits for each
+// answer, while with several there is always work for the processors.
+func (l *lastConnection) again(addr string) bool {
+	hash := maphash.String(l.seed, addr)
+	if l.hash.Load() == hash {
+		return true
+	}
+	l.hash.Store(hash)
+	return false
 }
 
 // writePieces answers with a long list piece by piece: one is being sent while the next is made (decision 0028).

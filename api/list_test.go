@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// A long list, written in pieces, has the same records as its pages, which are not; over a real connection, in every
-// form, and with the length that HEAD reports.
+// A long list has the same records as its pages, in every form, and the length that HEAD reports; over a real
+// connection that asks again and again, where it is written in pieces, and over others, where it is written whole.
 func TestLongListsAreTheirPages(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.live.Swap(manyDraws(t, 1))
 	server := httptest.NewServer(s.handler)
 	t.Cleanup(server.Close)
-	ask := func(method, uri string) (http.Header, []byte) {
+	askBy := func(client *http.Client, method, uri string) (http.Header, []byte) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+uri, nil)
 		if err != nil {
@@ -27,7 +27,7 @@ func TestLongListsAreTheirPages(t *testing.T) {
 		}
 		r.Header.Set("X-Api-Key", s.key)
 		r.Header.Set("Accept-Encoding", "identity")
-		res, err := http.DefaultClient.Do(r)
+		res, err := client.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,6 +38,9 @@ func TestLongListsAreTheirPages(t *testing.T) {
 		}
 		return res.Header, body
 	}
+	again := server.Client()
+	anew := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	ask := func(method, uri string) (http.Header, []byte) { return askBy(again, method, uri) }
 	// records splits an answer into its records and the envelope without them.
 	records := func(form string, body []byte) (list []string, envelope string) {
 		t.Helper()
@@ -74,7 +77,11 @@ func TestLongListsAreTheirPages(t *testing.T) {
 		for _, form := range []string{"json", "csv", "ndjson"} {
 			for _, count := range []int{499, 500, 501, 750, 1000} {
 				uri := path + strconv.Itoa(count) + "&format=" + form
+				ask(http.MethodGet, path+"1000") // from here on this connection asks again
 				header, long := ask(http.MethodGet, uri)
+				if _, whole := askBy(anew, http.MethodGet, uri); !bytes.Equal(whole, long) {
+					t.Fatalf("%s: %q, in pieces %q", uri, whole, long)
+				}
 				got, envelope := records(form, long)
 				var want []string
 				for next := path + "100&format=" + form; len(want) < count && next != ""; {
@@ -105,4 +112,47 @@ func TestLongListsAreTheirPages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A long list goes to a single client in pieces, so that it need not wait for the last draw; with several clients, and
+// for CSV, pieces only cost (decision 0028).
+func TestWhoGetsLongListsInPieces(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.live.Swap(manyDraws(t, 1))
+	const one, two, path = "192.0.2.1:1001", "192.0.2.1:1002", "/v1/draws/recent?game=many-1&count="
+	for _, c := range []struct {
+		from, uri string
+		pieces    bool
+	}{
+		{one, path + "1000", false},
+		{one, path + "1000", true},
+		{one, path + "1000&format=ndjson", true},
+		{one, path + "1000&format=csv", false},
+		{one, path + "499", false},
+		{two, path + "1000", false},
+		{one, path + "1000", false},
+		{one, path + "499", false},
+		{one, path + "500", true},
+	} {
+		r := httptest.NewRequest(http.MethodGet, c.uri, nil)
+		r.RemoteAddr = c.from
+		r.Header.Set("X-Api-Key", s.key)
+		w := &writeCounter{ResponseRecorder: httptest.NewRecorder()}
+		s.handler.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || w.writes == 0 || (w.writes > 1) != c.pieces {
+			t.Errorf("%s from %s: %d in %d pieces; in several: want %t", c.uri, c.from, w.Code, w.writes, c.pieces)
+		}
+	}
+}
+
+type writeCounter struct {
+	*httptest.ResponseRecorder
+
+	writes int
+}
+
+func (w *writeCounter) Write(b []byte) (int, error) {
+	w.writes++
+	return w.ResponseRecorder.Write(b)
 }
