@@ -98,6 +98,9 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 		if err != nil {
 			return err
 		}
+		if err := r.sameGames(ctx); err != nil {
+			return err
+		}
 		var before overlay
 		for i, f := range files {
 			if err := r.plan(ctx, f, before); err != nil {
@@ -124,6 +127,25 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 		}
 	}
 	return models.Errorf(models.CodeUnavailable, "other programs kept changing the draws for %s: run it again", r.opts.Patience)
+}
+
+// sameGames returns an error if a game is no longer as the rows were checked by: an operator took a time of day from it,
+// or removed it and added one with other digits.
+func (r *run) sameGames(ctx context.Context) error {
+	games, err := r.store.Games(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range games {
+		at, known := r.games.index[games[i].ID]
+		if !known {
+			continue
+		}
+		if was := &r.games.games[at]; was.Tods&^games[i].Tods != 0 || was.Digits != games[i].Digits {
+			return models.Errorf(models.CodeConflict, "the game %s was changed meanwhile: run it again", was.ID)
+		}
+	}
+	return nil
 }
 
 // doubted asks Doubt about a planned file and, if it objects, makes the file one that cannot be used.
