@@ -50,12 +50,15 @@ func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, erro
 }
 
 // UnsetDraw declares on an operator's authority that a slot holds no draw. The previous contents become a revision, and
-// imports of the slot are overruled until ReleaseDraw. CodeNotFound: the slot holds no draw. Only the reason is checked,
-// so that an impossible row can be voided too.
+// imports of the slot are overruled until ReleaseDraw. CodeNotFound: it is empty, or an operator has said so already.
+// Only the reason is checked, so that an impossible row can be voided too.
 func (s *Store) UnsetDraw(ctx context.Context, slot models.Slot, reason string) (models.Draw, error) {
 	return s.changeSlot(ctx, slot, reason, func(tx *gorm.DB, _ *models.Game, d *models.Draw, reason string) error {
-		if isEmpty(d) || d.Void {
+		switch {
+		case isEmpty(d), d.Void && d.Feed == models.FeedOperator:
 			return noDraw(slot)
+		case d.Void: // unset and released before
+			return s.passDraw(tx, d, models.FeedOperator, reason)
 		}
 		return s.correctDraw(tx, d, contents{Addons: d.Addons, Feed: models.FeedOperator, Void: true, Reason: reason})
 	})

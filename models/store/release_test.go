@@ -112,6 +112,13 @@ func TestReleaseDrawRefusesAndMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		refused("an empty slot that was released", wrong, "x", models.CodeNotFound)
+		// It can be unset anew, so that no feed fills it, and released anew.
+		if d, err := st.UnsetDraw(t.Context(), wrong, "y"); err != nil || !d.Void || d.Feed != models.FeedOperator || d.Reason != "y" {
+			t.Errorf("%+v, %v", d, err)
+		}
+		if d, err := st.ReleaseDraw(t.Context(), wrong, "x"); err != nil || !d.Void || d.Feed != models.FeedCSV {
+			t.Errorf("%+v, %v", d, err)
+		}
 		refused("an unknown game", slotAt(t, "va-pick-9", "2020-05-04", models.Day), "x", models.CodeNotFound)
 		importedDraw(t, st, at, "123")
 		refused("a feed's draw", at, "x", models.CodeConflict)
