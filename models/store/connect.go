@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"net"
@@ -37,7 +38,7 @@ func connectPostgres(databaseURL string, renewed func() string, made func(contex
 	}
 	quiet := gormConfig()
 	quiet.DisableAutomaticPing = true // it ignores contexts
-	return gorm.Open(postgres.New(postgres.Config{Conn: stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+	connector := stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
 		if config.ConnectTimeout > 0 { // a pooler accepts at once, but answers when it has a session
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, config.ConnectTimeout)
@@ -49,7 +50,8 @@ func connectPostgres(databaseURL string, renewed func() string, made func(contex
 		renew(c, renewed)
 		return nil
 	}), stdlib.OptionShouldPing(mayBeBroken),
-		stdlib.OptionResetSession(func(_ context.Context, c *pgx.Conn) error { return stillReadOnly(c.PgConn()) }))}), quiet)
+		stdlib.OptionResetSession(func(_ context.Context, c *pgx.Conn) error { return stillReadOnly(c.PgConn()) }))
+	return gorm.Open(postgres.New(postgres.Config{Conn: sql.OpenDB(&backOff{Connector: connector})}), quiet)
 }
 
 // renew sets the user and password of the URL that renewed returns. While that is none, as when its file is being

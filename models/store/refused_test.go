@@ -1,0 +1,57 @@
+package store_test
+
+import (
+	neturl "net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// A server asks the database many times a second. While PostgreSQL does not let its user in, it tries that only once a
+// second: each attempt is a process and a line in PostgreSQL's log, and some hosts bar an address after a few.
+func TestRefusedUserIsTriedSeldom(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	storetest.OpenURL(t, url, store.Options{})
+	admin := storetest.SQL(t, url)
+	do := func(statement string) {
+		t.Helper()
+		if _, err := admin.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do("DROP ROLE IF EXISTS let_out")
+	do("CREATE ROLE let_out LOGIN SUPERUSER")
+	t.Cleanup(func() { _, _ = admin.Exec("DROP ROLE let_out") })
+	u, err := neturl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = neturl.User("let_out")
+	through, trips := countRoundTrips(t, u.String())
+	st := storetest.OpenURL(t, through, store.Options{})
+
+	do("ALTER ROLE let_out NOLOGIN")
+	do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'let_out'")
+	for err == nil { // until its connections are gone
+		_, err = st.DataVersion(t.Context())
+	}
+	trips.Store(0)
+	for range 100 {
+		if _, err = st.DataVersion(t.Context()); err == nil || !strings.Contains(err.Error(), "see that it exists and may log in") {
+			t.Fatal(err)
+		}
+	}
+	if n := trips.Load(); n > 10 {
+		t.Errorf("%d attempts of 100", n)
+	}
+	do("ALTER ROLE let_out LOGIN")
+	for began := time.Now(); err != nil; time.Sleep(10 * time.Millisecond) {
+		if _, err = st.DataVersion(t.Context()); err != nil && time.Since(began) > 20*time.Second {
+			t.Fatal(err)
+		}
+	}
+}
