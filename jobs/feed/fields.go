@@ -132,6 +132,24 @@ func Words(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;|\uff0c\uff1b", r) || stray(r) })
 }
 
+// FaultMarkup is why a line InMarkup cannot be read.
+const FaultMarkup = "this seems to be a row within HTML or other markup: save the file as plain text"
+
+// InMarkup reports whether a line that is no row may be one within the markup of a web page (<td>433</td>), a table or
+// list of Markdown (| 433 |, **433**), an array (["433"]) or TeX (433 & 724): two or more values begin with a digit.
+func InMarkup(line string) bool {
+	if !strings.ContainsAny(line, "<|`&[{") && !strings.Contains(line, "**") {
+		return false
+	}
+	values := 0
+	for _, value := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("<>|`&[]{}*,;\"'", r) }) {
+		if BeginsWithDigit(value) {
+			values++
+		}
+	}
+	return values >= 2
+}
+
 // Bare returns s without the stray characters around it.
 func Bare(s string) string { return strings.TrimFunc(s, stray) }
 

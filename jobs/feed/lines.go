@@ -28,6 +28,7 @@ type Line struct {
 	Number int // from 1
 	Text   string
 	Fault  string // why the line cannot be read; "" = it can. Of a line over MaxLine, Text is the beginning
+	Open   bool   // the text ends here, without a line ending: it may have been cut off
 }
 
 // Lines reads a text line by line. A row is one line in every form: a broken quote costs one row, never the rest of the
@@ -53,21 +54,22 @@ func (l *Lines) Next() (Line, error) {
 		return Line{}, err
 	}
 	l.read++
+	open := err != nil
 	text := strings.TrimRight(strings.TrimSuffix(string(b), "\n"), "\r")
 	text = strings.TrimPrefix(text, mark) // concatenated files have it again
 	if len(text) > MaxLine {
-		return Line{l.read, text[:keptOfLong], faultTooLong}, nil
+		return Line{l.read, text[:keptOfLong], faultTooLong, open}, nil
 	}
 	if strings.IndexByte(text, 0) >= 0 {
 		if AllBlank(strings.Split(text, "\x00")) { // a blank line, or the second half of the last line's end
 			return Line{Number: l.read}, nil
 		}
-		return Line{l.read, text, faultNUL}, nil
+		return Line{l.read, text, faultNUL, open}, nil
 	}
 	if pageBegins(text) {
-		return Line{l.read, text, faultPage}, nil
+		return Line{l.read, text, faultPage, open}, nil
 	}
-	return Line{Number: l.read, Text: text}, nil
+	return Line{Number: l.read, Text: text, Open: open}, nil
 }
 
 // pageBegins reports whether a line is the first of a web page.
@@ -106,7 +108,7 @@ func (l *Lines) skipRest(beginning string) (Line, error) {
 		_, err := l.r.ReadSlice('\n')
 		if err == nil || errors.Is(err, io.EOF) {
 			l.read++
-			return Line{l.read, beginning, faultTooLong}, nil
+			return Line{Number: l.read, Text: beginning, Fault: faultTooLong, Open: err != nil}, nil
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return Line{}, err

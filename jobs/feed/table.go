@@ -61,7 +61,12 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 		case line.Fault == "" && len(fields) > 0 && AllBlank(fields):
 			return nil
 		case line.Fault == "" && !rows.begin(line, fields) && header.notice(line, fields, fault):
-			return nil
+			if !InMarkup(line.Text) {
+				return nil
+			}
+			malformed.Reset(line.Number, line.Text)
+			malformed.FailRow(FaultMarkup)
+			return yield(&malformed)
 		case fault != "":
 			malformed.Reset(line.Number, line.Text)
 			malformed.FailRow(fault)

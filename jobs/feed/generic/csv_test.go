@@ -102,6 +102,15 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "rows within markup, or cut off within the game's id, are no titles",
+		Text: "game,date,tod,number\n<tr><td>ny-win-4</td><td>2024-01-06</td><td>Midday</td><td>1006</td></tr>\nny-win-4&#44;2024-01-06&#44;Midday&#44;1006\n<b>Since 2024-01-06</b>\nny-win-\n",
+		Want: []string{
+			"2: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+			"3: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+			"5: malformed[] the row has 1 field, the header has 4",
+		},
+	},
+	{
 		Name: "titles and disclaimers that hold a date, a time of day or a game's id",
 		Text: "game,date,tod,number\nDraws of 2024-05-02 (Day)\nPick 3 Day 2024-05-02\ntx-pick-3 results of 2024\ntx-pick-3; 2020 to 2024\nall-time results; as of 2024\n" +
 			"e-mail us at 1-800-555-1234\ntx-pick-3 results as of 2024-05-02\npick3 export 2024-05-02\nas-of 2024-05-02\nEvening draws 2024 as of 2024-05-02\nThis list of 123 draws was made on 2024-05-02; Day draws are in it, and so are those of the Night\n" +

@@ -91,6 +91,15 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "a row within markup, or its first quote alone, is no notice",
+		Text: pick3 + `<tr><td>06/21/2025</td><td>E</td><td>1</td></tr>` + "\n" + `| "06/21/2025" | "E" | "1" |` + "\n" + `<p>Updated 06/22/2025, with thanks</p>` + "\n" + `"`,
+		Want: []string{
+			"2: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+			"3: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+			"5: malformed[] the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing",
+		},
+	},
+	{
 		Name: "rows that are none: counts, quotes, length; notices, also of a program that fills up rows",
 		Text: "Pick 4 results,,,,,,\n" + pick4 + `"Every effort is made, yet 1 is no draw","","","","","",""` + "\n" + `"09/26/2024","D","1","2","3","4"` + "\n" + `"09/26/2024"` + "\n" + `"Not official"` + "\n" + `"*","*"` + "\n" + `"09/26/2024,"D","1","2","3","4",""` + "\n" +
 			`Date "of", "the, draws` + "\n" + `"x","D,"1","2","3","4",""` + "\n" + strings.Repeat("x", feed.MaxLine+1) + "\n" + `"","","","","","",""` + "\n" + `"09/26/2024","D","1","2","3","4",""` + "\n",

@@ -20,11 +20,12 @@ import (
 // how many balls follow the date. After the balls, position counts: first the sum, which is not checked, then the
 // Fireball; anything further must be blank.
 //
-// A line is data if it begins with a game's name and also has the game's time of day, or a field that begins with a
-// digit; if it has seven or more fields, of which any after the first begins with a digit; if it has five or more, of
-// which all after the first do; or if its words, whatever separates them, are those of a draw (holdsDraw). All other
-// lines are titles and skipped, and so is a line of column names: one that has Month, Day and Year in their places and
-// does not begin with a game's name. Rejections name columns by number.
+// A line is data if it begins with a game's name and also has the game's time of day, its beginning, or a field that
+// begins with a digit; if it has seven or more fields, of which any after the first begins with a digit; if it has five
+// or more, of which all after the first do; or if its words, whatever separates them, are those of a draw (holdsDraw).
+// All other lines are titles and skipped, except one that may be a row within markup, or at which the text ends within a
+// row. So is a line of column names: one that has Month, Day and Year in their places and does not begin with a game's
+// name. Rejections name columns by number.
 var Form = feed.Form{
 	Feed:     models.FeedTexas,
 	Expected: "lines such as Pick 3 Morning,9,30,2024,1,2,3,6,4",
@@ -52,11 +53,20 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		lines  = feed.NewLines(r)
 		c      feed.Candidate
 		fields []string
+		row    string // the last line of data
 	)
 	return lines.Each(func(line feed.Line) error {
 		var fault string
 		fields, fault = feed.SplitFields(fields[:0], line.Text)
-		if line.Fault == "" && !looksLikeData(line.Text, fields, fault == "") {
+		switch {
+		case line.Fault != "":
+		case looksLikeData(line.Text, fields, fault == ""):
+			row = line.Text
+		case line.Open && strings.HasPrefix(row, line.Text):
+			fault = "the file ends here, within a row: get it again"
+		case feed.InMarkup(line.Text):
+			fault = feed.FaultMarkup
+		default:
 			return nil
 		}
 		c.Reset(line.Number, line.Text)
@@ -88,14 +98,20 @@ func looksLikeData(text string, fields []string, split bool) bool {
 	}
 	name := strings.Join(feed.Words(fields[0]), " ")
 	_, tod, _ := splitName(name)
+	known := knownGame.FindStringSubmatch(name)
 	switch {
-	case knownGame.MatchString(name) && (digits > 0 || tod != 0),
+	case known != nil && (digits > 0 || tod != 0 || cutOff(known[3])),
 		digits > 0 && len(fields) >= dataFields && !namesDate(fields[1:dateFields]),
 		digits >= dateFields && digits == len(fields)-1:
 		return true
 	default:
 		return holdsDraw(text)
 	}
+}
+
+// cutOff reports whether rest, which follows a game's own name, is the beginning of a time of day: Pick 3 Mor.
+func cutOff(rest string) bool {
+	return rest != "" && slices.ContainsFunc([]string{"Morning", "Day", "Evening", "Night"}, func(tod string) bool { return strings.HasPrefix(tod, rest) })
 }
 
 // holdsDraw reports whether a line that is not divided into fields has the words of a draw: after a game's name, at

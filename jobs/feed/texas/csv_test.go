@@ -95,6 +95,18 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "a row within markup, or cut off within its first field, is no title",
+		Text: "Pick 3 Mor\nPick 3 Day,10,2,2023,1,1,5,,1\n<tr><td>Pick 3 Day</td><td>10</td><td>3</td><td>2023</td></tr>\n" +
+			"**Pick 3 Day**,**10**,**4**,**2023**,**1**,**2**,**3**\n<p>Pick 3 Day, since 12/11/2015</p>\nPick 3\nPick 3",
+		Want: []string{
+			"1: malformed[] the line has 1 field; the game's name, month, day, year and the balls make 7",
+			"2: tx-pick-3 2023-10-02 Day 115 fireball=1",
+			"3: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+			"4: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+			"7: malformed[] the file ends here, within a row: get it again",
+		},
+	},
+	{
 		Name: "titles that hold numbers, dates or a time of day",
 		Text: "Pick 3 Winning Numbers 2024\nPick 3 Day Results as of 10/2/2023\nPick 3 Day Results as of 10/12/2023\nPick 3 Day 2024\nPick 3 Night Results 1/1/2023 to 10/12/2023\n" +
 			"Daily 4 Morning (10/12/2023)\nPick 3 Day 10/1/2023 - 10/31/2023\nPick 3 Day 9/9/2013 8:30 PM\nCall 1-800-375-6886, or 512 344 5000\nPick 3 Day,9,9,2013,3,9,8\n",

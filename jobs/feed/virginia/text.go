@@ -139,6 +139,8 @@ func (p *parser) read(line feed.Line) error {
 		return p.draws(line, segments[0], segments[1:], 2)
 	case feed.BeginsWithDigit(text):
 		return p.malformed(line, feed.Cell{Value: line.Text}, "no draw such as Day: 0,3,4 follows the date")
+	case feed.InMarkup(text):
+		return p.malformed(line, feed.Cell{Value: line.Text}, feed.FaultMarkup)
 	default:
 		return nil
 	}

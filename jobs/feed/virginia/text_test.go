@@ -130,6 +130,15 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "draws within markup are no notices",
+		Text: "Results for Pick 3\n<tr><td>8/25/2015</td><td>Day: 5,3,3</td></tr>\n| 8/25/2015 | Night: 9,3,2 |\n[\"8/25/2015\", \"Day: 5,3,3\"]\n<p>As of 8/30/2015</p>\n",
+		Want: []string{
+			"2: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+			"3: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+			"4: malformed[] this seems to be a row within HTML or other markup: save the file as plain text",
+		},
+	},
+	{
 		Name: "a line that is too long is no title",
 		Text: "Results for Pick 4" + strings.Repeat(" ", feed.MaxLine) + "\n8/30/2015; Day: 0,3,4\nResults for Pick 3" + strings.Repeat("x", feed.MaxLine) + "\n8/29/2015; Day: 0,3,4\n",
 		Want: []string{
