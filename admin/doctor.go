@@ -241,15 +241,23 @@ func (p *patient) database(ctx context.Context) finding {
 	if health.Away > farAway {
 		found += fmt.Sprintf(", %d ms away", health.Away.Milliseconds())
 	}
+	var remedies []string
 	if len(health.Risks) > 0 {
-		return doubtful(found+": the latest changes (payments, counted requests, draws) may be lost if it or its machine crashes ("+strings.Join(health.Risks, ", ")+")",
-			"turn these on in PostgreSQL's configuration, or for the database and its user")
+		found += ": the latest changes (payments, counted requests, draws) may be lost if it or its machine crashes (" + strings.Join(health.Risks, ", ") + ")"
+		remedies = append(remedies, "turn these on in PostgreSQL's configuration, or for the database and its user")
+	}
+	if st.Dialect() == store.Postgres && health.Allowed <= store.MaxConnections { // a command needs another
+		found += fmt.Sprintf("; it lets its user open %s, and a node opens %d", models.Count(health.Allowed, "connection"), store.MaxConnections)
+		remedies = append(remedies, fmt.Sprintf("raise max_connections, or the CONNECTION LIMIT of the user or the database, above %d for each node", store.MaxConnections))
 	}
 	if health.Unread {
 		found += "; its file is too large to be checked for damage here"
 	}
 	if health.Away > farAway {
-		return doubtful(found, "run the servers nearer to PostgreSQL: starts, pages and each key's first request wait for it several times (docs/operations.md, How far nodes may be from their stores)")
+		remedies = append(remedies, "run the servers nearer to PostgreSQL: starts, pages and each key's first request wait for it several times (docs/operations.md, How far nodes may be from their stores)")
+	}
+	if len(remedies) > 0 {
+		return doubtful(found, strings.Join(remedies, "; "))
 	}
 	return fine(found)
 }

@@ -231,6 +231,41 @@ func TestDoctorOfALaterSchema(t *testing.T) {
 	}
 }
 
+// One node keeps 16 connections, and a command needs one more: a user who may open fewer is told before requests fail.
+func TestDoctorOfFewConnections(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.now = time.Now() // otherwise the doctor complains about the clock
+	d.database = storetest.NewPostgres(t)
+	d.run(0, "db", "migrate")
+	db := storetest.SQL(t, d.database)
+	at, err := url.Parse(d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(at.Path, "/")
+	at.User = url.User("few")
+	d.database = at.String()
+	for _, c := range []struct{ limits, want string }{
+		{"DROP ROLE IF EXISTS few; CREATE ROLE few LOGIN", ""},
+		{"ALTER ROLE few CONNECTION LIMIT 17", ""},
+		{"ALTER ROLE few CONNECTION LIMIT 16", "lets its user open 16 connections, and a node opens 16"},
+		{"ALTER ROLE few CONNECTION LIMIT -1; ALTER DATABASE " + name + " CONNECTION LIMIT 9", "lets its user open 9 connections, and a node opens 16"},
+		{"ALTER ROLE few SUPERUSER", ""},
+	} {
+		if _, err := db.ExecContext(t.Context(), c.limits); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(t.Context(), "GRANT ALL ON ALL TABLES IN SCHEMA public TO few"); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := d.run(0, "doctor")
+		if c.want == "" && strings.Contains(out, "lets its user open") || !strings.Contains(out, c.want) {
+			t.Errorf("%s: want %q\n%s", c.limits, c.want, out)
+		}
+	}
+}
+
 // The remedy for a server without a free connection is not only about the password.
 func TestDoctorWithoutAFreeConnection(t *testing.T) {
 	t.Parallel()

@@ -206,7 +206,7 @@ type backends struct {
 func (b *backends) add(_ context.Context, conn *pgx.Conn) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.pids) == maxConnections {
+	if len(b.pids) == MaxConnections {
 		b.pids = b.pids[1:]
 	}
 	b.pids = append(b.pids, int32(conn.PgConn().PID())) // a system's pid, which PostgreSQL too has as an integer

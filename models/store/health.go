@@ -19,6 +19,7 @@ type Health struct {
 	Damage   string        // what is wrong with SQLite's file; "" = nothing found
 	Unread   bool          // the file is too large to be checked while somebody waits
 	Risks    []string      // PostgreSQL settings, such as "fsync off", that may lose committed data
+	Allowed  int           // how many connections PostgreSQL allows the user at most; 0 for SQLite
 }
 
 // checkTime bounds the check of SQLite's file.
@@ -49,12 +50,23 @@ func (s *Store) Health(ctx context.Context) (Health, error) {
 		if err := s.reader(ctx).Raw(risks).Scan(&h.Risks).Error; err != nil {
 			return h, unavailable(err)
 		}
+		if err := s.reader(ctx).Raw(allowedConnections).Scan(&h.Allowed).Error; err != nil {
+			return h, unavailable(err)
+		}
 	} else if err := s.damage(ctx, &h); err != nil {
 		return h, err
 	}
 	h.Writable = s.writable(ctx)
 	return h, nil
 }
+
+// allowedConnections is the least of what the server, the database and the role allow; the last two do not apply to a
+// superuser. reserved_connections is of PostgreSQL 16.
+const allowedConnections = "SELECT CASE WHEN rolsuper THEN all_of_them ELSE LEAST(" +
+	"all_of_them - current_setting('superuser_reserved_connections')::int - COALESCE(NULLIF(current_setting('reserved_connections', true), ''), '0')::int, " +
+	"CASE WHEN rolconnlimit >= 0 THEN rolconnlimit END, CASE WHEN datconnlimit >= 0 THEN datconnlimit END) END " +
+	"FROM pg_roles, pg_database, LATERAL (SELECT current_setting('max_connections')::int AS all_of_them) AS server " +
+	"WHERE rolname = session_user AND datname = current_database()"
 
 // damage checks SQLite's whole file. Queries on a damaged one may work for a long time, while rows that can no longer
 // be found are missing without an error.

@@ -32,8 +32,8 @@ const (
 	Postgres = "postgres"
 )
 
-// maxConnections is how many connections a Store opens to PostgreSQL.
-const maxConnections = 16
+// MaxConnections is how many connections a Store opens to PostgreSQL.
+const MaxConnections = 16
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
@@ -174,7 +174,7 @@ func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
 	db, err := connectPostgres(databaseURL, s.renewed, s.backends.add)
 	if err == nil {
 		s.read, s.write = db, db
-		err = limit(db, maxConnections)
+		err = limit(db, MaxConnections)
 	}
 	if err == nil {
 		err = s.greet(ctx)
