@@ -62,8 +62,8 @@ type Service struct {
 	leaseFor  time.Duration
 	wake      chan struct{} // signalled when an event has arrived
 
-	graceEvery time.Duration // how often Run looks for accounts past their grace
-	inboxAway  bool          // Run's alone
+	graceEvery  time.Duration // how often Run looks for accounts past their grace
+	inboxOutage store.Outage  // Run's alone
 
 	busyMu sync.Mutex
 	busy   map[string]bool // customers whose events are being worked on

@@ -73,7 +73,9 @@ func (s *Service) takeAll(ctx context.Context, room chan struct{}, beside *sync.
 			return // the next batch that ends wakes Run
 		}
 		b, err := s.take(ctx)
-		s.noteInbox(ctx, err)
+		if ctx.Err() == nil {
+			s.inboxOutage.Note(s.log, err, "the billing inbox cannot be worked on now", "the billing inbox can be worked on again")
+		}
 		if b == nil {
 			<-room
 			return
@@ -84,19 +86,6 @@ func (s *Service) takeAll(ctx context.Context, room chan struct{}, beside *sync.
 			s.workOff(ctx, b)
 		})
 	}
-}
-
-// noteInbox logs when the inbox begins not to answer, and when that ends.
-func (s *Service) noteInbox(ctx context.Context, err error) {
-	switch was := s.inboxAway; {
-	case ctx.Err() != nil:
-		return
-	case err != nil && !was:
-		s.log.WarnContext(ctx, "the billing inbox cannot be worked on now", "error", err)
-	case err == nil && was:
-		s.log.InfoContext(ctx, "the billing inbox can be worked on again")
-	}
-	s.inboxAway = err != nil
 }
 
 // batch is a set of events claimed together, and their customers.

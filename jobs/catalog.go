@@ -106,7 +106,7 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 func (j *Catalog) Run(ctx context.Context) {
 	tick := time.NewTicker(versionInterval)
 	defer tick.Stop()
-	away := false
+	var outage store.Outage
 	for {
 		select {
 		case <-ctx.Done():
@@ -114,14 +114,12 @@ func (j *Catalog) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		err := j.Refresh(ctx)
-		if err != nil && ctx.Err() == nil {
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
 			j.Metrics.failed()
 		}
-		if err != nil && !away && ctx.Err() == nil {
-			j.Log.Warn("the draws cannot be checked for changes; answers go on from memory", "error", err)
-		} else if err == nil && away {
-			j.Log.Info("the draws can be checked for changes again")
-		}
-		away = err != nil
+		outage.Note(j.Log, err, "the draws cannot be checked for changes; answers go on from memory", "the draws can be checked for changes again")
 	}
 }

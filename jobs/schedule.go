@@ -11,6 +11,7 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"lottery/models"
+	"lottery/models/store"
 )
 
 // lookEvery is how often a node checks for jobs that were missed or cut off.
@@ -106,7 +107,7 @@ func (s *Schedule) runDue(ctx context.Context, j *Job) {
 type looker struct {
 	schedule *Schedule
 	timed    map[string]gocron.Job
-	away     bool
+	outage   store.Outage
 }
 
 // run looks every lookEvery until ctx ends.
@@ -139,12 +140,8 @@ func (l *looker) look(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if err != nil && !l.away {
-		r.Log.WarnContext(ctx, "it cannot be seen which jobs are due; they wait", "error", err)
-	} else if err == nil && l.away {
-		r.Log.InfoContext(ctx, "it can be seen again which jobs are due")
-	}
-	if l.away = err != nil; l.away {
+	l.outage.Note(r.Log, err, "it cannot be seen which jobs are due; they wait", "it can be seen again which jobs are due")
+	if err != nil {
 		return
 	}
 	for i := range l.schedule.Jobs {

@@ -40,17 +40,11 @@ type Outbox struct {
 func (o *Outbox) Run(ctx context.Context) {
 	tick := time.NewTicker(outboxEvery)
 	defer tick.Stop()
-	away := false
+	var outage store.Outage
 	for {
-		err := o.Send(ctx)
-		switch {
-		case ctx.Err() != nil:
-		case err != nil && !away:
-			o.Log.WarnContext(ctx, "the outbox cannot be worked on now", "error", err)
-		case err == nil && away:
-			o.Log.InfoContext(ctx, "the outbox can be worked on again")
+		if err := o.Send(ctx); ctx.Err() == nil {
+			outage.Note(o.Log, err, "the outbox cannot be worked on now", "the outbox can be worked on again")
 		}
-		away = err != nil
 		select {
 		case <-ctx.Done():
 			return

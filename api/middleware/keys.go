@@ -147,6 +147,7 @@ func (k *Keys) Run(ctx context.Context) {
 	defer beside.Wait()
 	beside.Go(func() { k.uses.run(ctx) })
 	beside.Go(func() { k.ahead.run(ctx) })
+	var outage store.Outage
 	for {
 		select {
 		case <-ctx.Done():
@@ -155,10 +156,8 @@ func (k *Keys) Run(ctx context.Context) {
 		case <-k.store.AccountsChanged():
 		}
 		err := k.refresh(ctx)
-		if err != nil && !k.away.Load() && ctx.Err() == nil {
-			k.log.Warn("account changes cannot be read; known keys go on working", "error", err)
-		} else if err == nil && k.away.Load() {
-			k.log.Info("account changes can be read again")
+		if ctx.Err() == nil {
+			outage.Note(k.log, err, "account changes cannot be read; known keys go on working", "account changes can be read again")
 		}
 		k.away.Store(err != nil)
 	}

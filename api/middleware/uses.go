@@ -6,14 +6,16 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"lottery/models/store"
 )
 
 // uses writes when keys were last used, to the minute. With many keys in use that is a lot to write every minute, so it
 // is done in portions, a few per step: nothing else waits long for the database.
 type uses struct {
-	keys *Keys
-	due  []use // not written yet
-	away bool  // the last portion could not be written
+	keys   *Keys
+	due    []use // not written yet
+	outage store.Outage
 }
 
 // use says that a key was used in a minute (Unix).
@@ -87,7 +89,7 @@ func (u *uses) write(ctx context.Context, portions int) {
 		}
 		err := u.touch(ctx, ids, minute)
 		if err == nil || !errors.Is(ctx.Err(), context.Canceled) { // else this process stops, and Flush tries again
-			u.note(err)
+			u.outage.Note(u.keys.log, err, "last uses of keys cannot be written now", "last uses of keys can be written again")
 		}
 		if err != nil {
 			u.due = u.due[len(ids):] // collected again later
@@ -98,17 +100,6 @@ func (u *uses) write(ctx context.Context, portions int) {
 		}
 		u.due = u.due[len(ids):]
 	}
-}
-
-// note logs when writing last uses begins to fail and when it works again.
-func (u *uses) note(err error) {
-	switch {
-	case err != nil && !u.away:
-		u.keys.log.Warn("last uses of keys cannot be written now", "error", err)
-	case err == nil && u.away:
-		u.keys.log.Info("last uses of keys can be written again")
-	}
-	u.away = err != nil
 }
 
 func (u *uses) touch(ctx context.Context, ids []string, minute int64) error {

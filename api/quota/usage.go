@@ -23,7 +23,7 @@ type Usage struct {
 	shards [64]usageShard
 
 	writing sync.Mutex // held during a write; guards what follows
-	away    bool
+	outage  store.Outage
 	pruneAt time.Time
 }
 
@@ -231,15 +231,8 @@ func (u *Usage) settle(rows []models.UsageDay, written bool) {
 	}
 }
 
-// note logs when the database goes away and when it comes back.
 func (u *Usage) note(err error) {
-	switch {
-	case err != nil && !u.away:
-		u.log.Warn("usage statistics cannot be written now; they are kept in memory", "error", err)
-	case err == nil && u.away:
-		u.log.Info("usage statistics can be written again")
-	}
-	u.away = err != nil
+	u.outage.Note(u.log, err, "usage statistics cannot be written now; they are kept in memory", "usage statistics can be written again")
 }
 
 // prune deletes expired rows, a portion per call until none are left, then again after a day.
