@@ -134,7 +134,7 @@ func TestAddressThatStripeDoesNotLookFor(t *testing.T) {
 func (w *world) moves(email string) {
 	w.t.Helper()
 	hash := sha256.Sum256([]byte(email))
-	_, err := w.store.CreateLink(w.t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: w.account.ID, PerHour: 9})
+	err := w.store.CreateLink(w.t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: w.account.ID, PerHour: 9})
 	w.must(err)
 	_, w.account, err = w.store.ChangeEmail(w.t.Context(), hash, 0)
 	w.must(err)

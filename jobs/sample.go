@@ -55,7 +55,7 @@ func FillSamples(ctx context.Context, st *store.Store, now time.Time) error {
 		if len(merges) == 0 {
 			return nil
 		}
-		if _, err = st.MergeDraws(ctx, version.Number, merges, now); err != store.ErrStale { //nolint:errorlint // it is given bare
+		if err = st.MergeDraws(ctx, version.Number, merges, now); err != store.ErrStale { //nolint:errorlint // it is given bare
 			return err
 		}
 	}

@@ -71,7 +71,7 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		return again(http.StatusTooManyRequests, "Too many links were requested from your network. Try again in an hour.")
 	}
 	token, hash := newToken("lnk_")
-	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
+	err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
 		Hash: hash, Purpose: models.LinkChangeEmail, Email: email, Mailbox: mailbox, AccountID: v.Account.ID, SessionID: v.Session.ID, PerHour: h.deps.Limits.PerAddress,
 	})
 	if errors.Is(err, store.ErrSignedOut) {

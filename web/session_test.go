@@ -88,7 +88,7 @@ func TestManySessions(t *testing.T) {
 		for range n {
 			link, session := secret.Hash(secret.NewID("lnk_")), secret.Hash(secret.NewID("ses_"))
 			in := store.NewLink{Hash: link, Purpose: models.LinkSignIn, Email: "ada@example.com", PerHour: 1000}
-			if _, err := h.store.CreateLink(t.Context(), in); err != nil {
+			if err := h.store.CreateLink(t.Context(), in); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := h.store.SignIn(t.Context(), models.DefaultPlans(), store.SignIn{Link: link, Session: session}); err != nil {

@@ -85,7 +85,7 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 		return again(http.StatusTooManyRequests, "Too many links were requested from your network. Try again in an hour.")
 	}
 	token, hash := newToken("lnk_")
-	_, err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
+	err = h.deps.Store.CreateLink(r.Context(), store.NewLink{
 		Hash: hash, Purpose: models.LinkSignIn, Email: email, Mailbox: mailbox, Intent: f.Intent, PerHour: h.deps.Limits.PerAddress,
 	})
 	if errors.Is(err, store.ErrTooManyLinks) {

@@ -133,7 +133,7 @@ func TestLinkSpentOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		hash := secret.Hash("lnk_token")
-		if _, err := st.CreateLink(t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkSignIn, Email: "ada@example.com", PerHour: 5}); err != nil {
+		if err := st.CreateLink(t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkSignIn, Email: "ada@example.com", PerHour: 5}); err != nil {
 			t.Fatal(err)
 		}
 		results := make(chan error)

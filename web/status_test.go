@@ -36,7 +36,7 @@ func TestStatusReadsFeedsOnceASecond(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = h.store.MergeDraws(ctx, version.Number, []store.Merge{{
+			err = h.store.MergeDraws(ctx, version.Number, []store.Merge{{
 				Run: models.ImportRun{Feed: step.imported, Source: "file", FinishedAt: start}, Changes: func(func(store.DrawChange) bool) {},
 			}}, start)
 			if err != nil {

@@ -201,7 +201,7 @@ func (r *run) merge(ctx context.Context, basis int64, files []*file) error {
 			},
 		}
 	}
-	if _, err := r.store.MergeDraws(ctx, basis, merges, r.opts.Now()); err != nil {
+	if err := r.store.MergeDraws(ctx, basis, merges, r.opts.Now()); err != nil {
 		return fmt.Errorf("import %s: %w", files[0].name, cmp.Or(context.Cause(ctx), err))
 	}
 	return nil

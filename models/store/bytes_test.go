@@ -27,7 +27,7 @@ func TestBytesThatAreNoText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = st.MergeDraws(ctx, version.Number, []store.Merge{{
+		err = st.MergeDraws(ctx, version.Number, []store.Merge{{
 			Run: models.ImportRun{Feed: models.FeedCSV, Source: "n\xfc.csv", FinishedAt: operatorNow}, Changes: func(func(store.DrawChange) bool) {},
 		}}, operatorNow)
 		if err != nil {

@@ -59,7 +59,7 @@ func TestCleanup(t *testing.T) {
 			t.Fatal(err)
 		}
 		link := store.NewLink{Hash: secret.Hash("link"), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}
-		if _, err := st.CreateLink(ctx, link); err != nil {
+		if err := st.CreateLink(ctx, link); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := st.SignIn(ctx, plans, store.SignIn{Link: link.Hash, Session: secret.Hash("session"), NewID: "acc_x"}); err != nil {

@@ -101,7 +101,7 @@ func fillAll(t *testing.T, url string) {
 		changes = append(changes, store.DrawChange{Slot: slot, Number: fmt.Sprintf("%03d", i%1000), Addons: addons})
 	}
 	run := models.ImportRun{Feed: models.FeedCSV, Source: "draws.csv", FinishedAt: time.Now(), Summary: models.ImportSummary{Inserted: 2500}}
-	_, err = st.MergeDraws(ctx, version.Number, []store.Merge{{Run: run, Changes: slices.Values(changes)}}, time.Now())
+	err = st.MergeDraws(ctx, version.Number, []store.Merge{{Run: run, Changes: slices.Values(changes)}}, time.Now())
 	ok(err)
 	_, err = st.SetDraw(ctx, store.OperatorDraw{Slot: changes[3].Slot, Number: "999", Reason: "on paper"})
 	ok(err)
@@ -259,7 +259,7 @@ func TestCopyGoesOn(t *testing.T) {
 		if err := b.RaiseFlag(t.Context(), models.AccountFlag{AccountID: "acc_1", Kind: models.FlagDispute}); err != nil {
 			t.Error(err)
 		}
-		if _, err := b.CreateLink(t.Context(), store.NewLink{Hash: secret.Hash("new"), Purpose: models.LinkSignIn, Email: "new@example.com", PerHour: 9}); err != nil {
+		if err := b.CreateLink(t.Context(), store.NewLink{Hash: secret.Hash("new"), Purpose: models.LinkSignIn, Email: "new@example.com", PerHour: 9}); err != nil {
 			t.Error(err)
 		}
 		slot := models.Slot{GameID: "xx-pick-3", Date: models.NewDate(1980, time.January, 1), Tod: models.Night, Sequence: 1}
@@ -271,7 +271,7 @@ func TestCopyGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := models.ImportRun{Feed: models.FeedCSV, Source: "more", FinishedAt: time.Now()}
-		if _, err := b.MergeDraws(t.Context(), version.Number, []store.Merge{{Run: run}}, time.Now()); err != nil {
+		if err := b.MergeDraws(t.Context(), version.Number, []store.Merge{{Run: run}}, time.Now()); err != nil {
 			t.Error(err)
 		}
 		if _, err := b.CreateAccount(t.Context(), store.NewAccount{Email: "new@example.com"}); err != nil {

@@ -55,7 +55,7 @@ func manyDraws(t testing.TB, st *store.Store) {
 	add("tx-daily-4", "2020-01-02", models.Night, 1, "0006", `{"a, b":"\"x\"","fireball":"1"}`)
 	add("va-pick-3", "2020-01-01", models.Night, 1, "007", `{"fireball":"2"}`)
 	add("va-pick-3", "2020-01-02", models.Day, 1, "008", "")
-	_, err = st.MergeDraws(ctx, version.Number, []store.Merge{{
+	err = st.MergeDraws(ctx, version.Number, []store.Merge{{
 		Run: models.ImportRun{Feed: models.FeedCSV, FinishedAt: operatorNow}, Changes: slices.Values(changes),
 	}}, operatorNow)
 	if err != nil {
@@ -213,7 +213,7 @@ func TestDatesWhateverTheSessionsTimeZone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = st.MergeDraws(t.Context(), version.Number, []store.Merge{{
+		err = st.MergeDraws(t.Context(), version.Number, []store.Merge{{
 			Run:     models.ImportRun{Feed: models.FeedCSV, FinishedAt: operatorNow},
 			Changes: slices.Values([]store.DrawChange{{Slot: slotAt(t, "va-pick-3", day, models.Day), Number: "548"}}),
 		}}, operatorNow)

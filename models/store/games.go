@@ -48,7 +48,7 @@ func (s *Store) AddGame(ctx context.Context, g models.Game) (models.Game, error)
 		if err := tx.Create(&g).Error; err != nil {
 			return err
 		}
-		if _, err := s.bumpDataVersion(tx); err != nil {
+		if err := s.bumpDataVersion(tx); err != nil {
 			return err
 		}
 		return s.did(tx, models.AuditEntry{Object: g.ID})
@@ -127,7 +127,7 @@ func (s *Store) withOwnGame(ctx context.Context, id string, change func(tx *gorm
 		if err != nil {
 			return err
 		}
-		if _, err := s.bumpDataVersion(tx); err != nil {
+		if err := s.bumpDataVersion(tx); err != nil {
 			return err
 		}
 		return s.did(tx, models.AuditEntry{Object: id, Was: was, Became: became})

@@ -24,7 +24,7 @@ func TestNewestImports(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = st.MergeDraws(ctx, version.Number, []store.Merge{{
+			err = st.MergeDraws(ctx, version.Number, []store.Merge{{
 				Run:     models.ImportRun{Feed: feed, Source: source, FinishedAt: operatorNow.Add(-2 * 365 * 24 * time.Hour), Summary: summary},
 				Changes: func(func(store.DrawChange) bool) {},
 			}}, operatorNow)

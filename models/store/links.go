@@ -42,10 +42,10 @@ var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended,
 
 // CreateLink records a link that is about to be sent, in the same way for addresses with and without an account. Of an
 // account's links to new addresses only the newest works.
-func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error) {
+func (s *Store) CreateLink(ctx context.Context, in NewLink) error {
 	email, key, err := models.ParseEmail(in.Email)
 	if err != nil {
-		return models.Link{}, err
+		return err
 	}
 	now, mailbox := s.now(), cmp.Or(models.EmailKey(in.Mailbox), key)
 	l := models.Link{
@@ -72,7 +72,7 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) (models.Link, error)
 		}
 		return tx.Create(&l).Error
 	})
-	return l, translate(err)
+	return translate(err)
 }
 
 // enough returns an error if the address of a new link was already sent as many as allowed. tx must have locked the

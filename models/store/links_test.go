@@ -22,7 +22,7 @@ func TestLinksAtOnce(t *testing.T) {
 		var made atomic.Int32
 		for i := range 30 {
 			all.Go(func() {
-				_, err := st.CreateLink(t.Context(), store.NewLink{
+				err := st.CreateLink(t.Context(), store.NewLink{
 					Hash: secret.Hash(fmt.Sprint(i)), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 5,
 				})
 				switch {
@@ -56,7 +56,7 @@ func TestLinkWhereNoneWorks(t *testing.T) {
 			if purpose == models.LinkChangeEmail {
 				link.AccountID = a.ID
 			}
-			_, err = st.CreateLink(ctx, link)
+			err = st.CreateLink(ctx, link)
 			return link, err
 		}
 		asked := func(purpose models.LinkPurpose, want int32, when string) {
@@ -109,7 +109,7 @@ func TestLinksCountForAnHour(t *testing.T) {
 			made := 0
 			for range 7 {
 				link := store.NewLink{Hash: secret.Hash(secret.NewID("lnk_")), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 5}
-				switch _, err := st.CreateLink(t.Context(), link); {
+				switch err := st.CreateLink(t.Context(), link); {
 				case err == nil:
 					made++
 				case !errors.Is(err, store.ErrTooManyLinks):
@@ -134,7 +134,7 @@ func TestSignUpAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		const links = 6
 		for i := range links {
-			if _, err := st.CreateLink(t.Context(), store.NewLink{Hash: secret.Hash(fmt.Sprint(i)), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}); err != nil {
+			if err := st.CreateLink(t.Context(), store.NewLink{Hash: secret.Hash(fmt.Sprint(i)), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -170,7 +170,7 @@ func changing(t *testing.T, st *store.Store) (a models.Account, ask func(email s
 	}
 	return a, func(email string) ([32]byte, error) {
 		hash := secret.Hash(secret.NewID("lnk_"))
-		_, err := st.CreateLink(t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: a.ID, PerHour: 9})
+		err := st.CreateLink(t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: a.ID, PerHour: 9})
 		return hash, err
 	}
 }
@@ -192,7 +192,7 @@ func TestSignedOutAsksForNoLink(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
 		link := secret.Hash("link")
-		if _, err := st.CreateLink(ctx, store.NewLink{Hash: link, Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}); err != nil {
+		if err := st.CreateLink(ctx, store.NewLink{Hash: link, Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}); err != nil {
 			t.Fatal(err)
 		}
 		in, err := st.SignIn(ctx, models.DefaultPlans(), store.SignIn{Link: link, Session: secret.Hash("session"), NewID: store.NewAccountID()})
@@ -204,7 +204,7 @@ func TestSignedOutAsksForNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask := func(hash string) error {
-			_, err := st.CreateLink(ctx, store.NewLink{
+			err := st.CreateLink(ctx, store.NewLink{
 				Hash: secret.Hash(hash), Purpose: models.LinkChangeEmail, Email: "new@example.com", AccountID: in.Account.ID, SessionID: sessions[0].ID, PerHour: 9,
 			})
 			return err
@@ -261,7 +261,7 @@ func TestChangeLinksAreVoid(t *testing.T) {
 			t.Fatal(err)
 		}
 		others := store.NewLink{Hash: secret.Hash("other"), Purpose: models.LinkChangeEmail, Email: "new@example.com", AccountID: other.ID, PerHour: 9}
-		if _, err := st.CreateLink(t.Context(), others); err != nil {
+		if err := st.CreateLink(t.Context(), others); err != nil {
 			t.Fatal(err)
 		}
 		a, ask := changing(t, st)
@@ -372,7 +372,7 @@ func TestSignInAfterChange(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		a, ask := changing(t, st)
 		old := store.NewLink{Hash: secret.Hash("old"), Purpose: models.LinkSignIn, Email: "ann@example.com", PerHour: 9}
-		if _, err := st.CreateLink(t.Context(), old); err != nil {
+		if err := st.CreateLink(t.Context(), old); err != nil {
 			t.Fatal(err)
 		}
 		link, err := ask("new@example.com")

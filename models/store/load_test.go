@@ -34,7 +34,7 @@ func TestLoadDraws(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := models.ImportRun{Feed: models.FeedCSV, Source: "test.csv", FinishedAt: operatorNow}
-		if _, err := st.MergeDraws(ctx, v.Number, []store.Merge{{Run: run, Changes: slices.Values(changes)}}, operatorNow); err != nil {
+		if err := st.MergeDraws(ctx, v.Number, []store.Merge{{Run: run, Changes: slices.Values(changes)}}, operatorNow); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := st.UnsetDraw(ctx, changes[3].Slot, "never drawn"); err != nil {

@@ -78,7 +78,7 @@ func TestLinkOfASessionThatIsBeingEnded(t *testing.T) {
 		t.Fatal(sessions, err)
 	}
 	in := store.NewLink{Hash: secret.Hash("first"), Purpose: models.LinkChangeEmail, Email: "new@example.com", AccountID: a.ID, SessionID: sessions[0].ID, PerHour: 9}
-	if _, err := st.CreateLink(ctx, in); err != nil {
+	if err := st.CreateLink(ctx, in); err != nil {
 		t.Fatal(err)
 	}
 	release := hold(t, db, "SELECT 1 FROM links WHERE account_id = $1 FOR UPDATE", a.ID)
@@ -86,7 +86,7 @@ func TestLinkOfASessionThatIsBeingEnded(t *testing.T) {
 	go func() { ended <- st.EndSessions(ctx, a.ID) }() // has ended the session, and waits for its link
 	storetest.UntilBlocked(t, db)
 	in.Hash = secret.Hash("second")
-	go func() { _, err := st.CreateLink(ctx, in); asked <- err }()
+	go func() { err := st.CreateLink(ctx, in); asked <- err }()
 	storetest.Until(t, "whoever asks for a link", func() bool { return blocked(t, db) == 2 })
 	release()
 	if err := <-ended; err != nil {

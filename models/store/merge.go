@@ -36,19 +36,19 @@ type Merge struct {
 // basis is the number of the data version for which the changes were planned. If it has moved since, or a slot is not
 // as planned, nothing changes and the error is ErrStale. now is the time recorded for newly filled slots and replaced
 // revisions. All rows are staged before the write lock is taken; only the transaction that copies them holds it.
-func (s *Store) MergeDraws(ctx context.Context, basis int64, merges []Merge, now time.Time) (models.DataVersion, error) {
+func (s *Store) MergeDraws(ctx context.Context, basis int64, merges []Merge, now time.Time) error {
 	merge := s.mergeSQLite
 	if s.dialect == Postgres {
 		merge = s.mergePostgres
 	}
-	version, err := merge(ctx, basis, merges, now.UTC().Truncate(time.Microsecond))
+	err := merge(ctx, basis, merges, now.UTC().Truncate(time.Microsecond))
 	switch {
 	case errors.Is(err, gorm.ErrDuplicatedKey), errors.Is(err, ErrStale):
-		return version, ErrStale
+		return ErrStale
 	case err == nil, ctx.Err() != nil:
-		return version, err
+		return err
 	default:
-		return version, translate(err)
+		return translate(err)
 	}
 }
 
@@ -72,23 +72,23 @@ func (n *staged) add(c *DrawChange) {
 }
 
 // applyMerges is the body of the transaction, on the connection that has the stage.
-func (s *Store) applyMerges(tx *gorm.DB, basis int64, merges []Merge, counts []staged, now time.Time) (models.DataVersion, error) {
+func (s *Store) applyMerges(tx *gorm.DB, basis int64, merges []Merge, counts []staged, now time.Time) error {
 	version, err := s.lockVersion(tx)
 	if err != nil {
-		return version, err
+		return err
 	}
 	if version.Number != basis {
-		return version, ErrStale
+		return ErrStale
 	}
 	changed := false
 	for i := range merges {
 		if err := s.applyMerge(tx, i, &merges[i].Run, counts[i], now); err != nil {
-			return version, err
+			return err
 		}
 		changed = changed || counts[i] != staged{}
 	}
 	if !changed {
-		return version, nil
+		return nil
 	}
 	return s.bumpDataVersion(tx)
 }

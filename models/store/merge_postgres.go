@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"gorm.io/gorm"
-
-	"lottery/models"
 )
 
 // mergePostgres copies the changes into a temporary table before it takes the data version's lock.
-func (s *Store) mergePostgres(ctx context.Context, basis int64, merges []Merge, now time.Time) (version models.DataVersion, err error) {
-	err = s.fillPostgres(ctx, func(tx *gorm.DB, fill filling) error {
+func (s *Store) mergePostgres(ctx context.Context, basis int64, merges []Merge, now time.Time) error {
+	return s.fillPostgres(ctx, func(tx *gorm.DB, fill filling) error {
 		if err := giveUpDeadClient(tx); err != nil {
 			return err
 		}
@@ -29,10 +27,8 @@ func (s *Store) mergePostgres(ctx context.Context, basis int64, merges []Merge, 
 		if err := tx.Exec("ANALYZE " + stageTable).Error; err != nil {
 			return fmt.Errorf("stage the draws: %w", err)
 		}
-		version, err = s.applyMerges(tx, basis, merges, counts, now)
-		return err
+		return s.applyMerges(tx, basis, merges, counts, now)
 	})
-	return version, err
 }
 
 // stagePostgres fills the stage.

@@ -16,19 +16,17 @@ import (
 
 // mergeSQLite merges on its own connection: temporary tables belong to a connection, and staging on the store's one
 // writing connection would block counters and keys although it locks nothing.
-func (s *Store) mergeSQLite(ctx context.Context, basis int64, merges []Merge, now time.Time) (version models.DataVersion, err error) {
-	err = s.withMerger(ctx, func(db *gorm.DB) error {
+func (s *Store) mergeSQLite(ctx context.Context, basis int64, merges []Merge, now time.Time) error {
+	return s.withMerger(ctx, func(db *gorm.DB) error {
 		counts, err := stageSQLite(db, merges)
 		if err != nil {
 			return fmt.Errorf("stage the draws: %w", err)
 		}
 		emptyLog(db)
 		return db.Transaction(func(tx *gorm.DB) error {
-			version, err = s.applyMerges(tx, basis, merges, counts, now)
-			return err
+			return s.applyMerges(tx, basis, merges, counts, now)
 		})
 	})
-	return version, err
 }
 
 // withMerger runs fn with a connection of its own to the database. It waits for the lock longer than requests may,

@@ -47,14 +47,12 @@ func TestMergeDraws(t *testing.T) {
 			}
 			return v.Number
 		}
-		must := func(merges ...store.Merge) models.DataVersion {
+		must := func(merges ...store.Merge) {
 			t.Helper()
 			before := basis()
-			v, err := st.MergeDraws(ctx, before, merges, time.Now())
-			if err != nil || v.Number != before+1 {
-				t.Fatalf("version %d after %d, %v", v.Number, before, err)
+			if err := st.MergeDraws(ctx, before, merges, time.Now()); err != nil || basis() != before+1 {
+				t.Fatalf("version %d after %d, %v", basis(), before, err)
 			}
-			return v
 		}
 
 		// More rows than one statement stages, but not a multiple.
@@ -62,8 +60,8 @@ func TestMergeDraws(t *testing.T) {
 		for i := range 45 {
 			many = append(many, change(day+models.Date(i), fmt.Sprintf("%03d", i), false))
 		}
-		v := must(merge(models.FeedCSV, many...))
-		all := held()
+		must(merge(models.FeedCSV, many...))
+		all, planned := held(), basis()
 		if strings.Count(all, "\n") != 44 || !strings.HasPrefix(all, "2024-05-02 000 0 csv r1\n") || !strings.HasSuffix(all, "\n2024-06-15 044 0 csv r1") {
 			t.Fatalf("held:\n%s", all)
 		}
@@ -73,11 +71,11 @@ func TestMergeDraws(t *testing.T) {
 			"corrects what is not there":           {merge(models.FeedCSV, change(day+50, "555", false)), merge(models.FeedCSV, change(day+51, "555", true))},
 			"corrects one that is, one that isn't": {merge(models.FeedCSV, change(day, "555", true), change(day+51, "555", true))},
 		} {
-			if _, err := st.MergeDraws(ctx, v.Number, merges, time.Now()); !errors.Is(err, store.ErrStale) || held() != all || basis() != v.Number {
+			if err := st.MergeDraws(ctx, planned, merges, time.Now()); !errors.Is(err, store.ErrStale) || held() != all || basis() != planned {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := st.MergeDraws(ctx, v.Number-1, []store.Merge{merge(models.FeedCSV, change(day+50, "555", false))}, time.Now()); !errors.Is(err, store.ErrStale) || held() != all {
+		if err := st.MergeDraws(ctx, planned-1, []store.Merge{merge(models.FeedCSV, change(day+50, "555", false))}, time.Now()); !errors.Is(err, store.ErrStale) || held() != all {
 			t.Errorf("planned at an older version: %v", err)
 		}
 
@@ -88,8 +86,8 @@ func TestMergeDraws(t *testing.T) {
 			t.Errorf("held:\n%s", got)
 		}
 		before := basis()
-		if v, err := st.MergeDraws(ctx, before, []store.Merge{merge(models.FeedCSV)}, time.Now()); err != nil || v.Number != before {
-			t.Errorf("nothing merged: version %d after %d, %v", v.Number, before, err)
+		if err := st.MergeDraws(ctx, before, []store.Merge{merge(models.FeedCSV)}, time.Now()); err != nil || basis() != before {
+			t.Errorf("nothing merged: version %d after %d, %v", basis(), before, err)
 		}
 
 		stop := errors.New("enough")
@@ -117,7 +115,7 @@ func TestMergeOverAWord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := st.MergeDraws(ctx, v.Number, []store.Merge{fireballMerge(at, "999", true)}, operatorNow.Add(time.Hour)); err != nil {
+		if err := st.MergeDraws(ctx, v.Number, []store.Merge{fireballMerge(at, "999", true)}, operatorNow.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		err = st.StoredDraws(ctx, at.GameID, at.Date, at.Date, func(d *models.Draw) error {

@@ -297,8 +297,7 @@ func (s *Store) seedGames(ctx context.Context) error {
 		if err := tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&stale).Error; err != nil {
 			return fmt.Errorf("add the product's games: %w", err)
 		}
-		_, err := s.bumpDataVersion(tx)
-		return err
+		return s.bumpDataVersion(tx)
 	})
 }
 

@@ -38,8 +38,7 @@ func (s *Store) SetDraw(ctx context.Context, in OperatorDraw) (models.Draw, erro
 			if err := tx.Create(d).Error; err != nil {
 				return err
 			}
-			_, err := s.bumpDataVersion(tx)
-			return err
+			return s.bumpDataVersion(tx)
 		case d.Void || d.Number != in.Number:
 			return s.correctDraw(tx, d, contents{Number: in.Number, Addons: d.Addons, Feed: models.FeedOperator, Reason: reason})
 		case d.Feed == models.FeedOperator && d.Reason == reason:
@@ -178,8 +177,7 @@ func (s *Store) correctDraw(tx *gorm.DB, d *models.Draw, to contents) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.bumpDataVersion(tx)
-	return err
+	return s.bumpDataVersion(tx)
 }
 
 // passDraw passes d's contents as they are to another authority.

@@ -40,7 +40,7 @@ func importedDraw(t testing.TB, st *store.Store, at models.Slot, number string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = st.MergeDraws(ctx, version.Number, []store.Merge{fireballMerge(at, number, false)}, operatorNow)
+	err = st.MergeDraws(ctx, version.Number, []store.Merge{fireballMerge(at, number, false)}, operatorNow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestOperatorIsNotOvertakenByAnImport(t *testing.T) {
 		if _, err := st.SetDraw(ctx, store.OperatorDraw{Slot: at, Number: "123", Reason: "checked"}); err != nil {
 			t.Fatal(err)
 		}
-		_, err = st.MergeDraws(ctx, planned.Number, []store.Merge{fireballMerge(at, "999", true)}, operatorNow)
+		err = st.MergeDraws(ctx, planned.Number, []store.Merge{fireballMerge(at, "999", true)}, operatorNow)
 		if !errors.Is(err, store.ErrStale) {
 			t.Fatalf("the import went on: %v", err)
 		}

@@ -105,11 +105,11 @@ func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 	_, err = st.CreateKey(operator, plans, store.NewKey{Account: a.ID, Name: "Lovelace's laptop", ExpiresAt: &expires})
 	ok(err)
 	link := store.NewLink{Hash: secret.Hash("sign-in"), Purpose: models.LinkSignIn, Email: "Ada@Example.com", PerHour: 9}
-	_, err = st.CreateLink(ctx, link)
+	err = st.CreateLink(ctx, link)
 	ok(err)
 	_, err = st.SignIn(ctx, plans, store.SignIn{Link: link.Hash, Session: secret.Hash("session"), NewID: "acc_x"})
 	ok(err)
-	_, err = st.CreateLink(ctx, store.NewLink{Hash: secret.Hash("change"), Purpose: models.LinkChangeEmail, Email: "ada.new@example.com", AccountID: a.ID, PerHour: 9})
+	err = st.CreateLink(ctx, store.NewLink{Hash: secret.Hash("change"), Purpose: models.LinkChangeEmail, Email: "ada.new@example.com", AccountID: a.ID, PerHour: 9})
 	ok(err)
 	l, _, err := st.TryLease(ctx, "billing:"+a.ID, time.Hour)
 	ok(err)
@@ -311,7 +311,7 @@ func TestDeletedIsOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 4 {
-		if _, err := st.CreateLink(t.Context(), store.NewLink{Hash: [32]byte{byte(i)}, Purpose: models.LinkSignIn, Email: address, PerHour: 9}); err != nil {
+		if err := st.CreateLink(t.Context(), store.NewLink{Hash: [32]byte{byte(i)}, Purpose: models.LinkSignIn, Email: address, PerHour: 9}); err != nil {
 			t.Fatal(err)
 		}
 	}

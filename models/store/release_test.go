@@ -54,7 +54,7 @@ func TestReleaseDraw(t *testing.T) {
 						if versionErr != nil {
 							t.Fatal(versionErr)
 						}
-						_, err = st.MergeDraws(t.Context(), version.Number, []store.Merge{merge}, operatorNow)
+						err = st.MergeDraws(t.Context(), version.Number, []store.Merge{merge}, operatorNow)
 					}
 					if err != nil {
 						t.Fatalf("%s: %v", step, err)

@@ -14,7 +14,7 @@ import (
 func createLink(t *testing.T, st *store.Store, in store.NewLink) [32]byte {
 	t.Helper()
 	in.Hash, in.PerHour = secret.Hash(secret.NewID("lnk_")), 9
-	if _, err := st.CreateLink(t.Context(), in); err != nil {
+	if err := st.CreateLink(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	return in.Hash
