@@ -20,7 +20,7 @@ func TestDefaultsAreTheDocuments(t *testing.T) {
 	b := catalog.NewBuilder(models.DataVersion{Number: 1, Token: "defaults"})
 	game := b.Game(models.Game{ID: "many", Name: "Many", Digits: 3, Jurisdiction: "XX", Timezone: "UTC"})
 	for i := range 300 {
-		if err := game.Add(models.NewDate(2010, 1, 1)+models.Date(i), models.Evening, 1, []string{"123", "231", "312"}[i%3]); err != nil {
+		if err := game.Add(models.NewDate(2010, 1, 1)+models.Date(i), models.Evening, 1, []byte([]string{"123", "231", "312"}[i%3])); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -121,7 +121,7 @@ func yearsOfDraws(t *testing.T, st *store.Store) *catalog.Catalog {
 		game := b.Game(g)
 		for date := models.NewDate(2023, time.January, 1); date.Time().Year() < 2025; date++ {
 			for _, tod := range g.Tods.Tods() {
-				if err := game.Add(date, tod, 1, fmt.Sprintf("%0*d", g.Digits, chance.Int64N(int64(pow10(g.Digits))))); err != nil {
+				if err := game.Add(date, tod, 1, fmt.Appendf(nil, "%0*d", g.Digits, chance.Int64N(int64(pow10(g.Digits))))); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -23,7 +23,7 @@ func manyDraws(t testing.TB, version int) *catalog.Catalog {
 	for n := range 3 {
 		g := b.Game(models.Game{ID: fmt.Sprintf("many-%d", n), Name: "Many", Digits: 4, Jurisdiction: "XX", Timezone: "UTC"})
 		for i := range 2000 {
-			if err := g.Add(models.NewDate(2010, 1, 1)+models.Date(i/2), models.Tod(2+3*(i%2)), 1, fmt.Sprintf("%d%03d", version, (i*7+n)%1000)); err != nil {
+			if err := g.Add(models.NewDate(2010, 1, 1)+models.Date(i/2), models.Tod(2+3*(i%2)), 1, fmt.Appendf(nil, "%d%03d", version, (i*7+n)%1000)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -37,7 +37,7 @@ func someDraws(t testing.TB, seed uint64) (*catalog.Catalog, []string) {
 				if rng.IntN(3) > 0 {
 					continue
 				}
-				if err := g.Add(date, tod, 1, fmt.Sprintf("%0*d", game.Digits, rng.Uint64N(few))); err != nil {
+				if err := g.Add(date, tod, 1, fmt.Appendf(nil, "%0*d", game.Digits, rng.Uint64N(few))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -112,7 +112,7 @@ func TestListGzipIsShort(t *testing.T) {
 		g := b.Game(models.Game{ID: fmt.Sprintf("xx-pick-%d", digits), Name: fmt.Sprintf("State Pick %d", digits), Digits: digits, Jurisdiction: "XX", Timezone: "UTC"})
 		for day := range 8000 {
 			for _, tod := range []models.Tod{models.Day, models.Evening} {
-				if err := g.Add(models.NewDate(2000, 1, 1)+models.Date(day), tod, 1, fmt.Sprintf("%0*d", digits, rng.Uint64N(uint64(math.Pow10(digits))))); err != nil {
+				if err := g.Add(models.NewDate(2000, 1, 1)+models.Date(day), tod, 1, fmt.Appendf(nil, "%0*d", digits, rng.Uint64N(uint64(math.Pow10(digits))))); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -69,7 +69,7 @@ func TestRecordsAreWhatTheStandardLibraryMakes(t *testing.T) {
 			}
 			number := fmt.Sprintf("%0*d", game.Digits, rng.Uint64()%uint64(math.Pow10(game.Digits)))
 			tod := models.Tod(1 + rng.IntN(models.TodCount))
-			if err := g.Add(date, tod, 1, number); err != nil {
+			if err := g.Add(date, tod, 1, []byte(number)); err != nil {
 				t.Fatal(err)
 			}
 			perDate[date]++

@@ -96,7 +96,7 @@ func goldenCatalog(t testing.TB, st *store.Store, v models.DataVersion) *catalog
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := game.Add(date, d.tod, d.sequence, d.number); err != nil {
+			if err := game.Add(date, d.tod, d.sequence, []byte(d.number)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -26,7 +26,7 @@ func TestStatsAreWhatEncodingJSONMakes(t *testing.T) {
 		g := b.Game(models.Game{ID: fmt.Sprintf("width-%d", digits), Name: `Wi"dth <é> & more`, Digits: digits, Jurisdiction: "XX", Timezone: "UTC"})
 		for day := range models.Date(days) {
 			for _, tod := range []models.Tod{models.Day, models.Evening} {
-				if err := g.Add(first+day, tod, 1, fmt.Sprintf("%0*d", digits, rng.Uint64()%uint64(math.Pow10(digits)))); err != nil {
+				if err := g.Add(first+day, tod, 1, fmt.Appendf(nil, "%0*d", digits, rng.Uint64()%uint64(math.Pow10(digits)))); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -82,7 +82,7 @@ func BenchmarkStatsEncoding(b *testing.B) {
 	g := builder.Game(models.Game{ID: "pick-4", Name: "Pick 4", Digits: 4, Jurisdiction: "XX", Timezone: "UTC"})
 	rng := rand.New(rand.NewPCG(6, 6))
 	for day := range models.Date(5000) {
-		if err := g.Add(models.NewDate(2000, 1, 1)+day, models.Day, 1, fmt.Sprintf("%04d", rng.IntN(10_000))); err != nil {
+		if err := g.Add(models.NewDate(2000, 1, 1)+day, models.Day, 1, fmt.Appendf(nil, "%04d", rng.IntN(10_000))); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -81,7 +81,7 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 			if read++; read%4096 == 0 {
 				watchdog.Reset(patience)
 			}
-			if err := game.AddBytes(date, tod, sequence, number); err != nil {
+			if err := game.Add(date, tod, sequence, number); err != nil {
 				if bad++; bad == 1 {
 					day := date.String()
 					if date < models.FirstDate { // how LoadDraws returns an unreadable date

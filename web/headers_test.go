@@ -339,7 +339,7 @@ func TestOneOfSomething(t *testing.T) {
 	h := open(t, func(d *web.Deps) {
 		b := catalog.NewBuilder(models.DataVersion{Number: 2, Token: "v2"})
 		game := b.Game(models.Game{ID: "one", Name: "One", Digits: 1, Tods: models.NewTodSet(models.Midday), Jurisdiction: "NY"})
-		if err := game.Add(models.NewDate(2024, 7, 1), models.Midday, 1, "7"); err != nil {
+		if err := game.Add(models.NewDate(2024, 7, 1), models.Midday, 1, []byte("7")); err != nil {
 			t.Fatal(err)
 		}
 		c, err := b.Build()

@@ -72,7 +72,7 @@ func draws(t *testing.T) *catalog.Catalog {
 	b := catalog.NewBuilder(models.DataVersion{Number: 1, Token: "v1"})
 	game := b.Game(models.Game{ID: "ny-numbers", Name: `New York "Numbers" <3>`, Digits: 3, Tods: models.NewTodSet(models.Midday, models.Evening), Jurisdiction: "NY"})
 	for i, number := range []string{"007", "430", "700", "618"} {
-		if err := game.Add(models.NewDate(2024, 7, 1)+models.Date(i/2), []models.Tod{models.Midday, models.Evening}[i%2], 1, number); err != nil {
+		if err := game.Add(models.NewDate(2024, 7, 1)+models.Date(i/2), []models.Tod{models.Midday, models.Evening}[i%2], 1, []byte(number)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -63,7 +63,7 @@ func TestPagesFollowTheDraws(t *testing.T) {
 	}
 	b := catalog.NewBuilder(models.DataVersion{Number: 2, Token: "v2"})
 	game := b.Game(models.Game{ID: "tx-pick-3", Name: "Texas Pick 3", Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "TX"})
-	if err := game.Add(models.NewDate(2025, 7, 1), models.Day, 1, "123"); err != nil {
+	if err := game.Add(models.NewDate(2025, 7, 1), models.Day, 1, []byte("123")); err != nil {
 		t.Fatal(err)
 	}
 	c, err := b.Build()

@@ -52,7 +52,7 @@ func (l layout) fill(tb testing.TB, b *catalog.Builder) {
 			}
 			day := models.FirstDate + 30_000 + models.Date(n/(tods*sequences))
 			tod := models.Tod(1 + 6/tods*(n/sequences%tods))
-			if err := g.AddBytes(day, tod, 1+n%sequences, number[:digits]); err != nil {
+			if err := g.Add(day, tod, 1+n%sequences, number[:digits]); err != nil {
 				tb.Fatal(err)
 			}
 		}

@@ -78,18 +78,9 @@ type GameBuilder struct {
 	count    int
 }
 
-// Add adds a draw. Draws may come in any order; ascending (date, tod, sequence) is fastest. An error
-// (models.CodeInvalid) says why the catalog cannot hold the draw, which is left out.
-func (g *GameBuilder) Add(date models.Date, tod models.Tod, sequence int, number string) error {
-	return add(g, date, tod, sequence, number)
-}
-
-// AddBytes is Add for a number given as bytes, which it does not retain.
-func (g *GameBuilder) AddBytes(date models.Date, tod models.Tod, sequence int, number []byte) error {
-	return add(g, date, tod, sequence, number)
-}
-
-func add[T string | []byte](g *GameBuilder, date models.Date, tod models.Tod, sequence int, number T) error {
+// Add adds a draw; it does not retain number. Draws may come in any order; ascending (date, tod, sequence) is fastest. An
+// error (models.CodeInvalid) says why the catalog cannot hold the draw, which is left out.
+func (g *GameBuilder) Add(date models.Date, tod models.Tod, sequence int, number []byte) error {
 	value, ok := parseNumber(number)
 	switch {
 	case !ok || len(number) != g.game.Digits:

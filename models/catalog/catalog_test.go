@@ -71,27 +71,27 @@ func TestEmptyCatalog(t *testing.T) {
 func TestBuilderRefuses(t *testing.T) {
 	day := date(t, "2024-01-01")
 	for name, add := range map[string]func(*catalog.GameBuilder) error{
-		"too few digits":  func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, "12") },
-		"too many digits": func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, "1234") },
-		"no digits":       func(g *catalog.GameBuilder) error { return g.AddBytes(day, models.Day, 1, []byte("1-2")) },
-		"next to digits":  func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, "12:") },
-		"nothing":         func(g *catalog.GameBuilder) error { return g.AddBytes(day, models.Day, 1, nil) },
-		"date too early":  func(g *catalog.GameBuilder) error { return g.Add(models.FirstDate-1, models.Day, 1, "123") },
-		"date too late":   func(g *catalog.GameBuilder) error { return g.Add(models.LastDate+1, models.Day, 1, "123") },
-		"no tod":          func(g *catalog.GameBuilder) error { return g.Add(day, 0, 1, "123") },
-		"unknown tod":     func(g *catalog.GameBuilder) error { return g.Add(day, 7, 1, "123") },
-		"sequence 0":      func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 0, "123") },
-		"sequence 100":    func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 100, "123") },
+		"too few digits":  func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, []byte("12")) },
+		"too many digits": func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, []byte("1234")) },
+		"no digits":       func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, []byte("1-2")) },
+		"next to digits":  func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, []byte("12:")) },
+		"nothing":         func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 1, nil) },
+		"date too early":  func(g *catalog.GameBuilder) error { return g.Add(models.FirstDate-1, models.Day, 1, []byte("123")) },
+		"date too late":   func(g *catalog.GameBuilder) error { return g.Add(models.LastDate+1, models.Day, 1, []byte("123")) },
+		"no tod":          func(g *catalog.GameBuilder) error { return g.Add(day, 0, 1, []byte("123")) },
+		"unknown tod":     func(g *catalog.GameBuilder) error { return g.Add(day, 7, 1, []byte("123")) },
+		"sequence 0":      func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 0, []byte("123")) },
+		"sequence 100":    func(g *catalog.GameBuilder) error { return g.Add(day, models.Day, 100, []byte("123")) },
 	} {
 		b := catalog.NewBuilder(models.DataVersion{})
 		g := b.Game(game("aa", 3))
 		if err := add(g); models.ErrorCode(err) != models.CodeInvalid {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if err := g.Add(models.LastDate, models.Night, models.MaxSequence, "999"); err != nil {
+		if err := g.Add(models.LastDate, models.Night, models.MaxSequence, []byte("999")); err != nil {
 			t.Errorf("the greatest draw: %v", err)
 		}
-		if err := g.Add(models.FirstDate, models.Morning, 1, "000"); err != nil {
+		if err := g.Add(models.FirstDate, models.Morning, 1, []byte("000")); err != nil {
 			t.Errorf("the least draw: %v", err)
 		}
 		if c, err := b.Build(); err != nil || c.TotalDraws() != 2 {
@@ -103,9 +103,9 @@ func TestBuilderRefuses(t *testing.T) {
 func TestBuilderRefusesTwoDrawsInOneSlot(t *testing.T) {
 	day := date(t, "2024-01-01")
 	b := catalog.NewBuilder(models.DataVersion{})
-	b.Game(game("bb", 1)).Add(day, models.Day, 1, "1")
+	b.Game(game("bb", 1)).Add(day, models.Day, 1, []byte("1"))
 	for _, number := range []string{"123", "124"} {
-		if err := b.Game(game("aa", 3)).Add(day, models.Day, 2, number); err != nil {
+		if err := b.Game(game("aa", 3)).Add(day, models.Day, 2, []byte(number)); err != nil {
 			t.Fatal(err)
 		}
 	}

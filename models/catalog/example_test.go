@@ -12,7 +12,7 @@ func Example() {
 	numbers := b.Game(models.Game{ID: "ny-numbers", Name: "New York Numbers", Digits: 3, Tods: models.NewTodSet(models.Midday, models.Evening)})
 	day := models.NewDate(2024, 7, 1)
 	for i, number := range []string{"007", "430", "700", "618"} {
-		if err := numbers.Add(day+models.Date(i/2), []models.Tod{models.Midday, models.Evening}[i%2], 1, number); err != nil {
+		if err := numbers.Add(day+models.Date(i/2), []models.Tod{models.Midday, models.Evening}[i%2], 1, []byte(number)); err != nil {
 			fmt.Println(err)
 		}
 	}

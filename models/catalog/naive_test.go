@@ -242,15 +242,8 @@ func build(t tester, games []models.Game, rows []row) *catalog.Catalog {
 		byID[g.ID] = g
 		b.Game(g)
 	}
-	for i, r := range rows {
-		g := b.Game(byID[r.game])
-		var err error
-		if i%2 == 0 {
-			err = g.Add(r.date, r.tod, r.seq, r.number)
-		} else {
-			err = g.AddBytes(r.date, r.tod, r.seq, []byte(r.number))
-		}
-		if err != nil {
+	for _, r := range rows {
+		if err := b.Game(byID[r.game]).Add(r.date, r.tod, r.seq, []byte(r.number)); err != nil {
 			t.Fatalf("%v: %v", r, err)
 		}
 	}

@@ -134,7 +134,7 @@ func TestStatsOfLongGames(t *testing.T) {
 				for i := range draws {
 					r := row{game: id, date: first + models.Date(i/4), tod: []models.Tod{models.Morning, models.Day, models.Evening, models.Night}[i%4], seq: 1}
 					r.number = fmt.Sprintf("%05d", number(rng, i))[5-digits:]
-					if err := g.Add(r.date, r.tod, r.seq, r.number); err != nil {
+					if err := g.Add(r.date, r.tod, r.seq, []byte(r.number)); err != nil {
 						t.Fatal(err)
 					}
 					rows = append(rows, r)
