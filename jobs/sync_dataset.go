@@ -29,8 +29,8 @@ const (
 	wholeEvery = 7 * 24 * time.Hour
 	// lookBack is how many days before the newest draw are read again each time.
 	lookBack = 14
-	// largestRecord is the most bytes of one record, of which Socrata's have a few hundred: the decoder keeps a whole
-	// record in memory, and one that is compressed well takes no time to send.
+	// largestRecord is the most bytes read for one record, of which Socrata's have a few hundred: the decoder keeps a
+	// whole record in memory, and one that is compressed well takes no time to send.
 	largestRecord = 1 << 20
 	// changes is how often a dataset may change while its pages are read before the sync gives up.
 	changes = 3
@@ -185,9 +185,8 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first string, err error) {
 	r := got.Open()
 	defer r.Close() //nolint:errcheck // it was only read
-	in := &records{r: r}
-	in.dec = json.NewDecoder(in)
-	dec := in.dec
+	in := &io.LimitedReader{R: r, N: largestRecord} // what may be read for one record
+	dec := json.NewDecoder(in)
 	token, err := dec.Token()
 	if err != nil {
 		return 0, "", errors.New("the response is not JSON, or is incomplete")
@@ -196,10 +195,11 @@ func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first
 		return 0, "", errors.New("the response is not a list of records")
 	}
 	for dec.More() {
+		in.N = largestRecord
 		var record json.RawMessage
 		switch err := dec.Decode(&record); {
-		case errors.Is(err, errLargeRecord):
-			return rows, first, fmt.Errorf("record %d: %w", rows+1, err)
+		case err != nil && in.N == 0:
+			return rows, first, fmt.Errorf("record %d: it is larger than %d MiB", rows+1, largestRecord>>20)
 		case err != nil:
 			return rows, first, fmt.Errorf("record %d cannot be read, or the response is incomplete", rows+1)
 		}
@@ -223,23 +223,4 @@ func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first
 		return rows, first, errors.New("the response is incomplete")
 	}
 	return rows, first, nil
-}
-
-// errLargeRecord means that a record is larger than largestRecord.
-var errLargeRecord = fmt.Errorf("it is larger than %d MiB", largestRecord>>20)
-
-// records is what dec reads from, up to the first record that is too large.
-type records struct {
-	r    io.Reader
-	dec  *json.Decoder
-	read int64
-}
-
-func (in *records) Read(p []byte) (int, error) {
-	if in.read-in.dec.InputOffset() > largestRecord { // all of it one record, or a token
-		return 0, errLargeRecord
-	}
-	n, err := in.r.Read(p)
-	in.read += int64(n)
-	return n, err
 }
