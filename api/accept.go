@@ -23,9 +23,9 @@ var (
 	contentTypes = [forms][]string{{"application/json; charset=utf-8"}, {"text/csv; charset=utf-8; header=present"}, {"application/x-ndjson; charset=utf-8"}}
 )
 
-// acceptedForm returns which of the first known forms the Accept headers prefer; ties go to the earlier form. ok is
+// acceptedForm returns which of the forms before end the Accept headers prefer; ties go to the earlier form. ok is
 // false if they allow none (RFC 9110, 12.5.1).
-func acceptedForm(header []string, known form) (best form, ok bool) {
+func acceptedForm(header []string, end form) (best form, ok bool) {
 	if blank(header) {
 		return formJSON, true
 	}
@@ -33,7 +33,7 @@ func acceptedForm(header []string, known form) (best form, ok bool) {
 		return formJSON, true
 	}
 	bestQ := 0.0
-	for f := range known {
+	for f := range end {
 		if q := accept.Quality(header, mediaTypes[f], accept.Media); q > bestQ {
 			best, bestQ = f, q
 		}

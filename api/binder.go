@@ -11,11 +11,11 @@ import (
 	"lottery/models/secret"
 )
 
-// parameter is a query parameter of a path. fallback is the value that omitting it means, so that an explicit default
-// and an absent parameter are the same request, which cursors rely on.
+// parameter is a query parameter of a path.
 type parameter struct {
 	name     string
-	fallback string
+	required bool
+	fallback string // the value that omitting it means; "" = none
 }
 
 // paging reports whether the parameter may differ between the pages of one walk.
@@ -138,24 +138,24 @@ func (b *binder) suggestion(name string) string {
 	return "; this path takes " + strings.Join(names, ", ")
 }
 
-// text returns a parameter's value. It is a problem if the value is empty, or missing although it is required.
-func (b *binder) text(name string, required bool) (value string, ok bool) {
+// text returns a parameter's value, or its fallback if it was not sent; ok is false if there is neither. It is a problem
+// if the value is empty, or missing although it is required.
+func (b *binder) text(name string) (value string, ok bool) {
 	i := b.index(name)
-	if i < 0 || b.given&(1<<i) == 0 {
-		if required {
-			b.failf(name, problem.Missing, "%s is required", name)
-		}
-		return "", false
+	p := &b.path[i]
+	switch {
+	case b.given&(1<<i) != 0 && b.values[i] != "":
+		return b.values[i], true
+	case b.given&(1<<i) == 0 && !p.required:
+		return p.fallback, p.fallback != ""
+	case b.given&(1<<i) == 0:
+		b.failf(name, problem.Missing, "%s is required", name)
+	case p.required:
+		b.failf(name, problem.Missing, "%s is empty", name)
+	default:
+		b.failf(name, problem.Malformed, "%s is empty", name)
 	}
-	if b.values[i] == "" {
-		code := problem.Malformed
-		if required {
-			code = problem.Missing
-		}
-		b.failf(name, code, "%s is empty", name)
-		return "", false
-	}
-	return b.values[i], true
+	return "", false
 }
 
 // withDetail adds the detail of another problem to those before it. A question ends its own sentence.
@@ -188,7 +188,8 @@ func (b *binder) err() error {
 	return p
 }
 
-// identity hashes the request without its paging: requests of the same identity may share a cursor.
+// identity hashes the request without its paging: requests of the same identity may share a cursor. A value that was
+// sent and the same value as fallback are one identity.
 func (b *binder) identity(path string) uint64 {
 	h := newHash().text(path)
 	for i, p := range b.path {

@@ -59,22 +59,20 @@ type endpoint struct {
 
 // serve makes e a handler, which reads the request, agrees on a form and answers; errors go to fail.
 func (h *Handler) serve(e endpoint) gin.HandlerFunc {
-	known := form(1)
 	if e.lists {
-		known = forms
-		e.parameters = append(e.parameters, parameter{"format", formNames[formJSON]})
+		e.parameters = append(e.parameters, parameter{name: "format", fallback: formNames[formJSON]})
 	}
 	return func(c *gin.Context) {
 		x := calls.Get().(*call) //nolint:forcetypeassert // the pool makes nothing else
 		defer x.release()
 		x.h, x.c, x.cat = h, c, h.deps.Catalog.Load()
-		if err := x.run(&e, known); err != nil {
+		if err := x.run(&e); err != nil {
 			h.fail(c, err)
 		}
 	}
 }
 
-func (x *call) run(e *endpoint, known form) error {
+func (x *call) run(e *endpoint) error {
 	if x.cat == nil {
 		return &problem.Problem{
 			Code: problem.Unavailable, Detail: "the draws are still loading; try again in a moment", RetryAfter: time.Second,
@@ -83,24 +81,26 @@ func (x *call) run(e *endpoint, known form) error {
 	}
 	x.bind.reset(e.parameters)
 	x.bind.parse(x.c.Request.URL.RawQuery)
-	if err := x.chooseForm(e.lists, known); err != nil {
+	if err := x.chooseForm(e.lists); err != nil {
 		return err
 	}
 	return e.answer(x)
 }
 
 // chooseForm agrees on form and coding. The parameter format beats Accept; an invalid format is an invalid parameter.
-func (x *call) chooseForm(lists bool, known form) error {
+func (x *call) chooseForm(lists bool) error {
 	x.form, x.coding = formJSON, acceptedEncoder(x.c.Request.Header["Accept-Encoding"])
+	end := formJSON + 1 // of the forms that are offered
 	if lists {
+		end = forms
 		if i := x.bind.index("format"); x.bind.given&(1<<i) != 0 {
 			x.form = form(slices.Index(formNames[:], x.bind.oneOf("format", formNames[:]...)))
 			return nil
 		}
 	}
-	f, ok := acceptedForm(x.c.Request.Header["Accept"], known)
+	f, ok := acceptedForm(x.c.Request.Header["Accept"], end)
 	if !ok {
-		return problem.New(problem.NotAcceptable, "the Accept header allows none of the formats that this path offers: %s", strings.Join(mediaTypes[:known], ", "))
+		return problem.New(problem.NotAcceptable, "the Accept header allows none of the formats that this path offers: %s", strings.Join(mediaTypes[:end], ", "))
 	}
 	x.form = f
 	return nil

@@ -33,7 +33,7 @@ func encodeCursor(identity uint64, at catalog.Position) string {
 
 // cursor returns the position to continue after, or nil for a first page.
 func (b *binder) cursor(path string) *catalog.Position {
-	v, ok := b.text("cursor", false)
+	v, ok := b.text("cursor")
 	if !ok {
 		return nil
 	}

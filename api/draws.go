@@ -8,8 +8,8 @@ import (
 // Bounds and defaults of limit and count.
 const (
 	maxLimit     = 1000
-	defaultLimit = 100
-	defaultCount = 10
+	defaultLimit = "100"
+	defaultCount = "10"
 )
 
 // The years that a history may be requested for: those of models.FirstDate and models.LastDate.
@@ -21,14 +21,16 @@ const (
 // recent is /v1/draws/recent: the newest draws of a game.
 func (h *Handler) recent() endpoint {
 	return endpoint{
-		parameters: []parameter{{"game", ""}, {"count", ""}, {"tod", ""}, {"cursor", ""}},
-		lists:      true,
+		parameters: []parameter{
+			{name: "game", required: true}, {name: "count", fallback: defaultCount}, {name: "tod"}, {name: "cursor"},
+		},
+		lists: true,
 		answer: func(x *call) error {
 			b := &x.bind
-			g := b.game(x.cat, true)
+			g := b.game(x.cat)
 			q := catalog.Query{
 				Games: x.only(g), Tod: b.tod(), From: models.FirstDate, To: models.LastDate,
-				Limit: b.number("count", defaultCount, 1, maxLimit, false), After: b.cursor(x.c.Request.URL.Path),
+				Limit: b.number("count", 1, maxLimit), After: b.cursor(x.c.Request.URL.Path),
 			}
 			if done, err := x.ready(); done {
 				return err
@@ -41,8 +43,10 @@ func (h *Handler) recent() endpoint {
 // byDate is /v1/draws/date/{date}: everything drawn on one date.
 func (h *Handler) byDate() endpoint {
 	return endpoint{
-		parameters: []parameter{{"game_type", ""}, {"game", ""}, {"tod", ""}, {"order", "desc"}},
-		lists:      true,
+		parameters: []parameter{
+			{name: "game_type"}, {name: "game"}, {name: "tod"}, {name: "order", fallback: "desc"},
+		},
+		lists: true,
 		answer: func(x *call) error {
 			b := &x.bind
 			date := b.date("date", segment(x.c, "date"))
@@ -59,12 +63,14 @@ func (h *Handler) byDate() endpoint {
 // history is /v1/draws/history: a whole year of one game.
 func (h *Handler) history() endpoint {
 	return endpoint{
-		parameters: []parameter{{"game", ""}, {"year", ""}, {"tod", ""}, {"order", "desc"}},
-		lists:      true,
+		parameters: []parameter{
+			{name: "game", required: true}, {name: "year", required: true}, {name: "tod"}, {name: "order", fallback: "desc"},
+		},
+		lists: true,
 		answer: func(x *call) error {
 			b := &x.bind
-			g := b.game(x.cat, true)
-			year := b.number("year", firstYear, firstYear, lastYear, true)
+			g := b.game(x.cat)
+			year := b.number("year", firstYear, lastYear)
 			q := catalog.Query{
 				Games: x.only(g), From: models.NewDate(year, 1, 1), To: models.NewDate(year, 12, 31), Tod: b.tod(), Ascending: b.ascending(),
 			}
@@ -79,10 +85,13 @@ func (h *Handler) history() endpoint {
 // bySum is /v1/draws/by-sum: draws of a game whose digits add up to sum.
 func (h *Handler) bySum() endpoint {
 	return endpoint{
-		parameters: []parameter{{"sum", ""}, {"game", ""}, {"tod", ""}, {"from", ""}, {"to", ""}, {"limit", ""}, {"order", "desc"}, {"cursor", ""}},
-		lists:      true,
+		parameters: []parameter{
+			{name: "sum", required: true}, {name: "game", required: true}, {name: "tod"}, {name: "from"}, {name: "to"},
+			{name: "limit", fallback: defaultLimit}, {name: "order", fallback: "desc"}, {name: "cursor"},
+		},
+		lists: true,
 		answer: func(x *call) error {
-			sum := x.bind.number("sum", 0, 0, 9*models.MaxDigits, true)
+			sum := x.bind.number("sum", 0, 9*models.MaxDigits)
 			g, q := x.gameQuery()
 			if done, err := x.ready(); done {
 				return err
@@ -99,7 +108,9 @@ func (h *Handler) byPair() endpoint {
 	}
 	return endpoint{
 		parameters: []parameter{
-			{"pair", ""}, {"game", ""}, {"position", "any"}, {"tod", ""}, {"from", ""}, {"to", ""}, {"limit", ""}, {"order", "desc"}, {"cursor", ""},
+			{name: "pair", required: true}, {name: "game", required: true}, {name: "position", fallback: "any"}, {name: "tod"},
+			{name: "from"}, {name: "to"}, {name: "limit", fallback: defaultLimit}, {name: "order", fallback: "desc"},
+			{name: "cursor"},
 		},
 		lists: true,
 		answer: func(x *call) error {
@@ -119,8 +130,9 @@ func (h *Handler) byPair() endpoint {
 func (h *Handler) search() endpoint {
 	return endpoint{
 		parameters: []parameter{
-			{"number", ""}, {"match", "any"}, {"game_type", ""}, {"game", ""}, {"tod", ""},
-			{"from", ""}, {"to", ""}, {"limit", ""}, {"order", "desc"}, {"cursor", ""},
+			{name: "number", required: true}, {name: "match", fallback: "any"}, {name: "game_type"}, {name: "game"}, {name: "tod"},
+			{name: "from"}, {name: "to"}, {name: "limit", fallback: defaultLimit}, {name: "order", fallback: "desc"},
+			{name: "cursor"},
 		},
 		lists: true,
 		answer: func(x *call) error {
@@ -143,7 +155,7 @@ func (h *Handler) search() endpoint {
 
 // gameQuery reads the required game and the parameters of listQuery.
 func (x *call) gameQuery() (*catalog.Game, catalog.Query) {
-	g := x.bind.game(x.cat, true)
+	g := x.bind.game(x.cat)
 	q := x.listQuery()
 	q.Games = x.only(g)
 	return g, q
@@ -160,7 +172,7 @@ func (x *call) listQuery() catalog.Query {
 	b := &x.bind
 	q := catalog.Query{Tod: b.tod(), Ascending: b.ascending()}
 	q.From, q.To = b.dates()
-	q.Limit = b.number("limit", defaultLimit, 1, maxLimit, false)
+	q.Limit = b.number("limit", 1, maxLimit)
 	q.After = b.cursor(x.c.Request.URL.Path)
 	return q
 }

@@ -8,7 +8,7 @@ import (
 	"lottery/models/catalog"
 )
 
-var gameTypeOnly = []parameter{{"game_type", ""}}
+var gameTypeOnly = []parameter{{name: "game_type"}}
 
 // gameJSON is a game in /v1/games.
 type gameJSON struct {

@@ -13,8 +13,8 @@ import (
 
 // game returns the game with the given id. An unknown game is a special problem: if it is the
 // only one, the answer is 404.
-func (b *binder) game(cat *catalog.Catalog, required bool) *catalog.Game {
-	id, ok := b.text("game", required)
+func (b *binder) game(cat *catalog.Catalog) *catalog.Game {
+	id, ok := b.text("game")
 	if !ok {
 		return nil
 	}
@@ -41,7 +41,7 @@ func nearestGames(cat *catalog.Catalog, id string) []string {
 
 // gameType returns a type that at least one game has, or "".
 func (b *binder) gameType(cat *catalog.Catalog) string {
-	v, ok := b.text("game_type", false)
+	v, ok := b.text("game_type")
 	if !ok {
 		return ""
 	}
@@ -57,7 +57,7 @@ func (b *binder) gameType(cat *catalog.Catalog) string {
 
 // games returns the games that game and game_type select (nil = all), and their name for the envelope.
 func (b *binder) games(cat *catalog.Catalog) (games []*catalog.Game, name string) {
-	g, kind := b.game(cat, false), b.gameType(cat)
+	g, kind := b.game(cat), b.gameType(cat)
 	switch {
 	case g != nil && kind != "" && g.Type != kind:
 		return []*catalog.Game{}, g.ID
@@ -74,7 +74,7 @@ func (b *binder) games(cat *catalog.Catalog) (games []*catalog.Game, name string
 const allGames = "all"
 
 func (b *binder) tod() models.Tod {
-	v, ok := b.text("tod", false)
+	v, ok := b.text("tod")
 	if !ok {
 		return 0
 	}
@@ -85,35 +85,34 @@ func (b *binder) tod() models.Tod {
 	return t
 }
 
-// number returns a whole number in [low, high], or fallback if it was not sent.
-func (b *binder) number(name string, fallback, low, high int, required bool) int {
-	v, ok := b.text(name, required)
+// number returns a whole number in [low, high]; if it is none, that is a problem, and the result low.
+func (b *binder) number(name string, low, high int) int {
+	v, ok := b.text(name)
 	if !ok {
-		return fallback
+		return low
 	}
 	digits := strings.TrimPrefix(v, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		b.failf(name, problem.Malformed, "%s must be a whole number from %d to %d, not %q", name, low, high, short(v))
-		return fallback
+		return low
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < low || n > high || (n == 0 && v[0] == '-') {
 		b.failf(name, problem.OutOfRange, "%s must be from %d to %d, not %s", name, low, high, short(v))
-		return fallback
+		return low
 	}
 	return n
 }
 
-// oneOf returns one of the allowed words; omitting the parameter means the first.
+// oneOf returns one of the allowed words; if it is none, that is a problem, and the result the first.
 func (b *binder) oneOf(name string, allowed ...string) string {
-	v, ok := b.text(name, false)
-	if !ok {
-		return allowed[0]
-	}
-	if slices.Contains(allowed, v) {
+	v, ok := b.text(name)
+	switch {
+	case ok && slices.Contains(allowed, v):
 		return v
+	case ok:
+		b.failf(name, problem.Malformed, "%s must be %s, not %q", name, strings.Join(allowed, " or "), short(v))
 	}
-	b.failf(name, problem.Malformed, "%s must be %s, not %q", name, strings.Join(allowed, " or "), short(v))
 	return allowed[0]
 }
 
@@ -122,10 +121,10 @@ func (b *binder) ascending() bool { return b.oneOf("order", "desc", "asc") == "a
 // dates returns the inclusive bounds from and to.
 func (b *binder) dates() (from, to models.Date) {
 	from, to = models.FirstDate, models.LastDate
-	if v, ok := b.text("from", false); ok {
+	if v, ok := b.text("from"); ok {
 		from = b.date("from", v)
 	}
-	if v, ok := b.text("to", false); ok {
+	if v, ok := b.text("to"); ok {
 		to = b.date("to", v)
 	}
 	if from > to && !b.wrong("to") { // if to is wrong or repeated, there is no telling what it should be
@@ -158,7 +157,7 @@ func shortDate(value string, err error) string {
 
 // digits returns a string of least to most ASCII digits.
 func (b *binder) digits(name string, least, most int) string {
-	v, ok := b.text(name, true)
+	v, ok := b.text(name)
 	if !ok {
 		return ""
 	}

@@ -11,9 +11,9 @@ import (
 // stats is /v1/stats: how often sums, numbers, boxes and digits came, next to what chance alone would give.
 func (h *Handler) stats() endpoint {
 	return endpoint{
-		parameters: []parameter{{"game", ""}, {"from", ""}, {"to", ""}, {"tod", ""}},
+		parameters: []parameter{{name: "game", required: true}, {name: "from"}, {name: "to"}, {name: "tod"}},
 		answer: func(x *call) error {
-			g := x.bind.game(x.cat, true)
+			g := x.bind.game(x.cat)
 			from, to := x.bind.dates()
 			tod := x.bind.tod()
 			if done, err := x.ready(); done {

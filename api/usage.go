@@ -107,7 +107,7 @@ func (u *usage) answer(x *call, p *middleware.Principal) error {
 	}
 	x.bind.reset(nil)
 	x.bind.parse(x.c.Request.URL.RawQuery)
-	if err := x.chooseForm(false, formJSON+1); err != nil {
+	if err := x.chooseForm(false); err != nil {
 		return err
 	}
 	if err := x.bind.err(); err != nil {
