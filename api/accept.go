@@ -23,6 +23,14 @@ var (
 	contentTypes = [forms][]string{{"application/json; charset=utf-8"}, {"text/csv; charset=utf-8; header=present"}, {"application/x-ndjson; charset=utf-8"}}
 )
 
+// ofFields returns the form that shares the texts and codes of fields: NDJSON differs from JSON only between records.
+func (f form) ofFields() form {
+	if f == formNDJSON {
+		return formJSON
+	}
+	return f
+}
+
 // acceptedForm returns which of the forms before end the Accept headers prefer; ties go to the earlier form. ok is
 // false if they allow none (RFC 9110, 12.5.1).
 func acceptedForm(header []string, end form) (best form, ok bool) {

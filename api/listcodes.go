@@ -64,11 +64,9 @@ var (
 	codesByWidth [forms][maxKnownDigits + 1]numberCodes
 )
 
-// listCodesOf returns the codes of a form. NDJSON shares those of JSON: it differs in one character between records.
+// listCodesOf returns the codes of a form.
 func listCodesOf(f form) *listCodes {
-	if f == formNDJSON {
-		f = formJSON
-	}
+	f = f.ofFields()
 	c := &codesByForm[f]
 	c.once.Do(func() {
 		l := &layouts[f]
@@ -92,9 +90,7 @@ func numberCodesOf(f form, n int) *numberCodes {
 	if n < 2 || n > maxKnownDigits {
 		return nil
 	}
-	if f == formNDJSON {
-		f = formJSON
-	}
+	f = f.ofFields()
 	t := &codesByWidth[f][n]
 	t.once.Do(func() { t.make(&layouts[f], listCodesOf(f), numberTextsOf(f, n), n) })
 	return t

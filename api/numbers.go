@@ -37,9 +37,7 @@ func numberTextsOf(f form, n int) *numberTexts {
 	if n > maxKnownDigits {
 		return nil
 	}
-	if f == formNDJSON {
-		f = formJSON // they differ only between records
-	}
+	f = f.ofFields()
 	t := &knownNumbers[f][n]
 	t.once.Do(func() { t.make(&layouts[f], n) })
 	return t
