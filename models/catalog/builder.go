@@ -125,7 +125,7 @@ func (g *GameBuilder) build(s *scratch) (*Game, error) {
 	}
 	for _, tod := range g.unsorted.Tods() {
 		list := g.byTod[tod]
-		list, _ = radixSort(list, make([]draw, len(list)), numberBits, numberBits+slotBits)
+		list = radixSort(list, make([]draw, len(list)), numberBits, numberBits+slotBits)
 		for i, d := range list[1:] {
 			if s := d.slot(); s == list[i].slot() {
 				return nil, models.Errorf(models.CodeConflict, "%s has two draws for %s %s, sequence %d",

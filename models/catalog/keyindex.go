@@ -51,7 +51,7 @@ func (x *keyIndex) fillSorted(g *Game, s *scratch, keys uint64) {
 	for position, d := range g.draws {
 		packed[position] = x.key(d.number())<<positionBits | uint64(position)
 	}
-	packed, _ = radixSort(packed, spare, positionBits, positionBits+bits.Len64(keys))
+	packed = radixSort(packed, spare, positionBits, positionBits+bits.Len64(keys))
 	for i, p := range packed {
 		x.list[i] = g.draws[p&(1<<positionBits-1)]
 	}

@@ -8,7 +8,7 @@ const (
 // radixSort sorts keys ascending by their bits low…high-1, keeping the order of equal ones (a stable
 // least-significant-digit radix sort). spare must be as long as keys. The result is in one of the two; the contents
 // of the other are garbage.
-func radixSort[K ~uint64](keys, spare []K, low, high int) (sorted, rest []K) {
+func radixSort[K ~uint64](keys, spare []K, low, high int) (sorted []K) {
 	for shift := low; shift < high; shift += radixBits {
 		mask := K(1)<<min(radixBits, high-shift) - 1
 		var next [radixSize]uint32
@@ -26,5 +26,5 @@ func radixSort[K ~uint64](keys, spare []K, low, high int) (sorted, rest []K) {
 		}
 		keys, spare = spare, keys
 	}
-	return keys, spare
+	return keys
 }

@@ -133,7 +133,7 @@ func (t *tally) addSorted(s *selection) {
 		t.scratch[i] = slices.Grow(t.scratch[i][:0], s.total)[:s.total]
 	}
 	s.collect(t.scratch[0])
-	sorted, _ := radixSort(t.scratch[0], t.scratch[1], 0, bits.Len64(powerOf10(t.digits)-1))
+	sorted := radixSort(t.scratch[0], t.scratch[1], 0, bits.Len64(powerOf10(t.digits)-1))
 	box := boxKey(t.digits)
 	for i := 0; i < len(sorted); {
 		number, start := sorted[i], i
