@@ -125,7 +125,7 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	case named == "":
 		return "", notOurs, nil
 	}
-	accountID, own, err := s.claim(ctx, e.CustomerID, named)
+	accountID, own, err := s.attach(ctx, e.CustomerID, named)
 	switch {
 	case models.ErrorCode(err) == models.CodeNotFound:
 		s.log.WarnContext(ctx, "a customer at Stripe names an account that is not here, and may pay for nothing: look at it in Stripe's dashboard",
@@ -140,10 +140,10 @@ func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, 
 	}
 }
 
-// claim makes a customer that names an account the account's own, if it has none, or one that was deleted at Stripe.
+// attach makes a customer that names an account the account's own, if it has none, or one that was deleted at Stripe.
 // Otherwise it flags the customer as a second one, and cancels what that pays for if the account is closed. own is set
 // if the customer is the account's own.
-func (s *Service) claim(ctx context.Context, customerID, named string) (accountID string, own bool, err error) {
+func (s *Service) attach(ctx context.Context, customerID, named string) (accountID string, own bool, err error) {
 	account, err := s.store.BilledAccount(ctx, named) // closed and deleted ones as well: somebody may still pay
 	if err != nil {
 		return "", false, err
@@ -159,7 +159,7 @@ func (s *Service) claim(ctx context.Context, customerID, named string) (accountI
 	switch {
 	case err != nil:
 		return "", false, err
-	case *b.CustomerID == customerID: // perhaps another server claimed it just now
+	case *b.CustomerID == customerID: // perhaps another server attached it just now
 		return account.ID, true, nil
 	}
 	detail := fmt.Sprintf("Stripe customer %s names this account, but its own customer is %s: find out which one pays", customerID, *b.CustomerID)

@@ -56,7 +56,7 @@ func (s *Service) Reconcile(ctx context.Context, each EachAccount) (Reconciled, 
 // earlier SyncAll was cut short, however long ago, it then goes on to the accounts before that point. It and Reconcile
 // do not share their positions.
 func (s *Service) SyncAll(ctx context.Context, each EachAccount) (Reconciled, error) {
-	if err := s.claimAll(ctx); err != nil {
+	if err := s.attachAll(ctx); err != nil {
 		return Reconciled{}, err
 	}
 	r := reconciliation{s: s, setting: settingSyncAll, each: each}
@@ -64,9 +64,9 @@ func (s *Service) SyncAll(ctx context.Context, each EachAccount) (Reconciled, er
 	return r.out, err
 }
 
-// claimAll reads every customer that Stripe has, a hundred at a time, and claims those that name an account but are not
+// attachAll reads every customer that Stripe has, a hundred at a time, and attaches those that name an account but are not
 // known here. If several name an account without a customer, the oldest becomes its own.
-func (s *Service) claimAll(ctx context.Context) error {
+func (s *Service) attachAll(ctx context.Context) error {
 	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx)}) // the newest first
 	var ours []*stripe.Customer
 	for iter.Next() {
@@ -86,7 +86,7 @@ func (s *Service) claimAll(ctx context.Context) error {
 		return explained("read the customers", err)
 	}
 	for _, c := range slices.Backward(ours) {
-		_, _, err := s.claim(ctx, c.ID, c.Metadata[accountKey])
+		_, _, err := s.attach(ctx, c.ID, c.Metadata[accountKey])
 		// Not found: another deployment's account, or one that this database no longer has.
 		if err != nil && models.ErrorCode(err) != models.CodeNotFound {
 			return err

@@ -92,14 +92,6 @@ func (s *subscription) unclear() bool {
 	return s.plan != "" && (s.status == models.SubscriptionPastDue || s.status == models.SubscriptionActive && s.owes)
 }
 
-// waits turns active into incomplete while a bank is deciding on the first debit: Stripe already calls such a
-// subscription active, but nothing has been paid for it.
-func (s *subscription) waits() {
-	if s.neverPaid && s.status == models.SubscriptionActive {
-		s.status = models.SubscriptionIncomplete
-	}
-}
-
 // underWay reports whether a payment may come before the subscription is past due, the first or a renewal's.
 func (s *subscription) underWay() bool {
 	return s.owes && (s.status == models.SubscriptionActive || s.status == models.SubscriptionIncomplete && s.neverPaid)

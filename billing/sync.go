@@ -229,7 +229,10 @@ func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (
 			if !since.IsZero() {
 				sub.pastDueSince, sub.neverPaid = since, !ever
 			}
-			sub.waits()
+			// While a bank is deciding on the first debit, Stripe already calls the subscription active.
+			if sub.neverPaid && sub.status == models.SubscriptionActive {
+				sub.status = models.SubscriptionIncomplete
+			}
 		}
 		list = append(list, sub)
 	}
