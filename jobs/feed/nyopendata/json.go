@@ -20,7 +20,7 @@ func parseJSON(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) 
 	in := &positions{r: r}
 	dec := json.NewDecoder(in)
 	dec.UseNumber()
-	p := jsonParser{form: f, dec: dec, in: in, yield: yield, ignored: f.NewIgnoredKeys()}
+	p := jsonParser{form: f, dec: dec, in: in, yield: yield}
 	if err := p.document(); err != nil {
 		if isSyntax(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return in.count(), models.Errorf(models.CodeInvalid, "the JSON is broken or ends early at line %d: fetch the file again", in.lineBefore(dec.InputOffset()))
@@ -36,12 +36,11 @@ func isSyntax(err error) bool {
 }
 
 type jsonParser struct {
-	form    feed.Form
-	dec     *json.Decoder
-	in      *positions
-	yield   func(*feed.Candidate) error
-	ignored *feed.Ignored
-	c       feed.Candidate
+	form  feed.Form
+	dec   *json.Decoder
+	in    *positions
+	yield func(*feed.Candidate) error
+	c     feed.Candidate
 }
 
 func (p *jsonParser) document() error {
@@ -104,7 +103,7 @@ func (p *jsonParser) element() error {
 	}
 	for _, folded := range slices.Sorted(maps.Keys(record)) {
 		if v := record[folded]; !knownKeys[folded] && !strings.HasPrefix(folded, systemPrefix) {
-			p.ignored.Key(v.cell(v.key))
+			p.form.Ignore(v.cell(v.key))
 		}
 	}
 	date := record[dateColumn].cell(dateColumnJSON)
