@@ -185,7 +185,8 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 func (j *joined) appendPage(w *bufio.Writer, got *feed.Fetched) (rows int, first string, err error) {
 	r := got.Open()
 	defer r.Close() //nolint:errcheck // it was only read
-	in := &io.LimitedReader{R: r, N: largestRecord} // what may be read for one record
+	// Its limit begins anew with each record.
+	in := &io.LimitedReader{R: r, N: largestRecord}
 	dec := json.NewDecoder(in)
 	token, err := dec.Token()
 	if err != nil {
