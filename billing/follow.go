@@ -30,24 +30,24 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 	if e.CustomerID == "" {
 		return "the event names no customer", false, nil
 	}
-	accountID, outcome, money, err := s.payer(ctx, e, money)
-	if err != nil || accountID == "" {
-		return outcome, false, err
+	p, money, err := s.payer(ctx, e, money)
+	if err != nil || p.accountID == "" {
+		return p.outcome, false, err
 	}
-	e.AccountID = accountID
+	e.AccountID = p.accountID
 	if err := s.name(ctx, e); err != nil {
 		return "", false, err
 	}
 	if money != nil {
-		if err := s.store.RaiseFlag(ctx, flag(accountID, money.kind, money.ref, money.detail)); err != nil {
+		if err := s.store.RaiseFlag(ctx, flag(p.accountID, money.kind, money.ref, money.detail)); err != nil {
 			return "", false, err
 		}
 	}
-	if outcome != "" { // not the account's own customer: its plan does not depend on it
-		return outcome, false, nil
+	if !p.own { // the account's plan does not depend on this customer
+		return p.outcome, false, nil
 	}
 	why := Cause{Actor: "stripe", Reason: e.Type, EventID: e.ID}
-	now, err := s.Sync(ctx, accountID, why)
+	now, err := s.Sync(ctx, p.accountID, why)
 	if err != nil {
 		return "", false, err
 	}
@@ -55,7 +55,7 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 		if err := s.expectSubscription(ctx, e.ObjectID); err != nil {
 			return "", false, err
 		}
-		if now, err = s.Sync(ctx, accountID, why); err != nil { // it may have come since
+		if now, err = s.Sync(ctx, p.accountID, why); err != nil { // it may have come since
 			return "", false, err
 		}
 	}
@@ -67,17 +67,23 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 	return fmt.Sprintf("the account is on %s (%s)", plan, source), own, nil
 }
 
-// payer finds the account of an event's customer, if need be by the payment that the event is about, and returns what to
-// flag there. outcome is "" only if the customer is the account's own.
-func (s *Service) payer(ctx context.Context, e *models.StripeEvent, money *moneyBack) (accountID, outcome string, _ *moneyBack, err error) {
-	accountID, outcome, err = s.whose(ctx, e)
-	if err == nil && outcome != "" && e.Type == invoicePaid {
-		money, outcome, err = s.paidElsewhere(ctx, e, outcome)
+// payer is whose customer an event is about.
+type payer struct {
+	accountID string // "" = no account's
+	own       bool   // the customer is the account's own
+	outcome   string // what to record of the event if not
+}
+
+// payer finds the payer of an event, if need be by the payment that the event is about, and returns what to flag there.
+func (s *Service) payer(ctx context.Context, e *models.StripeEvent, money *moneyBack) (payer, *moneyBack, error) {
+	p, err := s.whose(ctx, e)
+	if err == nil && !p.own && e.Type == invoicePaid {
+		money, p.outcome, err = s.paidElsewhere(ctx, e, p.outcome)
 	}
-	if err == nil && accountID == "" && money != nil {
-		accountID, outcome, err = s.paidFor(ctx, money, outcome)
+	if err == nil && p.accountID == "" && money != nil {
+		p, err = s.paidFor(ctx, money, p)
 	}
-	return accountID, outcome, money, err
+	return p, money, err
 }
 
 // name stores which account and customer an event is about.
@@ -103,40 +109,37 @@ func (s *Service) expectSubscription(ctx context.Context, sessionID string) erro
 	}
 }
 
-// whose finds the account of an event's customer. An unknown customer may name one of our accounts in its metadata: if
-// that account has no customer, this becomes its own; otherwise it is flagged as a second one. outcome is "" only if
-// the customer is the account's own.
-func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (accountID, outcome string, err error) {
-	accountID, err = s.store.AccountOfCustomer(ctx, e.CustomerID)
+// whose finds the payer of an event by its customer. An unknown customer may name one of our accounts in its metadata: if
+// that account has no customer, this becomes its own; otherwise it is flagged as a second one.
+func (s *Service) whose(ctx context.Context, e *models.StripeEvent) (payer, error) {
+	accountID, err := s.store.AccountOfCustomer(ctx, e.CustomerID)
 	if models.ErrorCode(err) != models.CodeNotFound {
-		return accountID, "", err
+		return payer{accountID: accountID, own: true}, err
 	}
 	c, err := s.api.Customers.Get(e.CustomerID, &stripe.CustomerParams{Params: params(ctx, "")})
 	if missing(err) {
-		return "", "the customer no longer exists at Stripe", nil
+		return payer{outcome: "the customer no longer exists at Stripe"}, nil
 	}
 	if err != nil {
-		return "", "", explained("read the customer", err)
+		return payer{}, explained("read the customer", err)
 	}
 	named := c.Metadata[accountKey]
 	switch {
 	case c.Deleted:
-		return "", "the customer was deleted at Stripe", nil
+		return payer{outcome: "the customer was deleted at Stripe"}, nil
 	case named == "":
-		return "", notOurs, nil
+		return payer{outcome: notOurs}, nil
 	}
 	accountID, own, err := s.attach(ctx, e.CustomerID, named)
 	switch {
 	case models.ErrorCode(err) == models.CodeNotFound:
 		s.log.WarnContext(ctx, "a customer at Stripe names an account that is not here, and may pay for nothing: look at it in Stripe's dashboard",
 			"event", e.ID, "type", e.Type, "customer", e.CustomerID, "account", named)
-		return "", "the customer names an account that does not exist", nil
+		return payer{outcome: "the customer names an account that does not exist"}, nil
 	case err != nil:
-		return "", "", err
-	case !own:
-		return accountID, "a second customer of account " + accountID + "; flagged", nil
+		return payer{}, err
 	default:
-		return accountID, "", nil
+		return payer{accountID, own, "a second customer of account " + accountID + "; flagged"}, nil
 	}
 }
 

@@ -91,8 +91,9 @@ func namedBy(c *stripe.Charge) string {
 // been deleted at Stripe, as people may ask the operator to do, while a bank can take the money back for months. The
 // invoice names the account that the subscription was sold to; if it was made by hand, the customer's earlier events
 // do.
-func (s *Service) paidFor(ctx context.Context, m *moneyBack, unknown string) (accountID, outcome string, err error) {
-	accountID = m.named
+func (s *Service) paidFor(ctx context.Context, m *moneyBack, unknown payer) (payer, error) {
+	accountID := m.named
+	var err error
 	if accountID == "" {
 		accountID, err = s.store.AccountOfEvents(ctx, m.customer)
 	} else {
@@ -100,11 +101,11 @@ func (s *Service) paidFor(ctx context.Context, m *moneyBack, unknown string) (ac
 	}
 	switch {
 	case models.ErrorCode(err) == models.CodeNotFound:
-		return "", unknown, nil
+		return unknown, nil
 	case err != nil:
-		return "", "", err
+		return payer{}, err
 	default:
-		return accountID, "paid for account " + accountID + " by an earlier customer; flagged", nil
+		return payer{accountID: accountID, outcome: "paid for account " + accountID + " by an earlier customer; flagged"}, nil
 	}
 }
 
