@@ -35,11 +35,11 @@ type call struct {
 
 var calls = sync.Pool{New: func() any { return new(call) }}
 
-// keep is the capacity beyond which buffers are not pooled: a few huge answers must not pin memory forever.
-const keep = 1 << 20
+// maxPooled is the capacity beyond which buffers are not pooled: a few huge answers must not pin memory forever.
+const maxPooled = 1 << 20
 
 func (x *call) release() {
-	if cap(x.body) > keep || cap(x.code) > keep || cap(x.refs) > keep/16 {
+	if cap(x.body) > maxPooled || cap(x.code) > maxPooled || cap(x.refs) > maxPooled/16 {
 		return
 	}
 	x.h, x.c, x.cat, x.games[0] = nil, nil, nil, nil
@@ -111,9 +111,9 @@ var (
 	vary         = []string{"Accept, Accept-Encoding, Origin, X-API-Key"}
 )
 
-// ready ends the reading of a request. It returns done = true if the request is finished: it has problems (err), the
-// client has this answer already (304), or a kept answer was sent. Otherwise the caller makes the answer.
-func (x *call) ready() (done bool, err error) {
+// finished ends the reading of a request, and reports whether no answer need be made: it has problems (err), the client
+// has this answer already (304), or a kept answer was sent.
+func (x *call) finished() (done bool, err error) {
 	if err := x.bind.err(); err != nil {
 		return true, err
 	}

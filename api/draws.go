@@ -32,7 +32,7 @@ func (h *Handler) recent() endpoint {
 				Games: x.only(g), Tod: b.tod(), From: models.FirstDate, To: models.LastDate,
 				Limit: b.number("count", 1, maxLimit), After: b.cursor(x.c.Request.URL.Path),
 			}
-			if done, err := x.ready(); done {
+			if done, err := x.finished(); done {
 				return err
 			}
 			return x.write(list{page: x.cat.Draws(q, x.refs[:0]), game: g.ID})
@@ -52,7 +52,7 @@ func (h *Handler) byDate() endpoint {
 			date := b.date("date", segment(x.c, "date"))
 			games, name := b.games(x.cat)
 			q := catalog.Query{Games: games, From: date, To: date, Tod: b.tod(), Ascending: b.ascending()}
-			if done, err := x.ready(); done {
+			if done, err := x.finished(); done {
 				return err
 			}
 			return x.write(list{page: x.cat.Draws(q, x.refs[:0]), game: name})
@@ -74,7 +74,7 @@ func (h *Handler) history() endpoint {
 			q := catalog.Query{
 				Games: x.only(g), From: models.NewDate(year, 1, 1), To: models.NewDate(year, 12, 31), Tod: b.tod(), Ascending: b.ascending(),
 			}
-			if done, err := x.ready(); done {
+			if done, err := x.finished(); done {
 				return err
 			}
 			return x.write(list{page: x.cat.Draws(q, x.refs[:0]), game: g.ID})
@@ -93,7 +93,7 @@ func (h *Handler) bySum() endpoint {
 		answer: func(x *call) error {
 			sum := x.bind.number("sum", 0, 9*models.MaxDigits)
 			g, q := x.gameQuery()
-			if done, err := x.ready(); done {
+			if done, err := x.finished(); done {
 				return err
 			}
 			return x.write(list{page: x.cat.BySum(q, sum, x.refs[:0]), game: g.ID})
@@ -117,7 +117,7 @@ func (h *Handler) byPair() endpoint {
 			text := x.bind.digits("pair", 2, 2)
 			position := positions[x.bind.oneOf("position", "any", "front", "back", "split")]
 			g, q := x.gameQuery()
-			if done, err := x.ready(); done {
+			if done, err := x.finished(); done {
 				return err
 			}
 			pair := catalog.Pair{Position: position, First: text[0] - '0', Second: text[1] - '0'}
@@ -142,7 +142,7 @@ func (h *Handler) search() endpoint {
 			games, name := b.games(x.cat)
 			q := x.listQuery()
 			q.Games = games
-			if done, err := x.ready(); done {
+			if done, err := x.finished(); done {
 				return err
 			}
 			found := x.cat.Search(q, number, exactOnly, x.refs[:0])

@@ -30,7 +30,7 @@ type gamesJSON struct {
 func (h *Handler) games() endpoint {
 	return endpoint{parameters: gameTypeOnly, answer: func(x *call) error {
 		kind := x.bind.gameType(x.cat)
-		if done, err := x.ready(); done {
+		if done, err := x.finished(); done {
 			return err
 		}
 		return x.remembered("games "+kind, func() any {

@@ -32,7 +32,7 @@ type overviewJSON struct {
 func (h *Handler) overview() endpoint {
 	return endpoint{parameters: gameTypeOnly, answer: func(x *call) error {
 		kind := x.bind.gameType(x.cat)
-		if done, err := x.ready(); done {
+		if done, err := x.finished(); done {
 			return err
 		}
 		return x.remembered("overview "+kind, func() any {

@@ -16,7 +16,7 @@ func (h *Handler) stats() endpoint {
 			g := x.bind.game(x.cat)
 			from, to := x.bind.dates()
 			tod := x.bind.tod()
-			if done, err := x.ready(); done {
+			if done, err := x.finished(); done {
 				return err
 			}
 			if from == models.FirstDate && to == models.LastDate {
