@@ -82,7 +82,7 @@ func TestGameFreshnessOfEachTimeOfDay(t *testing.T) {
 			t.Errorf("fresh %v, newest %v, expected %v", f.Fresh, f.Newest, f.Expected)
 		}
 		var live catalog.Live
-		if err := (&jobs.Catalog{Store: b.store, Live: &live, Log: quietly}).Refresh(t.Context()); err != nil {
+		if err := (&jobs.Refresher{Store: b.store, Live: &live, Log: quietly}).Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		shown := prometheus.NewRegistry()

@@ -1,3 +1,6 @@
+// Package jobs is what the server does on its own, besides answering requests: the jobs (Job), their schedule and the
+// lease for who runs one (Schedule, Runner); fetching the lotteries' feeds (Sync); keeping the index in memory as new as
+// the database (Refresher); the demo's draws; and the metrics of all these.
 package jobs
 
 import (

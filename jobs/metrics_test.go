@@ -55,7 +55,7 @@ func TestConfirmedDrawIsNotStale(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		var live catalog.Live
-		refresh := &jobs.Catalog{Store: st, Live: &live, Log: quietly}
+		refresh := &jobs.Refresher{Store: st, Live: &live, Log: quietly}
 		shown := prometheus.NewRegistry()
 		shown.MustRegister(jobs.NewStoredMetrics(st, &live, configs.Feeds{}, time.Now))
 		draw := store.OperatorDraw{Slot: models.Slot{GameID: "ny-numbers", Date: models.NewDate(2024, 1, 2), Tod: models.Evening, Sequence: 1}, Number: "013"}

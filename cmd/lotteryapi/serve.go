@@ -149,7 +149,7 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	refresher := &jobs.Catalog{Store: n.store, Live: &n.live, Log: n.log, Metrics: n.index}
+	refresher := &jobs.Refresher{Store: n.store, Live: &n.live, Log: n.log, Metrics: n.index}
 	if err := n.store.Await(ctx, refresher.Refresh); err != nil {
 		if ctx.Err() != nil { // told to stop before the index was complete
 			return nil

@@ -37,7 +37,7 @@ func TestImpossibleRowsAreLeftOut(t *testing.T) {
 		}
 	}
 	var log strings.Builder
-	job := &jobs.Catalog{Store: st, Live: &catalog.Live{}, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	job := &jobs.Refresher{Store: st, Live: &catalog.Live{}, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	if err := job.Refresh(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestRefreshFollowsTheDataVersion(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := context.Background()
 		now := time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)
-		job := &jobs.Catalog{Store: st, Live: &catalog.Live{}, Log: slog.New(slog.DiscardHandler)}
+		job := &jobs.Refresher{Store: st, Live: &catalog.Live{}, Log: slog.New(slog.DiscardHandler)}
 		if err := job.Refresh(ctx); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestRefreshOfADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	url := storetest.NewPostgres(t)
-	job := &jobs.Catalog{
+	job := &jobs.Refresher{
 		Store: storetest.OpenURL(t, url, store.Options{}), Live: &catalog.Live{}, Log: slog.New(slog.DiscardHandler), Patience: 200 * time.Millisecond,
 	}
 	answer := storetest.Lock(t, url, "draws")

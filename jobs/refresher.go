@@ -1,6 +1,3 @@
-// Package jobs is what the server does on its own, besides answering requests: the jobs (Job), their schedule and the
-// lease for who runs one (Schedule, Runner); fetching the lotteries' feeds (Sync); keeping the index in memory as new as
-// the database (Catalog); the demo's draws; and the metrics of all these.
 package jobs
 
 import (
@@ -29,8 +26,8 @@ const (
 
 var errSilent = errors.New("no draw has come from the database for too long")
 
-// Catalog keeps a node's index of draws up to date with the database.
-type Catalog struct {
+// Refresher keeps a node's index of draws up to date with the database.
+type Refresher struct {
 	Store *store.Store
 	Live  *catalog.Live
 	Log   *slog.Logger
@@ -41,23 +38,23 @@ type Catalog struct {
 }
 
 // Refresh rebuilds the index and swaps it in, if the draws changed since the last build.
-func (j *Catalog) Refresh(ctx context.Context) error {
-	if current := j.Live.Load(); current != nil {
+func (r *Refresher) Refresh(ctx context.Context) error {
+	if current := r.Live.Load(); current != nil {
 		asked, cancel := context.WithTimeout(ctx, versionTimeout)
 		defer cancel()
-		v, err := j.Store.DataVersion(asked)
+		v, err := r.Store.DataVersion(asked)
 		if err != nil || v.Token == current.Version().Token {
 			return err
 		}
 	}
 	start := time.Now()
-	next, err := j.build(ctx)
+	next, err := r.build(ctx)
 	if err != nil {
 		return fmt.Errorf("build the index: %w", err)
 	}
-	j.Live.Swap(next)
-	j.Metrics.loaded(time.Since(start))
-	j.Log.Info("index built", "data_version", next.Version().String(), "games", len(next.Games()),
+	r.Live.Swap(next)
+	r.Metrics.loaded(time.Since(start))
+	r.Log.Info("index built", "data_version", next.Version().String(), "games", len(next.Games()),
 		"draws", next.TotalDraws(), "took_ms", time.Since(start).Milliseconds())
 	// Return the garbage of the build, and the old index, to the system at once instead of over minutes.
 	debug.FreeOSMemory()
@@ -66,15 +63,15 @@ func (j *Catalog) Refresh(ctx context.Context) error {
 
 // build reads all draws in one snapshot. It leaves out and logs a row that cannot be a draw, for instance one written
 // by hand: one bad row must not keep a node from starting.
-func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
-	patience := cmp.Or(j.Patience, defaultPatience)
+func (r *Refresher) build(ctx context.Context) (*catalog.Catalog, error) {
+	patience := cmp.Or(r.Patience, defaultPatience)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watchdog := time.AfterFunc(patience, func() { cancel(errSilent) })
 	defer watchdog.Stop()
 	var b *catalog.Builder
 	read, bad := 0, 0
-	err := j.Store.LoadDraws(ctx, func(v models.DataVersion) { b = catalog.NewBuilder(v) }, func(g models.Game) store.DrawFunc {
+	err := r.Store.LoadDraws(ctx, func(v models.DataVersion) { b = catalog.NewBuilder(v) }, func(g models.Game) store.DrawFunc {
 		watchdog.Reset(patience)
 		game := b.Game(g)
 		return func(date models.Date, tod models.Tod, sequence int, number []byte) error {
@@ -87,7 +84,7 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 					if date < models.FirstDate { // how LoadDraws returns an unreadable date
 						day, err = "", errors.New("its date cannot be read")
 					}
-					j.Log.Error("a stored draw is impossible and is left out; `lotteryadmin draws verify` lists all such", "game", g.ID, "date", day, "tod", tod, "error", err)
+					r.Log.Error("a stored draw is impossible and is left out; `lotteryadmin draws verify` lists all such", "game", g.ID, "date", day, "tod", tod, "error", err)
 				}
 			}
 			return nil
@@ -103,7 +100,7 @@ func (j *Catalog) build(ctx context.Context) (*catalog.Catalog, error) {
 }
 
 // Run refreshes the index until ctx ends. While the database is away, the index stays as it is.
-func (j *Catalog) Run(ctx context.Context) {
+func (r *Refresher) Run(ctx context.Context) {
 	tick := time.NewTicker(versionInterval)
 	defer tick.Stop()
 	var outage store.Outage
@@ -113,13 +110,13 @@ func (j *Catalog) Run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		err := j.Refresh(ctx)
+		err := r.Refresh(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		if err != nil {
-			j.Metrics.failed()
+			r.Metrics.failed()
 		}
-		outage.Note(j.Log, err, "the draws cannot be checked for changes; answers go on from memory", "the draws can be checked for changes again")
+		outage.Note(r.Log, err, "the draws cannot be checked for changes; answers go on from memory", "the draws can be checked for changes again")
 	}
 }
