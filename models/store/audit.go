@@ -91,7 +91,8 @@ func (s *Store) Audit(ctx context.Context, f AuditFilter) ([]models.AuditEntry, 
 		q = q.Limit(f.Limit)
 	}
 	list := []models.AuditEntry{}
-	return list, unavailable(q.Find(&list).Error)
+	err := q.Find(&list).Error
+	return list, unavailable(err)
 }
 
 // AuditOf returns how an account's plan changed, newest first: by Stripe, and by operators' grants.

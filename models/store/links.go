@@ -166,7 +166,8 @@ func (s *Store) spend(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (m
 		return models.Link{}, errLinkGone()
 	}
 	var l models.Link
-	return l, tx.Take(&l, "hash = ?", hash[:]).Error
+	err := tx.Take(&l, "hash = ?", hash[:]).Error
+	return l, err
 }
 
 // SignIn is the input of Store.SignIn.

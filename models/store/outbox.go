@@ -83,7 +83,8 @@ func (s *Store) MailsNewest(ctx context.Context, f MailFilter) ([]models.Mail, e
 		q = q.Limit(f.Limit)
 	}
 	list := []models.Mail{}
-	return list, unavailable(q.Find(&list).Error)
+	err := q.Find(&list).Error
+	return list, unavailable(err)
 }
 
 // RetryMails makes mails that were given up due again, and returns them: the one with that id, or all if id is 0.

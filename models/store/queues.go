@@ -34,7 +34,8 @@ func (s *Store) InboxState(ctx context.Context) (QueueState, error) {
 			q.Oldest = *e.RetriedAt
 		}
 	}
-	return q, unavailable(s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventFailed).Count(&q.Dead).Error)
+	err := s.reader(ctx).Model(&models.StripeEvent{}).Where("state = ?", models.EventFailed).Count(&q.Dead).Error
+	return q, unavailable(err)
 }
 
 // OutboxState returns the state of the outbox.
@@ -53,5 +54,6 @@ func (s *Store) OutboxState(ctx context.Context) (QueueState, error) {
 		}
 		q.Oldest = m.CreatedAt
 	}
-	return q, unavailable(s.reader(ctx).Model(&models.Mail{}).Where("failed_at IS NOT NULL").Count(&q.Dead).Error)
+	err := s.reader(ctx).Model(&models.Mail{}).Where("failed_at IS NOT NULL").Count(&q.Dead).Error
+	return q, unavailable(err)
 }
