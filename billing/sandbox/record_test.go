@@ -124,7 +124,8 @@ func (rc recorder) ask(r *http.Request, body []byte) (any, error) {
 		return nil, fmt.Errorf("%d %s", resp.StatusCode, b)
 	}
 	var answer any
-	return answer, json.Unmarshal(b, &answer)
+	err = json.Unmarshal(b, &answer)
+	return answer, err
 }
 
 // eachObject calls f for every Stripe object within a value.

@@ -14,10 +14,7 @@ import (
 func (s *Store) BillingAccount(ctx context.Context, accountID string) (models.BillingAccount, error) {
 	b := models.BillingAccount{AccountID: accountID}
 	err := s.reader(ctx).Where("account_id = ?", accountID).Limit(1).Find(&b).Error
-	if err != nil {
-		return b, unavailable(err)
-	}
-	return b, nil
+	return b, unavailable(err)
 }
 
 // BilledAccount returns an account by id, even a deleted one, which may still receive payments.
@@ -68,20 +65,15 @@ func (s *Store) BillingAccountsAfter(ctx context.Context, after, last string, li
 	if last != "" {
 		q = q.Where("account_id <= ?", last)
 	}
-	if err := q.Order("account_id").Limit(limit).Pluck("account_id", &ids).Error; err != nil {
-		return nil, unavailable(err)
-	}
-	return ids, nil
+	err = q.Order("account_id").Limit(limit).Pluck("account_id", &ids).Error
+	return ids, unavailable(err)
 }
 
 // GraceEnded returns up to limit accounts whose grace period is over at now.
 func (s *Store) GraceEnded(ctx context.Context, now time.Time, limit int) (ids []string, err error) {
 	err = s.reader(ctx).Model(&models.BillingAccount{}).Where("grace_ends_at <= ?", now).
 		Order("grace_ends_at").Limit(limit).Pluck("account_id", &ids).Error
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return ids, nil
+	return ids, unavailable(err)
 }
 
 // BillingChange is what one sync found, to be stored in one transaction.
@@ -175,10 +167,8 @@ func planName(p *models.Plan) string {
 // KnownPrices returns every price that gives a plan, in live or in test mode.
 func (s *Store) KnownPrices(ctx context.Context, livemode bool) ([]models.KnownPrice, error) {
 	var list []models.KnownPrice
-	if err := s.reader(ctx).Where("livemode = ?", livemode).Order("added_at, price_id").Find(&list).Error; err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
+	err := s.reader(ctx).Where("livemode = ?", livemode).Order("added_at, price_id").Find(&list).Error
+	return list, unavailable(err)
 }
 
 // SetPrice makes p a known price, and the one that checkout sells.

@@ -58,10 +58,7 @@ func (s *Store) expiring(ctx context.Context, after string, notice time.Duration
 		Where("account_id IN (SELECT id FROM accounts WHERE status = ?)", models.AccountActive).
 		Where("NOT EXISTS (SELECT 1 FROM mails WHERE mails.once = ? || api_keys.id)", expiryOnce).
 		Order("id").Limit(expiringPage).Find(&keys).Error
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return keys, nil
+	return keys, unavailable(err)
 }
 
 // expiryOnce is the prefix of the unique name of a key's mail.

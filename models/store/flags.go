@@ -40,20 +40,15 @@ func (s *Store) Flags(ctx context.Context, accountID string) ([]models.AccountFl
 		q = q.Where("account_id = ?", accountID)
 	}
 	list := []models.AccountFlag{}
-	if err := q.Find(&list).Error; err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
+	err := q.Find(&list).Error
+	return list, unavailable(err)
 }
 
 // SecondCustomers returns the Stripe customers that an account was flagged for as second ones, cleared or not.
 func (s *Store) SecondCustomers(ctx context.Context, accountID string) (ids []string, err error) {
 	err = s.reader(ctx).Model(&models.AccountFlag{}).Where("account_id = ? AND kind = ?", accountID, models.FlagSecondCustomer).
 		Order("id").Pluck("ref", &ids).Error
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return ids, nil
+	return ids, unavailable(err)
 }
 
 // ClearFlags records that an operator has looked at an account's flags and returns those, oldest first. A

@@ -14,10 +14,8 @@ import (
 // Games returns every known game, with draws or without, by id.
 func (s *Store) Games(ctx context.Context) ([]models.Game, error) {
 	var games []models.Game
-	if err := s.reader(ctx).Order(s.byteOrder("id")).Find(&games).Error; err != nil {
-		return nil, unavailable(err)
-	}
-	return games, nil
+	err := s.reader(ctx).Order(s.byteOrder("id")).Find(&games).Error
+	return games, unavailable(err)
 }
 
 // Game returns the game with that id; CodeNotFound if there is none.

@@ -102,10 +102,8 @@ func (s *Store) Events(ctx context.Context, f EventFilter) ([]models.StripeEvent
 		q = q.Limit(f.Limit)
 	}
 	list := []models.StripeEvent{}
-	if err := q.Find(&list).Error; err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
+	err := q.Find(&list).Error
+	return list, unavailable(err)
 }
 
 // RetryEvent makes an event due now, whatever its state.
@@ -123,8 +121,6 @@ func (s *Store) RetryEvent(ctx context.Context, id string) (models.StripeEvent, 
 	if done.RowsAffected == 0 {
 		return e, none
 	}
-	if err := s.reader(ctx).Take(&e, "id = ?", id).Error; err != nil {
-		return e, unavailable(err)
-	}
-	return e, nil
+	err := s.reader(ctx).Take(&e, "id = ?", id).Error
+	return e, unavailable(err)
 }

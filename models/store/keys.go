@@ -242,10 +242,8 @@ func (s *Store) Keys(ctx context.Context, accountID string) ([]models.APIKey, er
 		q = q.Where("account_id = ?", accountID)
 	}
 	keys := []models.APIKey{}
-	if err := q.Find(&keys).Error; err != nil {
-		return nil, unavailable(err)
-	}
-	return keys, nil
+	err := q.Find(&keys).Error
+	return keys, unavailable(err)
 }
 
 // liveKey is the SQL condition for working keys; it takes the time twice.

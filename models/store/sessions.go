@@ -57,10 +57,7 @@ func (s *Store) Sessions(ctx context.Context, accountID string, most int) ([]mod
 	var list []models.Session
 	err := s.reader(ctx).Where("account_id = ? AND last_seen_at > ?", accountID, s.now().Add(-models.SessionIdle)).
 		Order("last_seen_at DESC, id").Limit(most).Find(&list).Error
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
+	return list, unavailable(err)
 }
 
 // EndSession ends one of an account's sessions.

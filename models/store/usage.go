@@ -120,10 +120,7 @@ func (s *Store) UsageByDay(ctx context.Context, accountID string, from, to model
 	err := s.reader(ctx).Table("usage_days").Select("day, CAST(SUM(requests) AS BIGINT) AS requests").
 		Where("account_id = ? AND day BETWEEN ? AND ?", accountID, from, to).
 		Group("day").Order("day DESC").Scan(&days).Error
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return days, nil
+	return days, unavailable(err)
 }
 
 // CountedToday returns an account's requests of the current UTC day from the counters in the database, including what
@@ -166,10 +163,7 @@ func (s *Store) UsageByEndpoint(ctx context.Context, accountID string, from, to 
 	err := s.reader(ctx).Table("usage_days").Select("endpoint, class, CAST(SUM(requests) AS BIGINT) AS requests").
 		Where("account_id = ? AND day BETWEEN ? AND ?", accountID, from, to).
 		Group("endpoint, class").Order("requests DESC, endpoint, class").Scan(&list).Error
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return list, nil
+	return list, unavailable(err)
 }
 
 // AccountUsage is an account and its counted requests of one day.

@@ -17,10 +17,7 @@ func (s *Store) DataVersion(ctx context.Context) (models.DataVersion, error) {
 		return models.DataVersion{}, err
 	}
 	v, err := dataVersion(s.reader(ctx))
-	if err != nil {
-		return v, unavailable(err)
-	}
-	return v, nil
+	return v, unavailable(err)
 }
 
 func dataVersion(tx *gorm.DB) (models.DataVersion, error) {
