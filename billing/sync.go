@@ -104,7 +104,7 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	}
 	if done.Changed {
 		s.log.InfoContext(ctx, "an account's plan follows its subscription", "account", accountID, "actor", why.Actor, "reason", why.Reason,
-			"event", why.EventID, "billed", billedName(v.plan))
+			"event", why.EventID, "billed", models.BilledName(v.plan))
 	}
 	out := Standing{Account: done.Account, Billing: b, Was: done.Was, Changed: done.Changed, Unfinished: unfinished(subs), Begun: allBegun(subs)}
 	if account.Status != models.AccountClosed && out.Account.Status == models.AccountClosed { // it was closed meanwhile
@@ -196,13 +196,6 @@ func stampOf(t *time.Time) string {
 		return "-"
 	}
 	return t.UTC().Format(time.RFC3339Nano)
-}
-
-func billedName(p *models.Plan) string {
-	if p == nil {
-		return string(models.PlanFree)
-	}
-	return string(*p)
 }
 
 func flag(accountID string, kind models.FlagKind, ref, detail string) models.AccountFlag {

@@ -9,6 +9,14 @@ const (
 	PlanPro  Plan = "pro"
 )
 
+// BilledName returns the name of the plan that billing gives; p is nil if it gives none.
+func BilledName(p *Plan) string {
+	if p == nil {
+		return string(PlanFree)
+	}
+	return string(*p)
+}
+
 // PlanTerms is what a plan grants; operators configure it.
 type PlanTerms struct {
 	RequestsPerDay int // counted requests per UTC day

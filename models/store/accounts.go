@@ -129,7 +129,7 @@ func (s *Store) CreateAccount(ctx context.Context, in NewAccount) (models.Accoun
 	var a models.Account
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
 		var err error
-		if a, err = s.createAccount(tx, in); err != nil {
+		if a, err = s.createAccount(tx, NewAccountID(), in); err != nil {
 			return err
 		}
 		return s.did(tx, models.AuditEntry{AccountID: a.ID, Became: granted(in.Grant)})
@@ -145,11 +145,10 @@ func granted(plan *models.Plan) string {
 	return string(*plan)
 }
 
-func (s *Store) createAccount(tx *gorm.DB, in NewAccount) (models.Account, error) {
-	return s.createAccountAs(tx, secret.NewID("acc_"), in)
-}
+// NewAccountID returns an id for an account that is about to be made.
+func NewAccountID() string { return secret.NewID("acc_") }
 
-func (s *Store) createAccountAs(tx *gorm.DB, id string, in NewAccount) (models.Account, error) {
+func (s *Store) createAccount(tx *gorm.DB, id string, in NewAccount) (models.Account, error) {
 	email, key, err := models.ParseEmail(in.Email)
 	if err != nil {
 		return models.Account{}, err

@@ -121,7 +121,7 @@ func (s *Store) StoreBilling(ctx context.Context, l Lease, c BillingChange) (Bil
 				return err
 			}
 			entry := models.AuditEntry{
-				Actor: c.Actor, Action: "plan.billed", AccountID: a.ID, Was: planName(before), Became: planName(c.Plan),
+				Actor: c.Actor, Action: "plan.billed", AccountID: a.ID, Was: models.BilledName(before), Became: models.BilledName(c.Plan),
 				Reason: c.Reason, EventID: c.EventID,
 			}
 			if err := s.audit(tx, &entry); err != nil {
@@ -155,13 +155,6 @@ func (s *Store) SaveBilling(ctx context.Context, l Lease, b models.BillingAccoun
 		}
 		return tx.Save(&b).Error
 	}))
-}
-
-func planName(p *models.Plan) string {
-	if p == nil {
-		return string(models.PlanFree)
-	}
-	return string(*p)
 }
 
 // KnownPrices returns every price that gives a plan, in live or in test mode.

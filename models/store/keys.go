@@ -50,7 +50,7 @@ func (s *Store) CreateKey(ctx context.Context, plans models.Plans, in NewKey) (K
 		made := "" // the grant of a new account
 		account, err := findAccount(s.locking(tx), in.Account)
 		if models.ErrorCode(err) == models.CodeNotFound && in.Create {
-			account, err = s.createAccount(tx, NewAccount{Email: in.Account, Grant: in.Grant})
+			account, err = s.createAccount(tx, NewAccountID(), NewAccount{Email: in.Account, Grant: in.Grant})
 			made = granted(in.Grant)
 		}
 		if err != nil {

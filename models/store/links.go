@@ -11,7 +11,6 @@ import (
 	"gorm.io/gorm"
 
 	"lottery/models"
-	"lottery/models/secret"
 )
 
 // linksKept is how long links are kept after they were made; the hourly limit needs them for an hour.
@@ -230,7 +229,7 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 	if len(departed) != in.Carried {
 		return ErrDepartedMeanwhile
 	}
-	if out.Account, err = s.createAccountAs(tx, in.NewID, NewAccount{Email: out.Link.Email}); err != nil {
+	if out.Account, err = s.createAccount(tx, in.NewID, NewAccount{Email: out.Link.Email}); err != nil {
 		return err
 	}
 	out.New = true
@@ -310,6 +309,3 @@ func (s *Store) postChanged(tx *gorm.DB, accountID string, c models.EmailChanged
 	}
 	return m, tx.Model(&models.Mail{}).Where("id = ?", m.ID).Update("next_at", s.later(claim)).Error
 }
-
-// NewAccountID returns an id for an account that is about to be made.
-func NewAccountID() string { return secret.NewID("acc_") }
