@@ -11,6 +11,7 @@ import (
 	"lottery/billing/sandbox"
 	"lottery/configs"
 	"lottery/models"
+	"lottery/models/store/storetest"
 )
 
 // Rows about single events: whose they are, what they say, who signed them.
@@ -81,7 +82,7 @@ func TestFault21ObjectIsGoneWhenFetched(t *testing.T) {
 func TestCustomerOfAnAccountThatIsNotThere(t *testing.T) {
 	each(t, func(w *world) {
 		w.kill()
-		log := &lines{}
+		log := &storetest.Buffer{}
 		hook := w.billing.Webhook()
 		w.handler.Store(&hook)
 		lost := w.foreignCustomer(map[string]string{"lottery_account": "acc_none"})
@@ -92,7 +93,7 @@ func TestCustomerOfAnAccountThatIsNotThere(t *testing.T) {
 			Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, StripeNow: w.stripe.Now, Log: slog.New(slog.NewTextHandler(log, nil)),
 		}).Work(w.t.Context())
 		w.must(err)
-		if said := log.b.String(); !strings.Contains(said, "level=WARN") || !strings.Contains(said, lost) || !strings.Contains(said, "acc_none") {
+		if said := log.String(); !strings.Contains(said, "level=WARN") || !strings.Contains(said, lost) || !strings.Contains(said, "acc_none") {
 			w.t.Errorf("%q", said)
 		}
 	})

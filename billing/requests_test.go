@@ -43,18 +43,6 @@ func (s *sent) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// lines is a log for concurrent use.
-type lines struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
 // everything lists every kind of request that the product sends to Stripe.
 var everything = []string{
 	"DELETE /v1/subscriptions/ID",
@@ -168,7 +156,7 @@ func (w *world) live() (made *flow, said string) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	made = &flow{setup: len(w.stripe.Calls())}
-	log := &lines{}
+	log := &storetest.Buffer{}
 	w.kill()
 	service := func() *billing.Service {
 		return billing.New(billing.Options{
@@ -256,9 +244,7 @@ func (w *world) live() (made *flow, said string) {
 	_, err = w.billing.SyncAll(ctx, nil)
 	w.must(err)
 	w.kill()
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	return made, log.b.String()
+	return made, log.String()
 }
 
 // dump returns the whole content of a database.

@@ -1,7 +1,6 @@
 package quota_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"sync"
@@ -51,32 +50,15 @@ func openRedis(t *testing.T, srv *storetest.Redis) *quota.Redis {
 // watched is a node whose log and metrics a test can read.
 type watched struct {
 	*quota.Store
-	log     *lockedBuffer
+	log     *storetest.Buffer
 	metrics *prometheus.Registry
 	served  atomic.Int64
 	slowest atomic.Int64 // nanoseconds
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 func watch(t *testing.T, l quota.Backend, opts quota.Options) *watched {
 	t.Helper()
-	w := &watched{log: &lockedBuffer{}, metrics: prometheus.NewRegistry()}
+	w := &watched{log: &storetest.Buffer{}, metrics: prometheus.NewRegistry()}
 	opts.Log, opts.Metrics = slog.New(slog.NewTextHandler(w.log, nil)), quota.NewMetrics()
 	opts.Metrics.Register(w.metrics)
 	w.Store = quota.New(l, opts)

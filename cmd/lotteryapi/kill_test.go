@@ -134,7 +134,7 @@ func killFile(t *testing.T, k int) string {
 func runImport(t *testing.T, url, file string, delay time.Duration) {
 	t.Helper()
 	cmd := exec.Command(binary(t, "lotteryadmin"), "--database-url", url, "draws", "import", "--feed", "csv", file)
-	out := &lockedBuffer{}
+	out := &storetest.Buffer{}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -94,7 +94,7 @@ func TestServerWhoseLogIsNotRead(t *testing.T) {
 	url := storetest.URL(t)
 	p := start(t, t.TempDir(), serveArgs(url, "--access-log", "true")...)
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
-	p.stderr.mu.Lock() // from here on the pipe fills
+	release := p.stderr.Hold() // from here on the pipe fills
 	served := 0
 	for range 4000 {
 		if status, _ := p.get(t, "/v1/games", key); status == http.StatusOK {
@@ -106,7 +106,7 @@ func TestServerWhoseLogIsNotRead(t *testing.T) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 		return err != nil || strings.Contains(string(stat), ") Z ")
 	})
-	p.stderr.mu.Unlock()
+	release()
 	if code := p.wait(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}

@@ -65,26 +65,9 @@ func binary(t testing.TB, name string) string {
 type process struct {
 	cmd    *exec.Cmd
 	base   string // http://127.0.0.1:port
-	stdout *lockedBuffer
-	stderr *lockedBuffer
+	stdout *storetest.Buffer
+	stderr *storetest.Buffer
 	exited chan struct{}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // start runs lotteryapi in a folder of its own and waits until it is ready.
@@ -136,7 +119,7 @@ func launchWith(t testing.TB, dir string, env []string, args ...string) *process
 
 func launchCommand(t testing.TB, dir string, env []string, cmd *exec.Cmd) *process {
 	t.Helper()
-	p := &process{cmd: cmd, stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, exited: make(chan struct{})}
+	p := &process{cmd: cmd, stdout: &storetest.Buffer{}, stderr: &storetest.Buffer{}, exited: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = dir, p.stdout, p.stderr
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
 	if err := p.cmd.Start(); err != nil {
