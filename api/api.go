@@ -56,7 +56,7 @@ type memory struct {
 
 // New returns the API as one http.Handler.
 func New(deps Deps) http.Handler {
-	h := &Handler{deps: deps, build: deps.Build.String(), longLists: lastConnection{seed: maphash.MakeSeed()}}
+	h := &Handler{deps: deps, build: deps.Build.Identity(), longLists: lastConnection{seed: maphash.MakeSeed()}}
 	return h.routes()
 }
 
