@@ -55,7 +55,9 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 				return err
 			}
 		}
-		out.All = true
+		if out.All = true; len(out.Cancelled) == 0 {
+			return nil // what is stored about it follows by an event, or by reconcile
+		}
 		_, err = s.sync(ctx, l, accountID, why)
 		return err
 	})
