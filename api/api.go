@@ -29,8 +29,8 @@ type Deps struct {
 	Store     *store.Store          // for /v1/usage
 	WrongKeys *middleware.WrongKeys // slows down clients that guess keys; nil = no limit
 	Quota     *quota.Store          // counts requests; nil = they are not counted
-	Usage     *quota.Usage          // statistics of counted requests; nil = none are kept
-	Warnings  *quota.Warnings       // learns when a day's quota runs out; nil = nobody is warned
+	Usage     *quota.Usage          // statistics of counted requests
+	Warnings  *quota.Warnings       // learns when a day's quota runs out
 	Traffic   *middleware.Traffic   // counts all requests; nil = they are not counted
 	Ready     func() error          // why this node should get no traffic now; nil error = it should
 	PublicURL string                // scheme and host of the service, without a trailing slash

@@ -18,12 +18,8 @@ func (h *Handler) gate() *quota.Gate {
 
 // counted receives each counted request. It only updates memory.
 func (h *Handler) counted(c *gin.Context, id string, day models.Date, limit, used int64, status int) {
-	if h.deps.Usage != nil {
-		h.deps.Usage.Record(id, day, endpointName(c.FullPath()), status)
-	}
-	if h.deps.Warnings != nil {
-		h.deps.Warnings.Check(id, day, limit, used)
-	}
+	h.deps.Usage.Record(id, day, endpointName(c.FullPath()), status)
+	h.deps.Warnings.Check(id, day, limit, used)
 }
 
 // endpointName is a route as the API contract writes it.

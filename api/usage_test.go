@@ -46,7 +46,7 @@ func meter(t testing.TB, s *server, limit int) *metered {
 		Catalog: s.live, Keys: s.keys, Ready: func() error { return nil }, PublicURL: "http://localhost:8080",
 		Build: models.Build{Version: "test"}, Log: log,
 		Traffic: middleware.NewTraffic(middleware.AccessLog{}, nil),
-		Store:   s.store, Quota: counters, Usage: m.usage, WrongKeys: middleware.NewWrongKeys(3, nil),
+		Store:   s.store, Quota: counters, Usage: m.usage, Warnings: quota.NewWarnings(s.store, nil, log), WrongKeys: middleware.NewWrongKeys(3, nil),
 	}
 	s.handler = api.New(m.deps)
 	return m
