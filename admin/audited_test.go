@@ -79,7 +79,8 @@ func TestFailedMigrationIsAudited(t *testing.T) {
 		d := newDesk(t)
 		d.database = database
 		d.run(0, "db", "migrate")
-		// Of those that are missing now, the first can be applied again and the second cannot: its column is there already.
+		// Of those that are missing now, the first can be applied again and the second cannot: its column is there
+		// already.
 		db := storetest.SQL(t, d.database)
 		for _, change := range []string{"DELETE FROM schema_migrations WHERE version_id >= 12", "DROP INDEX links_mailbox", "ALTER TABLE links DROP COLUMN mailbox"} {
 			if _, err := db.ExecContext(t.Context(), change); err != nil {

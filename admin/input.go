@@ -49,8 +49,8 @@ func (i *interruptible) Read(p []byte) (int, error) {
 // errUnchanged is the error of a command that was not confirmed.
 var errUnchanged = errors.New("not confirmed: nothing was changed")
 
-// confirm asks for confirmation before a command with a flag --yes continues. Without a terminal it requires --yes. question is
-// called only if it will be asked.
+// confirm asks for confirmation before a command with a flag --yes continues. Without a terminal it requires --yes.
+// question is called only if it will be asked.
 func (c *call) confirm(question func() (string, error)) error {
 	if c.Bool("yes") {
 		return nil

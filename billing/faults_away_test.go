@@ -10,7 +10,8 @@ import (
 	"lottery/models"
 )
 
-// Rows 30 to 32: Stripe is away, or its events are. Rows 25, 29, 31, 40 and 41 are shown with real servers in cmd/lotteryapi.
+// Rows 30 to 32: Stripe is away, or its events are. Rows 25, 29, 31, 40 and 41 are shown with real servers in
+// cmd/lotteryapi.
 
 func TestFault30StripeIsAway(t *testing.T) {
 	each(t, func(w *world) {

@@ -43,8 +43,8 @@ const (
 type EachAccount func(accountID string, now Standing, err error)
 
 // Reconcile syncs every account that has a customer, and so repairs what differs from Stripe. Before that, it sends
-// Stripe the new addresses that it has not been told. It resumes where the
-// previous run was cut short. each is called after every account; it may be nil.
+// Stripe the new addresses that it has not been told. It resumes where the previous run was cut short. each is called
+// after every account; it may be nil.
 func (s *Service) Reconcile(ctx context.Context, each EachAccount) (Reconciled, error) {
 	r := reconciliation{s: s, setting: settingReconcile, each: each}
 	err := r.run(ctx, false)
@@ -64,8 +64,8 @@ func (s *Service) SyncAll(ctx context.Context, each EachAccount) (Reconciled, er
 	return r.out, err
 }
 
-// attachAll reads every customer that Stripe has, a hundred at a time, and attaches those that name an account but are not
-// known here. If several name an account without a customer, the oldest becomes its own.
+// attachAll reads every customer that Stripe has, a hundred at a time, and attaches those that name an account but are
+// not known here. If several name an account without a customer, the oldest becomes its own.
 func (s *Service) attachAll(ctx context.Context) error {
 	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx)}) // the newest first
 	var ours []*stripe.Customer

@@ -97,8 +97,8 @@ func (s *subscription) underWay() bool {
 	return s.owes && (s.status == models.SubscriptionActive || s.status == models.SubscriptionIncomplete && s.neverPaid)
 }
 
-// withBank reports whether a bank may be deciding on a payment now. A renewal's invoice is a draft for its first hour, and
-// longer while the operator has paused collection.
+// withBank reports whether a bank may be deciding on a payment now. A renewal's invoice is a draft for its first hour,
+// and longer while the operator has paused collection.
 func (s *subscription) withBank() bool { return s.asked && s.underWay() }
 
 // over reports whether the subscription has ended for good.

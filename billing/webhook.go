@@ -113,8 +113,8 @@ const signatureHeader = "Stripe-Signature"
 
 var errUnsigned = errors.New("the Stripe-Signature header is missing, or has no time and v1 signature")
 
-// tellEvery is how often the log reports what may happen to many events: anybody may send forgeries, and if Stripe is away,
-// every event is tried again and again.
+// tellEvery is how often the log reports what may happen to many events: anybody may send forgeries, and if Stripe is
+// away, every event is tried again and again.
 const tellEvery = time.Minute
 
 // untold counts what happened since the log last said so.

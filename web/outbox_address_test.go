@@ -35,8 +35,8 @@ func (m *moody) Send(ctx context.Context, message mail.Message) error {
 	return m.Mailbox.Send(ctx, message)
 }
 
-// asksForAnotherAddress signs somebody in as ada@example.com who asks to become lovelace@example.com, and returns the token
-// of the link that confirms it.
+// asksForAnotherAddress signs somebody in as ada@example.com who asks to become lovelace@example.com, and returns the
+// token of the link that confirms it.
 func asksForAnotherAddress(t *testing.T, server *moody) (*house, *person, string) {
 	t.Helper()
 	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = server, &server.Mailbox })

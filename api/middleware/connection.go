@@ -294,8 +294,8 @@ func (c *connection) stalled() bool {
 	return max(c.stuck.steps, c.stuck.waits) >= int(stalledAfter/deadlineStep)
 }
 
-// givesWay reports whether the connection may be closed to make room for another: no request is in progress, or its client
-// is the one that is waited for. net/http waits for the rest of a request even after the handler has answered.
+// givesWay reports whether the connection may be closed to make room for another: no request is in progress, or its
+// client is the one that is waited for. net/http waits for the rest of a request even after the handler has answered.
 func (c *connection) givesWay() bool {
 	if !c.busy.Load() {
 		return true

@@ -77,8 +77,8 @@ func (d *demoStripe) close() {
 	_ = d.sandbox.Close(ctx) // saves what was paid
 }
 
-// listenBeside listens on the loopback port after listen's, so that URLs stay the same across restarts; if that is taken, on
-// any free one.
+// listenBeside listens on the loopback port after listen's, so that URLs stay the same across restarts; if that is
+// taken, on any free one.
 func listenBeside(ctx context.Context, listen string) (net.Listener, error) {
 	_, port, err := net.SplitHostPort(listen)
 	if err != nil {

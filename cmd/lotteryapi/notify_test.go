@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// With Type=notify, systemd waits for the server's word that it is ready: a command after `systemctl restart` must find the
-// database brought up to date, and a server that answers.
+// With Type=notify, systemd waits for the server's word that it is ready: a command after `systemctl restart` must find
+// the database brought up to date, and a server that answers.
 func TestSystemdIsToldWhenTheServerIsReady(t *testing.T) {
 	t.Parallel()
 	folder, err := os.MkdirTemp("", "lottery") // t.TempDir() may be too long for a socket's address

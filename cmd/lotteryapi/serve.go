@@ -33,7 +33,8 @@ const (
 	shutdownTimeout = 30 * time.Second
 	quotaTimeout    = 5 * time.Second
 	flushTimeout    = 5 * time.Second
-	// lastRequests is how long requests that are on their way on a kept connection have to arrive: a long way around the world.
+	// lastRequests is how long requests that are on their way on a kept connection have to arrive: a long way around
+	// the world.
 	lastRequests = 250 * time.Millisecond
 )
 

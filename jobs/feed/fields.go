@@ -154,7 +154,8 @@ func InMarkup(line string) bool {
 func Bare(s string) string { return strings.TrimFunc(s, stray) }
 
 // stray reports whether spreadsheets and web pages may leave r around a value: spaces of any kind, also of no width;
-// quotes, with the backslash of \"; the = of ="088"; and bytes that are not UTF-8, such as the no-break space of a file saved as Latin-1.
+// quotes, with the backslash of \"; the = of ="088"; and bytes that are not UTF-8, such as the no-break space of a file
+// saved as Latin-1.
 func stray(r rune) bool {
 	return strings.ContainsRune("\"'=\\\u2018\u2019\u201c\u201d", r) || r == utf8.RuneError ||
 		unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)

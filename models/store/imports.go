@@ -41,7 +41,8 @@ func (s *Store) outdatedRun() string {
 		" AND (" + s.someTaken("later") + " OR NOT " + s.someTaken("import_runs") + "))"
 }
 
-// someTaken is SQL for the negation of models.ImportSummary.AllRejected, for a row of import_runs by its name in the query.
+// someTaken is SQL for the negation of models.ImportSummary.AllRejected, for a row of import_runs by its name in the
+// query.
 func (s *Store) someTaken(run string) string {
 	rejected, draws := "json_extract("+run+".summary, '$.rejected')", "json_extract("+run+".summary, '$.draws')"
 	if s.dialect == Postgres {

@@ -58,7 +58,8 @@ func TestRecordsHaveAnIndex(t *testing.T) {
 	}
 	for _, statement := range asked {
 		for _, step := range steps(t, st, statement) {
-			// The feeds that were found so far are few, and so are the mails in an index of those that are due or given up.
+			// The feeds that were found so far are few, and so are the mails in an index of those that are due or given
+			// up.
 			few := step == "SCAN feeds" || strings.Contains(step, "INDEX mails_due") || strings.Contains(step, "INDEX mails_failed")
 			if strings.HasPrefix(step, "SCAN") && !few {
 				t.Errorf("%s: %s", statement, step)

@@ -79,7 +79,8 @@ func TestNoSchema(t *testing.T) {
 	}
 }
 
-// An error says what to do about tables that are not to be found, and about a user who may not have another connection, or none.
+// An error says what to do about tables that are not to be found, and about a user who may not have another connection,
+// or none.
 func TestRefusalsHaveRemedies(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)

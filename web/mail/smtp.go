@@ -131,8 +131,8 @@ func Recipient(address string) (string, error) {
 	return recipient, nil
 }
 
-// id returns the part of the Message-ID before the @. A server that took a message and broke off before it said so gets it
-// again; by the same Message-ID, mailboxes know that it is the same.
+// id returns the part of the Message-ID before the @. A server that took a message and broke off before it said so gets
+// it again; by the same Message-ID, mailboxes know that it is the same.
 func (m *Message) id() string {
 	if m.Once == "" {
 		return rand.Text()
