@@ -108,8 +108,7 @@ func New(o Options) *Service {
 }
 
 const (
-	// leaseFor is how long a process that died blocks an account or an event. A live one renews its lease three times
-	// in that time.
+	// leaseFor is how long a process that died blocks an account or an event.
 	leaseFor = 15 * time.Second
 	// workFor bounds one piece of work under an account's lock.
 	workFor = 50 * time.Second
@@ -152,19 +151,11 @@ func busy(accountID string, why error) error {
 func (s *Service) hold(ctx context.Context, l store.Lease, fn func(ctx context.Context, l store.Lease) error) error {
 	work, cancel := context.WithTimeout(ctx, workFor)
 	defer cancel()
-	last := time.Now()
-	kept := every(work, s.leaseFor/3, func(ctx context.Context) {
-		held, err := s.store.KeepLease(ctx, l, s.leaseFor)
-		switch {
-		case err == nil && held:
-			last = time.Now()
-		case err == nil || time.Since(last) > s.leaseFor*2/3:
-			cancel()
-		}
-	})
+	var holding sync.WaitGroup
+	holding.Go(func() { s.store.HoldLease(work, l, s.leaseFor, cancel) })
 	err := fn(work, l)
 	cancel()
-	<-kept
+	holding.Wait()
 	after, cancelEnd := s.store.Lasting(ctx)
 	defer cancelEnd()
 	return errors.Join(err, s.store.EndLease(after, l))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	"lottery/models"
@@ -19,10 +20,6 @@ const (
 	// minute after which another node must have taken over. It is longer than an import holds SQLite's write lock,
 	// which renewing a lease has to wait for.
 	leaseFor = 20 * time.Second
-	// keepEvery is how often a lease is renewed.
-	keepEvery = 4 * time.Second
-	// leaseMargin is how long before the end of a lease that could not be renewed its run is stopped.
-	leaseMargin = 3 * time.Second
 	// longestOutcome is how many bytes of an outcome are kept.
 	longestOutcome = 500
 )
@@ -95,7 +92,6 @@ func Running(ctx context.Context, st *store.Store, j *Job) (bool, error) {
 
 // run takes j's lease, asks wanted about the last run, and runs j under the lease.
 func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRun, now time.Time) bool) (run models.JobRun, ran bool, err error) {
-	taken := time.Now()
 	asked, cancel := r.Store.Bounded(ctx)
 	defer cancel()
 	lease, mine, err := r.Store.TryLease(asked, leaseName(j), leaseFor)
@@ -141,24 +137,21 @@ func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRu
 	if err := r.Store.SaveJobRun(asked, lease, run); err != nil {
 		return run, false, err
 	}
-	return r.work(ctx, j, lease, taken, run)
+	return r.work(ctx, j, lease, run)
 }
 
 // work runs j while its lease is held, and records how it went.
-func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, taken time.Time, run models.JobRun) (models.JobRun, bool, error) {
+func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, run models.JobRun) (models.JobRun, bool, error) {
 	working, stop := context.WithCancelCause(ctx)
 	limited, cancel := context.WithTimeoutCause(working, j.Limit, errTooLong)
-	kept := make(chan struct{})
-	go func() {
-		defer close(kept)
-		r.keep(limited, lease, taken, stop)
-	}()
+	var holding sync.WaitGroup
+	holding.Go(func() { r.Store.HoldLease(limited, lease, leaseFor, func() { stop(errLeaseGone) }) })
 	began := time.Now()
 	outcome, err := safely(limited, j)
 	cause := context.Cause(limited)
 	cancel()
 	stop(nil)
-	<-kept
+	holding.Wait()
 	took := time.Since(began)
 	if err != nil && (errors.Is(cause, errTooLong) || errors.Is(cause, errLeaseGone)) {
 		err = fmt.Errorf("%w (%w)", cause, err)
@@ -201,32 +194,6 @@ func (r *Runner) tell(ctx context.Context, run *models.JobRun, took time.Duratio
 		level, text = slog.LevelWarn, "a job failed; it is tried again"
 	}
 	r.Log.Log(ctx, level, text, "job", run.Job, "outcome", run.Outcome, "failures", run.Failures, "took_ms", took.Milliseconds())
-}
-
-// keep renews a lease until ctx ends. If it cannot be renewed, the run is stopped before another node can begin.
-func (r *Runner) keep(ctx context.Context, lease store.Lease, since time.Time, stop context.CancelCauseFunc) {
-	tick := time.NewTicker(keepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		asked := time.Now()
-		within, cancel := context.WithDeadline(ctx, since.Add(leaseFor-leaseMargin))
-		held, err := r.Store.KeepLease(within, lease, leaseFor)
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil && held:
-			since = asked
-		case err == nil, time.Since(since) >= leaseFor-leaseMargin-keepEvery:
-			stop(errLeaseGone)
-			return
-		}
-	}
 }
 
 // safely runs j and turns a panic into an error, so that the server survives.

@@ -16,6 +16,7 @@ import (
 // a transaction that checks that it is still held.
 type Lease struct {
 	name, holder string
+	since        time.Time // just before it was taken, by this machine
 }
 
 // ErrLeaseLost means that a lease ended, and may have been taken by somebody else, before the work under it was stored.
@@ -36,7 +37,7 @@ const leaseAhead = 2 * time.Hour
 
 // TryLease takes the lock of that name until d from now, an hour at most; ok is false if somebody else holds it.
 func (s *Store) TryLease(ctx context.Context, name string, d time.Duration) (l Lease, ok bool, err error) {
-	l = Lease{name, secret.NewID("")}
+	l = Lease{name, secret.NewID(""), time.Now()}
 	now, args := s.nowMicros()
 	statement := fmt.Sprintf(`INSERT INTO leases (name, holder, until_us) VALUES (?, ?, %[1]s + ?)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_us = excluded.until_us
@@ -60,6 +61,34 @@ func (s *Store) KeepLease(ctx context.Context, l Lease, d time.Duration) (held b
 		return false, unavailable(done.Error)
 	}
 	return done.RowsAffected == 1, nil
+}
+
+// HoldLease extends l, taken for d, again and again until ctx ends. If somebody else has taken l, or just before that may
+// happen because l cannot be extended, it calls lost and returns: the work under l must stop.
+func (s *Store) HoldLease(ctx context.Context, l Lease, d time.Duration, lost func()) {
+	every, safe := d/5, d*5/6
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for since := l.since; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		asked := time.Now()
+		within, cancel := context.WithDeadline(ctx, since.Add(safe))
+		held, err := s.KeepLease(within, l, d)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && held:
+			since = asked
+		case err == nil, time.Since(since) >= safe-every:
+			lost()
+			return
+		}
+	}
 }
 
 // Leased reports whether somebody holds the lock of that name.
