@@ -173,27 +173,6 @@ func (s *Service) safely(ctx context.Context, do func() error, about ...any) (er
 	return do()
 }
 
-// every calls do every d until ctx ends; then it closes the returned channel. Each call's context ends after d.
-func every(ctx context.Context, d time.Duration, do func(ctx context.Context)) <-chan struct{} {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(d)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				once, cancel := context.WithTimeout(ctx, d)
-				do(once)
-				cancel()
-			}
-		}
-	}()
-	return ended
-}
-
 // params returns what every request to Stripe carries; key is the idempotency key of a POST, "" = none.
 func params(ctx context.Context, key string) stripe.Params {
 	p := stripe.Params{Context: ctx}

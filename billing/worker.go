@@ -241,16 +241,33 @@ func (s *Service) keepClaims(ctx context.Context, events []models.StripeEvent) (
 		c.ids = append(c.ids, events[i].ID)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	kept := every(ctx, s.leaseFor/3, func(ctx context.Context) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if err := s.store.KeepClaims(ctx, c.ids, s.leaseFor); err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "events are worked on, and another node may begin to as well", "events", len(c.ids), "error", err)
+	var keeping sync.WaitGroup
+	keeping.Go(func() {
+		tick := time.NewTicker(s.leaseFor / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				s.renew(ctx, c)
+			}
 		}
 	})
 	return c, func() {
 		cancel()
-		<-kept
+		keeping.Wait()
+	}
+}
+
+// renew extends claims once.
+func (s *Service) renew(ctx context.Context, c *claims) {
+	ctx, cancel := context.WithTimeout(ctx, s.leaseFor/3)
+	defer cancel()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := s.store.KeepClaims(ctx, c.ids, s.leaseFor); err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "events are worked on, and another node may begin to as well", "events", len(c.ids), "error", err)
 	}
 }
 
