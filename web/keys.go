@@ -95,7 +95,7 @@ const keyChanges = 100
 
 // tooManyKeyChanges counts one change of the account's keys, and reports whether that is too many.
 func (h *Handler) tooManyKeyChanges(r *http.Request, v *visitor) bool {
-	return h.keyChanges.tooMany(r.Context(), v.Account.ID)
+	return h.keyChanges.Count(r.Context(), v.Account.ID).Reached
 }
 
 // expiries maps the form's choices to a key's lifetime in days.

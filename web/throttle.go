@@ -2,37 +2,19 @@ package web
 
 import (
 	"context"
-	"hash/maphash"
 	"net/http"
 	"net/netip"
 	"strconv"
 	"time"
 
-	"github.com/ulule/limiter/v3"
-	counters "github.com/ulule/limiter/v3/drivers/store/memory"
-
 	"lottery/api/middleware"
 )
 
-// throttle limits how often each K may do something. It counts on this node only.
-type throttle[K comparable] struct {
-	limiter *limiter.Limiter
-	seed    maphash.Seed
-}
-
-// throttleCounters is the number of counters, which bounds memory. Keys are hashed to counters, so two may share one.
+// throttleCounters is the number of counters of each throttle.
 const throttleCounters = 1 << 14
 
-func newThrottle[K comparable](limit int, period time.Duration) *throttle[K] {
-	counts := counters.NewStoreWithOptions(limiter.StoreOptions{Prefix: "asks", CleanUpInterval: 10 * time.Minute})
-	return &throttle[K]{limiter.New(counts, limiter.Rate{Period: period, Limit: int64(limit)}), maphash.MakeSeed()}
-}
-
-// tooMany counts one request of who, and reports whether that is too many.
-func (t *throttle[K]) tooMany(ctx context.Context, who K) bool {
-	counter := strconv.FormatUint(maphash.Comparable(t.seed, who)%throttleCounters, 36)
-	state, err := middleware.Count(ctx, t.limiter, counter)
-	return err == nil && state.Reached // the in-memory store does not fail
+func newThrottle[K comparable](limit int, period time.Duration) *middleware.Throttle[K] {
+	return middleware.NewThrottle[K](throttleCounters, limit, period)
 }
 
 // wider lists the IPv6 prefix lengths that are counted as well, each allowed so many times the limit of one address.
@@ -42,8 +24,8 @@ var wider = []struct{ bits, times int }{{48, 10}, {32, 100}}
 
 // networkThrottle limits how many mails a network address, and each IPv6 network around it, may request.
 type networkThrottle struct {
-	address *throttle[netip.Addr]
-	around  []*throttle[netip.Addr] // one for each of wider
+	address *middleware.Throttle[netip.Addr]
+	around  []*middleware.Throttle[netip.Addr] // one for each of wider
 }
 
 func newNetworkThrottle(limit int, period time.Duration) networkThrottle {
@@ -57,14 +39,14 @@ func newNetworkThrottle(limit int, period time.Duration) networkThrottle {
 // tooMany counts one request from addr, and reports whether that is too many. A request refused for its address does
 // not count for the networks around it: a single address that keeps asking locks nobody else out.
 func (t networkThrottle) tooMany(ctx context.Context, addr netip.Addr) bool {
-	if t.address.tooMany(ctx, addr) {
+	if t.address.Count(ctx, addr).Reached {
 		return true
 	}
 	if !addr.Is6() {
 		return false
 	}
 	for i, w := range wider {
-		if t.around[i].tooMany(ctx, netip.PrefixFrom(addr, w.bits).Masked().Addr()) {
+		if t.around[i].Count(ctx, netip.PrefixFrom(addr, w.bits).Masked().Addr()).Reached {
 			return true
 		}
 	}
@@ -83,7 +65,7 @@ const stripeAsks = 20
 
 // tooManyAsks counts a page that calls Stripe on behalf of an account, and reports whether that is too many.
 func (h *Handler) tooManyAsks(r *http.Request, accountID string) bool {
-	return h.asks.tooMany(r.Context(), accountID)
+	return h.asks.Count(r.Context(), accountID).Reached
 }
 
 // tooOften answers 429 to a visitor who has exceeded a limit per minute or per hour.

@@ -68,9 +68,9 @@ type Handler struct {
 	deps       Deps
 	pages      *pages
 	assets     *assets
-	mails      networkThrottle   // mails with links, by client address
-	asks       *throttle[string] // pages that call Stripe, by account
-	keyChanges *throttle[string] // by account
+	mails      networkThrottle              // mails with links, by client address
+	asks       *middleware.Throttle[string] // pages that call Stripe, by account
+	keyChanges *middleware.Throttle[string] // by account
 	docs       *docs
 	memory     atomic.Pointer[memory]
 	prices     prices
