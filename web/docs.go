@@ -44,8 +44,11 @@ type rendered struct {
 	html template.HTML
 }
 
+// docEntry is a docs page as the navigation names it.
+type docEntry struct{ Name, Title, Text string }
+
 // docPages lists the docs pages in the order of their navigation.
-var docPages = []struct{ Name, Title, Text string }{
+var docPages = []docEntry{
 	{"", "Getting started", "From nothing to your first response in two minutes: get a key, make a call, read the response."},
 	{"authentication", "Authentication", "How to send the API key, and how to rotate and revoke keys."},
 	{"limits", "Limits", "How many requests a day each plan has, what counts, and how to see what is left."},
@@ -151,7 +154,7 @@ func (h *Handler) docValues(ctx context.Context) docValues {
 
 // docView is the data of a docs page.
 type docView struct {
-	Pages     any
+	Pages     []docEntry
 	Current   string
 	Body      func() (template.HTML, error)
 	Reference *reference
@@ -161,7 +164,7 @@ type docView struct {
 
 func (h *Handler) docPage(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("page")
-	at := slices.IndexFunc(docPages, func(p struct{ Name, Title, Text string }) bool { return p.Name == name })
+	at := slices.IndexFunc(docPages, func(p docEntry) bool { return p.Name == name })
 	if at < 0 {
 		return errNotFound()
 	}
