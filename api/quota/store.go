@@ -137,7 +137,7 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 	if n <= 0 {
 		a.owe(a.start, n)
 		s.enqueue(a)
-		c := state(a, rate, a.remaining(rate.Limit), false)
+		c := a.state(rate, false)
 		a.mu.Unlock()
 		return c, nil
 	}
@@ -148,18 +148,18 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 	if a.block >= n {
 		a.block -= n
 		s.spent(a, now, n)
-		c := state(a, rate, a.remaining(rate.Limit), false)
+		c := a.state(rate, false)
 		a.mu.Unlock()
 		s.opts.Metrics.admitted.Inc()
 		return c, nil
 	}
 	if s.away.Load() {
-		c := s.withoutBackend(a, now, n, rate.Limit, rate)
+		c := s.withoutBackend(a, now, n, rate)
 		a.mu.Unlock()
 		return c, nil
 	}
 	if since := time.Duration(now.UnixNano() - a.asked); a.remaining(rate.Limit) == 0 && since >= 0 && since < refusalHolds && !a.queued {
-		c := state(a, rate, 0, true)
+		c := a.state(rate, true)
 		a.mu.Unlock()
 		s.opts.Metrics.refused.Inc()
 		return c, nil
@@ -232,23 +232,24 @@ func (s *Store) spent(a *account, now time.Time, n int64) {
 }
 
 // withoutBackend admits n requests from what remained at the last contact. a.mu is held.
-func (s *Store) withoutBackend(a *account, now time.Time, n, limit int64, rate limiter.Rate) limiter.Context {
+func (s *Store) withoutBackend(a *account, now time.Time, n int64, rate limiter.Rate) limiter.Context {
 	s.learn(a)
-	if a.remaining(limit) < n {
+	reached := a.remaining(rate.Limit) < n
+	if reached {
 		a.over = true
 		s.opts.Metrics.refused.Inc()
-		return state(a, rate, a.remaining(limit), true)
+	} else {
+		a.owe(a.start, n)
+		a.recent.add(now, n)
+		s.enqueue(a)
+		s.opts.Metrics.withoutBackend.Inc()
 	}
-	a.owe(a.start, n)
-	a.recent.add(now, n)
-	s.enqueue(a)
-	s.opts.Metrics.withoutBackend.Inc()
-	return state(a, rate, a.remaining(limit), false)
+	return a.state(rate, reached)
 }
 
 // state is what this node knows of a, as the limiter library reports it. a.mu is held.
-func state(a *account, rate limiter.Rate, remaining int64, reached bool) limiter.Context {
-	return limiter.Context{Limit: rate.Limit, Remaining: remaining, Reset: a.start + int64(rate.Period/time.Second), Reached: reached}
+func (a *account) state(rate limiter.Rate, reached bool) limiter.Context {
+	return limiter.Context{Limit: rate.Limit, Remaining: a.remaining(rate.Limit), Reset: a.start + int64(rate.Period/time.Second), Reached: reached}
 }
 
 // Peek reports what remains without counting.
@@ -302,6 +303,5 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 		a.used, a.known = used, true
 	}
 	a.asked = 0
-	left := a.remaining(rate.Limit)
-	return state(a, rate, left, left == 0 && a.over), a.spent(), nil
+	return a.state(rate, a.over && a.remaining(rate.Limit) == 0), a.spent(), nil
 }
