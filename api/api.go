@@ -42,14 +42,14 @@ type Deps struct {
 type Handler struct {
 	deps      Deps
 	build     string
-	memory    atomic.Pointer[memory]
-	kept      kept
+	texts     atomic.Pointer[textCache]
+	answers   answerCache
 	longLists lastConnection
 }
 
-// memory caches answers that are made once per data version. It does not reference the catalog,
-// which would keep it alive.
-type memory struct {
+// textCache caches JSON texts that are made once per data version. It does not reference the catalog, which would keep
+// it alive.
+type textCache struct {
 	version string
 	texts   sync.Map // name → []byte
 }

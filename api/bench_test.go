@@ -69,7 +69,7 @@ func TestAllocations(t *testing.T) {
 		{tenDraws + "&count=1000", "", 13, 500},
 		{tenDraws, "gzip", 13, 500},
 		{tenDraws, "zstd", 13, 500},
-		{tenDraws + "&count=1000", "gzip", 7, 280}, // kept
+		{tenDraws + "&count=1000", "gzip", 7, 280}, // cached
 		{"/v1/draws/search?number=1001&limit=1000", "", 12, 360},
 		{"/v1/stats?game=many-0&from=2010-01-02", "", 11, 400}, // computed each time, into reused memory
 		{"/v1/stats?game=many-0&from=2010-01-02", "gzip", 11, 400},

@@ -27,7 +27,7 @@ type call struct {
 	games   [1]*catalog.Game // for queries of one game
 	body    []byte
 	records records
-	few     bool           // the answer is one of few of a catalog, and worth keeping however short
+	few     bool           // the answer is one of few of a catalog, and worth caching however short
 	coding  *encoder       // the coding that the client prefers; nil = none
 	code    []byte         // the compressed body
 	marks   []deflate.Mark // of statistics, for deflate.AppendMarked
@@ -112,7 +112,7 @@ var (
 )
 
 // finished ends the reading of a request, and reports whether no answer need be made: it has problems (err), the client
-// has this answer already (304), or a kept answer was sent.
+// has this answer already (304), or a cached one was sent.
 func (x *call) finished() (done bool, err error) {
 	if err := x.bind.err(); err != nil {
 		return true, err
@@ -127,8 +127,8 @@ func (x *call) finished() (done bool, err error) {
 		x.c.Writer.WriteHeaderNow()
 		return true, nil
 	}
-	if a := x.find(); a != nil {
-		x.give(a)
+	if a := x.cached(); a != nil {
+		x.sendAnswer(a)
 		return true, nil
 	}
 	return false, nil
@@ -161,8 +161,8 @@ func matches(header []string, tag string) bool {
 // send writes x.body, compressed if the client accepts that and it pays off.
 func (x *call) send() error {
 	if x.coding == nil || len(x.body) <= minCompressed {
-		a := x.made(x.body, nil)
-		x.give(&a)
+		a := x.answer(x.body, nil)
+		x.sendAnswer(&a)
 		return nil
 	}
 	var err error
@@ -173,19 +173,19 @@ func (x *call) send() error {
 	return nil
 }
 
-// sendCoded writes x.code, and keeps it if worth is set.
+// sendCoded writes x.code, and caches it if that is worth it.
 func (x *call) sendCoded(worth bool) {
-	a := x.made(x.code, x.coding.name)
+	a := x.answer(x.code, x.coding.name)
 	if x.cat != nil && worth {
-		x.keepMade(&a)
+		x.cache(&a)
 	}
-	x.give(&a)
+	x.sendAnswer(&a)
 }
 
-// made returns an answer with body in the given coding.
-func (x *call) made(body []byte, coding []string) made {
+// answer returns an answer with body in the given coding.
+func (x *call) answer(body []byte, coding []string) answer {
 	h := x.c.Writer.Header()
-	return made{body: body, coding: coding, length: []string{strconv.Itoa(len(body))}, link: h["Link"], total: h["X-Total-Count"]}
+	return answer{body: body, coding: coding, length: []string{strconv.Itoa(len(body))}, link: h["Link"], total: h["X-Total-Count"]}
 }
 
 // nextPage is the Link header's value for the next page: the address of this request with the given cursor.

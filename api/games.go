@@ -33,7 +33,7 @@ func (h *Handler) games() endpoint {
 		if done, err := x.finished(); done {
 			return err
 		}
-		return x.remembered("games "+kind, func() any {
+		return x.sendText("games "+kind, func() any {
 			out := gamesJSON{Games: []gameJSON{}}
 			x.records.begin(formJSON, false)
 			for _, g := range gamesOf(x.cat, kind) {
@@ -60,21 +60,21 @@ func gamesOf(cat *catalog.Catalog, kind string) []*catalog.Game {
 	return cat.OfType(kind)
 }
 
-// remembered answers with answer's result as JSON. It calls answer once per catalog and name; names must be few, since
-// results are kept as long as their catalog is served.
-func (x *call) remembered(name string, answer func() any) error {
-	m := x.h.memory.Load()
-	if version := x.cat.Version().Token; m == nil || m.version != version {
-		m = &memory{version: version}
-		x.h.memory.Store(m)
+// sendText answers with the JSON of what value returns. It calls value once per catalog and name; names must be few,
+// since texts are cached as long as their catalog is served.
+func (x *call) sendText(name string, value func() any) error {
+	c := x.h.texts.Load()
+	if version := x.cat.Version().Token; c == nil || c.version != version {
+		c = &textCache{version: version}
+		x.h.texts.Store(c)
 	}
-	text, ok := m.texts.Load(name)
+	text, ok := c.texts.Load(name)
 	if !ok {
-		b, err := json.Marshal(answer())
+		b, err := json.Marshal(value())
 		if err != nil {
 			return err
 		}
-		text, _ = m.texts.LoadOrStore(name, append(b, '\n'))
+		text, _ = c.texts.LoadOrStore(name, append(b, '\n'))
 	}
 	x.body = append(x.body[:0], text.([]byte)...) //nolint:forcetypeassert // the map holds nothing else
 	x.few = true

@@ -27,9 +27,9 @@ const (
 	// longList is the number of records (each 200 bytes or more as JSON) from which a JSON or NDJSON
 	// list is written in pieces to a single client.
 	longList = 500
-	// keptRecords is the number of records up to which a list that we compress ourselves is not kept: making it anew
+	// uncachedRecords is the number of records up to which a list that we compress ourselves is not cached: making it anew
 	// costs no more than the rest of the answer.
-	keptRecords = 150
+	uncachedRecords = 150
 	// pieceSize is roughly the size of a piece in bytes: small enough to still be in the
 	// processor's cache when it is sent.
 	pieceSize = 56 << 10
@@ -67,7 +67,7 @@ func (x *call) writeGzip(l *list) bool {
 	var ok bool
 	x.code, x.body, ok = x.records.appendGzip(x.code[:0], x.body, l.page.Refs, func(b []byte) []byte { return x.appendEnd(b, l) })
 	if ok {
-		x.sendCoded(len(l.page.Refs) > keptRecords)
+		x.sendCoded(len(l.page.Refs) > uncachedRecords)
 	}
 	return ok
 }
@@ -96,7 +96,7 @@ func (x *call) writePieces(l *list) {
 	if x.form == formJSON {
 		size += len(l.appendEnvelope(x.body[:0])) - len(comma)
 	}
-	x.head(&made{length: []string{strconv.Itoa(size)}})
+	x.head(&answer{length: []string{strconv.Itoa(size)}})
 	b := r.appendHeader(x.body[:0])
 	pieces := (size + pieceSize - 1) / pieceSize
 	for each := (len(refs) + pieces - 1) / pieces; len(refs) > 0; b = b[:0] {

@@ -145,7 +145,7 @@ func TestListGzipIsShort(t *testing.T) {
 }
 
 func BenchmarkListGzip(b *testing.B) {
-	for _, draws := range []int{10, 100, 150} { // longer ones are kept
+	for _, draws := range []int{10, 100, 150} { // longer ones are cached
 		b.Run(fmt.Sprint(draws), func(b *testing.B) {
 			ask := asking(b, fmt.Sprintf("%s&count=%d", tenDraws, draws), "gzip")
 			for b.Loop() {

@@ -35,7 +35,7 @@ func (h *Handler) overview() endpoint {
 		if done, err := x.finished(); done {
 			return err
 		}
-		return x.remembered("overview "+kind, func() any {
+		return x.sendText("overview "+kind, func() any {
 			v := x.cat.Version()
 			out := overviewJSON{
 				Games: []overviewGameJSON{}, DataVersion: v.String(), UpdatedAt: v.UpdatedAt.UTC().Truncate(time.Second),

@@ -20,7 +20,7 @@ func (h *Handler) stats() endpoint {
 				return err
 			}
 			if from == models.FirstDate && to == models.LastDate {
-				return x.remembered("stats "+g.ID+" "+tod.String(), func() any {
+				return x.sendText("stats "+g.ID+" "+tod.String(), func() any {
 					var e statsEncoder
 					return json.RawMessage(e.append(nil, g.Stats(from, to, tod)))
 				})

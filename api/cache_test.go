@@ -40,7 +40,7 @@ func somePath(rng *rand.Rand) string {
 	game := fmt.Sprintf("game=many-%d", rng.IntN(3))
 	format := []string{"", "&format=csv", "&format=ndjson", "&format=json"}[rng.IntN(4)]
 	return []string{
-		fmt.Sprintf("/v1/draws/recent?%s&count=%d%s", game, 100+rng.IntN(100), format), // half are long enough to be kept
+		fmt.Sprintf("/v1/draws/recent?%s&count=%d%s", game, 100+rng.IntN(100), format), // half are long enough to be cached
 		fmt.Sprintf("/v1/draws/by-sum?%s&sum=%d&limit=%d%s", game, 5+rng.IntN(20), 100+rng.IntN(100), format),
 		fmt.Sprintf("/v1/draws/%%72ecent?%s&count=%d%s", game, 100+rng.IntN(100), format), // links repeat the spelling
 		fmt.Sprintf("/v1/draws/date/2010-01-%02d?order=asc%s", 1+rng.IntN(20), format),
@@ -49,9 +49,9 @@ func somePath(rng *rand.Rand) string {
 	}[rng.IntN(6)]
 }
 
-// A kept answer equals the original: its body and headers are those of a server that has kept nothing,
+// A cached answer equals the original: its body and headers are those of a server that has cached nothing,
 // in every form and coding.
-func TestKeptAnswersAreTheAnswers(t *testing.T) {
+func TestCachedAnswersAreTheAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	forgetful := *s
@@ -66,7 +66,7 @@ func TestKeptAnswersAreTheAnswers(t *testing.T) {
 			"X-Request-Id":    "same",
 		}
 		path := somePath(rng)
-		fresh.live.Swap(other) // an answer of another version makes it drop everything kept
+		fresh.live.Swap(other) // an answer of another version makes it drop everything cached
 		fresh.get(t, "/v1/draws/recent?game=many-0&count=200", map[string]string{"Accept-Encoding": "gzip"})
 		fresh.live.Swap(cat)
 		got, want := s.get(t, path, headers), fresh.get(t, path, headers)
@@ -77,7 +77,7 @@ func TestKeptAnswersAreTheAnswers(t *testing.T) {
 }
 
 // While versions are swapped, no answer mixes them: tag, records and total are of the same one.
-func TestKeptAnswersAreOfOneVersion(t *testing.T) {
+func TestCachedAnswersAreOfOneVersion(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	versions := []*catalog.Catalog{manyDraws(t, 1), manyDraws(t, 2)}
