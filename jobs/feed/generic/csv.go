@@ -95,7 +95,8 @@ func (cols *columns) holdsDraw(line string) bool {
 	if len(words) == 0 || len(words) > cols.all+fewMore || slices.ContainsFunc(words[1:], ofSentence) || !models.ValidGameID(words[0]) && ofSentence(words[0]) {
 		return false
 	}
-	id := models.ValidGameID(words[0]) && strings.ContainsAny(words[0], "-0123456789") // which other words lack
+	id := models.ValidGameID(words[0]) && strings.ContainsAny(words[0], "-0123456789") || // which other words lack
+		slices.ContainsFunc(words, func(s string) bool { return hyphenated(s) && strings.ContainsAny(s, "0123456789") })
 	date := slices.ContainsFunc(words, dateForm.MatchString)
 	tod := slices.ContainsFunc(words, isTod)
 	number := slices.ContainsFunc(words, func(s string) bool { return len(s) > 1 && models.ValidNumber(s) })
@@ -105,8 +106,15 @@ func (cols *columns) holdsDraw(line string) bool {
 	return id && date && (tod || number) || number && tod && (id || date)
 }
 
-// ofSentence reports whether a word cannot be part of the name of a game or a time of day.
-func ofSentence(word string) bool { return word[0] >= 'a' && word[0] <= 'z' && !isTod(word) }
+// ofSentence reports whether a word cannot be a game's id, or part of the name of a game or a time of day.
+func ofSentence(word string) bool {
+	return word[0] >= 'a' && word[0] <= 'z' && !isTod(word) && !hyphenated(word)
+}
+
+// hyphenated reports whether a word may be a game's id wherever it stands: most words of a sentence have no hyphen.
+func hyphenated(word string) bool {
+	return models.ValidGameID(word) && word[0] >= 'a' && strings.Contains(word, "-")
+}
 
 // isTod reports whether a word is a time of day, ignoring case.
 func isTod(word string) bool {

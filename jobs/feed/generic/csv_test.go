@@ -94,6 +94,16 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "rows with other separators, whose game's id is not their first word",
+		Text: "tod,game,date,number\nDay,g,2024-01-02,1\nDay;tx-pick-3;2024-05-02;123\nMidday;ny-numbers;2024-05-03;123\n\"Day,tx-pick-3,2024-05-04,\"\n" +
+			"Results up-to 2024-05-05 Evening\nDay draws of tx-pick-3; 2024-05-06\n",
+		Want: []string{
+			"2: g 2024-01-02 Day 1", "3: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
+			"4: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
+			"5: malformed[] " + oneField + ", and quotes stand around all of it: leave them out",
+		},
+	},
+	{
 		Name: "rows among stray characters, or with commas of another script, are no titles",
 		Text: "game,date,tod,number\ng,2024-01-02,Day,1\n'tx-pick-3,'2024-05-02,'Day,'123,\n\xa0tx-pick-3,\xa02024-05-02,\xa0Day,\xa0123,\ntx-pick-3，2024-05-02，Day，123\n",
 		Want: []string{
