@@ -23,7 +23,7 @@ type Rows struct {
 	Date int // the column that holds a date in every row, which distinguishes rows from headers
 	Read func(line Line, fields []string) error
 	// Begins reports whether a line begins like a row, and so is no title or disclaimer; fields is empty if the line
-	// cannot be split. nil = a row begins with a digit.
+	// cannot be split. nil = a row begins with a digit, or, where the date is not the first column, most of its words do.
 	Begins func(line Line, fields []string) bool
 }
 
@@ -80,9 +80,21 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 // begin is Begins with its default.
 func (r *Rows) begin(line Line, fields []string) bool {
 	if r.Begins == nil {
-		return BeginsWithDigit(line.Text)
+		return BeginsWithDigit(line.Text) || r.Date > 0 && mostlyNumbers(line.Text)
 	}
 	return r.Begins(line, fields)
+}
+
+// mostlyNumbers reports whether a line, however it is divided, holds three words or more that begin with a digit, and
+// fewer others.
+func mostlyNumbers(line string) bool {
+	words, numbers := Words(line), 0
+	for _, word := range words {
+		if BeginsWithDigit(word) {
+			numbers++
+		}
+	}
+	return numbers >= 3 && 2*numbers > len(words)
 }
 
 // firstHeader reads up to the form's header, skipping blank lines and titles, which are lines without a field that

@@ -81,6 +81,17 @@ var cases = []feedtest.Case{
 		Want: []string{"2: nc-pick-4 2025-06-21 Evening 4545 fireball=4", "3: malformed[] a web page (HTML) begins here, where data was expected: get that part of the file again"},
 	},
 	{
+		Name: "divided rows below a header that does not begin with the date",
+		Text: "Day/Eve,Date,Ball 1,Ball 2,Ball 3,Fireball\nD,06/21/2025,4,2,7,7\nE;06/21/2025;4;2;7;7\n\"E,06/22/2025,4,2,7,7\"\nE\t06/23/2025\t4\t2\t7\t7\n" +
+			"Draws of 2025; 06/21/2025 to 06/22/2025\n\"Entered by hand, 4 times out of 5\"\n",
+		Want: []string{
+			"2: nc-pick-3 2025-06-21 Day 427 fireball=7",
+			"3: malformed[] the row has 1 field, the header has 6, and its fields are separated by semicolons: save it with commas",
+			"4: malformed[] the row has 1 field, the header has 6, and quotes stand around all of it: leave them out",
+			"5: malformed[] the row has 1 field, the header has 6, and its fields are separated by tabs: save it with commas",
+		},
+	},
+	{
 		Name: "rows among stray characters with a comma too many are no notices",
 		Text: pick4 + "06/21/2025,E,4,5,4,5,4\n'06/20/2025,'E,'4,'5,'4,'5,'4,\n\u00a006/19/2025,\u00a0E,\u00a04,\u00a05,\u00a04,\u00a05,\u00a04,\n" +
 			`="06/18/2025",="E",="4",="5",="4",="5",="4",` + "\n" + `Sun,="06/17/2025",="E",="4",="5",="4",="5",="4"` + "\n" +
