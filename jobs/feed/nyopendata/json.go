@@ -89,7 +89,10 @@ func (p *jsonParser) element() error {
 	}
 	line := p.in.lineBefore(p.dec.InputOffset())
 	if token != json.Delim('{') {
-		shown := fmt.Sprint(token)
+		shown := "null"
+		if token != nil {
+			shown = fmt.Sprint(token)
+		}
 		if err := p.skip(token); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package nyopendata_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,4 +192,17 @@ func FuzzParseCSV(f *testing.F) {
 
 func FuzzParseJSON(f *testing.F) {
 	feedtest.Fuzz(f, nyopendata.Form, jsonCases, func(string) bool { return false })
+}
+
+// A report shows an element that is no record as it stands in the file.
+func TestElementsThatAreNoRecords(t *testing.T) {
+	t.Parallel()
+	var shown []string
+	found, _, err := feedtest.ReadAll(nyopendata.Form, `[null,5,true,"x"]`)
+	for i := range found {
+		shown = append(shown, found[i].Raw)
+	}
+	if want := []string{"null", "5", "true", "x"}; err != nil || !slices.Equal(shown, want) {
+		t.Errorf("%q, %v; want %q", shown, err, want)
+	}
 }
