@@ -100,7 +100,8 @@ func (h *Header) repeats(fields []string) bool {
 
 // notice reports whether a line that does not begin like a row is a title or a disclaimer: it has exactly one non-blank
 // field (the first, if it has as many fields as a row); or a different number of fields than a row, none of them
-// beginning with a digit, whether or not its quotes pair up (if it is more than quotes). fields and fault are what split returned for it.
+// beginning with a digit, whether or not its quotes pair up (if it is more than quotes). fields and fault are what
+// split returned for it.
 func (h *Header) notice(line Line, fields []string, fault string) bool {
 	switch {
 	case len(fields) == 0:

@@ -72,14 +72,14 @@ func findColumns(h *feed.Header) (cols columns, ok bool) {
 	return cols, min(cols.game, cols.date, cols.tod, cols.number) >= 0
 }
 
-// begin reports whether a line looks like a row: a game id where it belongs, perhaps cut off behind a hyphen, a field that begins with a digit, or a
-// draw that is not divided into fields.
+// begin reports whether a line looks like a row: a game id where it belongs, perhaps cut off behind a hyphen, a field
+// that begins with a digit, or a draw that is not divided into fields.
 func (cols *columns) begin(line feed.Line, fields []string) bool {
 	if len(fields) == 0 {
 		fields = strings.Split(line.Text, ",")
 	}
 	return slices.ContainsFunc(fields, feed.BeginsWithDigit) ||
-		cols.game < len(fields) && models.ValidGameID(strings.Trim(fields[cols.game], "\" \t-")) || cols.holdsDraw(line.Text)
+		cols.game < len(fields) && models.ValidGameID(strings.TrimSuffix(strings.Trim(fields[cols.game], "\" \t"), "-")) || cols.holdsDraw(line.Text)
 }
 
 // dateForm matches the beginning of a date, in ISO form or another.

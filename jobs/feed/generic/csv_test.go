@@ -121,6 +121,11 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "lines with hyphens before the words, or around them, are titles",
+		Text: "game,date,tod,number\n-notes\n---end---\n--- end ---\n---\n",
+		Want: nil,
+	},
+	{
 		Name: "titles and disclaimers that hold a date, a time of day or a game's id",
 		Text: "game,date,tod,number\nDraws of 2024-05-02 (Day)\nPick 3 Day 2024-05-02\ntx-pick-3 results of 2024\ntx-pick-3; 2020 to 2024\nall-time results; as of 2024\n" +
 			"e-mail us at 1-800-555-1234\ntx-pick-3 results as of 2024-05-02\npick3 export 2024-05-02\nas-of 2024-05-02\nEvening draws 2024 as of 2024-05-02\nThis list of 123 draws was made on 2024-05-02; Day draws are in it, and so are those of the Night\n" +

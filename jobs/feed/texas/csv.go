@@ -62,7 +62,7 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		case line.Fault != "":
 		case looksLikeData(line.Text, fields, fault == ""):
 			row = line.Text
-		case line.Open && strings.HasPrefix(row, line.Text):
+		case line.Open && strings.HasPrefix(row, line.Text) && strings.TrimSpace(line.Text) != "":
 			fault = "the file ends here, within a row: get it again"
 		case feed.InMarkup(line.Text):
 			fault = feed.FaultMarkup

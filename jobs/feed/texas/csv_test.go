@@ -107,6 +107,18 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "notices with an & or brackets, whose numbers are part of sentences",
+		Text: "Pick 3 Day,9,9,2013,3,9,8\nDrawings are held Monday to Saturday at 10:00 AM, 12:27 PM, 6:00 PM & 10:12 PM\n" +
+			"Odds: Pick 3 up to 1:1,000 & Daily 4 up to 1:10,000\nPlay responsibly [18 or older, 24 hours a day, 7 days a week]\n" +
+			"Winning numbers [10/1/2023 to 10/31/2023], 27 draws\n",
+		Want: []string{"1: tx-pick-3 2013-09-09 Day 398"},
+	},
+	{
+		Name: "a mark or spaces at the end are no row that was cut off",
+		Text: " Pick 3 Day,9,9,2013,3,9,8\n\ufeff \r",
+		Want: []string{"1: tx-pick-3 2013-09-09 Day 398"},
+	},
+	{
 		Name: "titles that hold numbers, dates or a time of day",
 		Text: "Pick 3 Winning Numbers 2024\nPick 3 Day Results as of 10/2/2023\nPick 3 Day Results as of 10/12/2023\nPick 3 Day 2024\nPick 3 Night Results 1/1/2023 to 10/12/2023\n" +
 			"Daily 4 Morning (10/12/2023)\nPick 3 Day 10/1/2023 - 10/31/2023\nPick 3 Day 9/9/2013 8:30 PM\nCall 1-800-375-6886, or 512 344 5000\nPick 3 Day,9,9,2013,3,9,8\n",
