@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,9 +30,8 @@ const (
 	deadAfter = 20 * time.Second
 )
 
-// connectPostgres returns a pool for databaseURL that calls made with each new connection, and uses the user and password
-// that renewed, if not nil, returns. It does not connect yet.
-func connectPostgres(databaseURL string, renewed func() string, made func(context.Context, *pgx.Conn) error) (*gorm.DB, error) {
+// connectPostgres returns a pool for databaseURL. It does not connect yet.
+func (s *Store) connectPostgres(databaseURL string) (*gorm.DB, error) {
 	config, err := postgresConfig(databaseURL)
 	if err != nil {
 		return nil, err
@@ -45,12 +45,17 @@ func connectPostgres(databaseURL string, renewed func() string, made func(contex
 			defer cancel()
 		}
 		c.PgConn().CustomData()[madeAt] = time.Now()
-		return errors.Join(made(ctx, c), setUp(ctx, c))
+		return errors.Join(s.backends.add(ctx, c), s.setUp(ctx, c))
 	}), stdlib.OptionBeforeConnect(func(_ context.Context, c *pgx.ConnConfig) error {
-		renew(c, renewed)
+		renew(c, s.renewed)
 		return nil
 	}), stdlib.OptionShouldPing(mayBeBroken),
-		stdlib.OptionResetSession(func(_ context.Context, c *pgx.Conn) error { return stillReadOnly(c.PgConn()) }))
+		stdlib.OptionResetSession(func(_ context.Context, c *pgx.Conn) error {
+			if s.lineage.left(c.PgConn()) {
+				return driver.ErrBadConn
+			}
+			return stillReadOnly(c.PgConn())
+		}))
 	return gorm.Open(postgres.New(postgres.Config{Conn: sql.OpenDB(&backOff{Connector: connector})}), quiet)
 }
 
@@ -72,11 +77,19 @@ func mayBeBroken(_ context.Context, p stdlib.ShouldPingParams) bool {
 	return min(p.IdleDuration, time.Since(made)) > idleFor
 }
 
-// setUp prepares a new connection, in one round trip unless the server does not allow all of it.
-func setUp(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, ours+"; "+giveUpDeadClients)
-	if _, answered := errors.AsType[*pgconn.PgError](err); answered {
-		_, err = c.Exec(ctx, ours)
+// setUp prepares a new connection and asks for its server's lineage, in one round trip unless the server does not allow
+// all of it.
+func (s *Store) setUp(ctx context.Context, c *pgx.Conn) error {
+	var err error
+	for _, statements := range []string{ours + "; " + giveUpDeadClients + "; " + askLineage, ours + "; " + giveUpDeadClients, ours} {
+		var results []*pgconn.Result
+		results, err = c.PgConn().Exec(ctx, statements).ReadAll()
+		if err == nil && strings.HasSuffix(statements, askLineage) {
+			s.lineage.meet(c.PgConn(), string(results[len(results)-1].Rows[0][0]))
+		}
+		if _, answered := errors.AsType[*pgconn.PgError](err); !answered {
+			return err
+		}
 	}
 	return err
 }

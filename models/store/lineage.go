@@ -21,6 +21,7 @@ type lineage struct {
 	mu      sync.Mutex
 	counted string // of the server being counted with; "" = none yet
 	latest  string // of the server asked last
+	newest  string // of the server that the newest connection leads to
 }
 
 // lineageOf is the key under which a connection stores its server's lineage.
@@ -31,6 +32,24 @@ const lineageOf = "lineage"
 // dump has an oid of its own. It fails on a standby that has not taken over.
 const askLineage = "SELECT concat_ws(' ', (SELECT system_identifier FROM pg_control_system())," +
 	" left(pg_walfile_name(pg_current_wal_lsn()), 8), (SELECT oid FROM pg_database WHERE datname = current_database()))"
+
+// meet stores the lineage that a new connection's server told.
+func (l *lineage) meet(c *pgconn.PgConn, own string) {
+	c.CustomData()[lineageOf] = own
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.newest = own
+}
+
+// left reports whether new connections lead to another server than c does: an address has moved to a standby that took
+// over, while the old primary goes on answering those that it has. What is written there is lost, and what is read there
+// contradicts the other server.
+func (l *lineage) left(c *pgconn.PgConn) bool {
+	own, _ := c.CustomData()[lineageOf].(string)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return own != "" && l.newest != "" && own != l.newest
+}
 
 // see returns ErrQuotaRestarted unless conn leads to the server being counted with. A server that does not
 // tell its lineage is trusted.

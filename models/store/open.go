@@ -171,7 +171,7 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 
 func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
 	s.dialect = Postgres
-	db, err := connectPostgres(databaseURL, s.renewed, s.backends.add)
+	db, err := s.connectPostgres(databaseURL)
 	if err == nil {
 		s.read, s.write = db, db
 		err = limit(db, MaxConnections)

@@ -196,6 +196,29 @@ func (s *Server) TakeOver(t testing.TB) {
 	}
 }
 
+// Split returns another server that takes over with what Keep saved, on a new timeline, while s goes on.
+func (s *Server) Split(t testing.TB) *Server {
+	t.Helper()
+	dir, err := makeFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := &Server{dir: dir, bin: s.bin}
+	t.Cleanup(other.remove)
+	data := filepath.Join(dir, "data")
+	err = errors.Join(ownedByUnprivileged(dir), os.Rename(filepath.Join(s.dir, "kept"), data), os.WriteFile(filepath.Join(data, "recovery.signal"), nil, 0o644))
+	if err == nil {
+		err = other.start("-c", "restore_command=false")
+	}
+	if err != nil {
+		t.Fatalf("take over from PostgreSQL: %v", err)
+	}
+	return other
+}
+
+// Socket is where the server listens.
+func (s *Server) Socket() string { return filepath.Join(s.dir, ".s.PGSQL.5432") }
+
 // StandBy starts the server again as a hot standby, which only reads.
 func (s *Server) StandBy(t testing.TB) {
 	t.Helper()

@@ -1,0 +1,84 @@
+package store_test
+
+import (
+	"context"
+	neturl "net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+)
+
+// An address moves to a standby that took over, while the old primary goes on and keeps its connections open. A Store
+// that has met the new one uses no connection to the old one any more: a change would be lost there, and what is read
+// alternately here and there contradicts itself.
+func TestOldPrimaryGoesOn(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	old := storetest.NewPostgresServer(t)
+	url := old.NewDatabase(t)
+	storetest.OpenURL(t, url, store.Options{})
+	old.Keep(t)
+	taken := old.Split(t)
+	u, err := neturl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moving := filepath.Join(t.TempDir(), "socket")
+	if err := os.Symlink(old.Socket(), moving); err != nil {
+		t.Fatal(err)
+	}
+	address, _ := storetest.CountRoundTrips(t, moving)
+	st := storetest.OpenURL(t, "postgres://"+u.User.String()+"@"+address+u.Path+"?sslmode=disable", store.Options{})
+	oldDB := storetest.SQL(t, url)
+	number := func(query string) (n int) {
+		t.Helper()
+		if err := oldDB.QueryRowContext(ctx, query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	var created int
+	var all sync.WaitGroup
+	create := func() {
+		created++
+		email := "a" + strconv.Itoa(created) + "@example.com"
+		all.Go(func() {
+			if _, err := st.CreateAccount(context.WithoutCancel(ctx), store.NewAccount{Email: email}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+
+	// Three changes wait at once, so there are three connections to the old primary.
+	release := storetest.Lock(t, url, "accounts")
+	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%accounts%'"
+	for range 3 {
+		create()
+	}
+	storetest.Until(t, "three connections", func() bool { return number(waiting) == 3 })
+	if err := os.Remove(moving); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(taken.Socket(), moving); err != nil {
+		t.Fatal(err)
+	}
+	other, err := st.Health(ctx) // on a new connection
+	if err != nil || other.Writable != nil {
+		t.Fatal(err, other.Writable)
+	}
+	release()
+	all.Wait()
+
+	for range 5 {
+		create()
+		all.Wait()
+	}
+	if n := number("SELECT count(*) FROM accounts"); n != 3 {
+		t.Errorf("%d accounts were created on the old primary, 3 of them while its address led there", n)
+	}
+}
