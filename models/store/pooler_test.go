@@ -36,6 +36,33 @@ func TestPoolerWithoutASession(t *testing.T) {
 	}
 }
 
+// A pooler that has welcomed a client may refuse its first statement and hang up, since it finds no session, or
+// PostgreSQL does not let it in. The error is what it said.
+func TestPoolerThatRefuses(t *testing.T) {
+	t.Parallel()
+	address := storetest.Listen(t, func(client net.Conn) {
+		defer client.Close()
+		backend := pgproto3.NewBackend(client, client)
+		if _, err := backend.ReceiveStartupMessage(); err != nil {
+			return
+		}
+		backend.Send(&pgproto3.AuthenticationOk{})
+		backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+		if err := backend.Flush(); err != nil {
+			return
+		}
+		if _, err := backend.Receive(); err != nil {
+			return
+		}
+		backend.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "08P01", Message: "query_wait_timeout"})
+		_ = backend.Flush()
+	})
+	_, err := store.Open(t.Context(), "postgres://u@"+address+"/x?sslmode=disable", store.Options{})
+	if models.ErrorCode(err) != models.CodeUnavailable || !strings.Contains(err.Error(), "query_wait_timeout") || strings.Contains(err.Error(), "conn closed") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Statements prepared in one session are missing in another: the error names a pooler that switches sessions, not a
 // database that does not answer.
 func TestPoolerThatChangesSessions(t *testing.T) {
