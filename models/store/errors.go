@@ -96,6 +96,13 @@ func Locked(err error) bool {
 	return ok && lite.Code()&kind == sqliteBusy
 }
 
+// saidBySQLite reports whether SQLite itself returned err. A commit that it fails, because its log cannot be written, has
+// changed nothing; PostgreSQL may have committed and then not been able to say so.
+func saidBySQLite(err error) bool {
+	_, ok := errors.AsType[*gosqlite.Error](err)
+	return ok
+}
+
 // damaged reports whether err is SQLITE_CORRUPT, or PostgreSQL's data_corrupted or index_corrupted.
 func damaged(err error) bool {
 	const sqliteCorrupt, kind = 11, 0xFF

@@ -106,6 +106,9 @@ func (l *quotaLog) contact(ctx context.Context, change func(tx *sql.Tx) error) e
 	}
 	if err := tx.Commit(); err != nil {
 		l.forget()
+		if saidBySQLite(err) {
+			return err
+		}
 		return fmt.Errorf("%w: %w", ErrQuotaUnclear, err)
 	}
 	if appended {

@@ -88,10 +88,11 @@ func (s *Store) counting(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	if err != nil {
 		return unavailable(errors.Join(err, tx.Rollback()))
 	}
-	if err := tx.Commit(); err != nil {
-		return unavailable(fmt.Errorf("%w: %w", ErrUsageUnclear, err))
+	err = tx.Commit()
+	if err != nil && !saidBySQLite(err) {
+		err = fmt.Errorf("%w: %w", ErrUsageUnclear, err)
 	}
-	return nil
+	return unavailable(err)
 }
 
 // within returns a GORM session in a transaction of counting.
