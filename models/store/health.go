@@ -88,6 +88,9 @@ func (s *Store) damage(ctx context.Context, h *Health) error {
 	return nil
 }
 
+// needSpace fails if PostgreSQL's disk is full. Small changes may fit into the tables' free space for a long time.
+const needSpace = "CREATE TEMPORARY TABLE lottery_trial ON COMMIT DROP AS SELECT repeat('x', 1000) AS x FROM generate_series(1, 100)"
+
 // writable tries a change that affects no row, which takes the right, the lock and a server that is no replica.
 func (s *Store) writable(ctx context.Context) error {
 	return s.transaction(ctx, func(tx *gorm.DB) error {
@@ -102,6 +105,9 @@ func (s *Store) writable(ctx context.Context) error {
 				return models.Errorf(models.CodeUnavailable, "it is a replica, or read-only")
 			case !temporary:
 				return models.Errorf(models.CodeUnavailable, "its user cannot create temporary tables, which imports need")
+			}
+			if err := unavailable(tx.Exec(needSpace).Error); err != nil {
+				return err
 			}
 		}
 		there, err := hasTable(tx, "accounts")
