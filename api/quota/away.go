@@ -28,6 +28,7 @@ func (s *Store) failed(batches []batch, mark string, err error) {
 			s.epoch.Add(1)
 		}
 		s.opts.Metrics.away.Set(1)
+		s.logged = time.Time{} // its end is logged, too
 	}
 	s.logAway(err)
 	for i := range batches {
