@@ -64,21 +64,35 @@ func (p *patient) disk(context.Context) finding {
 	if err := unix.Statfs(folder, &disk); err != nil {
 		return failing(fmt.Sprintf("%s: %v", folder, err), "create the folder with `lotteryadmin db migrate`, or set database_url")
 	}
-	var size int64
-	if info, err := os.Stat(path); err == nil {
-		size = info.Size()
-	}
-	return judgeDisk(folder, disk.Bavail*uint64(disk.Bsize), uint64(size))
+	return judgeDisk(folder, disk.Bavail*uint64(disk.Bsize), sizeOf(path), sizeOf(path+"-wal"))
 }
 
-func judgeDisk(folder string, free, database uint64) finding {
+// sizeOf returns the size of a file; 0 = there is none.
+func sizeOf(path string) uint64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return uint64(info.Size())
+}
+
+// judgeDisk also looks at SQLite's log, which cannot start over while somebody reads what it was at some moment: a shell
+// that was left in a transaction lets it grow until the disk is full. An import may need as much as the database has.
+func judgeDisk(folder string, free, database, log uint64) finding {
 	found := fmt.Sprintf("%s free in %s, where the database takes %s", megabytes(free), folder, megabytes(database))
-	const remedy = "free up space, or move the database: a full disk stops changes and statistics"
+	remedy := "free up space, or move the database: a full disk stops changes and statistics"
+	tooLong := log > littleRoom+database
+	if tooLong {
+		found += " and its log " + megabytes(log)
+		remedy = "unless an import is running, end the program that keeps a transaction open in the database, such as a forgotten sqlite3 shell (`fuser` lists who uses the file): its log grows until then, and a full disk stops changes and statistics"
+	}
 	switch {
 	case free < littleRoom+database/10:
 		return failing(found, remedy)
 	case free < someRoom || free < 2*database:
 		return doubtful(found, remedy+"; a backup next to it needs as much as the database")
+	case tooLong:
+		return doubtful(found, remedy)
 	default:
 		return fine(found)
 	}

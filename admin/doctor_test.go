@@ -17,15 +17,19 @@ func TestJudgeDisk(t *testing.T) {
 	t.Parallel()
 	const mb, gb = 1 << 20, 1 << 30
 	for _, c := range []struct {
-		free, database uint64
-		want           status
+		free, database, log uint64
+		want                status
 	}{
-		{100 * gb, gb, statusOK}, {2 * gb, 100 * mb, statusOK}, {900 * mb, mb, statusWarning}, {3 * gb, 2 * gb, statusWarning},
-		{63 * mb, 0, statusFailed}, {0, 0, statusFailed}, {gb, 20 * gb, statusFailed},
+		{100 * gb, gb, 4 * mb, statusOK}, {2 * gb, 100 * mb, 0, statusOK}, {900 * mb, mb, 0, statusWarning}, {3 * gb, 2 * gb, 0, statusWarning},
+		{63 * mb, 0, 0, statusFailed}, {0, 0, 0, statusFailed}, {gb, 20 * gb, 0, statusFailed},
+		{100 * gb, gb, gb, statusOK}, {100 * gb, gb, 2 * gb, statusWarning}, {63 * mb, 0, 2 * gb, statusFailed},
 	} {
-		f := judgeDisk("/var/lib/lottery", c.free, c.database)
+		f := judgeDisk("/var/lib/lottery", c.free, c.database, c.log)
 		if f.Status != c.want || (f.Remedy == nil) != (c.want == statusOK) {
 			t.Errorf("%d free, database of %d: %+v", c.free, c.database, f)
+		}
+		if names := strings.Contains(f.Found, "its log 2147 MB"); names != (c.log == 2*gb) {
+			t.Errorf("a log of %d: %+v", c.log, f)
 		}
 	}
 }
