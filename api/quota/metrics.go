@@ -34,7 +34,8 @@ func (m *Metrics) Register(r prometheus.Registerer) {
 // logEvery is how often a lasting outage is logged.
 const logEvery = time.Minute
 
-// logAway logs, at the start of an outage and then once every logEvery, that the backend is away. Only the loop and then Close call it.
+// logAway logs, at the start of an outage and then once every logEvery, that the backend is away. Only the loop and then
+// Close call it.
 func (s *Store) logAway(err error) {
 	now := time.Now()
 	if now.Sub(s.logged) < logEvery {
