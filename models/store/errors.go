@@ -33,6 +33,9 @@ func unavailable(err error) error {
 	if Locked(err) {
 		return &models.Error{Code: models.CodeUnavailable, Message: "another program, such as an import, is writing to the database: try again in a moment", Err: err}
 	}
+	if diskFails(err) {
+		return &models.Error{Code: models.CodeUnavailable, Message: "the database's disk fails, or its file system became read-only: see the system's log", Err: err}
+	}
 	if advice := denied(err); advice != "" {
 		return &models.Error{Code: models.CodeUnavailable, Message: advice, Err: err}
 	}
@@ -94,6 +97,13 @@ func Locked(err error) bool {
 	const sqliteBusy, kind = 5, 0xFF
 	lite, ok := errors.AsType[*gosqlite.Error](err)
 	return ok && lite.Code()&kind == sqliteBusy
+}
+
+// diskFails reports whether err is SQLITE_IOERR or a variant, other than the one about the temporary folder.
+func diskFails(err error) bool {
+	const sqliteIOErr, sqliteGetTempPath, kind = 10, 6410, 0xFF
+	lite, ok := errors.AsType[*gosqlite.Error](err)
+	return ok && lite.Code()&kind == sqliteIOErr && lite.Code() != sqliteGetTempPath
 }
 
 // saidBySQLite reports whether SQLite itself returned err. A commit that it fails, because its log cannot be written, has

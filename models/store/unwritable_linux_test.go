@@ -69,7 +69,7 @@ func TestUnwritableDisk(t *testing.T) {
 	again := makeUnwritable(t, path+"-wal")
 	for range 3 {
 		err := st.AddUsage(t.Context(), rows)
-		if models.ErrorCode(err) != models.CodeUnavailable || errors.Is(err, store.ErrUsageUnclear) || !strings.Contains(err.Error(), "disk I/O error") {
+		if models.ErrorCode(err) != models.CodeUnavailable || errors.Is(err, store.ErrUsageUnclear) || !strings.Contains(err.Error(), "became read-only") {
 			t.Errorf("statistics: %v", err)
 		}
 		if _, _, err := st.ApplyQuota(t.Context(), []store.QuotaOp{take}); err == nil || errors.Is(err, store.ErrQuotaUnclear) {
