@@ -29,7 +29,7 @@ var cpuHotspots = []hotspot{
 	{"net/http: header sorted and written", []string{"net/http.(*chunkWriter).writeHeader"}, "as many headers as the contract asks for, as with bare"},
 	{"net/http: request read and parsed", []string{"net/http.(*conn).readRequest"}, "as with bare"},
 	{"map of answer headers", []string{"runtime.mapassign", "runtime.makemap", "net/http.Header.", "net/textproto.MIMEHeader."}, "values that do not change are shared"},
-	{"draws found, records written", []string{"lottery/api.(*records)", "lottery/models/catalog.", "lottery/api.(*call).made"}, "put together from blocks of fixed size (decision 0027)"},
+	{"draws found, records written", []string{"lottery/api.(*records)", "lottery/models/catalog.", "lottery/api.(*call).answer"}, "put together from blocks of fixed size (decision 0027)"},
 	{"ETag, If-None-Match", []string{"lottery/api.(*call).etag", "lottery/api.hash", "lottery/api.matches"}, "one hash, no copy"},
 	{"cursor and Link", []string{"lottery/api.encodeCursor", "lottery/api.(*call).nextPage"}, "put together in one buffer"},
 	{"parameters read", []string{"lottery/api.(*binder)", "lottery/api.unescape"}, "no map of them is made"},
@@ -50,7 +50,7 @@ var allocationHotspots = []hotspot{
 	{"the key's hash", []string{"lottery/models/secret."}, "none in a plain build; the profile's inlining puts it on the heap"},
 	{"rate headers", []string{"lottery/api/quota.(*Gate).Headers"}, "one allocation for two"},
 	{"ETag", []string{"lottery/api.(*call).etag"}, "one allocation, its text"},
-	{"our header map, as it grows", []string{"lottery/api.(*call).ready"}, "values that do not change are shared"},
+	{"our header map, as it grows", []string{"lottery/api.(*call).finished"}, "values that do not change are shared"},
 	{"draws, lists, encoding, compression", []string{"lottery/api.", "lottery/models/catalog."}, "buffers are used again"},
 	{"net/http: request, its header, URL, context", []string{"net/http.(*conn).serve"}, "as with bare"},
 }
