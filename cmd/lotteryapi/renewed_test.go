@@ -72,13 +72,14 @@ func TestPasswordsAreChanged(t *testing.T) {
 	}
 
 	say("ALTER ROLE clerk PASSWORD 'two'")
-	say("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clerk'")
 	setUser("two")
 	if err := admin.Do(t.Context(), "CLIENT", "KILL", "USER", "clerk").Err(); err != nil {
 		t.Fatal(err)
 	}
 	unknown := newKey(t, url, "unknown@example.com")
 	waitUntil(t, "the server to be refused by both", func() bool {
+		// Again, since a session that is just beginning is not listed yet.
+		say("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clerk'")
 		log := p.stderr.String()
 		return status(unknown) == http.StatusServiceUnavailable && strings.Contains(log, "the quota counters do not answer") &&
 			strings.Contains(log, "the database refuses the user or password of database_url")

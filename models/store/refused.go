@@ -21,20 +21,34 @@ type backOff struct {
 	mu      sync.Mutex
 	refusal error
 	until   time.Time
+	let     time.Time // when the user was let in last
 }
 
-// Connect implements driver.Connector. Within refusedFor of a refusal it returns that one.
+// Connect implements driver.Connector. Within refusedFor of a refusal it returns that one, unless the user has been let
+// in since.
 func (b *backOff) Connect(ctx context.Context) (driver.Conn, error) {
 	if err := b.refused(); err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	conn, err := b.Connector.Connect(ctx)
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && (remedies[pg.Code] == wrongUser || remedies[pg.Code] == barred) {
-		b.mu.Lock()
-		b.refusal, b.until = err, time.Now().Add(refusedFor)
-		b.mu.Unlock()
-	}
+	b.note(began, err)
 	return conn, err
+}
+
+// note takes how an attempt ended. A refusal is of the password that was there when the attempt began, so one that began
+// before the user was let in says nothing.
+func (b *backOff) note(began time.Time, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err == nil {
+		b.let, b.until = time.Now(), time.Time{}
+		return
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if ok && (remedies[pg.Code] == wrongUser || remedies[pg.Code] == barred) && began.After(b.let) {
+		b.refusal, b.until = err, time.Now().Add(refusedFor)
+	}
 }
 
 func (b *backOff) refused() error {

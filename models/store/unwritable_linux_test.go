@@ -14,43 +14,34 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// makeUnwritable lets this process only read SQLite's log, as if its file system had become read-only after an error of
-// the disk, until again is called.
-func makeUnwritable(t *testing.T, log string) (again func()) {
+// reopen gives this process's descriptors of a file other rights to it: os.O_RDONLY as if its file system had become
+// read-only after an error of the disk, os.O_RDWR as when it is mounted anew.
+func reopen(t *testing.T, path string, rights int) {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := map[int]int{}
+	found := false
 	for _, file := range files {
 		fd, err := strconv.Atoi(file.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if leads, err := os.Readlink(filepath.Join("/proc/self/fd", file.Name())); err != nil || leads != log {
+		if leads, err := os.Readlink(filepath.Join("/proc/self/fd", file.Name())); err != nil || leads != path {
 			continue
 		}
-		if kept[fd], err = syscall.Dup(fd); err != nil {
-			t.Fatal(err)
-		}
-		readOnly, err := syscall.Open(log, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+		found = true
+		fresh, err := syscall.Open(path, rights|syscall.O_CLOEXEC, 0)
 		if err == nil {
-			err = errors.Join(syscall.Dup3(readOnly, fd, syscall.O_CLOEXEC), syscall.Close(readOnly))
+			err = errors.Join(syscall.Dup3(fresh, fd, syscall.O_CLOEXEC), syscall.Close(fresh))
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(kept) == 0 {
-		t.Fatal("nobody has the log open")
-	}
-	return func() {
-		for fd, was := range kept {
-			if err := errors.Join(syscall.Dup3(was, fd, syscall.O_CLOEXEC), syscall.Close(was)); err != nil {
-				t.Error(err)
-			}
-		}
+	if !found {
+		t.Fatal("nobody has the file open")
 	}
 }
 
@@ -66,7 +57,7 @@ func TestUnwritableDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	applyQuota(t, st, take)
-	again := makeUnwritable(t, path+"-wal")
+	reopen(t, path+"-wal", os.O_RDONLY)
 	for range 3 {
 		err := st.AddUsage(t.Context(), rows)
 		if models.ErrorCode(err) != models.CodeUnavailable || errors.Is(err, store.ErrUsageUnclear) || !strings.Contains(err.Error(), "became read-only") {
@@ -76,7 +67,7 @@ func TestUnwritableDisk(t *testing.T) {
 			t.Errorf("a counter: %v", err)
 		}
 	}
-	again()
+	reopen(t, path+"-wal", os.O_RDWR)
 	if err := st.AddUsage(t.Context(), rows); err != nil {
 		t.Fatal(err)
 	}
