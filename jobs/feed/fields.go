@@ -136,21 +136,17 @@ func Words(line string) []string {
 // FaultMarkup is why a line InMarkup cannot be read.
 const FaultMarkup = "this seems to be a row within HTML or other markup: save the file as plain text"
 
-// thousands matches a number with commas within it (10,000), and the character before it.
-var thousands = regexp.MustCompile(`(?:^|[^\d/.,-])\d{1,3}(?:,\d{3})+\b`)
-
 // prose matches what begins with a digit in a sentence: a time of the clock, or a number and a word in lower case.
 var prose = regexp.MustCompile(`^\W*\d{1,2}:\d\d|\s[a-z]`)
 
 // InMarkup reports whether a line that is no row may be one within the markup of a web page (<td>433</td>), a table or
-// list of Markdown (| 433 |, **433**), an array (["433"]) or TeX (433 & 724): two or more values begin with a digit.
+// list of Markdown (| 433 |, **433**), or an array (["433"]): two or more values begin with a digit.
 func InMarkup(line string) bool {
-	if !strings.ContainsAny(line, "<|`&[{") && !strings.Contains(line, "**") {
+	if !strings.ContainsAny(line, "<|`[{") && !strings.Contains(line, "**") {
 		return false
 	}
-	line = thousands.ReplaceAllStringFunc(line, func(number string) string { return strings.ReplaceAll(number, ",", "") })
 	values := 0
-	for _, value := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("<>|`&[]{}*,;\"'", r) }) {
+	for _, value := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("<>|`[]{}*,;\"'", r) }) {
 		if BeginsWithDigit(value) && !prose.MatchString(value) {
 			values++
 		}

@@ -110,7 +110,7 @@ var cases = []feedtest.Case{
 		Name: "notices with an & or brackets, whose numbers are part of sentences",
 		Text: "Pick 3 Day,9,9,2013,3,9,8\nDrawings are held Monday to Saturday at 10:00 AM, 12:27 PM, 6:00 PM & 10:12 PM\n" +
 			"Odds: Pick 3 up to 1:1,000 & Daily 4 up to 1:10,000\nPlay responsibly [18 or older, 24 hours a day, 7 days a week]\n" +
-			"Winning numbers [10/1/2023 to 10/31/2023], 27 draws\n",
+			"Winning numbers [10/1/2023 to 10/31/2023], 27 draws\nResults & statistics, 2024, 2025\n",
 		Want: []string{"1: tx-pick-3 2013-09-09 Day 398"},
 	},
 	{
