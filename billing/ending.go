@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -16,9 +17,10 @@ type Ended struct {
 	Cancelled []string // sub_…
 	All       bool     // Stripe confirmed the end of every one, even if something failed after that
 	// UnderWay is set if a bank may still be deciding on a payment for one of them: cancelling does not call that back.
+	// An earlier attempt may have cancelled it.
 	UnderWay bool
-	// JustPaid is set if one of them had just been paid at a checkout, before we had heard of it: a flag asks the
-	// operator to refund it.
+	// JustPaid is set if one of them had just been paid at a checkout, before we had heard of it, now or at an earlier
+	// attempt: a flag, not cleared yet, asks the operator to refund it.
 	JustPaid bool
 }
 
@@ -28,6 +30,11 @@ type Ended struct {
 func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
 	var out Ended
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
+		flags, err := s.store.Flags(ctx, accountID)
+		if err != nil {
+			return err
+		}
+		out.JustPaid = slices.ContainsFunc(flags, func(f models.AccountFlag) bool { return f.Kind == models.FlagClosed }) // by an earlier attempt
 		if err := s.endOthers(ctx, accountID, &out); err != nil {
 			return err
 		}
@@ -84,6 +91,7 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 		return false, err
 	}
 	for _, sub := range subs {
+		out.UnderWay = out.UnderWay || sub.ours && sub.withBank()
 		if !sub.goesOn() {
 			continue
 		}
@@ -94,11 +102,10 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 				return false, err
 			}
 		}
-		if err := s.cancel(ctx, sub.id); err != nil {
+		if err := s.cancel(ctx, &sub); err != nil {
 			return false, err
 		}
 		out.Cancelled = append(out.Cancelled, sub.id)
-		out.UnderWay = out.UnderWay || sub.withBank()
 	}
 	return gone, nil
 }
@@ -184,7 +191,7 @@ func (s *Service) endBegun(ctx context.Context, b *models.BillingAccount) (ended
 	}
 	for _, sub := range subs {
 		if sub.begun() && !complete[sub.id] && sub.created >= expired {
-			if err := s.cancel(ctx, sub.id); err != nil {
+			if err := s.cancel(ctx, &sub); err != nil {
 				return false, err
 			}
 			ended = true

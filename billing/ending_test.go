@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -50,6 +51,39 @@ func TestEndOfSeveralTellsOfTheBank(t *testing.T) {
 			ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
 			if err != nil || len(ended.Cancelled) != 2 || !ended.UnderWay {
 				w.t.Errorf("the bank's first: %t: %v %+v", first, err, ended)
+			}
+		}
+	})
+}
+
+// An attempt that fails after it has cancelled everything leaves it to the next one to tell that a bank is deciding, on
+// the first payment or a renewal. What a card could not pay is with no bank.
+func TestEndTellsOfTheBankAgain(t *testing.T) {
+	each(t, func(w *world) {
+		for name, begin := range map[string]func() (withBank bool){
+			"the first payment": func() bool { w.buy(sandbox.BankPays); return true },
+			"a renewal": func() bool {
+				sub := w.pro()
+				w.must(errors.Join(w.stripe.SetCard(w.customer(), sandbox.BankPays), w.stripe.Renew(sub)))
+				return true
+			},
+			"a refused card": func() bool {
+				sub := w.pro()
+				w.must(errors.Join(w.stripe.SetCard(w.customer(), sandbox.CardDeclined), w.stripe.Renew(sub)))
+				return false
+			},
+		} {
+			w.account = w.newAccount()
+			want := begin()
+			w.settle()
+			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodDelete, Path: "/v1/subscriptions/*"})
+			if _, err := w.billing.End(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable {
+				w.t.Errorf("%s: %v", name, err)
+			}
+			w.stripe.ClearFaults()
+			ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+			if err != nil || len(ended.Cancelled) != 0 || !ended.All || ended.UnderWay != want {
+				w.t.Errorf("%s: %v %+v", name, err, ended)
 			}
 		}
 	})

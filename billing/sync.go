@@ -342,7 +342,7 @@ func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus [
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, s.cancel(ctx, sub.id))
+		errs = append(errs, s.cancel(ctx, &sub))
 	}
 	return errors.Join(errs...)
 }
@@ -358,7 +358,7 @@ func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscr
 				errs = append(errs, err)
 				continue
 			}
-			err := s.cancel(ctx, sub.id)
+			err := s.cancel(ctx, sub)
 			if err == nil {
 				sub.status = models.SubscriptionCanceled
 			}
@@ -368,11 +368,19 @@ func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscr
 	return errors.Join(errs...)
 }
 
+// besideABank is the comment on a subscription that was canceled while a bank may have been deciding on a payment for it.
+// Only the comment shows that later: the invoice of one that a card could not pay looks the same.
+const besideABank = "A bank may still have been deciding on a payment."
+
 // cancel ends a subscription immediately. It is no error if it has ended already.
-func (s *Service) cancel(ctx context.Context, subscriptionID string) error {
-	_, err := s.api.Subscriptions.Cancel(subscriptionID, &stripe.SubscriptionCancelParams{Params: params(ctx, "")})
+func (s *Service) cancel(ctx context.Context, sub *subscription) error {
+	p := &stripe.SubscriptionCancelParams{Params: params(ctx, "")}
+	if sub.withBank() {
+		p.CancellationDetails = &stripe.SubscriptionCancelCancellationDetailsParams{Comment: new(besideABank)}
+	}
+	_, err := s.api.Subscriptions.Cancel(sub.id, p)
 	if err == nil || missing(err) {
 		return nil
 	}
-	return explained("cancel subscription "+subscriptionID, err)
+	return explained("cancel subscription "+sub.id, err)
 }

@@ -259,13 +259,8 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 				"cancelled", ended.Cancelled, "error", err)
 			return h.doubtEnded(w, r, v, &ended)
 		}
-		switch {
-		case ended.JustPaid:
-			bye = "Your keys no longer work, and your address is deleted. The payment you just made is canceled too, and we have been notified to refund it: " +
-				"if that takes long, contact support" + supportHint(h.deps.Support) + " and mention account " + v.Account.ID + ". Nothing else will be charged."
-		case ended.UnderWay:
-			bye = "Your keys no longer work, and your address is deleted. A payment that your bank is still processing cannot be stopped: " +
-				"if it is charged, contact support" + supportHint(h.deps.Support) + " and mention account " + v.Account.ID + ". Nothing else will be charged."
+		if ended.JustPaid || ended.UnderWay {
+			bye = "Your keys no longer work, and your address is deleted." + h.paidForEnded(&ended, " and mention account "+v.Account.ID) + " Nothing else will be charged."
 		}
 	}
 	_, err = h.deps.Store.DeleteAccount(r.Context(), v.Account.ID)
@@ -287,9 +282,18 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 
 // endedNotClosed is the text for a customer whose subscription is canceled, but whose account could not be closed.
 func (h *Handler) endedNotClosed(ended *billing.Ended) string {
-	text := "Your subscription is canceled, but the account could not be closed just now. Try closing it again in a minute, or keep using Free."
+	return "Your subscription is canceled, but the account could not be closed just now. Try closing it again in a minute, or keep using Free." +
+		h.paidForEnded(ended, "")
+}
+
+// paidForEnded is what is said about payments for what was just canceled: one that was made, and one that may come.
+func (h *Handler) paidForEnded(ended *billing.Ended, naming string) (text string) {
+	support := "contact support" + supportHint(h.deps.Support) + naming + "."
+	if ended.JustPaid {
+		text += " The payment you just made is canceled too, and we have been notified to refund it: if that takes long, " + support
+	}
 	if ended.UnderWay {
-		text += " A payment that your bank is still processing cannot be stopped: if it is charged, contact support" + supportHint(h.deps.Support) + "."
+		text += " A payment that your bank is still processing cannot be stopped: if it is charged, " + support
 	}
 	return text
 }

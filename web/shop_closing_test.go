@@ -193,25 +193,37 @@ func TestClosingIsCutShort(t *testing.T) {
 }
 
 // If Stripe or the database stops answering after the subscription was canceled, the page says that it is canceled; if
-// that is unknown, it says so.
+// that is unknown, it says so. The page that says in the end that the account is closed knows what the first attempt
+// canceled.
 func TestClosingInDoubt(t *testing.T) {
 	t.Parallel()
+	const never, bank, paid = "nothing more will be charged", "your bank is still processing cannot be stopped", "The payment you just made is canceled too"
 	for name, c := range map[string]struct {
 		card  sandbox.Card
 		fault sandbox.APIFault
 		says  []string
+		then  string
+		fresh bool // nobody has come back from checkout
 	}{
 		"what comes after it fails": {
 			sandbox.CardOK, sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"},
-			[]string{"Your account is still open", "Your subscription is canceled"},
+			[]string{"Your account is still open", "Your subscription is canceled"}, never, false,
+		},
+		"just paid, too": {
+			sandbox.CardOK, sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"},
+			[]string{"Your subscription is canceled", paid, "help@example.com"}, paid, true,
 		},
 		"a bank decides, too": {
 			sandbox.BankPays, sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"},
-			[]string{"Your subscription is canceled", "cannot be stopped", "help@example.com"},
+			[]string{"Your subscription is canceled", "cannot be stopped", "help@example.com"}, bank, false,
 		},
 		"the answer is lost": {
 			sandbox.CardOK, sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodDelete, Path: "/v1/subscriptions/*"},
-			[]string{"We cannot tell whether your subscription is canceled", "Close my account</button>"},
+			[]string{"We cannot tell whether your subscription is canceled", "Close my account</button>"}, never, false,
+		},
+		"the answer is lost, and a bank decides": {
+			sandbox.BankPays, sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodDelete, Path: "/v1/subscriptions/*"},
+			[]string{"We cannot tell whether your subscription is canceled"}, bank, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +231,9 @@ func TestClosingInDoubt(t *testing.T) {
 			s := openShop(t)
 			p := s.person()
 			p.signIn("ada@example.com")
-			p.get(s.buy(p, c.card))
+			if back := s.buy(p, c.card); !c.fresh {
+				p.get(back)
+			}
 			s.stripe.FaultAPI(c.fault)
 			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusServiceUnavailable, c.says...)
 			if got := s.stripe.Subscriptions("")[0].Status; got != "canceled" {
@@ -227,7 +241,13 @@ func TestClosingInDoubt(t *testing.T) {
 			}
 			s.stripe.ClearFaults()
 			s.account("ada@example.com")
-			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
+			closed := p.post("/dashboard/account/close", "confirm", "yes")
+			closed.says(t, http.StatusOK, "Your account is closed")
+			for _, text := range []string{never, bank, paid} {
+				if strings.Contains(closed.text, text) != (text == c.then) {
+					t.Errorf("%q:\n%s", text, closed.text)
+				}
+			}
 		})
 	}
 }
