@@ -1,6 +1,8 @@
 package importer
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"lottery/jobs/feed"
@@ -76,6 +78,12 @@ func (r *row) published(digits int) string {
 		return feed.WithCommas(number)
 	}
 	return number
+}
+
+// has reports whether the file has rows of a game, given by its index.
+func (f *file) has(game int) bool {
+	_, found := slices.BinarySearchFunc(f.rows, game, func(r row, game int) int { return cmp.Compare(r.key.game(), game) })
+	return found
 }
 
 // nameTable maps names to small numbers.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"lottery/jobs/feed"
@@ -98,7 +99,7 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 		if err != nil {
 			return err
 		}
-		if err := r.sameGames(ctx); err != nil {
+		if err := r.sameGames(ctx, files); err != nil {
 			return err
 		}
 		var before overlay
@@ -129,16 +130,16 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 	return models.Errorf(models.CodeUnavailable, "other programs kept changing the draws for %s: run it again", r.opts.Patience)
 }
 
-// sameGames returns an error if a game is no longer as the rows were checked by: an operator took a time of day from it,
-// or removed it and added one with other digits.
-func (r *run) sameGames(ctx context.Context) error {
+// sameGames returns an error if a game of the files' rows is no longer as these were checked by: an operator took a time
+// of day from it, or removed it and added one with other digits.
+func (r *run) sameGames(ctx context.Context, files []*file) error {
 	games, err := r.store.Games(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range games {
 		at, known := r.games.index[games[i].ID]
-		if !known {
+		if !known || !slices.ContainsFunc(files, func(f *file) bool { return f.has(at) }) {
 			continue
 		}
 		if was := &r.games.games[at]; was.Tods&^games[i].Tods != 0 || was.Digits != games[i].Digits {
