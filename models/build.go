@@ -67,11 +67,7 @@ func (b Build) Identity() string {
 // programHash is "" if the program's file cannot be read. Processors have this hash as an instruction: a server of 80 MB
 // starts no later for it.
 var programHash = sync.OnceValue(func() string {
-	path, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	file, err := os.Open(path)
+	file, err := openProgram()
 	if err != nil {
 		return ""
 	}
@@ -82,3 +78,16 @@ var programHash = sync.OnceValue(func() string {
 	}
 	return fmt.Sprintf(" %08x", hash.Sum32())
 })
+
+// openProgram opens the file of this program. On Linux that is the very file that runs, even if an upgrade has put
+// another one in its place since: a server may wait for its database before it asks.
+func openProgram() (*os.File, error) {
+	if file, err := os.Open("/proc/self/exe"); err == nil {
+		return file, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
