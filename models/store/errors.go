@@ -64,6 +64,10 @@ const (
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
 
+// ofPooler is protocol_violation, which is what PgBouncer calls all that it refuses by itself, a password included: its
+// list of users is its own.
+const ofPooler = "08P01"
+
 // noLock is lock_not_available: lock_timeout has passed.
 const noLock = "55P03"
 
@@ -85,10 +89,15 @@ var remedies = map[string]string{
 
 // denied returns the remedy for err; "" = there is none, or it is not PostgreSQL's.
 func denied(err error) string {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok:
+		return ""
+	case pg.Code == ofPooler && strings.Contains(pg.Message, "authentication failed"):
+		return wrongUser
+	default:
 		return remedies[pg.Code]
 	}
-	return ""
 }
 
 // Locked reports whether err is SQLITE_BUSY or a variant (https://sqlite.org/rescode.html): another writer did not

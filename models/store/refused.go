@@ -3,14 +3,11 @@ package store
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// refusedFor is how long no new connection is tried after PostgreSQL did not let its user in.
+// refusedFor is how long no new connection is tried after PostgreSQL, or a pooler, did not let its user in.
 const refusedFor = time.Second
 
 // backOff makes connections, but seldom while PostgreSQL does not let their user in: each attempt costs it a process and
@@ -45,8 +42,7 @@ func (b *backOff) note(began time.Time, err error) {
 		b.let, b.until = time.Now(), time.Time{}
 		return
 	}
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	if ok && (remedies[pg.Code] == wrongUser || remedies[pg.Code] == barred) && began.After(b.let) {
+	if advice := denied(err); (advice == wrongUser || advice == barred) && began.After(b.let) {
 		b.refusal, b.until = err, time.Now().Add(refusedFor)
 	}
 }
