@@ -65,3 +65,54 @@ func TestCorrections(t *testing.T) {
 		}
 	})
 }
+
+// The corrections of one import are listed by game, each with the newest date first, whatever way the database takes
+// through them.
+func TestCorrectionsOfOneImport(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		const days = 4000
+		var slots []models.Slot
+		for _, game := range []string{"nc-pick-3", "nc-pick-4", "va-pick-3"} { // by their bytes, as an import sorts them
+			for day := range days {
+				slots = append(slots, models.Slot{GameID: game, Date: slotAt(t, game, "2020-01-01", models.Day).Date + models.Date(day), Tod: models.Day, Sequence: 1})
+			}
+		}
+		imported := func(slots []models.Slot, number string, correct bool) {
+			t.Helper()
+			version, err := st.DataVersion(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = st.MergeDraws(t.Context(), version.Number, []store.Merge{{
+				Run: models.ImportRun{Feed: models.FeedCSV, Source: "f", FinishedAt: operatorNow},
+				Changes: func(yield func(store.DrawChange) bool) {
+					for _, slot := range slots {
+						if !yield(store.DrawChange{Slot: slot, Number: number, Correct: correct}) {
+							return
+						}
+					}
+				},
+			}}, operatorNow)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		parts := slices.Collect(slices.Chunk(slots, days/5))
+		for _, part := range slices.Backward(parts) { // stored in another order than that of the slots
+			imported(part, "123", false)
+		}
+		slots = slices.Concat(parts[0], parts[7], parts[14])
+		imported(slots, "124", true)
+		found, err := st.Corrections(t.Context(), store.CorrectionFilter{})
+		if err != nil || len(found) != len(slots) {
+			t.Fatal(len(found), err)
+		}
+		slices.Reverse(slots)
+		for i, want := range slots {
+			if r := &found[i]; r.GameID != want.GameID || r.Date != want.Date {
+				t.Fatalf("%d: %s %s, want %s %s", i, r.GameID, r.Date, want.GameID, want.Date)
+			}
+		}
+	})
+}

@@ -127,11 +127,12 @@ func (s *Store) applyMerge(tx *gorm.DB, merge int, run *models.ImportRun, n stag
 			[]any{run.Feed, now, merge},
 		},
 		{
+			// In order, since Corrections lists revisions by their id.
 			"keep revisions", n.corrections,
 			"INSERT INTO draw_revisions (game_id, date, tod, sequence, revision, number, addons, feed, void, reason, replaced_at, replaced_by)" +
 				" SELECT d.game_id, d.date, d.tod, d.sequence, d.revision, d.number, d.addons, d.feed, d.void, d.reason, " + at + ", " + feed +
 				" FROM " + stageTable + " s JOIN draws d ON d.game_id = s.game_id AND d.date = s.date AND d.tod = s.tod AND d.sequence = s.sequence" +
-				" WHERE s.merge = ? AND s.correct",
+				" WHERE s.merge = ? AND s.correct ORDER BY " + s.byteOrder("s.game_id") + ", s.date, s.tod, s.sequence",
 			[]any{now, run.Feed, merge},
 		},
 		{
