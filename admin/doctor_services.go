@@ -16,6 +16,7 @@ import (
 	"lottery/configs"
 	"lottery/jobs"
 	"lottery/jobs/feed"
+	"lottery/models/secret"
 	"lottery/models/store"
 	"lottery/web/mail"
 )
@@ -115,10 +116,8 @@ func (p *patient) smtp(ctx context.Context) finding {
 }
 
 func withoutPassword(text string, u *url.URL) string {
-	if password, ok := u.User.Password(); ok && password != "" {
-		text = strings.ReplaceAll(text, password, "xxxxx")
-	}
-	return strings.Join(strings.Fields(text), " ")
+	password, _ := u.User.Password()
+	return strings.Join(strings.Fields(secret.Without(text, password)), " ")
 }
 
 // publishers connects to the feeds' hosts and checks how their last fetches went.

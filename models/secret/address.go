@@ -1,6 +1,11 @@
 package secret
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // parameter matches a parameter of an address whose name suggests a secret, with its value. A quote or colon at the end
 // of the value belongs to the surrounding text.
@@ -9,3 +14,38 @@ var parameter = regexp.MustCompile("(?i)([?&;#][^?&;#=\\s\"`]*(?:key|token|secre
 // Parameters returns text, or an address, with xxxxx for the values of parameters whose names suggest a secret:
 // api_key=, $$app_token=, X-Amz-Signature=. Others, such as gameId=, stay.
 func Parameters(text string) string { return parameter.ReplaceAllString(text, "${1}xxxxx") }
+
+// longPassword is the length in bytes from which a password is part of no word by chance.
+const longPassword = 8
+
+// Without returns text with xxxxx in place of a password. A short one is replaced only where it is a word of its own:
+// without each of its letters, a message could not be read, and would tell which letter that is.
+func Without(text, password string) string {
+	if password == "" {
+		return text
+	}
+	if len(password) >= longPassword {
+		return strings.ReplaceAll(text, password, "xxxxx")
+	}
+	var out strings.Builder
+	for last := rune(' '); ; {
+		before, rest, found := strings.Cut(text, password)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		if before != "" {
+			last, _ = utf8.DecodeLastRuneInString(before)
+		}
+		next, _ := utf8.DecodeRuneInString(rest)
+		if inWord(last) || inWord(next) {
+			out.WriteString(password)
+		} else {
+			out.WriteString("xxxxx")
+		}
+		last, _ = utf8.DecodeLastRuneInString(password)
+		text = rest
+	}
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

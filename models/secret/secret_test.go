@@ -110,3 +110,22 @@ func TestParameters(t *testing.T) {
 		}
 	}
 }
+
+// A password of one letter does not take that letter from all words.
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ password, text, want string }{
+		{"", "cannot connect", "cannot connect"},
+		{"c", "cannot connect to postgres://c:c@db/c?password=c: c refused", "cannot connect to postgres://xxxxx:xxxxx@db/xxxxx?password=xxxxx: xxxxx refused"},
+		{"c", "c", "xxxxx"},
+		{"c", "cc c-c ccc éc cé c1 1c", "cc xxxxx-xxxxx ccc éc cé c1 1c"},
+		{"post", "postgres: post, (post)", "postgres: xxxxx, (xxxxx)"},
+		{"!a", "x!a !a !ab", "x!a xxxxx !ab"},
+		{"!", "no! no", "no! no"},
+		{"topsecret", "postgrestopsecret1 topsecret", "postgresxxxxx1 xxxxx"},
+	} {
+		if got := secret.Without(c.text, c.password); got != c.want {
+			t.Errorf("%q without %q: %q, want %q", c.text, c.password, got, c.want)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"lottery/models/secret"
 )
 
 // Exists reports whether the database may exist already: a SQLite file that does, or any PostgreSQL (only a connection
@@ -61,9 +63,7 @@ func redact(text, databaseURL string) string {
 	password, _ := u.User.Password()
 	query := u.Query()
 	for _, password := range []string{password, query.Get("password"), query.Get("sslpassword")} {
-		if password != "" {
-			text = strings.ReplaceAll(text, password, "xxxxx")
-		}
+		text = secret.Without(text, password)
 	}
 	return passwordParameter.ReplaceAllString(text, "${1}xxxxx")
 }

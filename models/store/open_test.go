@@ -35,6 +35,17 @@ func TestNoPasswordInAnErrorOfConnecting(t *testing.T) {
 	}
 }
 
+// A password of one letter leaves the error readable.
+func TestErrorOfConnectingWithAShortPassword(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"postgres://u:e@127.0.0.1:1/x?sslmode=disable", "postgres://u@127.0.0.1:1/x?sslmode=disable&password=e"} {
+		_, err := store.Open(t.Context(), address, store.Options{})
+		if err == nil || !strings.HasSuffix(err.Error(), "connect: connection refused") || strings.Contains(err.Error(), ":e@") || strings.Contains(err.Error(), "=e") {
+			t.Error(err)
+		}
+	}
+}
+
 // silent returns the address of a server that accepts connections and never sends anything; taken
 // receives one value for each.
 func silent(t *testing.T) (address string, taken <-chan struct{}) {
