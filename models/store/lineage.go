@@ -20,8 +20,8 @@ var ErrQuotaRestarted = errors.New("the counters' server was started anew, or an
 type lineage struct {
 	mu      sync.Mutex
 	counted string // of the server being counted with; "" = none yet
-	latest  string // of the server asked last
-	newest  string // of the server that the newest connection leads to
+	asked   string // of the server that the counters were asked of last
+	reached string // of the server that the newest connection leads to
 }
 
 // lineageOf is the key under which a connection stores its server's lineage.
@@ -38,7 +38,7 @@ func (l *lineage) meet(c *pgconn.PgConn, own string) {
 	c.CustomData()[lineageOf] = own
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.newest = own
+	l.reached = own
 }
 
 // left reports whether new connections lead to another server than c does: an address has moved to a standby that took
@@ -48,7 +48,7 @@ func (l *lineage) left(c *pgconn.PgConn) bool {
 	own, _ := c.CustomData()[lineageOf].(string)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return own != "" && l.newest != "" && own != l.newest
+	return own != "" && l.reached != "" && own != l.reached
 }
 
 // see returns ErrQuotaRestarted unless conn leads to the server being counted with. A server that does not
@@ -72,7 +72,7 @@ func (l *lineage) see(ctx context.Context, conn *sql.Conn) error {
 		if l.counted == "" {
 			l.counted = own
 		}
-		if l.latest = own; own != l.counted {
+		if l.asked = own; own != l.counted {
 			return ErrQuotaRestarted
 		}
 		return nil
@@ -100,5 +100,5 @@ func readLineage(ctx context.Context, c *pgconn.PgConn) (string, error) {
 func (s *Store) AcceptCounters() {
 	s.lineage.mu.Lock()
 	defer s.lineage.mu.Unlock()
-	s.lineage.counted = s.lineage.latest
+	s.lineage.counted = s.lineage.asked
 }
