@@ -43,5 +43,11 @@ type Link struct {
 	SpentAt   *time.Time
 }
 
+// LinkAhead is how far ahead the end of a link may be. One that seems to work for longer was made while the clock was
+// ahead, and has since been set back: it would work, and keep its address from another, for as long as that was.
+const LinkAhead = 2 * LinkLives
+
 // Works reports whether l can be spent at now.
-func (l *Link) Works(now time.Time) bool { return l.SpentAt == nil && now.Before(l.ExpiresAt) }
+func (l *Link) Works(now time.Time) bool {
+	return l.SpentAt == nil && now.Before(l.ExpiresAt) && !now.Add(LinkAhead).Before(l.ExpiresAt)
+}

@@ -4,19 +4,24 @@ import (
 	"context"
 	"time"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
 // Clock returns the time by the clock that all nodes share: PostgreSQL's, or for SQLite this machine's.
 func (s *Store) Clock(ctx context.Context) (time.Time, error) {
+	now, err := s.clock(s.reader(ctx))
+	return now, unavailable(err)
+}
+
+// clock is Clock within tx.
+func (s *Store) clock(tx *gorm.DB) (time.Time, error) {
 	if s.dialect == SQLite {
 		return s.now(), nil
 	}
 	var now time.Time
-	if err := s.reader(ctx).Raw("SELECT clock_timestamp()").Scan(&now).Error; err != nil {
-		return now, unavailable(err)
-	}
-	return now.UTC().Add(s.skew()), nil
+	err := tx.Raw("SELECT clock_timestamp()").Scan(&now).Error
+	return now.UTC().Add(s.skew()), err
 }
 
 // later is an SQL expression for the time d from now by that clock.

@@ -17,12 +17,17 @@ type departure struct {
 	Day       models.Date
 }
 
-// depart records within tx that a's address leaves today. Cleanup deletes departures from before yesterday.
+// depart records within tx that a's address leaves today, by Clock: the node that asks for departures may be another.
+// Cleanup deletes departures from before yesterday.
 func (s *Store) depart(tx *gorm.DB, a *models.Account) error {
 	if a.EmailKey == nil {
 		return nil
 	}
-	return tx.Create(&departure{a.ID, emailHash(*a.EmailKey), models.DateOf(s.now())}).Error
+	now, err := s.clock(tx)
+	if err != nil {
+		return err
+	}
+	return tx.Create(&departure{a.ID, emailHash(*a.EmailKey), models.DateOf(now)}).Error
 }
 
 // Departed is an account that was closed.
@@ -39,8 +44,12 @@ func (s *Store) Departures(ctx context.Context, emailKey string) ([]Departed, er
 
 // departures also covers yesterday, where the counters' clock may still be.
 func (s *Store) departures(tx *gorm.DB, emailKey string) (list []Departed, err error) {
+	now, err := s.clock(tx)
+	if err != nil {
+		return nil, err
+	}
 	err = tx.Table("departures").Select("departures.account_id, accounts.deleted_at").Joins("JOIN accounts ON accounts.id = departures.account_id").
-		Where("email_hash = ? AND day >= ?", emailHash(emailKey), models.DateOf(s.now())-1).Order("departures.account_id").Find(&list).Error
+		Where("email_hash = ? AND day >= ?", emailHash(emailKey), models.DateOf(now)-1).Order("departures.account_id").Find(&list).Error
 	return list, err
 }
 

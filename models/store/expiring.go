@@ -18,9 +18,13 @@ const expiringPage = 200
 // MailExpiringKeys adds a mail to the outbox for every active key that expires within notice, once per key. Keys that
 // live no longer than notice get none, and neither do rotated ones: their owners have just dealt with them.
 func (s *Store) MailExpiringKeys(ctx context.Context, notice time.Duration) (posted int, err error) {
+	now, err := s.Clock(ctx) // by this machine's, the only mail might be sent weeks early
+	if err != nil {
+		return 0, err
+	}
 	after := ""
 	for {
-		keys, err := s.expiring(ctx, after, notice)
+		keys, err := s.expiring(ctx, now, after, notice)
 		if err != nil || len(keys) == 0 {
 			return posted, err
 		}
@@ -50,8 +54,7 @@ func (s *Store) MailExpiringKeys(ctx context.Context, notice time.Duration) (pos
 }
 
 // expiring returns the next keys to look at, in the order of their ids.
-func (s *Store) expiring(ctx context.Context, after string, notice time.Duration) ([]models.APIKey, error) {
-	now := s.now()
+func (s *Store) expiring(ctx context.Context, now time.Time, after string, notice time.Duration) ([]models.APIKey, error) {
 	var keys []models.APIKey
 	err := s.reader(ctx).
 		Where("revoked_at IS NULL AND grace_until IS NULL AND expires_at > ? AND expires_at <= ? AND id > ?", now, now.Add(notice), after).
@@ -75,8 +78,12 @@ func (s *Store) postExpiry(tx *gorm.DB, k *models.APIKey) (isNew bool, err error
 // ExpiryOvertaken says why a mail of MailExpiringKeys is no longer true, apart from its account's
 // state; "" = it still is.
 func (s *Store) ExpiryOvertaken(ctx context.Context, m *models.Mail) (why string, err error) {
+	now, err := s.Clock(ctx)
+	if err != nil {
+		return "", err
+	}
 	k, err := s.KeyOf(ctx, m.AccountID, strings.TrimPrefix(m.Once, expiryOnce))
-	switch status := k.StatusAt(s.now()); {
+	switch status := k.StatusAt(now); {
 	case models.ErrorCode(err) == models.CodeNotFound:
 		return "the key is gone", nil
 	case err != nil:

@@ -46,15 +46,19 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) error {
 	if err != nil {
 		return err
 	}
-	now, mailbox := s.now(), cmp.Or(models.EmailKey(in.Mailbox), key)
+	mailbox := cmp.Or(models.EmailKey(in.Mailbox), key)
 	l := models.Link{
 		Hash: in.Hash[:], Purpose: in.Purpose, Email: email, EmailKey: key, Mailbox: emailHash(mailbox), AccountID: in.AccountID, Intent: in.Intent,
-		CreatedAt: now, ExpiresAt: now.Add(models.LinkLives),
 	}
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
 		if err := s.lockAddress(tx, mailbox); err != nil {
 			return err
 		}
+		now, err := s.clock(tx) // another node may have to spend it
+		if err != nil {
+			return err
+		}
+		l.CreatedAt, l.ExpiresAt = now, now.Add(models.LinkLives)
 		if err := enough(tx, &l, in.PerHour); err != nil {
 			return err
 		}
@@ -78,12 +82,13 @@ func (s *Store) CreateLink(ctx context.Context, in NewLink) error {
 // address. A link to a new address counts as working until it expires, since whoever asked for it can void it.
 func enough(tx *gorm.DB, l *models.Link, perHour int) error {
 	var sent, work int64
-	err := tx.Model(&models.Link{}).Where("mailbox = ? AND created_at > ?", l.Mailbox, l.CreatedAt.Add(-time.Hour)).Count(&sent).Error
+	latest := l.CreatedAt.Add(models.LinkAhead)
+	err := tx.Model(&models.Link{}).Where("mailbox = ? AND created_at > ? AND expires_at <= ?", l.Mailbox, l.CreatedAt.Add(-time.Hour), latest).Count(&sent).Error
 	if err != nil || sent < int64(perHour) {
 		return err
 	}
-	err = tx.Model(&models.Link{}).Where("mailbox = ? AND purpose = ? AND expires_at > ? AND (spent_at IS NULL OR purpose = ?)",
-		l.Mailbox, l.Purpose, l.CreatedAt, models.LinkChangeEmail).Count(&work).Error
+	err = tx.Model(&models.Link{}).Where("mailbox = ? AND purpose = ? AND expires_at > ? AND expires_at <= ? AND (spent_at IS NULL OR purpose = ?)",
+		l.Mailbox, l.Purpose, l.CreatedAt, latest, models.LinkChangeEmail).Count(&work).Error
 	if err == nil && work > 0 {
 		err = ErrTooManyLinks
 	}
@@ -146,8 +151,12 @@ func (s *Store) Link(ctx context.Context, hash [32]byte, purpose models.LinkPurp
 
 func (s *Store) workingLink(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
 	var l models.Link
-	err := tx.Take(&l, "hash = ? AND purpose = ?", hash[:], purpose).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && !l.Works(s.now())) {
+	now, err := s.clock(tx)
+	if err != nil {
+		return l, err
+	}
+	err = tx.Take(&l, "hash = ? AND purpose = ?", hash[:], purpose).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && !l.Works(now)) {
 		return l, errLinkGone()
 	}
 	return l, err
@@ -155,8 +164,12 @@ func (s *Store) workingLink(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpo
 
 // spend marks a link as used within tx. If two callers try at once, one gets an error.
 func (s *Store) spend(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
-	now := s.now()
-	done := tx.Model(&models.Link{}).Where("hash = ? AND purpose = ? AND spent_at IS NULL AND expires_at > ?", hash[:], purpose, now).
+	now, err := s.clock(tx)
+	if err != nil {
+		return models.Link{}, err
+	}
+	done := tx.Model(&models.Link{}).
+		Where("hash = ? AND purpose = ? AND spent_at IS NULL AND expires_at > ? AND expires_at <= ?", hash[:], purpose, now, now.Add(models.LinkAhead)).
 		Update("spent_at", now)
 	if done.Error != nil {
 		return models.Link{}, done.Error
@@ -165,7 +178,7 @@ func (s *Store) spend(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (m
 		return models.Link{}, errLinkGone()
 	}
 	var l models.Link
-	err := tx.Take(&l, "hash = ?", hash[:]).Error
+	err = tx.Take(&l, "hash = ?", hash[:]).Error
 	return l, err
 }
 

@@ -27,7 +27,8 @@ func (s *Store) Visitor(ctx context.Context, hash [32]byte) (Visitor, error) {
 	gone := models.Errorf(models.CodeNotFound, "no such session")
 	now := s.now()
 	err := s.reader(ctx).Take(&v.Session, "hash = ?", hash[:]).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && now.Sub(v.Session.LastSeenAt) > models.SessionIdle) {
+	unseen := now.Sub(v.Session.LastSeenAt)
+	if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && unseen > models.SessionIdle) {
 		return v, gone
 	}
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Store) Visitor(ctx context.Context, hash [32]byte) (Visitor, error) {
 		}
 		return v, err
 	}
-	if now.Sub(v.Session.LastSeenAt) >= seenEvery {
+	if unseen.Abs() >= seenEvery { // below 0, the clock was ahead: by its time, the session would live on for that long
 		// Failing to write this must not change who somebody is.
 		_ = s.writer(ctx).Model(&models.Session{}).Where("id = ?", v.Session.ID).Update("last_seen_at", now).Error
 	}
