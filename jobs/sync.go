@@ -127,7 +127,7 @@ func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Can
 // file syncs one whole file, which holds the draws of one game.
 func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource, game string, o SyncOptions) error {
 	known := feed.Known{ETag: src.ETag, LastModified: src.LastModified}
-	if o.Whole {
+	if o.Whole || s.another(src) {
 		known = feed.Known{}
 	}
 	got, err := s.Fetcher.Fetch(ctx, src.Address, known, nil)
@@ -151,6 +151,12 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	}
 	src.ETag, src.LastModified, src.Size, src.WholeAt = got.ETag, got.LastModified, got.Size, src.CheckedAt
 	return nil
+}
+
+// another reports whether a file of which draws were rejected is read again although it may not have changed: it was last
+// read on another day, when a draw may have been dated too far ahead, or this machine's clock been too far behind.
+func (s *Sync) another(src *models.FeedSource) bool {
+	return len(src.Rejected) > 0 && src.WholeAt != nil && models.DateOf(src.WholeAt.UTC()) != models.DateOf(s.now())
 }
 
 // sniff returns an error for a response that is no data at all, before anything is said about its size.
