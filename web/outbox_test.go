@@ -300,7 +300,7 @@ func TestOutboxWithADatabaseThatHangs(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	c := &clock{}
-	st := storetest.OpenURL(t, url, store.Options{Now: c.now, Patience: 200 * time.Millisecond})
+	st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew, Patience: 200 * time.Millisecond})
 	expiring(t, st, c)
 	ctx, stop := context.WithCancel(t.Context())
 	outbox := web.Outbox{Store: st, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler), Mail: &hanging{func() {
