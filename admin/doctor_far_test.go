@@ -1,8 +1,6 @@
 package admin_test
 
 import (
-	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +19,7 @@ func TestDoctorFarFromTheDatabase(t *testing.T) {
 	d.now = time.Time{}
 	d.database = storetest.NewPostgres(t)
 	d.run(0, "db", "migrate")
-	at, err := url.Parse(d.database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	link := storetest.OverTCP(t, filepath.Join(at.Query().Get("host"), ".s.PGSQL.5432"), far)
-	d.database = "postgres://" + at.User.String() + "@" + link + at.Path + "?sslmode=disable"
+	d.database = storetest.PostgresAt(t, d.database, storetest.OverTCP(t, storetest.PostgresSocket(t, d.database), far))
 	if out, _ := d.run(0, "doctor"); !strings.Contains(out, " ms away") || !strings.Contains(out, " 0s from PostgreSQL's") { // the tests' PostgreSQL has settings to warn of first
 		t.Error(out)
 	}
@@ -38,7 +31,7 @@ func TestDoctorFarFromRedis(t *testing.T) {
 	d := newDesk(t)
 	d.now = time.Time{}
 	d.run(0, "db", "migrate")
-	d.redis = "redis://" + storetest.OverTCP(t, strings.TrimPrefix(storetest.NewRedis(t).URL(), "unix://"), far)
+	d.redis = "redis://" + storetest.OverTCP(t, storetest.NewRedis(t).Socket(), far)
 	if out, _ := d.run(0, "doctor"); !strings.Contains(out, " ms away") || !strings.Contains(out, "nearer to Redis") || !strings.Contains(out, " 0s from Redis's") {
 		t.Error(out)
 	}

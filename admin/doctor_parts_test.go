@@ -102,7 +102,7 @@ func TestDoctorOfRedisRights(t *testing.T) {
 	if err := client.Do(t.Context(), "ACL", "SETUSER", "few", "on", ">secret", "+time", "+eval").Err(); err != nil {
 		t.Fatal(err)
 	}
-	settings := map[string]string{"LOTTERY_DATABASE_URL": storetest.URL(t), "LOTTERY_REDIS_URL": "unix://few:secret@" + redis.URL()[len("unix://"):] + "?db=1"}
+	settings := map[string]string{"LOTTERY_DATABASE_URL": storetest.URL(t), "LOTTERY_REDIS_URL": "unix://few:secret@" + redis.Socket() + "?db=1"}
 	var stdout, stderr strings.Builder
 	admin.Run(context.Background(), []string{"doctor", "-o", "csv"}, admin.Env{
 		Getenv: func(name string) string { return settings[name] }, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr,

@@ -40,7 +40,7 @@ func TestRedisUserWithFewRights(t *testing.T) {
 		}
 	}
 	may("+eval", "+evalsha", "+time", "+get", "+set", "+incrby", "+decrby", "+expireat")
-	blind, err := quota.OpenRedis("unix://few:secret@"+srv.URL()[len("unix://"):], nil)
+	blind, err := quota.OpenRedis("unix://few:secret@"+srv.Socket(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestRedisUserWithFewRights(t *testing.T) {
 			t.Fatal(err)
 		}
 		may(append(all, lacks)...)
-		r, err := quota.OpenRedis("unix://few:secret@"+srv.URL()[len("unix://"):], nil)
+		r, err := quota.OpenRedis("unix://few:secret@"+srv.Socket(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestRedisUserWithDocumentedRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, number := range []string{"0", "1"} {
-		r, err := quota.OpenRedis("unix://lottery:secret@"+srv.URL()[len("unix://"):]+"?db="+number, nil)
+		r, err := quota.OpenRedis("unix://lottery:secret@"+srv.Socket()+"?db="+number, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,9 +3,7 @@ package quota_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -100,26 +98,8 @@ func TestRedisCountsOnceWhenAnAnswerIsLost(t *testing.T) {
 	waitForMidnight(t)
 	srv := storetest.NewRedis(t)
 	var lose atomic.Bool
-	address := storetest.Listen(t, func(client net.Conn) {
-		server, err := net.Dial("unix", strings.TrimPrefix(srv.URL(), "unix://"))
-		if err != nil {
-			_ = client.Close()
-			return
-		}
-		go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
-		go func() {
-			defer client.Close()
-			answer := make([]byte, 4096)
-			for {
-				n, err := server.Read(answer)
-				if err != nil || lose.CompareAndSwap(true, false) {
-					return
-				}
-				if _, err := client.Write(answer[:n]); err != nil {
-					return
-				}
-			}
-		}()
+	address := storetest.Link(t, srv.Socket(), func(net.Conn) (sent, answered func([]byte) bool) {
+		return nil, func([]byte) bool { return !lose.CompareAndSwap(true, false) }
 	})
 	r, err := quota.OpenRedis("redis://"+address, nil)
 	if err != nil {

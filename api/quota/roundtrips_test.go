@@ -1,7 +1,6 @@
 package quota_test
 
 import (
-	"strings"
 	"testing"
 
 	"lottery/api/quota"
@@ -12,7 +11,7 @@ import (
 // that to a distant Redis, no contact would ever succeed, and each node would count for itself.
 func TestRoundTripsToANewRedis(t *testing.T) {
 	t.Parallel()
-	address, trips := storetest.CountRoundTrips(t, strings.TrimPrefix(storetest.NewRedis(t).URL(), "unix://"))
+	address, trips := storetest.CountRoundTrips(t, storetest.NewRedis(t).Socket())
 	r, err := quota.OpenRedis("redis://"+address, nil)
 	if err != nil {
 		t.Fatal(err)

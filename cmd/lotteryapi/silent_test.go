@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	neturl "net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,49 +17,18 @@ import (
 func silentPostgres(t *testing.T) (url, direct string, silence func()) {
 	t.Helper()
 	direct = storetest.NewPostgres(t)
-	u, err := neturl.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
 	silent := make(chan struct{})
-	pass := func(to, from net.Conn) {
-		defer to.Close()
-		b := make([]byte, 64<<10)
-		for {
-			n, err := from.Read(b)
-			select {
-			case <-silent:
-				<-t.Context().Done()
-				return
-			default:
-			}
-			if _, failed := to.Write(b[:n]); err != nil || failed != nil {
-				return
-			}
+	pass := func([]byte) bool {
+		select {
+		case <-silent:
+			<-t.Context().Done()
+			return false
+		default:
+			return true
 		}
 	}
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			up, err := net.Dial("unix", socket)
-			if err != nil {
-				c.Close()
-				continue
-			}
-			go pass(up, c)
-			go pass(c, up)
-		}
-	}()
-	return "postgres://lottery@" + listener.Addr().String() + u.Path + "?sslmode=disable", direct, func() { close(silent) }
+	link := storetest.Link(t, storetest.PostgresSocket(t, direct), func(net.Conn) (sent, answered func([]byte) bool) { return pass, pass })
+	return storetest.PostgresAt(t, direct, link), direct, func() { close(silent) }
 }
 
 // While the database does not respond, pages that wait for it do not take the places of requests served from memory;

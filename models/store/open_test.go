@@ -124,7 +124,7 @@ func TestWhyPostgreSQLRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := storetest.OverTCP(t, filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"), 0)
+	server := storetest.OverTCP(t, storetest.PostgresSocket(t, u.String()), 0)
 	for address, want := range map[string]string{
 		"postgres://lottery@" + server + "/none":                 `server error: FATAL: database "none" does not exist (SQLSTATE 3D000)`,
 		"postgres://nobody@" + server + u.Path:                   `server error: FATAL: role "nobody" does not exist (SQLSTATE 28000)`,

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"net/url"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -78,48 +76,22 @@ func TestQuotaIsAskedAgain(t *testing.T) {
 func TestQuotaAnswerIsLost(t *testing.T) {
 	t.Parallel()
 	address := storetest.NewPostgres(t)
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var lose, reset atomic.Bool // the answer to what names the counter does not arrive; the connection is reset, not closed
-	socket := filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432")
-	u.Host, u.RawQuery = storetest.Listen(t, func(client net.Conn) {
-		server, err := net.Dial("unix", socket)
-		if err != nil {
-			t.Error(err)
-			return
-		}
+	link := storetest.Link(t, storetest.PostgresSocket(t, address), func(client net.Conn) (sent, answered func([]byte) bool) {
 		var lost atomic.Bool
-		go func() {
-			defer server.Close()
-			for b := make([]byte, 64<<10); ; {
-				n, err := client.Read(b)
-				if lose.Load() && bytes.Contains(b[:n], []byte("acc_a")) {
+		return func(piece []byte) bool {
+				if lose.Load() && bytes.Contains(piece, []byte("acc_a")) {
 					lost.Store(true)
 				}
-				if _, e := server.Write(b[:n]); e != nil || err != nil {
-					return
+				return true
+			}, func([]byte) bool {
+				if lost.Load() && reset.Load() {
+					_ = client.(*net.TCPConn).SetLinger(0)
 				}
+				return !lost.Load()
 			}
-		}()
-		go func() {
-			defer client.Close()
-			for b := make([]byte, 64<<10); ; {
-				n, err := server.Read(b)
-				if lost.Load() {
-					if reset.Load() {
-						_ = client.(*net.TCPConn).SetLinger(0)
-					}
-					return
-				}
-				if _, e := client.Write(b[:n]); e != nil || err != nil {
-					return
-				}
-			}
-		}()
-	}), "sslmode=disable"
-	st := storetest.OpenURL(t, u.String(), store.Options{})
+	})
+	st := storetest.OpenURL(t, storetest.PostgresAt(t, address, link), store.Options{})
 	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: day, Need: 1, Limit: 100}
 	applyQuota(t, st, take)
 

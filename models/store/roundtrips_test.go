@@ -2,8 +2,6 @@ package store_test
 
 import (
 	"fmt"
-	neturl "net/url"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -16,12 +14,8 @@ import (
 // countRoundTrips returns a URL that leads to url's database over TCP, and the number of round trips made through it.
 func countRoundTrips(t *testing.T, url string) (through string, trips *atomic.Int64) {
 	t.Helper()
-	u, err := neturl.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	address, trips := storetest.CountRoundTrips(t, filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"))
-	return "postgres://" + u.User.String() + "@" + address + u.Path + "?sslmode=disable", trips
+	address, trips := storetest.CountRoundTrips(t, storetest.PostgresSocket(t, url))
+	return storetest.PostgresAt(t, url, address), trips
 }
 
 // A node or a command may be far from its database, where each round trip takes a tenth of a second and more: opening a

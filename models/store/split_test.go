@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	neturl "net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,16 +23,12 @@ func TestOldPrimaryGoesOn(t *testing.T) {
 	storetest.OpenURL(t, url, store.Options{})
 	old.Keep(t)
 	taken := old.Split(t)
-	u, err := neturl.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
 	moving := filepath.Join(t.TempDir(), "socket")
 	if err := os.Symlink(old.Socket(), moving); err != nil {
 		t.Fatal(err)
 	}
 	address, _ := storetest.CountRoundTrips(t, moving)
-	st := storetest.OpenURL(t, "postgres://"+u.User.String()+"@"+address+u.Path+"?sslmode=disable", store.Options{})
+	st := storetest.OpenURL(t, storetest.PostgresAt(t, url, address), store.Options{})
 	oldDB := storetest.SQL(t, url)
 	number := func(query string) (n int) {
 		t.Helper()

@@ -1,8 +1,10 @@
 package storetest
 
 import (
-	"io"
 	"net"
+	neturl "net/url"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -27,8 +29,10 @@ func Listen(t testing.TB, serve func(net.Conn)) string {
 	return listener.Addr().String()
 }
 
-// OverTCP returns a TCP address for a server that listens on a Unix socket. What a client sends arrives after delay.
-func OverTCP(t testing.TB, socket string, delay time.Duration) string {
+// Link returns a TCP address that leads to a server at a Unix socket. watch is called for each connection and returns
+// what sees each piece that the client sends, or the server, before it is passed on, and ends the connection where it
+// returns false; nil lets everything pass.
+func Link(t testing.TB, socket string, watch func(client net.Conn) (sent, answered func(piece []byte) bool)) (address string) {
 	t.Helper()
 	return Listen(t, func(client net.Conn) {
 		server, err := net.Dial("unix", socket)
@@ -36,21 +40,69 @@ func OverTCP(t testing.TB, socket string, delay time.Duration) string {
 			_ = client.Close()
 			return
 		}
-		pass := func(to io.WriteCloser, from io.Reader) { _, _ = io.Copy(to, from); _ = to.Close() }
-		go pass(client, server)
-		go pass(server, late{client, delay})
+		sent, answered := watch(client)
+		go relay(server, client, sent)
+		go relay(client, server, answered)
 	})
 }
 
-// late is a reader whose every piece comes later than it was sent.
-type late struct {
-	io.Reader
-
-	delay time.Duration
+// relay passes on what comes from one side until either ends or pass returns false.
+func relay(to, from net.Conn, pass func(piece []byte) bool) {
+	defer func() { _ = to.Close() }()
+	for b := make([]byte, 64<<10); ; {
+		n, err := from.Read(b)
+		if n > 0 && pass != nil && !pass(b[:n]) {
+			return
+		}
+		if _, failed := to.Write(b[:n]); err != nil || failed != nil {
+			return
+		}
+	}
 }
 
-func (l late) Read(b []byte) (int, error) {
-	n, err := l.Reader.Read(b)
-	time.Sleep(l.delay)
-	return n, err
+// OverTCP is a Link on which what a client sends arrives after delay.
+func OverTCP(t testing.TB, socket string, delay time.Duration) (address string) {
+	t.Helper()
+	return Link(t, socket, func(net.Conn) (sent, answered func([]byte) bool) {
+		return func([]byte) bool { time.Sleep(delay); return true }, nil
+	})
+}
+
+// CountRoundTrips is a Link that counts its round trips: how often a client sent something after the server had, or at
+// first.
+func CountRoundTrips(t testing.TB, socket string) (address string, trips *atomic.Int64) {
+	t.Helper()
+	trips = new(atomic.Int64)
+	return Link(t, socket, func(net.Conn) (sent, answered func([]byte) bool) {
+		var asked atomic.Bool
+		return func([]byte) bool {
+			if !asked.Swap(true) {
+				trips.Add(1)
+			}
+			return true
+		}, func([]byte) bool { asked.Store(false); return true }
+	}), trips
+}
+
+// PostgresSocket returns the Unix socket of the PostgreSQL server at url.
+func PostgresSocket(t testing.TB, url string) string {
+	t.Helper()
+	return filepath.Join(parse(t, url).Query().Get("host"), ".s.PGSQL.5432")
+}
+
+// PostgresAt returns the URL of the same database and user at a TCP address, such as a Link to its socket.
+func PostgresAt(t testing.TB, url, address string) string {
+	t.Helper()
+	u := parse(t, url)
+	u.Host, u.RawQuery = address, "sslmode=disable"
+	return u.String()
+}
+
+func parse(t testing.TB, url string) *neturl.URL {
+	t.Helper()
+	u, err := neturl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }

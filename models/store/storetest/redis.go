@@ -42,14 +42,15 @@ func NewRedis(t testing.TB, settings ...string) *Redis {
 }
 
 // URL is the server's address.
-func (r *Redis) URL() string { return "unix://" + r.socket() }
+func (r *Redis) URL() string { return "unix://" + r.Socket() }
 
-func (r *Redis) socket() string { return filepath.Join(r.dir, "s") }
+// Socket is where the server listens.
+func (r *Redis) Socket() string { return filepath.Join(r.dir, "s") }
 
 // Start starts the server, also again after Stop.
 func (r *Redis) Start(t testing.TB) {
 	t.Helper()
-	cmd := exec.Command("redis-server", append([]string{"--port", "0", "--unixsocket", r.socket(), "--dir", r.dir,
+	cmd := exec.Command("redis-server", append([]string{"--port", "0", "--unixsocket", r.Socket(), "--dir", r.dir,
 		"--appendonly", "yes", "--appendfsync", "no", "--save", "", "--daemonize", "no", "--maxmemory-policy", "noeviction"}, r.settings...)...)
 	cmd.Dir = r.dir
 	proc, err := startProcess(cmd)
@@ -58,7 +59,7 @@ func (r *Redis) Start(t testing.TB) {
 	}
 	r.proc = proc
 	err = waitFor(10*time.Second, func() error {
-		conn, err := net.Dial("unix", r.socket())
+		conn, err := net.Dial("unix", r.Socket())
 		if err != nil {
 			return err
 		}
@@ -90,6 +91,6 @@ func (r *Redis) Lose(t testing.TB) {
 func (r *Redis) Stop() {
 	if r.proc != nil {
 		r.proc.end()
-		_ = os.Remove(r.socket())
+		_ = os.Remove(r.Socket())
 	}
 }
