@@ -169,7 +169,7 @@ func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	storetest.UntilBlocked(t, db)
+	storetest.UntilBlocked(t, db, 1)
 	if _, err := st.RevokeKey(ctx, made[1].ID); err != nil {
 		t.Fatal(err)
 	}

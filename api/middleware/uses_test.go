@@ -67,7 +67,7 @@ func TestLastUsesThatAreInterruptedAreNotTold(t *testing.T) {
 	var run sync.WaitGroup
 	run.Go(func() { keys.Run(running) })
 	db := storetest.SQL(t, url)
-	storetest.UntilBlocked(t, db)
+	storetest.UntilBlocked(t, db, 1)
 	stop()
 	run.Wait()
 	letGo()

@@ -186,7 +186,7 @@ func TestUsageThatIsBeingWritten(t *testing.T) {
 		}
 	}
 	writing.Go(flush)
-	storetest.UntilBlocked(t, storetest.SQL(t, url))
+	storetest.UntilBlocked(t, storetest.SQL(t, url), 1)
 	u.Record("a", april, "/v1/games", 200)
 	if n := u.Pending("a", april); n != 4 {
 		t.Errorf("%d pending, want 4", n)
@@ -313,7 +313,7 @@ func TestUsageThatIsInterruptedIsNotTold(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { u.Run(ctx) })
-	storetest.UntilBlocked(t, storetest.SQL(t, url))
+	storetest.UntilBlocked(t, storetest.SQL(t, url), 1)
 	stop()
 	running.Wait()
 	if log.Len() > 0 {

@@ -20,23 +20,6 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// lockedBy runs a statement that locks something in another session, until release.
-func lockedBy(t *testing.T, url, statement string) (release func()) {
-	t.Helper()
-	tx, err := storetest.SQL(t, url).BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(t.Context(), statement); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
-			t.Error(err)
-		}
-	}
-}
-
 // waitingStore is a Store that reports to waiting after patience.
 func waitingStore(t *testing.T, url string, patience time.Duration, waiting func(why string)) *store.Store {
 	t.Helper()
@@ -53,7 +36,7 @@ func TestStartThatWaitsForATable(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	storetest.OpenURL(t, url, store.Options{})
-	release := lockedBy(t, url, "LOCK TABLE games")
+	release := storetest.Lock(t, url, "games")
 	var told []string
 	st := waitingStore(t, url, 2*time.Second, func(why string) {
 		told = append(told, why)
@@ -87,7 +70,7 @@ func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	db := migratedTo(t, url, 12) // the next one alters billing_accounts
-	release := lockedBy(t, url, "LOCK TABLE billing_accounts IN ACCESS SHARE MODE")
+	release := storetest.Hold(t, url, "LOCK TABLE billing_accounts IN ACCESS SHARE MODE")
 	told := make(chan string, 10)
 	st := waitingStore(t, url, 2500*time.Millisecond, func(why string) { told <- why })
 	done := make(chan error, 1)
@@ -124,7 +107,7 @@ func TestStartThatWaitsTooLong(t *testing.T) {
 	url := storetest.NewPostgres(t)
 	storetest.OpenURL(t, url, store.Options{})
 	for _, table := range []string{"schema_migrations", "games"} {
-		release := lockedBy(t, url, "LOCK TABLE "+table)
+		release := storetest.Lock(t, url, table)
 		told := 0
 		st := waitingStore(t, url, 500*time.Millisecond, func(string) { told++ })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -143,7 +126,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	storetest.OpenURL(t, url, store.Options{})
-	defer lockedBy(t, url, "LOCK TABLE games")()
+	defer storetest.Lock(t, url, "games")()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	st := waitingStore(t, url, time.Second, func(string) { stop() })
@@ -167,7 +150,7 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 			db := migratedTo(t, url, 8) // the next one alters stripe_events
 			release := func() {}
 			if c.lock != "" {
-				release = lockedBy(t, url, c.lock)
+				release = storetest.Hold(t, url, c.lock)
 			} else if _, err := db.ExecContext(t.Context(), "CREATE FUNCTION slow() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); END $$; "+
 				"CREATE EVENT TRIGGER slow ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION slow()"); err != nil {
 				t.Fatal(err)
@@ -210,7 +193,7 @@ func TestLocksAreTold(t *testing.T) {
 	defer teller.Wait()
 	defer end()
 
-	release := lockedBy(t, url, lock)
+	release := storetest.Hold(t, url, lock)
 	done := make(chan error, 1)
 	go func() {
 		_, err := st.SetAccountStatus(t.Context(), account.ID, models.AccountSuspended)

@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"testing"
 	"time"
@@ -12,31 +11,6 @@ import (
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
-
-// hold locks a row of a PostgreSQL database until release; statement selects it FOR UPDATE.
-func hold(t *testing.T, db *sql.DB, statement, arg string) (release func()) {
-	t.Helper()
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = tx.Rollback() })
-	var one int
-	if err := tx.QueryRowContext(t.Context(), statement, arg).Scan(&one); err != nil {
-		t.Fatal(err)
-	}
-	return func() { _ = tx.Rollback() }
-}
-
-// blocked returns how many statements wait for a lock.
-func blocked(t *testing.T, db *sql.DB) (n int) {
-	t.Helper()
-	err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
 
 // Nobody takes a lease that has run out while work done under it is being stored.
 func TestLeaseIsNotTakenWhileStoring(t *testing.T) {
@@ -52,12 +26,12 @@ func TestLeaseIsNotTakenWhileStoring(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := hold(t, db, "SELECT 1 FROM accounts WHERE id = $1 FOR UPDATE", a.ID)
+	release := storetest.Hold(t, url, "SELECT 1 FROM accounts WHERE id = '"+a.ID+"' FOR UPDATE")
 	stored, taken := make(chan error, 1), make(chan error, 1)
 	go func() { stored <- st.SaveBilling(ctx, l, models.BillingAccount{AccountID: a.ID, Attempt: 1}) }()
-	storetest.UntilBlocked(t, db)
+	storetest.UntilBlocked(t, db, 1)
 	go func() { _, _, err := st.TryLease(ctx, name, time.Minute); taken <- err }()
-	storetest.Until(t, "whoever takes the lease", func() bool { return blocked(t, db) == 2 || len(taken) > 0 })
+	storetest.Until(t, "whoever takes the lease", func() bool { return storetest.Blocked(t, db) == 2 || len(taken) > 0 })
 	if len(taken) > 0 {
 		t.Error("the lease was taken before the work was stored")
 	}
@@ -81,13 +55,13 @@ func TestLinkOfASessionThatIsBeingEnded(t *testing.T) {
 	if err := st.CreateLink(ctx, in); err != nil {
 		t.Fatal(err)
 	}
-	release := hold(t, db, "SELECT 1 FROM links WHERE account_id = $1 FOR UPDATE", a.ID)
+	release := storetest.Hold(t, url, "SELECT 1 FROM links WHERE account_id = '"+a.ID+"' FOR UPDATE")
 	ended, asked := make(chan error, 1), make(chan error, 1)
 	go func() { ended <- st.EndSessions(ctx, a.ID) }() // has ended the session, and waits for its link
-	storetest.UntilBlocked(t, db)
+	storetest.UntilBlocked(t, db, 1)
 	in.Hash = secret.Hash("second")
 	go func() { err := st.CreateLink(ctx, in); asked <- err }()
-	storetest.Until(t, "whoever asks for a link", func() bool { return blocked(t, db) == 2 })
+	storetest.UntilBlocked(t, db, 2)
 	release()
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -106,7 +80,7 @@ func TestKeyRevokedByTwo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := hold(t, db, "SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE", k.ID)
+	release := storetest.Hold(t, url, "SELECT 1 FROM api_keys WHERE id = '"+k.ID+"' FOR UPDATE")
 	type result struct {
 		key models.APIKey
 		err error
@@ -119,7 +93,7 @@ func TestKeyRevokedByTwo(t *testing.T) {
 			results <- result{key, err}
 		}()
 	}
-	storetest.Until(t, "both", func() bool { return blocked(t, db) == 2 })
+	storetest.UntilBlocked(t, db, 2)
 	release()
 	one, other := <-results, <-results
 	if err := errors.Join(one.err, other.err); err != nil {

@@ -25,17 +25,12 @@ func TestQuotaOverBrokenConnections(t *testing.T) {
 	const connections = 5
 	want := int64(0)
 	for range 3 {
-		release := lockedBy(t, address, "LOCK TABLE quota_counters")
+		release := storetest.Lock(t, address, "quota_counters")
 		var asking sync.WaitGroup
 		for range connections {
 			asking.Go(func() { applyQuota(t, st, take) })
 		}
-		waiting := 0
-		for waiting < connections && !t.Failed() {
-			if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting); err != nil {
-				t.Fatal(err)
-			}
-		}
+		storetest.UntilBlocked(t, db, connections)
 		release()
 		asking.Wait()
 		if _, err := db.ExecContext(t.Context(), "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
@@ -55,7 +50,7 @@ func TestQuotaIsAskedAgain(t *testing.T) {
 	st := storetest.OpenURL(t, address, store.Options{})
 	db := storetest.SQL(t, address)
 	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: day, Need: 1, Limit: 100}
-	release := lockedBy(t, address, "LOCK TABLE quota_counters")
+	release := storetest.Lock(t, address, "quota_counters")
 	answer := make(chan store.QuotaResult, 1)
 	go func() { answer <- applyQuota(t, st, take)[0] }()
 	ended := 0

@@ -204,7 +204,7 @@ func TestSetDrawAtATimeThatIsBeingLost(t *testing.T) {
 		_, err := st.SetDraw(t.Context(), store.OperatorDraw{Slot: at, Number: "123", Reason: "x"})
 		refused <- err
 	}()
-	storetest.UntilBlocked(t, db)
+	storetest.UntilBlocked(t, db, 1)
 	if _, err := tx.ExecContext(t.Context(), "UPDATE games SET tods = (SELECT tods FROM games WHERE id = 'xy-pick-3') WHERE id = 'xx-pick-3'"); err != nil {
 		t.Fatal(err)
 	}

@@ -7,27 +7,26 @@ import (
 	"time"
 )
 
-// Lock locks a table of the PostgreSQL database at url until release, which may be called more than once. Statements
-// that need the table hang meanwhile, without an error.
-func Lock(t testing.TB, url, table string) (release func()) {
+// Hold runs a statement that locks something of the PostgreSQL database at url, in a session of its own, and holds what
+// it locked until release, which may be called more than once. Statements that need it hang meanwhile, without an error.
+func Hold(t testing.TB, url, statement string) (release func()) {
 	t.Helper()
-	db, err := sql.Open("pgx", url)
-	if err != nil {
-		t.Fatalf("connect to PostgreSQL: %v", err)
-	}
-	tx, err := db.BeginTx(context.Background(), nil)
+	tx, err := SQL(t, url).BeginTx(context.Background(), nil)
 	if err == nil {
-		_, err = tx.ExecContext(context.Background(), "LOCK TABLE "+table+" IN ACCESS EXCLUSIVE MODE")
+		_, err = tx.ExecContext(context.Background(), statement)
 	}
 	if err != nil {
-		t.Fatalf("lock %s: %v", table, err)
+		t.Fatalf("%s: %v", statement, err)
 	}
-	release = func() {
-		_ = tx.Rollback()
-		_ = db.Close()
-	}
+	release = func() { _ = tx.Rollback() }
 	t.Cleanup(release)
 	return release
+}
+
+// Lock holds a table, or several joined by commas.
+func Lock(t testing.TB, url, table string) (release func()) {
+	t.Helper()
+	return Hold(t, url, "LOCK TABLE "+table)
 }
 
 // Until polls until ok, for what another process or goroutine does in real time without signalling it. Its limit allows
@@ -41,17 +40,20 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// UntilBlocked polls until a statement in db, a PostgreSQL database, waits for a lock.
-func UntilBlocked(t testing.TB, db *sql.DB) {
+// Blocked returns how many statements in db, a PostgreSQL database, wait for a lock.
+func Blocked(t testing.TB, db *sql.DB) (n int) {
 	t.Helper()
-	Until(t, "a statement that waits for a lock", func() bool {
-		var waiting int
-		err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return waiting > 0
-	})
+	err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// UntilBlocked polls until so many statements in db wait for a lock.
+func UntilBlocked(t testing.TB, db *sql.DB, statements int) {
+	t.Helper()
+	Until(t, "statements that wait for a lock", func() bool { return Blocked(t, db) >= statements })
 }
 
 // Soon runs do, which must end soon: it is for what must not wait for a silent database.
