@@ -18,17 +18,10 @@ func TestFullDiskIsAudited(t *testing.T) {
 	d := newDesk(t)
 	d.database = storetest.NewPostgres(t)
 	d.run(0, "db", "migrate")
-	db := storetest.SQL(t, d.database)
+	storetest.Exec(t, d.database, "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$")
 	fill := func(table string) {
 		t.Helper()
-		_, err := db.ExecContext(t.Context(), "CREATE TRIGGER full_disk BEFORE INSERT ON "+table+" FOR EACH ROW EXECUTE FUNCTION full_disk()")
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	const full = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$"
-	if _, err := db.ExecContext(t.Context(), full); err != nil {
-		t.Fatal(err)
+		storetest.Exec(t, d.database, "CREATE TRIGGER full_disk BEFORE INSERT ON "+table+" FOR EACH ROW EXECUTE FUNCTION full_disk()")
 	}
 	set := func() {
 		t.Helper()
@@ -81,17 +74,12 @@ func TestFailedMigrationIsAudited(t *testing.T) {
 		d.run(0, "db", "migrate")
 		// Of those that are missing now, the first can be applied again and the second cannot: its column is there
 		// already.
-		db := storetest.SQL(t, d.database)
-		for _, change := range []string{"DELETE FROM schema_migrations WHERE version_id >= 12", "DROP INDEX links_mailbox", "ALTER TABLE links DROP COLUMN mailbox"} {
-			if _, err := db.ExecContext(t.Context(), change); err != nil {
-				t.Fatal(err)
-			}
-		}
+		storetest.Exec(t, d.database, "DELETE FROM schema_migrations WHERE version_id >= 12", "DROP INDEX links_mailbox", "ALTER TABLE links DROP COLUMN mailbox")
 		if _, said := d.run(1, "db", "migrate"); !strings.Contains(said, "Applied 0012_links_mailbox.sql.") {
 			t.Error(said)
 		}
 		var object, result string
-		err := db.QueryRowContext(t.Context(), "SELECT object, result FROM audit_entries WHERE action = 'db migrate' AND result <> '' ORDER BY id DESC").Scan(&object, &result)
+		err := storetest.SQL(t, d.database).QueryRowContext(t.Context(), "SELECT object, result FROM audit_entries WHERE action = 'db migrate' AND result <> '' ORDER BY id DESC").Scan(&object, &result)
 		if err != nil || object != "0012_links_mailbox.sql" || result != "failed" {
 			t.Errorf("the audit log has %q, %q, %v", object, result, err)
 		}

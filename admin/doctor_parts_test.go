@@ -238,7 +238,7 @@ func TestDoctorOfFewConnections(t *testing.T) {
 	d.now = time.Now() // otherwise the doctor complains about the clock
 	d.database = storetest.NewPostgres(t)
 	d.run(0, "db", "migrate")
-	db := storetest.SQL(t, d.database)
+	owner := d.database
 	at, err := url.Parse(d.database)
 	if err != nil {
 		t.Fatal(err)
@@ -253,12 +253,7 @@ func TestDoctorOfFewConnections(t *testing.T) {
 		{"ALTER ROLE few CONNECTION LIMIT -1; ALTER DATABASE " + name + " CONNECTION LIMIT 9", "lets its user open 9 connections, and a node opens 16"},
 		{"ALTER ROLE few SUPERUSER", ""},
 	} {
-		if _, err := db.ExecContext(t.Context(), c.limits); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := db.ExecContext(t.Context(), "GRANT ALL ON ALL TABLES IN SCHEMA public TO few"); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Exec(t, owner, c.limits, "GRANT ALL ON ALL TABLES IN SCHEMA public TO few")
 		out, _ := d.run(0, "doctor")
 		if c.want == "" && strings.Contains(out, "lets its user open") || !strings.Contains(out, c.want) {
 			t.Errorf("%s: want %q\n%s", c.limits, c.want, out)
@@ -271,14 +266,11 @@ func TestDoctorWithoutAFreeConnection(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.database = storetest.NewPostgres(t)
-	db := storetest.SQL(t, d.database)
 	at, err := url.Parse(d.database)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ExecContext(t.Context(), "DROP ROLE IF EXISTS full_up; CREATE ROLE full_up LOGIN CONNECTION LIMIT 0"); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Exec(t, d.database, "DROP ROLE IF EXISTS full_up; CREATE ROLE full_up LOGIN CONNECTION LIMIT 0")
 	at.User = url.User("full_up")
 	d.database = at.String()
 	out, _ := d.run(1, "doctor")

@@ -17,14 +17,7 @@ func TestCommandsTellWhatTheyWaitFor(t *testing.T) {
 	d := newDesk(t)
 	d.database = storetest.NewPostgres(t)
 	d.run(0, "accounts", "create", "--email", "ada@example.com")
-	db := storetest.SQL(t, d.database)
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(t.Context(), "SELECT 1 FROM accounts FOR UPDATE"); err != nil {
-		t.Fatal(err)
-	}
+	release := storetest.Hold(t, d.database, "SELECT 1 FROM accounts FOR UPDATE")
 	messages := &heard{wanted: "has locked", found: make(chan struct{})}
 	done := make(chan int, 1)
 	go func() {
@@ -35,9 +28,7 @@ func TestCommandsTellWhatTheyWaitFor(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("nothing was said in a minute")
 	}
-	if err := tx.Rollback(); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	if code := <-done; code != 0 || !strings.HasPrefix(messages.String(), "Waiting for the database: another session has locked what is needed (process ") {
 		t.Errorf("exit code %d: %s", code, messages)
 	}

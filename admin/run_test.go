@@ -58,11 +58,7 @@ func (d *desk) env(stdin io.Reader, stdout, stderr io.Writer) admin.Env {
 // exec runs SQL on the desk's SQLite file, to write what our own programs never would.
 func (d *desk) exec(statements string) {
 	d.t.Helper()
-	db := storetest.SQL(d.t, "sqlite:"+filepath.Join(d.dir, "lottery.db"))
-	defer db.Close()
-	if _, err := db.ExecContext(d.t.Context(), statements); err != nil {
-		d.t.Fatal(err)
-	}
+	storetest.Exec(d.t, "sqlite:"+filepath.Join(d.dir, "lottery.db"), statements)
 }
 
 // run executes one command line, and fails the test unless it exits with the given code.

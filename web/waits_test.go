@@ -50,11 +50,7 @@ func TestPagesOfADatabaseThatCommitsWithoutAnswering(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT id FROM api_keys").Scan(&id); err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = 'gone'", "SELECT pg_reload_conf()"} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
+	storetest.Exec(t, url, "ALTER SYSTEM SET synchronous_standby_names = 'gone'", "SELECT pg_reload_conf()")
 	storetest.Until(t, "a rotation without an answer", func() bool {
 		got := p.post("/dashboard/keys/"+id+"/rotate", "grace", "0")
 		if got.status == http.StatusOK { // the server has not read its settings yet

@@ -141,18 +141,9 @@ func copied(t *testing.T, address string) (putBack func()) {
 	}
 	name := strings.TrimPrefix(u.Path, "/")
 	u.Path = "/postgres"
-	db := storetest.SQL(t, u.String())
-	do := func(statements ...string) {
-		t.Helper()
-		for _, s := range statements {
-			if _, err := db.ExecContext(t.Context(), s); err != nil {
-				t.Fatalf("%s: %v", s, err)
-			}
-		}
-	}
-	do("CREATE DATABASE " + name + "_copy TEMPLATE " + name)
+	storetest.Exec(t, u.String(), "CREATE DATABASE "+name+"_copy TEMPLATE "+name)
 	return func() {
-		do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'",
+		storetest.Exec(t, u.String(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'",
 			"ALTER DATABASE "+name+" RENAME TO "+name+"_gone", "ALTER DATABASE "+name+"_copy RENAME TO "+name)
 	}
 }

@@ -154,22 +154,14 @@ func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 		}
 		made = append(made, k)
 	}
-	db := storetest.SQL(t, url)
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, "SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE", made[0].ID); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Hold(t, url, "SELECT 1 FROM api_keys WHERE id = '"+made[0].ID+"' FOR UPDATE")
 	keys := node(t, st, &clock{at: time.Now()})
 	for _, k := range made {
 		if got := code(t, keys, k.Secret); got != "" {
 			t.Fatal(got)
 		}
 	}
-	storetest.UntilBlocked(t, db, 1)
+	storetest.UntilBlocked(t, storetest.SQL(t, url), 1)
 	if _, err := st.RevokeKey(ctx, made[1].ID); err != nil {
 		t.Fatal(err)
 	}

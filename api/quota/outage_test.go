@@ -279,12 +279,7 @@ func TestStandbyIsGone(t *testing.T) {
 	n.Settle()
 	standby := func(names string) {
 		t.Helper()
-		db := storetest.SQL(t, url)
-		for _, statement := range []string{"ALTER SYSTEM SET synchronous_standby_names = '" + names + "'", "SELECT pg_reload_conf()"} {
-			if _, err := db.ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
-		}
+		storetest.Exec(t, url, "ALTER SYSTEM SET synchronous_standby_names = '"+names+"'", "SELECT pg_reload_conf()")
 	}
 	standby("gone")
 	served := int64(10)

@@ -20,19 +20,12 @@ func TestPasswordsAreChanged(t *testing.T) {
 	url := storetest.NewPostgresServer(t).NewDatabase(t)
 	storetest.OpenURL(t, url, store.Options{})
 	db := storetest.SQL(t, url)
-	say := func(statement string) {
-		t.Helper()
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
 	var rules string
 	if err := db.QueryRowContext(t.Context(), "SHOW hba_file").Scan(&rules); err != nil {
 		t.Fatal(err)
 	}
-	say("COPY (SELECT unnest(ARRAY['local all clerk scram-sha-256', 'local all all trust'])) TO '" + rules + "'")
-	say("CREATE ROLE clerk SUPERUSER LOGIN PASSWORD 'one'")
-	say("SELECT pg_reload_conf()")
+	storetest.Exec(t, url, "COPY (SELECT unnest(ARRAY['local all clerk scram-sha-256', 'local all all trust'])) TO '"+rules+"'",
+		"CREATE ROLE clerk SUPERUSER LOGIN PASSWORD 'one'", "SELECT pg_reload_conf()")
 	counters := storetest.NewRedis(t)
 	opts, err := redis.ParseURL(counters.URL())
 	if err != nil {
@@ -71,7 +64,7 @@ func TestPasswordsAreChanged(t *testing.T) {
 		t.Fatal(got)
 	}
 
-	say("ALTER ROLE clerk PASSWORD 'two'")
+	storetest.Exec(t, url, "ALTER ROLE clerk PASSWORD 'two'")
 	setUser("two")
 	if err := admin.Do(t.Context(), "CLIENT", "KILL", "USER", "clerk").Err(); err != nil {
 		t.Fatal(err)
@@ -79,7 +72,7 @@ func TestPasswordsAreChanged(t *testing.T) {
 	unknown := newKey(t, url, "unknown@example.com")
 	waitUntil(t, "the server to be refused by both", func() bool {
 		// Again, since a session that is just beginning is not listed yet.
-		say("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clerk'")
+		storetest.Exec(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clerk'")
 		log := p.stderr.String()
 		return status(unknown) == http.StatusServiceUnavailable && strings.Contains(log, "the quota counters do not answer") &&
 			strings.Contains(log, "the database refuses the user or password of database_url")

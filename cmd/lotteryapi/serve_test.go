@@ -139,21 +139,12 @@ func TestStartWaitsForLockedTables(t *testing.T) {
 			t.Parallel()
 			url := storetest.NewPostgres(t)
 			storetest.OpenURL(t, url, store.Options{})
-			db := storetest.SQL(t, url)
-			tx, err := db.BeginTx(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := tx.ExecContext(t.Context(), "LOCK TABLE "+table); err != nil {
-				t.Fatal(err)
-			}
+			release := storetest.Lock(t, url, table)
 			p := launch(t, t.TempDir(), serveArgs(url)...)
 			waitUntil(t, "the server to say what it waits for", func() bool {
 				return strings.Contains(p.stderr.String(), `"the start waits for the database","reason":"another session has locked the table `+table+" (process ")
 			})
-			if err := tx.Rollback(); err != nil {
-				t.Fatal(err)
-			}
+			release()
 			ready(t, p)
 		})
 	}

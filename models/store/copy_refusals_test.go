@@ -23,7 +23,7 @@ func TestCopyRefusesSources(t *testing.T) {
 		t.Fatal(err)
 	}
 	foreign := filepath.Join(t.TempDir(), "other.db")
-	change(t, "sqlite", foreign, "CREATE TABLE dashboards (id INTEGER PRIMARY KEY)")
+	storetest.Exec(t, "sqlite:"+foreign, "CREATE TABLE dashboards (id INTEGER PRIMARY KEY)")
 	cases := map[string]struct {
 		url  string
 		code models.Code
@@ -45,15 +45,10 @@ func TestCopyRefusesSources(t *testing.T) {
 	}
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		st := storetest.OpenURL(t, url, store.Options{})
-		db := storetest.SQL(t, url)
 		for version, says := range map[string]string{"7": "is at 7 and this program needs", "9000": "copy with the newer release"} {
-			if _, err := db.ExecContext(t.Context(), "DELETE FROM schema_migrations WHERE version_id > 7"); err != nil {
-				t.Fatal(err)
-			}
+			storetest.Exec(t, url, "DELETE FROM schema_migrations WHERE version_id > 7")
 			if version != "7" {
-				if _, err := db.ExecContext(t.Context(), "INSERT INTO schema_migrations (version_id, is_applied) VALUES ("+version+", TRUE)"); err != nil {
-					t.Fatal(err)
-				}
+				storetest.Exec(t, url, "INSERT INTO schema_migrations (version_id, is_applied) VALUES ("+version+", TRUE)")
 			}
 			if _, err := copyInto(t, url, storetest.URL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), says) {
 				t.Errorf("schema %s of %s: %v", version, st.Dialect(), err)
@@ -62,7 +57,7 @@ func TestCopyRefusesSources(t *testing.T) {
 		empty := storetest.URL(t)
 		if strings.HasPrefix(url, "postgres") {
 			empty = storetest.NewPostgres(t)
-		} else if err := os.WriteFile(addressOf(empty), nil, 0o600); err != nil {
+		} else if err := os.WriteFile(strings.TrimPrefix(empty, "sqlite:"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := copyInto(t, empty, storetest.URL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "is at 0 and") {
@@ -94,7 +89,7 @@ func TestCopyRefusesTargets(t *testing.T) {
 			"quota_counters":   {"INSERT INTO quota_counters (account_id, period_start, used) VALUES ('acc_1', 0, 1)", "DELETE FROM quota_counters"},
 			"billing_settings": {"INSERT INTO billing_settings (name, value) VALUES ('webhook', 'we_1')", "DELETE FROM billing_settings"},
 		} {
-			change(t, driverOf(to), addressOf(to), row[0])
+			storetest.Exec(t, to, row[0])
 			before := everything()
 			if _, err := copyInto(t, from, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "(it has rows in "+table+")") {
 				t.Errorf("%s: %v", table, err)
@@ -102,13 +97,13 @@ func TestCopyRefusesTargets(t *testing.T) {
 			if everything() != before {
 				t.Errorf("%s: the target was changed", table)
 			}
-			change(t, driverOf(to), addressOf(to), row[1])
+			storetest.Exec(t, to, row[1])
 		}
-		change(t, driverOf(to), addressOf(to), "INSERT INTO schema_migrations (version_id, is_applied) VALUES (9000, TRUE)")
+		storetest.Exec(t, to, "INSERT INTO schema_migrations (version_id, is_applied) VALUES (9000, TRUE)")
 		if _, err := copyInto(t, from, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "the target's schema is at 9000") {
 			t.Errorf("a newer schema: %v", err)
 		}
-		change(t, driverOf(to), addressOf(to), "DELETE FROM schema_migrations WHERE version_id = 9000")
+		storetest.Exec(t, to, "DELETE FROM schema_migrations WHERE version_id = 9000")
 		if _, err := copyInto(t, to, to); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "are the same database") {
 			t.Errorf("itself: %v", err)
 		}
@@ -144,16 +139,16 @@ func TestCopyRefusesChangedTables(t *testing.T) {
 			{"ADD COLUMN mine TEXT", "DROP COLUMN mine", " has columns that its schema does not know"},
 			{"RENAME COLUMN node TO machine", "RENAME COLUMN machine TO node", " has no column node"},
 		} {
-			change(t, driverOf(changed), addressOf(changed), "ALTER TABLE job_runs "+c.alter)
+			storetest.Exec(t, changed, "ALTER TABLE job_runs "+c.alter)
 			for _, way := range [][2]string{{changed, other}, {other, changed}} {
 				if _, err := copyInto(t, way[0], way[1]); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "the table job_runs of "+dialect+c.says) {
 					t.Errorf("%s: %v", c.alter, err)
 				}
 			}
-			change(t, driverOf(changed), addressOf(changed), "ALTER TABLE job_runs "+c.back)
+			storetest.Exec(t, changed, "ALTER TABLE job_runs "+c.back)
 		}
 		if dialect == store.Postgres {
-			change(t, driverOf(changed), addressOf(changed), "CREATE SCHEMA theirs; CREATE TABLE theirs.job_runs (mine TEXT)")
+			storetest.Exec(t, changed, "CREATE SCHEMA theirs; CREATE TABLE theirs.job_runs (mine TEXT)")
 		}
 		if _, err := copyInto(t, other, changed); err != nil {
 			t.Errorf("as it was: %v", err)
@@ -194,12 +189,12 @@ func TestCopyThatFails(t *testing.T) {
 		leftBehind()
 
 		// A row that our programs never write, and that violates the target's constraints.
-		change(t, "sqlite", addressOf(from), "PRAGMA ignore_check_constraints = 1; INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('xx-pick-3', '1979-02-03', 77, 1, '123', 'csv', '2026-01-01 00:00:00+00:00')")
+		storetest.Exec(t, from, "PRAGMA ignore_check_constraints = 1; INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('xx-pick-3', '1979-02-03', 77, 1, '123', 'csv', '2026-01-01 00:00:00+00:00')")
 		if _, err := copyInto(t, from, to); err == nil || !strings.Contains(err.Error(), "copy the table draws: ") {
 			t.Errorf("an impossible row: %v", err)
 		}
 		leftBehind()
-		change(t, "sqlite", addressOf(from), "DELETE FROM draws WHERE tod = 77")
+		storetest.Exec(t, from, "DELETE FROM draws WHERE tod = 77")
 		if _, err := copyInto(t, from, to); err != nil {
 			t.Error(err)
 		}

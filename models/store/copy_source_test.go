@@ -42,7 +42,7 @@ func TestCopyOfNoDate(t *testing.T) {
 	t.Parallel()
 	from, to := storetest.URL(t), storetest.NewPostgres(t)
 	storetest.OpenURL(t, from, store.Options{})
-	change(t, "sqlite", addressOf(from), "INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('va-pick-3', '2020-02-31', 1, 1, '123', 'csv', '2026-01-01 00:00:00+00:00')")
+	storetest.Exec(t, from, "INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('va-pick-3', '2020-02-31', 1, 1, '123', 'csv', '2026-01-01 00:00:00+00:00')")
 	if _, err := copyInto(t, from, to); err == nil || !strings.Contains(err.Error(), `draws.date of game_id va-pick-3: "2020-02-31" is no date`) {
 		t.Errorf("%v", err)
 	}

@@ -385,11 +385,4 @@ func TestSchemasHaveTheSameTables(t *testing.T) {
 	}
 }
 
-func driverOf(url string) string {
-	if strings.HasPrefix(url, "sqlite:") {
-		return "sqlite"
-	}
-	return "pgx"
-}
-
 func addressOf(url string) string { return strings.TrimPrefix(url, "sqlite:") }

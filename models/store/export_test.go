@@ -188,9 +188,7 @@ func TestExportBadAddons(t *testing.T) {
 		st := storetest.OpenURL(t, url, store.Options{})
 		const row = "INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at, addons) VALUES ('ny-numbers', '2020-01-01', 2, 1, '123', 'csv', '2020-01-02', '%s')"
 		for _, bad := range []string{"{bad", "[1]"} {
-			if _, err := storetest.SQL(t, url).ExecContext(t.Context(), "DELETE FROM draws; "+fmt.Sprintf(row, bad)); err != nil {
-				t.Fatal(err)
-			}
+			storetest.Exec(t, url, "DELETE FROM draws; "+fmt.Sprintf(row, bad))
 			err := st.Export(t.Context(), store.DrawFilter{}, func([]string) error { return nil }, func(*models.Draw) error { return nil })
 			if err == nil || models.ErrorCode(err) == models.CodeUnavailable || !strings.Contains(err.Error(), "add-ons") {
 				t.Errorf("%s: %v", bad, err)

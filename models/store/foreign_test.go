@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +22,7 @@ func TestFileOfAnotherProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "other.db")
-			change(t, "sqlite", path, schema)
+			storetest.Exec(t, "sqlite:"+path, schema)
 			before, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +50,7 @@ func TestDatabaseOfAnotherProgram(t *testing.T) {
 		t.Run(schema, func(t *testing.T) {
 			t.Parallel()
 			address := storetest.NewPostgres(t)
-			change(t, "pgx", address, schema)
+			storetest.Exec(t, address, schema)
 			st, err := store.Open(t.Context(), address, store.Options{})
 			if err == nil {
 				t.Cleanup(func() { _ = st.Close() })
@@ -61,18 +60,5 @@ func TestDatabaseOfAnotherProgram(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
-	}
-}
-
-// change plays another program that changes its database.
-func change(t *testing.T, driver, address, statements string) {
-	t.Helper()
-	db, err := sql.Open(driver, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), statements); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -341,9 +341,7 @@ func TestChangeVoidsOlderLinks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := storetest.SQL(t, url).ExecContext(t.Context(), "UPDATE links SET spent_at = NULL"); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Exec(t, url, "UPDATE links SET spent_at = NULL")
 		var all sync.WaitGroup
 		var changed atomic.Int32
 		for _, hash := range hashes {

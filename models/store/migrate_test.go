@@ -53,7 +53,7 @@ func TestEncodingThatLacksLetters(t *testing.T) {
 	url := storetest.NewPostgres(t)
 	address, query, _ := strings.Cut(url, "?")
 	latin := address + "latin?" + query
-	change(t, "pgx", url, "CREATE DATABASE "+address[strings.LastIndex(address, "/")+1:]+"latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
+	storetest.Exec(t, url, "CREATE DATABASE "+address[strings.LastIndex(address, "/")+1:]+"latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")
 	st, err := store.Open(t.Context(), latin, store.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -173,10 +173,7 @@ func TestUserWithoutRights(t *testing.T) {
 			t.Errorf("%s: writable, %v", what, err)
 		}
 	}
-	db := storetest.SQL(t, owner)
-	if _, err := db.ExecContext(t.Context(), "CREATE ROLE "+role+" LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC"); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Exec(t, owner, "CREATE ROLE "+role+" LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC")
 
 	guest := open(u.String())
 	unwritable("an empty database", guest)
@@ -187,21 +184,15 @@ func TestUserWithoutRights(t *testing.T) {
 	unwritable("tables of others", guest)
 	_, err = guest.Overview(t.Context())
 	refused("tables of others", err, wantOwner)
-	if _, err := db.ExecContext(t.Context(), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+role+"; DELETE FROM schema_migrations WHERE version_id = (SELECT max(version_id) FROM schema_migrations)"); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Exec(t, owner, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+role+"; DELETE FROM schema_migrations WHERE version_id = (SELECT max(version_id) FROM schema_migrations)")
 	refused("an older schema", guest.Prepare(t.Context(), true), wantOwner)
 
 	// All rights on the tables are not enough where nobody but the owner may create temporary ones.
-	if _, err := db.ExecContext(t.Context(), "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Exec(t, owner, "GRANT ALL ON ALL TABLES IN SCHEMA public TO "+role)
 	if h, err := guest.Health(t.Context()); err != nil || h.Writable != nil {
 		t.Errorf("with all rights on the tables: %v, %v", h.Writable, err)
 	}
-	if _, err := db.ExecContext(t.Context(), "REVOKE TEMPORARY ON DATABASE "+strings.TrimPrefix(u.Path, "/")+" FROM PUBLIC"); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Exec(t, owner, "REVOKE TEMPORARY ON DATABASE "+strings.TrimPrefix(u.Path, "/")+" FROM PUBLIC")
 	unwritable("no temporary tables", guest)
 }
 

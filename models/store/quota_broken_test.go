@@ -103,9 +103,7 @@ func TestQuotaAnswerIsLost(t *testing.T) {
 			t.Errorf("%d were counted, %d were asked for", got.Used, want)
 		}
 	}
-	if _, err := storetest.SQL(t, address).ExecContext(t.Context(), "ALTER TABLE quota_counters RENAME TO gone"); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Exec(t, address, "ALTER TABLE quota_counters RENAME TO gone")
 	if _, _, err := st.ApplyQuota(t.Context(), []store.QuotaOp{take}); err == nil || errors.Is(err, store.ErrQuotaUnclear) {
 		t.Errorf("the server refused: %v", err)
 	}
@@ -125,14 +123,9 @@ func TestQuotaWithoutALineage(t *testing.T) {
 			if err := db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
 				t.Fatal(err)
 			}
-			for _, statement := range []string{
-				"CREATE FUNCTION public.pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE plpgsql AS 'BEGIN RAISE SQLSTATE ''" + code + "''; END'",
-				"ALTER DATABASE " + name + " SET search_path = public, pg_catalog",
-			} {
-				if _, err := db.ExecContext(t.Context(), statement); err != nil {
-					t.Fatal(err)
-				}
-			}
+			storetest.Exec(t, address,
+				"CREATE FUNCTION public.pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE plpgsql AS 'BEGIN RAISE SQLSTATE ''"+code+"''; END'",
+				"ALTER DATABASE "+name+" SET search_path = public, pg_catalog")
 			st := storetest.OpenURL(t, address, store.Options{})
 			take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: day, Need: 1, Limit: 100}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -140,9 +133,7 @@ func TestQuotaWithoutALineage(t *testing.T) {
 			if _, _, err := st.ApplyQuota(ctx, []store.QuotaOp{take}); (err == nil) != counts || ctx.Err() != nil {
 				t.Errorf("%v, %v", err, ctx.Err())
 			}
-			if _, err := db.ExecContext(t.Context(), "DROP FUNCTION public.pg_current_wal_lsn()"); err != nil {
-				t.Fatal(err)
-			}
+			storetest.Exec(t, address, "DROP FUNCTION public.pg_current_wal_lsn()")
 			if got := applyQuota(t, st, take)[0]; got.Used != 1+map[bool]int64{true: 1}[counts] {
 				t.Errorf("afterwards %+v", got)
 			}

@@ -234,9 +234,7 @@ func TestQuotaReadsByIndex(t *testing.T) {
 	url := storetest.NewPostgres(t)
 	db := storetest.SQL(t, url)
 	applyQuota(t, storetest.OpenURL(t, url, store.Options{}), store.QuotaOp{Kind: store.QuotaTake, Key: "acc", Period: day, Need: 1, Limit: 100})
-	if _, err := db.ExecContext(t.Context(), "ANALYZE quota_counters"); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Exec(t, url, "ANALYZE quota_counters")
 	st := storetest.OpenURL(t, url, store.Options{})
 	const accounts, portion = 4000, 100
 	ops := make([]store.QuotaOp, 0, portion)

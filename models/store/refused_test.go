@@ -16,16 +16,8 @@ func TestRefusedUserIsTriedSeldom(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	storetest.OpenURL(t, url, store.Options{})
-	admin := storetest.SQL(t, url)
-	do := func(statement string) {
-		t.Helper()
-		if _, err := admin.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	do("DROP ROLE IF EXISTS let_out")
-	do("CREATE ROLE let_out LOGIN SUPERUSER")
-	t.Cleanup(func() { _, _ = admin.Exec("DROP ROLE let_out") })
+	storetest.Exec(t, url, "DROP ROLE IF EXISTS let_out", "CREATE ROLE let_out LOGIN SUPERUSER")
+	t.Cleanup(func() { storetest.Exec(t, url, "DROP ROLE let_out") })
 	u, err := neturl.Parse(url)
 	if err != nil {
 		t.Fatal(err)
@@ -34,8 +26,7 @@ func TestRefusedUserIsTriedSeldom(t *testing.T) {
 	through, trips := countRoundTrips(t, u.String())
 	st := storetest.OpenURL(t, through, store.Options{})
 
-	do("ALTER ROLE let_out NOLOGIN")
-	do("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'let_out'")
+	storetest.Exec(t, url, "ALTER ROLE let_out NOLOGIN", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'let_out'")
 	for err == nil { // until its connections are gone
 		_, err = st.DataVersion(t.Context())
 	}
@@ -48,7 +39,7 @@ func TestRefusedUserIsTriedSeldom(t *testing.T) {
 	if n := trips.Load(); n > 10 {
 		t.Errorf("%d attempts of 100", n)
 	}
-	do("ALTER ROLE let_out LOGIN")
+	storetest.Exec(t, url, "ALTER ROLE let_out LOGIN")
 	for began := time.Now(); err != nil; time.Sleep(10 * time.Millisecond) {
 		if _, err = st.DataVersion(t.Context()); err != nil && time.Since(began) > 20*time.Second {
 			t.Fatal(err)

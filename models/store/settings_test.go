@@ -17,7 +17,7 @@ import (
 func setDatabase(t *testing.T, url, setting string) {
 	t.Helper()
 	const do = "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET "
-	change(t, "pgx", url+"&default_transaction_read_only=off", do+strings.ReplaceAll(setting, "'", "''")+"', current_database()); END $$")
+	storetest.Exec(t, url+"&default_transaction_read_only=off", do+strings.ReplaceAll(setting, "'", "''")+"', current_database()); END $$")
 }
 
 // A node that connects while nothing may be written can write once that is allowed again: it does not keep the
@@ -97,32 +97,24 @@ func TestRefusalsHaveRemedies(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	db := storetest.SQL(t, url)
-	say := func(statement string) {
-		t.Helper()
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	say("CREATE SCHEMA elsewhere")
+	storetest.Exec(t, url, "CREATE SCHEMA elsewhere")
 	refused(url+"&search_path=elsewhere", func() {}, "a table is missing: see that database_url names the right database")
 
 	address, _, _ := strings.Cut(url, "?")
 	role := "one_of_" + path.Base(address)
-	say("CREATE ROLE " + role + " LOGIN CONNECTION LIMIT 1")
+	storetest.Exec(t, url, "CREATE ROLE "+role+" LOGIN CONNECTION LIMIT 1")
 	single := strings.Replace(url, "lottery@", role+"@", 1)
 	refused(single, func() {
-		say("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '" + role + "'")
-		if _, err := storetest.SQL(t, single).ExecContext(t.Context(), "SELECT 1"); err != nil {
+		storetest.Exec(t, url, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = '"+role+"'")
+		if _, err := storetest.SQL(t, single).ExecContext(t.Context(), "SELECT 1"); err != nil { // its one connection
 			t.Fatal(err)
 		}
 		time.Sleep(1100 * time.Millisecond) // a connection that was idle for a second is tried, and given up
 	}, "the database has no connection left for its user")
 
-	say("CREATE ROLE barred_" + role + " LOGIN")
+	storetest.Exec(t, url, "CREATE ROLE barred_"+role+" LOGIN")
 	refused(strings.Replace(url, "lottery@", "barred_"+role+"@", 1), func() {
-		say("ALTER ROLE barred_" + role + " NOLOGIN")
-		say("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'barred_" + role + "'")
+		storetest.Exec(t, url, "ALTER ROLE barred_"+role+" NOLOGIN", "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'barred_"+role+"'")
 		time.Sleep(1100 * time.Millisecond)
 	}, "the database does not let the user of database_url in, whatever the password")
 }

@@ -56,7 +56,7 @@ func TestPrepareRenewsTheGames(t *testing.T) {
 			"name = 'Win'": true, "digits = 5": true, "tods = 'Midday'": true, "jurisdiction = 'reflect.DeepEqual(got, before) != renewed'": true, "timezone = 'UTC'": true,
 			"draw_days = '[]'": true, "name = 'My own', builtin = FALSE": false,
 		} {
-			change(t, driverOf(url), addressOf(url), "UPDATE games SET "+set+" WHERE id = 'ny-win-4'")
+			storetest.Exec(t, url, "UPDATE games SET "+set+" WHERE id = 'ny-win-4'")
 			old, err := st.DataVersion(ctx)
 			if err != nil {
 				t.Fatal(err)
@@ -72,7 +72,7 @@ func TestPrepareRenewsTheGames(t *testing.T) {
 			if err != nil || reflect.DeepEqual(got, before) != renewed {
 				t.Errorf("%s: %+v, %v", set, got, err)
 			}
-			change(t, driverOf(url), addressOf(url), "UPDATE games SET builtin = TRUE WHERE id = 'ny-win-4'")
+			storetest.Exec(t, url, "UPDATE games SET builtin = TRUE WHERE id = 'ny-win-4'")
 			if err := st.Prepare(ctx, false); err != nil {
 				t.Fatal(err)
 			}

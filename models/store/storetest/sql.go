@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"database/sql"
 	"strings"
 	"testing"
@@ -30,4 +31,16 @@ func SQL(t testing.TB, url string) *sql.DB {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	return db
+}
+
+// Exec runs statements, each by itself, on the database at url past the store, as an operator or another program would.
+func Exec(t testing.TB, url string, statements ...string) {
+	t.Helper()
+	db := SQL(t, url)
+	defer db.Close()
+	for _, statement := range statements {
+		if _, err := db.ExecContext(context.Background(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
 }
