@@ -53,7 +53,7 @@ func TestPrepareRenewsTheGames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for set, renewed := range map[string]bool{
-			"name = 'Win'": true, "digits = 5": true, "tods = 'Midday'": true, "jurisdiction = 'reflect.DeepEqual(got, before) != renewed'": true, "timezone = 'UTC'": true,
+			"name = 'Win'": true, "digits = 5": true, "tods = 'Midday'": true, "jurisdiction = 'XX'": true, "timezone = 'UTC'": true,
 			"draw_days = '[]'": true, "name = 'My own', builtin = FALSE": false,
 		} {
 			storetest.Exec(t, url, "UPDATE games SET "+set+" WHERE id = 'ny-win-4'")
