@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -25,7 +24,7 @@ func TestNewestImports(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = st.MergeDraws(ctx, version.Number, []store.Merge{{
-				Run:     models.ImportRun{Feed: feed, Source: source, FinishedAt: operatorNow.Add(-2 * 365 * 24 * time.Hour), Summary: summary},
+				Run:     models.ImportRun{Feed: feed, Source: source, FinishedAt: operatorNow.Add(-2 * 365 * aDay), Summary: summary},
 				Changes: func(func(store.DrawChange) bool) {},
 			}}, operatorNow)
 			if err != nil {

@@ -21,7 +21,7 @@ func TestQuotaLog(t *testing.T) {
 	const keys, steps = 700, 4_000
 	url := storetest.URL(t)
 	var c quotaClock
-	today := time.Now().UTC().Truncate(day)
+	today := time.Now().UTC().Truncate(aDay)
 	c.at.Store(today.Unix())
 	opened := func() *store.Store { return storetest.OpenURL(t, url, store.Options{Now: c.now}) }
 	nodes := []*store.Store{opened(), opened(), opened()}
@@ -43,7 +43,7 @@ func TestQuotaLog(t *testing.T) {
 		switch {
 		case step%500 == 499:
 			c.at.Add(3600 * 5)
-			today = c.now().Truncate(day)
+			today = c.now().Truncate(aDay)
 		case step%700 == 699:
 			nodes[n] = opened()
 		case step%1500 == 1499:
@@ -57,7 +57,7 @@ func TestQuotaLog(t *testing.T) {
 			many = 300
 		}
 		for range many {
-			op := store.QuotaOp{Key: fmt.Sprintf("acc-%d", rng.IntN(keys)), Period: day}
+			op := store.QuotaOp{Key: fmt.Sprintf("acc-%d", rng.IntN(keys)), Period: aDay}
 			switch rng.IntN(8) {
 			case 0:
 				op.Kind, op.Start, op.N = store.QuotaAdd, today.AddDate(0, 0, -rng.IntN(2)).Unix(), int64(rng.IntN(20)-8)
@@ -96,7 +96,7 @@ func TestQuotaLog(t *testing.T) {
 			}
 		}
 		key := fmt.Sprintf("acc-%d", rng.IntN(keys))
-		if used, start, ok := nodes[n].ReadQuota(t.Context(), key, day); !ok || start != today.Unix() || used != truth[counter{key, start}] {
+		if used, start, ok := nodes[n].ReadQuota(t.Context(), key, aDay); !ok || start != today.Unix() || used != truth[counter{key, start}] {
 			t.Fatalf("step %d: %s is read as %d, want %d (%v)", step, key, used, truth[counter{key, start}], ok)
 		}
 		if step%50 == 0 {
@@ -125,7 +125,7 @@ func TestQuotaLogOfManyAccounts(t *testing.T) {
 			for at := 0; at < 4*accounts; at += batch {
 				ops := make([]store.QuotaOp, batch)
 				for i := range ops {
-					ops[i] = store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%d", (at+i)%accounts), Period: day, Need: 1, Limit: limit}
+					ops[i] = store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%d", (at+i)%accounts), Period: aDay, Need: 1, Limit: limit}
 				}
 				results, err := applyPatiently(st, ops)
 				if err != nil {
@@ -149,7 +149,7 @@ func TestQuotaLogOfManyAccounts(t *testing.T) {
 	other := storetest.OpenURL(t, url, store.Options{})
 	for _, i := range []int{0, 1, accounts / 2, accounts - 1} {
 		key := fmt.Sprintf("acc-%d", i)
-		if used, _, ok := other.ReadQuota(context.Background(), key, day); !ok || used != limit {
+		if used, _, ok := other.ReadQuota(context.Background(), key, aDay); !ok || used != limit {
 			t.Errorf("%s: %d, %v", key, used, ok)
 		}
 	}
@@ -167,7 +167,7 @@ func TestQuotaLogIsCompactedInSteps(t *testing.T) {
 	for at := 0; shrank < 4; at += batch {
 		ops := make([]store.QuotaOp, batch)
 		for i := range ops {
-			ops[i] = store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc_%d", (at+i)%accounts), Period: day, Need: 1, Limit: 1000}
+			ops[i] = store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc_%d", (at+i)%accounts), Period: aDay, Need: 1, Limit: 1000}
 			counted[(at+i)%accounts]++
 		}
 		applyQuota(t, st, ops...)
@@ -187,7 +187,7 @@ func TestQuotaLogIsCompactedInSteps(t *testing.T) {
 	}
 	other, wrong := storetest.OpenURL(t, url, store.Options{}), 0
 	for i, want := range counted {
-		if used, _, ok := other.ReadQuota(t.Context(), fmt.Sprintf("acc_%d", i), day); !ok || used != want {
+		if used, _, ok := other.ReadQuota(t.Context(), fmt.Sprintf("acc_%d", i), aDay); !ok || used != want {
 			wrong++
 		}
 	}
@@ -203,11 +203,11 @@ func TestQuotaLogIsCompactedByAnother(t *testing.T) {
 	url := storetest.URL(t)
 	node, other := storetest.OpenURL(t, url, store.Options{}), storetest.OpenURL(t, url, store.Options{})
 	take := func(n int64) {
-		applyQuota(t, node, store.QuotaOp{Kind: store.QuotaTake, Key: "acc_1", Period: day, Need: n, Limit: 100})
+		applyQuota(t, node, store.QuotaOp{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: n, Limit: 100})
 	}
 	look := func(want int64) {
 		t.Helper()
-		if r := applyQuota(t, other, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc_1", Period: day}); r[0].Used != want {
+		if r := applyQuota(t, other, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc_1", Period: aDay}); r[0].Used != want {
 			t.Fatalf("%d used, want %d", r[0].Used, want)
 		}
 	}
@@ -226,7 +226,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	const stored, accounts, batch, times = 6_000, 12_000, 1_000, 6 // a step looks at 10,000
 	url := storetest.URL(t)
 	var c quotaClock
-	yesterday := time.Now().UTC().Truncate(day)
+	yesterday := time.Now().UTC().Truncate(aDay)
 	c.at.Store(yesterday.Unix())
 	st := storetest.OpenURL(t, url, store.Options{Now: c.now})
 	all := func(st *store.Store, name string, n int, op store.QuotaOp, told func(store.QuotaResult)) {
@@ -234,7 +234,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 		for at := 0; at < n; at += batch {
 			ops := slices.Repeat([]store.QuotaOp{op}, batch)
 			for i := range ops {
-				ops[i].Key, ops[i].Period = fmt.Sprintf("acc_%s%d", name, at+i), day
+				ops[i].Key, ops[i].Period = fmt.Sprintf("acc_%s%d", name, at+i), aDay
 			}
 			for _, r := range applyQuota(t, st, ops...) {
 				told(r)
@@ -250,12 +250,12 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	for range times {
 		all(st, "logged", accounts, take, ignore) // the last one is the 72,000th counter named: 18,000 counters four times each
 	}
-	one := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_one", Period: day, Need: 1, Limit: 1000}
+	one := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_one", Period: aDay, Need: 1, Limit: 1000}
 	var rows, before int
 	db := storetest.SQL(t, url)
 	for contact := range 500 {
 		if contact == 1 { // the compaction has begun to look
-			c.at.Add(int64(day / time.Second))
+			c.at.Add(int64(aDay / time.Second))
 		}
 		applyQuota(t, st, one)
 		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
@@ -289,7 +289,7 @@ func TestQuotaLogIsCompactedAmongNewAccounts(t *testing.T) {
 	st := storetest.OpenURL(t, url, store.Options{})
 	for i := range contacts {
 		account := max(0, i-(contacts-fresh))
-		applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc_%d", account), Period: day, Need: 1, Limit: contacts})
+		applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc_%d", account), Period: aDay, Need: 1, Limit: contacts})
 	}
 	var rows int
 	if err := storetest.SQL(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
@@ -316,7 +316,7 @@ func TestQuotaTimeIsOfTheTransaction(t *testing.T) {
 		return c.now()
 	}})
 	asked = true
-	_, now, err := st.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaTake, Key: "a", Period: day, Need: 1, Limit: 5}})
+	_, now, err := st.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaTake, Key: "a", Period: aDay, Need: 1, Limit: 5}})
 	asked = false
 	if err != nil || !now.Equal(c.now()) {
 		t.Errorf("%s, %v", now, err)
@@ -333,7 +333,7 @@ func TestQuotaOfADayIsReadAsAWhole(t *testing.T) {
 	const accounts, batch = 3_000, 100
 	url := storetest.URL(t)
 	var c quotaClock
-	c.at.Store(time.Now().UTC().Truncate(day).Unix())
+	c.at.Store(time.Now().UTC().Truncate(aDay).Unix())
 	used := func(i int) int64 { return int64(1 + i%3) }
 	all := func(st *store.Store, each func(i int) store.QuotaOp, told func(i int, r store.QuotaResult)) {
 		t.Helper()
@@ -341,7 +341,7 @@ func TestQuotaOfADayIsReadAsAWhole(t *testing.T) {
 			ops := make([]store.QuotaOp, batch)
 			for i := range ops {
 				ops[i] = each(at + i)
-				ops[i].Key, ops[i].Period = fmt.Sprintf("acc_%d", at+i), day
+				ops[i].Key, ops[i].Period = fmt.Sprintf("acc_%d", at+i), aDay
 			}
 			for i, r := range applyQuota(t, st, ops...) {
 				told(at+i, r)
@@ -357,7 +357,7 @@ func TestQuotaOfADayIsReadAsAWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if more > 0 {
-			c.at.Add(int64(day / time.Second))
+			c.at.Add(int64(aDay / time.Second))
 		}
 	}
 	logged := func(i int) int64 { return int64(1 - i%2) }
@@ -372,7 +372,7 @@ func TestQuotaOfADayIsReadAsAWhole(t *testing.T) {
 	if wrong > 0 {
 		t.Errorf("what %d of %d accounts used is not known", wrong, accounts)
 	}
-	if r := applyQuota(t, after, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc_new", Period: day}); r[0].Used != 0 {
+	if r := applyQuota(t, after, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc_new", Period: aDay}); r[0].Used != 0 {
 		t.Errorf("an account that was not counted used %d", r[0].Used)
 	}
 }

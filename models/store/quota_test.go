@@ -15,8 +15,6 @@ import (
 	"lottery/models/store/storetest"
 )
 
-const day = 24 * time.Hour
-
 // quotaClock is a backend's clock that a test sets.
 type quotaClock struct{ at atomic.Int64 }
 
@@ -62,12 +60,12 @@ func TestQuotaTake(t *testing.T) {
 		for i, c := range cases {
 			key := fmt.Sprintf("acc-%d", i)
 			got := applyQuota(t, st,
-				store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: day, Need: c.used, Limit: c.used},
-				store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: day, Need: c.need, Recent: c.recent, Held: c.held, Limit: c.limit})[1]
+				store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: c.used, Limit: c.used},
+				store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: c.need, Recent: c.recent, Held: c.held, Limit: c.limit})[1]
 			if got.Granted != c.want || got.Used != c.used+c.want {
 				t.Errorf("%+v: granted %d, used %d", c, got.Granted, got.Used)
 			}
-			if peek := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: day})[0]; peek.Used != c.used+c.want || peek.Granted != 0 {
+			if peek := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: aDay})[0]; peek.Used != c.used+c.want || peek.Granted != 0 {
 				t.Errorf("%+v: afterwards %+v", c, peek)
 			}
 		}
@@ -79,21 +77,21 @@ func TestQuotaBatch(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		var c quotaClock
-		today := time.Now().UTC().Truncate(day).AddDate(0, 0, 40)
+		today := time.Now().UTC().Truncate(aDay).AddDate(0, 0, 40)
 		c.at.Store(today.Unix() + 3600)
 		st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew})
 		yesterday := today.AddDate(0, 0, -1).Unix()
 		add := func(key string, start, n int64) store.QuotaOp {
-			return store.QuotaOp{Kind: store.QuotaAdd, Key: key, Period: day, Start: start, N: n}
+			return store.QuotaOp{Kind: store.QuotaAdd, Key: key, Period: aDay, Start: start, N: n}
 		}
 		floor := func(key string, start, n int64) store.QuotaOp {
-			return store.QuotaOp{Kind: store.QuotaFloor, Key: key, Period: day, Start: start, N: n}
+			return store.QuotaOp{Kind: store.QuotaFloor, Key: key, Period: aDay, Start: start, N: n}
 		}
 		take := func(key string, need, limit int64) store.QuotaOp {
-			return store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: day, Need: need, Limit: limit}
+			return store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: need, Limit: limit}
 		}
-		peek := func(key string) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: day} }
-		reset := func(key string) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaReset, Key: key, Period: day} }
+		peek := func(key string) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: aDay} }
+		reset := func(key string) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaReset, Key: key, Period: aDay} }
 
 		steps := []struct {
 			ops  []store.QuotaOp
@@ -154,7 +152,7 @@ func TestQuotaConcurrentBatches(t *testing.T) {
 						ops := make([]store.QuotaOp, 0, accounts)
 						order := rand.Perm(accounts)
 						for _, a := range order[:2+rand.IntN(accounts-2)] {
-							ops = append(ops, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%d-%d", round, a), Period: day, Need: 3, Limit: limit})
+							ops = append(ops, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%d-%d", round, a), Period: aDay, Need: 3, Limit: limit})
 						}
 						results, err := applyPatiently(st, ops)
 						if err != nil {
@@ -173,7 +171,7 @@ func TestQuotaConcurrentBatches(t *testing.T) {
 		group.Wait()
 		for round := range rounds {
 			for a := range accounts {
-				r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: fmt.Sprintf("acc-%d-%d", round, a), Period: day})[0]
+				r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: fmt.Sprintf("acc-%d-%d", round, a), Period: aDay})[0]
 				if got := granted[round][a].Load(); got != r.Used || got > limit {
 					t.Errorf("account %d of round %d: granted %d, counted %d, limit %d", a, round, got, r.Used, limit)
 				}
@@ -187,15 +185,15 @@ func TestQuotaDaysOfOneCounter(t *testing.T) {
 	t.Parallel()
 	const nodes, rounds = 8, 100
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		today := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc", Period: day})[0].Start
-		past := today - int64(day/time.Second)
+		today := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc", Period: aDay})[0].Start
+		past := today - int64(aDay/time.Second)
 		var group sync.WaitGroup
 		for node := range nodes {
 			group.Go(func() {
 				ops := []store.QuotaOp{
-					{Kind: store.QuotaAdd, Key: "acc", Period: day, Start: past, N: 2},
-					{Kind: store.QuotaAdd, Key: "acc", Period: day, Start: today, N: 1},
-					{Kind: store.QuotaTake, Key: "acc", Period: day, Need: 1, Limit: 1 << 40},
+					{Kind: store.QuotaAdd, Key: "acc", Period: aDay, Start: past, N: 2},
+					{Kind: store.QuotaAdd, Key: "acc", Period: aDay, Start: today, N: 1},
+					{Kind: store.QuotaTake, Key: "acc", Period: aDay, Need: 1, Limit: 1 << 40},
 				}
 				if node%4 < 2 { // the same in two operations
 					ops = ops[:2]
@@ -220,7 +218,7 @@ func TestQuotaDaysOfOneCounter(t *testing.T) {
 		}
 		group.Wait()
 		for _, start := range []int64{past, today} {
-			r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaAdd, Key: "acc", Period: day, Start: start})[0]
+			r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaAdd, Key: "acc", Period: aDay, Start: start})[0]
 			if r.Used != 2*nodes*rounds {
 				t.Errorf("%d are counted from %d", r.Used, start)
 			}
@@ -233,7 +231,7 @@ func TestQuotaReadsByIndex(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	db := storetest.SQL(t, url)
-	applyQuota(t, storetest.OpenURL(t, url, store.Options{}), store.QuotaOp{Kind: store.QuotaTake, Key: "acc", Period: day, Need: 1, Limit: 100})
+	applyQuota(t, storetest.OpenURL(t, url, store.Options{}), store.QuotaOp{Kind: store.QuotaTake, Key: "acc", Period: aDay, Need: 1, Limit: 100})
 	storetest.Exec(t, url, "ANALYZE quota_counters")
 	st := storetest.OpenURL(t, url, store.Options{})
 	const accounts, portion = 4000, 100
@@ -242,7 +240,7 @@ func TestQuotaReadsByIndex(t *testing.T) {
 		for first := 0; first < accounts; first += portion {
 			ops = ops[:0]
 			for i := first; i < first+portion; i++ {
-				ops = append(ops, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%05d", i), Period: day, Need: 1, Limit: 100})
+				ops = append(ops, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%05d", i), Period: aDay, Need: 1, Limit: 100})
 			}
 			applyQuota(t, st, ops...)
 		}

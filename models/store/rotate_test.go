@@ -64,7 +64,7 @@ func TestKeysThatCannotBeRotated(t *testing.T) {
 	}
 	soon := now().Add(time.Hour)
 	inGrace, dead, revoked, expired := made(nil), made(nil), made(nil), made(&soon)
-	for id, grace := range map[string]time.Duration{inGrace: 24 * time.Hour, dead: 0} {
+	for id, grace := range map[string]time.Duration{inGrace: aDay, dead: 0} {
 		if _, _, err := st.RotateKey(t.Context(), id, grace); err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func TestCountedToday(t *testing.T) {
 		if used, today, err := st.CountedToday(ctx, "a"); err != nil || used != 0 || today < models.DateOf(now) || today > models.DateOf(now)+1 {
 			t.Errorf("of nobody: %d on %s, %v", used, today, err)
 		}
-		take := store.QuotaOp{Kind: store.QuotaTake, Key: "a", Period: 24 * time.Hour, Need: 7, Limit: 100}
+		take := store.QuotaOp{Kind: store.QuotaTake, Key: "a", Period: aDay, Need: 7, Limit: 100}
 		granted, _, err := st.ApplyQuota(ctx, []store.QuotaOp{take})
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestWarnUsageOnce(t *testing.T) {
 func TestPruneUsage(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		ahead := time.Until((march + models.UsageKept).Time().Add(day / 2))
+		ahead := time.Until((march + models.UsageKept).Time().Add(aDay / 2))
 		st := storetest.OpenURL(t, url, store.Options{
 			Now: func() time.Time { return time.Now().Add(ahead) }, Skew: func() time.Duration { return ahead },
 		})
