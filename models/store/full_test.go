@@ -17,30 +17,11 @@ import (
 	"lottery/models"
 )
 
-// prepared returns a new database that is up to date, and its file.
-func prepared(t *testing.T) (st *Store, path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), "lottery.db")
-	st, err := Open(t.Context(), "sqlite:"+path, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := st.Prepare(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	return st, path
-}
-
 // A full disk is reported once, and as such: the database does answer.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	st, _ := prepared(t)
+	st, _ := onSQLite(t, Options{})
 	if err := st.write.Exec("PRAGMA max_page_count = 1").Error; err != nil { // SQLite raises it to the current size
 		t.Fatal(err)
 	}
@@ -91,7 +72,7 @@ func TestLogOfALargeImport(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprintf("fails=%t", fails), func(t *testing.T) {
 			t.Parallel()
-			st, path := prepared(t)
+			st, path := onSQLite(t, Options{})
 			if fails {
 				const trigger = "CREATE TRIGGER full BEFORE INSERT ON import_runs BEGIN SELECT RAISE(ABORT, 'full'); END"
 				if err := st.write.Exec(trigger).Error; err != nil {
@@ -136,7 +117,7 @@ func TestLogOfALargeImport(t *testing.T) {
 // database's disk may have room.
 func TestNoRoomForTemporaryFiles(t *testing.T) {
 	t.Parallel()
-	st, _ := prepared(t)
+	st, _ := onSQLite(t, Options{})
 	large := func(yield func(DrawChange) bool) {
 		for i := range 5000 {
 			day := models.FirstDate + models.Date(i)
@@ -165,7 +146,7 @@ func TestNoRoomForABackup(t *testing.T) {
 	if _, err := os.Stat(full); err != nil {
 		t.Skipf("this system has no %s", full)
 	}
-	_, path := prepared(t)
+	_, path := onSQLite(t, Options{})
 	const want = "there is not enough space for the backup in /dev: free up space, or give a file on another disk"
 	if err := backupSQLite(t.Context(), path, full); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
@@ -176,7 +157,7 @@ func TestNoRoomForABackup(t *testing.T) {
 func TestAnotherWrites(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	st, path := prepared(t)
+	st, path := onSQLite(t, Options{})
 	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +15,7 @@ import (
 // What has expired is looked for in an index, where the table can be large: on SQLite requests wait meanwhile.
 func TestExpiredRowsHaveAnIndex(t *testing.T) {
 	t.Parallel()
-	st := onSQLite(t)
+	st, _ := onSQLite(t, Options{})
 	all := append(st.stale(time.Now(), 0),
 		stale{"usage", "usage_days", "account_id, day, endpoint, class", "day", "day < ?", []any{"2026-01-01"}})
 	for _, old := range all {
@@ -34,7 +33,8 @@ func TestExpiredRowsHaveAnIndex(t *testing.T) {
 // So are records, of which there are many until then.
 func TestRecordsHaveAnIndex(t *testing.T) {
 	t.Parallel()
-	ctx, st := t.Context(), onSQLite(t)
+	ctx := t.Context()
+	st, _ := onSQLite(t, Options{})
 	var asked []string
 	err := st.read.Callback().Query().After("gorm:query").Register("asked", func(db *gorm.DB) {
 		asked = append(asked, db.Explain(db.Statement.SQL.String(), db.Statement.Vars...))
@@ -66,19 +66,6 @@ func TestRecordsHaveAnIndex(t *testing.T) {
 			}
 		}
 	}
-}
-
-func onSQLite(t *testing.T) *Store {
-	t.Helper()
-	st, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
-	if err := st.Prepare(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	return st
 }
 
 // steps returns how SQLite would run the statement.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -13,14 +12,7 @@ func TestPastDaysLeaveMemory(t *testing.T) {
 	t.Parallel()
 	const accounts, day = askedSingly + 1, 24 * time.Hour
 	now := time.Now().UTC().Truncate(day)
-	s, err := Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), Options{Now: func() time.Time { return now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Prepare(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
+	s, _ := onSQLite(t, Options{Now: func() time.Time { return now }})
 	count := func(accounts int) {
 		t.Helper()
 		ops := make([]QuotaOp, accounts)
