@@ -123,18 +123,6 @@ func TestClosingKeepsRevocations(t *testing.T) {
 	})
 }
 
-// A key that would end at the moment of its creation is refused.
-func TestKeyThatWouldEndNow(t *testing.T) {
-	t.Parallel()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return operatorNow }})
-	for ends, want := range map[time.Time]models.Code{operatorNow: models.CodeInvalid, operatorNow.Add(time.Second): ""} {
-		in := store.NewKey{Account: "ann@example.com", Create: true, ExpiresAt: &ends}
-		if _, err := st.CreateKey(t.Context(), models.DefaultPlans(), in); models.ErrorCode(err) != want {
-			t.Errorf("%s: %v", ends, err)
-		}
-	}
-}
-
 // Any committed change is signalled in this process; one that is rolled back, or another process's, is not.
 func TestOwnChangesAreTold(t *testing.T) {
 	t.Parallel()

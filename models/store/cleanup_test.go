@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,21 +13,6 @@ import (
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
-
-// movable runs test on each database, with a clock that test can move. It starts at noon today, so that nothing depends
-// on the hour at which the tests run.
-func movable(t *testing.T, test func(t *testing.T, st *store.Store, move func(time.Duration))) {
-	t.Helper()
-	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
-		var offset atomic.Int64
-		offset.Store(int64(time.Until(time.Now().UTC().Truncate(aDay).Add(aDay / 2))))
-		st := storetest.OpenURL(t, url, store.Options{
-			Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }, Skew: func() time.Duration { return time.Duration(offset.Load()) },
-		})
-		test(t, st, func(d time.Duration) { offset.Add(int64(d)) })
-	})
-}
 
 // gone runs a cleanup and returns the kinds of rows that it deleted.
 func gone(t *testing.T, st *store.Store) string {
@@ -45,8 +29,6 @@ func gone(t *testing.T, st *store.Store) string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-const aDay = 24 * time.Hour
 
 // Everything is kept for its time, and then deleted.
 func TestCleanup(t *testing.T) {

@@ -88,8 +88,6 @@ func fillAll(t *testing.T, url string) {
 
 	_, err = st.AddGame(ctx, models.Game{ID: "xx-pick-3", Name: "Täglich 3", Digits: 3, Tods: models.NewTodSet(models.Night), Jurisdiction: "XX", Timezone: "America/Chicago"})
 	ok(err)
-	version, err := st.DataVersion(ctx)
-	ok(err)
 	var changes []store.DrawChange
 	first := models.NewDate(1980, time.January, 1)
 	for i := range 2500 {
@@ -101,8 +99,7 @@ func fillAll(t *testing.T, url string) {
 		changes = append(changes, store.DrawChange{Slot: slot, Number: fmt.Sprintf("%03d", i%1000), Addons: addons})
 	}
 	run := models.ImportRun{Feed: models.FeedCSV, Source: "draws.csv", FinishedAt: time.Now(), Summary: models.ImportSummary{Inserted: 2500}}
-	err = st.MergeDraws(ctx, version.Number, []store.Merge{{Run: run, Changes: slices.Values(changes)}}, time.Now())
-	ok(err)
+	mergeDraws(t, st, store.Merge{Run: run, Changes: slices.Values(changes)})
 	_, err = st.SetDraw(ctx, store.OperatorDraw{Slot: changes[3].Slot, Number: "999", Reason: "on paper"})
 	ok(err)
 	_, err = st.UnsetDraw(ctx, changes[4].Slot, "never drawn")
@@ -266,14 +263,7 @@ func TestCopyGoesOn(t *testing.T) {
 		if _, err := b.UnsetDraw(t.Context(), slot, "a revision"); err != nil {
 			t.Error(err)
 		}
-		version, err := b.DataVersion(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := models.ImportRun{Feed: models.FeedCSV, Source: "more", FinishedAt: time.Now()}
-		if err := b.MergeDraws(t.Context(), version.Number, []store.Merge{{Run: run}}, time.Now()); err != nil {
-			t.Error(err)
-		}
+		mergeDraws(t, b, store.Merge{Run: models.ImportRun{Feed: models.FeedCSV, Source: "more", FinishedAt: time.Now()}})
 		if _, err := b.CreateAccount(t.Context(), store.NewAccount{Email: "new@example.com"}); err != nil {
 			t.Error(err)
 		}
@@ -315,7 +305,7 @@ func said(t *testing.T, st *store.Store) []string {
 	ok(imports, err)
 	prices, err := st.KnownPrices(ctx, true)
 	ok(prices, err)
-	addons, draws := exportedLines(t, st, store.DrawFilter{}, nil)
+	addons, draws := exportedLines(t, st, store.DrawFilter{})
 	ok([]any{addons, draws}, nil)
 	text, err := json.MarshalIndent(all, "", " ")
 	if err != nil {

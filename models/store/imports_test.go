@@ -19,17 +19,10 @@ func TestNewestImports(t *testing.T) {
 		ctx := context.Background()
 		imported := func(feed, source string, summary models.ImportSummary) {
 			t.Helper()
-			version, err := st.DataVersion(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = st.MergeDraws(ctx, version.Number, []store.Merge{{
-				Run:     models.ImportRun{Feed: feed, Source: source, FinishedAt: operatorNow.Add(-2 * 365 * aDay), Summary: summary},
+			mergeDraws(t, st, store.Merge{
+				Run:     models.ImportRun{Feed: feed, Source: source, FinishedAt: fixedNow.Add(-2 * 365 * aDay), Summary: summary},
 				Changes: func(func(store.DrawChange) bool) {},
-			}}, operatorNow)
-			if err != nil {
-				t.Fatal(err)
-			}
+			})
 		}
 		rejected := models.ImportSummary{Draws: 12, Rejected: 12}
 		imported(models.FeedCSV, "some", models.ImportSummary{Draws: 12, Inserted: 9, Rejected: 3})

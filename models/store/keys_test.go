@@ -10,6 +10,7 @@ import (
 
 	"lottery/models"
 	"lottery/models/store"
+	"lottery/models/store/storetest"
 )
 
 // All working keys of an account are returned, and the newest of the others.
@@ -152,4 +153,16 @@ func TestKeysOfANewAccountAtOnce(t *testing.T) {
 			t.Errorf("%d accounts, %v", len(list), err)
 		}
 	})
+}
+
+// A key that would end at the moment of its creation is refused.
+func TestKeyThatWouldEndNow(t *testing.T) {
+	t.Parallel()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return fixedNow }})
+	for ends, want := range map[time.Time]models.Code{fixedNow: models.CodeInvalid, fixedNow.Add(time.Second): ""} {
+		in := store.NewKey{Account: "ann@example.com", Create: true, ExpiresAt: &ends}
+		if _, err := st.CreateKey(t.Context(), models.DefaultPlans(), in); models.ErrorCode(err) != want {
+			t.Errorf("%s: %v", ends, err)
+		}
+	}
 }

@@ -10,58 +10,7 @@ import (
 
 	"lottery/models"
 	"lottery/models/store"
-	"lottery/models/store/storetest"
 )
-
-// twoNodes runs test with two stores on one database.
-func twoNodes(t *testing.T, test func(t *testing.T, a, b *store.Store)) {
-	t.Helper()
-	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
-		test(t, storetest.OpenURL(t, url, store.Options{}), storetest.OpenURL(t, url, store.Options{}))
-	})
-}
-
-// takenAtOnce lets four workers on both nodes take items until none is left, and fails unless each of the want items
-// was taken once. take returns the names of the items it took.
-func takenAtOnce(t *testing.T, a, b *store.Store, want int, take func(ctx context.Context, st *store.Store) ([]string, error)) {
-	t.Helper()
-	var mu sync.Mutex
-	times := map[string]int{}
-	var workers sync.WaitGroup
-	for i := range 4 {
-		st := []*store.Store{a, b}[i%2]
-		workers.Go(func() {
-			for empty := 0; empty < 3; {
-				names, err := take(context.Background(), st)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if len(names) == 0 {
-					empty++
-				}
-				mu.Lock()
-				for _, name := range names {
-					times[name]++
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	workers.Wait()
-	for name, n := range times {
-		if n != 1 {
-			t.Errorf("%s was taken %d times", name, n)
-		}
-	}
-	if len(times) != want {
-		t.Errorf("%d of %d were taken", len(times), want)
-	}
-}
-
-// past is the duration of a lock that has already ended, as if its holder had died.
-const past = -time.Second
 
 func TestLease(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {

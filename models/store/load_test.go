@@ -19,7 +19,7 @@ func TestLoadDraws(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		ctx := context.Background()
-		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return operatorNow }})
+		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return fixedNow }})
 		at := func(day string, tod models.Tod, sequence int, number string) store.DrawChange {
 			slot := slotAt(t, "va-pick-3", day, tod)
 			slot.Sequence = sequence
@@ -29,14 +29,8 @@ func TestLoadDraws(t *testing.T) {
 			at("2020-05-04", models.Day, 1, "001"), at("2020-05-04", models.Day, 2, "002"), at("2020-05-04", models.Night, 1, "003"),
 			at("2020-05-05", models.Day, 1, "004"), at("2020-05-06", models.Night, 1, "005"), at("2020-05-07", models.Day, 1, "006"),
 		}
-		v, err := st.DataVersion(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := models.ImportRun{Feed: models.FeedCSV, Source: "test.csv", FinishedAt: operatorNow}
-		if err := st.MergeDraws(ctx, v.Number, []store.Merge{{Run: run, Changes: slices.Values(changes)}}, operatorNow); err != nil {
-			t.Fatal(err)
-		}
+		run := models.ImportRun{Feed: models.FeedCSV, Source: "test.csv", FinishedAt: fixedNow}
+		mergeDraws(t, st, store.Merge{Run: run, Changes: slices.Values(changes)})
 		if _, err := st.UnsetDraw(ctx, changes[3].Slot, "never drawn"); err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +40,7 @@ func TestLoadDraws(t *testing.T) {
 			want = "none Day 1 006, " + strings.TrimSuffix(want, ", 2020-05-07 Day 1 006")
 		}
 		var got []string
-		err = st.LoadDraws(ctx, func(models.DataVersion) {}, func(models.Game) store.DrawFunc {
+		err := st.LoadDraws(ctx, func(models.DataVersion) {}, func(models.Game) store.DrawFunc {
 			return func(date models.Date, tod models.Tod, sequence int, number []byte) error {
 				day := date.String()
 				if date < models.FirstDate || date > models.LastDate {

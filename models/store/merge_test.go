@@ -102,7 +102,7 @@ func TestMergeOverAWord(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		ctx := context.Background()
-		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return operatorNow }})
+		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return fixedNow }})
 		at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
 		importedDraw(t, st, at, "123")
 		if _, err := st.UnsetDraw(ctx, at, "never drawn"); err != nil {
@@ -115,14 +115,14 @@ func TestMergeOverAWord(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := st.MergeDraws(ctx, v.Number, []store.Merge{fireballMerge(at, "999", true)}, operatorNow.Add(time.Hour)); err != nil {
+		if err := st.MergeDraws(ctx, v.Number, []store.Merge{fireballMerge(at, "999", true)}, fixedNow.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		err = st.StoredDraws(ctx, at.GameID, at.Date, at.Date, func(d *models.Draw) error {
 			if d.Sequence == 2 {
 				return nil
 			}
-			if d.Number != "999" || d.Void || d.Reason != "" || d.Feed != models.FeedCSV || d.Revision != 3 || !d.IngestedAt.Equal(operatorNow) {
+			if d.Number != "999" || d.Void || d.Reason != "" || d.Feed != models.FeedCSV || d.Revision != 3 || !d.IngestedAt.Equal(fixedNow) {
 				t.Errorf("%+v", d)
 			}
 			return nil

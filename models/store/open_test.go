@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -55,31 +54,6 @@ func silent(t *testing.T) (address string, taken <-chan struct{}) {
 		t.Cleanup(func() { _ = c.Close() })
 		came <- struct{}{}
 	}), came
-}
-
-// Different forms of an address name the same file; a folder that only a shell would expand is
-// refused, and not created.
-func TestAddressesOfAFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "lottery.db")
-	for _, before := range []string{"sqlite:", "sqlite://", "sqlite:///", "sqlite:////"} {
-		st, err := store.Open(t.Context(), before+path, store.Options{})
-		if err != nil {
-			t.Errorf("%s: %v", before, err)
-			continue
-		}
-		if got, _ := store.SQLiteFile(before + path); got != path || !store.Exists(before+path) {
-			t.Errorf("%s: the file is %s", before, got)
-		}
-		if err := st.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, address := range []string{"sqlite:~/lottery.db", "sqlite://~ada/lottery.db", "sqlite:"} {
-		if st, err := store.Open(t.Context(), address, store.Options{}); models.ErrorCode(err) != models.CodeInvalid {
-			t.Errorf("%s: %v %v", address, st, err)
-		}
-	}
 }
 
 // A server that accepts connections but stays silent is not waited for forever, and the error says what to do.

@@ -16,45 +16,6 @@ import (
 	"lottery/models/store/storetest"
 )
 
-var operatorNow = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-
-func mustDate(t testing.TB, text string) models.Date {
-	t.Helper()
-	d, err := models.ParseDate(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func slotAt(t testing.TB, game, day string, tod models.Tod) models.Slot {
-	t.Helper()
-	return models.Slot{GameID: game, Date: mustDate(t, day), Tod: tod, Sequence: 1}
-}
-
-// importedDraw puts a draw with a Fireball into a slot, as the feed csv would.
-func importedDraw(t testing.TB, st *store.Store, at models.Slot, number string) {
-	t.Helper()
-	ctx := context.Background()
-	version, err := st.DataVersion(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = st.MergeDraws(ctx, version.Number, []store.Merge{fireballMerge(at, number, false)}, operatorNow)
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func fireballMerge(at models.Slot, number string, correct bool) store.Merge {
-	return store.Merge{
-		Run: models.ImportRun{Feed: models.FeedCSV, Source: "test.csv", FinishedAt: operatorNow},
-		Changes: func(yield func(store.DrawChange) bool) {
-			yield(store.DrawChange{Slot: at, Number: number, Addons: `{"fireball":"4"}`, Correct: correct})
-		},
-	}
-}
-
 // revisions summarizes the revision table.
 func revisions(t testing.TB, db *sql.DB) string {
 	t.Helper()
@@ -80,7 +41,7 @@ func TestSetAndUnsetDraw(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		ctx := context.Background()
-		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return operatorNow }})
+		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return fixedNow }})
 		at := slotAt(t, "va-pick-3", "2020-05-04", models.Day)
 		importedDraw(t, st, at, "123")
 
@@ -108,7 +69,7 @@ func TestSetAndUnsetDraw(t *testing.T) {
 		check := func(d models.Draw, number string, revision int, void bool, reason string) {
 			t.Helper()
 			if d.Number != number || d.Revision != revision || d.Void != void || d.Reason != reason || d.Feed != models.FeedOperator ||
-				d.Addons["fireball"] != "4" || !d.IngestedAt.Equal(operatorNow) {
+				d.Addons["fireball"] != "4" || !d.IngestedAt.Equal(fixedNow) {
 				t.Fatalf("%+v", d)
 			}
 			var stored models.Draw
@@ -215,7 +176,7 @@ func TestSetTheSecondDraw(t *testing.T) {
 
 func TestSetDrawRefuses(t *testing.T) {
 	t.Parallel()
-	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return operatorNow }})
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return fixedNow }})
 	good := store.OperatorDraw{Slot: slotAt(t, "va-pick-3", "2020-05-04", models.Day), Number: "123", Reason: "x"}
 	for name, c := range map[string]struct {
 		change func(*store.OperatorDraw)
@@ -262,7 +223,7 @@ func TestOperatorIsNotOvertakenByAnImport(t *testing.T) {
 		if _, err := st.SetDraw(ctx, store.OperatorDraw{Slot: at, Number: "123", Reason: "checked"}); err != nil {
 			t.Fatal(err)
 		}
-		err = st.MergeDraws(ctx, planned.Number, []store.Merge{fireballMerge(at, "999", true)}, operatorNow)
+		err = st.MergeDraws(ctx, planned.Number, []store.Merge{fireballMerge(at, "999", true)}, fixedNow)
 		if !errors.Is(err, store.ErrStale) {
 			t.Fatalf("the import went on: %v", err)
 		}

@@ -2,9 +2,7 @@ package store_test
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,52 +18,6 @@ import (
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
-
-func query(t *testing.T, db *sql.DB, statement string) [][]string {
-	t.Helper()
-	rows, err := db.QueryContext(context.Background(), statement)
-	if err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
-	defer rows.Close()
-	columns, _ := rows.Columns()
-	var list [][]string
-	for rows.Next() {
-		cells, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range cells {
-			into[i] = &cells[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
-		texts := make([]string, len(cells))
-		for i, cell := range cells {
-			if b, ok := cell.([]byte); ok {
-				cell = string(b)
-			}
-			texts[i] = fmt.Sprint(cell)
-		}
-		list = append(list, texts)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-func tables(t *testing.T, db *sql.DB, url string) []string {
-	t.Helper()
-	statement := "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
-	if strings.HasPrefix(url, "sqlite:") {
-		statement = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-	}
-	var names []string
-	for _, row := range query(t, db, statement) {
-		names = append(names, row[0])
-	}
-	slices.Sort(names)
-	return names
-}
 
 // holding returns the tables that contain any of the words, in whatever column and case.
 func holding(t *testing.T, db *sql.DB, url string, words ...string) []string {

@@ -50,11 +50,7 @@ func TestReleaseDraw(t *testing.T) {
 						if what == "va" {
 							merge.Run.Feed = models.FeedVirginia
 						}
-						version, versionErr := st.DataVersion(t.Context())
-						if versionErr != nil {
-							t.Fatal(versionErr)
-						}
-						err = st.MergeDraws(t.Context(), version.Number, []store.Merge{merge}, operatorNow)
+						mergeDraws(t, st, merge)
 					}
 					if err != nil {
 						t.Fatalf("%s: %v", step, err)

@@ -2,12 +2,14 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -16,145 +18,198 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-func TestPrepareSeedsTheGamesOnce(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		ctx := context.Background()
-		games, err := st.Games(ctx)
-		if err != nil || len(games) != 8 {
-			t.Fatalf("%d games, %v", len(games), err)
-		}
-		before, err := st.DataVersion(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := st.Prepare(ctx, false); err != nil {
-			t.Fatal(err)
-		}
-		after, err := st.DataVersion(ctx)
-		if err != nil || after != before {
-			t.Fatalf("preparing twice moved the data version from %v to %v, %v", before, after, err)
-		}
-		g, err := st.Game(ctx, "ny-win-4")
-		if err != nil || g.Tods != models.NewTodSet(models.Midday, models.Evening) || len(g.DrawDays) == 0 || !g.Builtin {
-			t.Fatalf("%+v, %v", g, err)
-		}
-	})
-}
-
-// What the product says about its games replaces what a database has of them; games of the operator's stay as they are.
-func TestPrepareRenewsTheGames(t *testing.T) {
+// movable runs test on each database, with a clock that test can move. It starts at noon today, so that nothing depends
+// on the hour at which the tests run.
+func movable(t *testing.T, test func(t *testing.T, st *store.Store, move func(time.Duration))) {
+	t.Helper()
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
-		st := storetest.OpenURL(t, url, store.Options{})
-		ctx := t.Context()
-		before, err := st.Game(ctx, "ny-win-4")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for set, renewed := range map[string]bool{
-			"name = 'Win'": true, "digits = 5": true, "tods = 'Midday'": true, "jurisdiction = 'XX'": true, "timezone = 'UTC'": true,
-			"draw_days = '[]'": true, "name = 'My own', builtin = FALSE": false,
-		} {
-			storetest.Exec(t, url, "UPDATE games SET "+set+" WHERE id = 'ny-win-4'")
-			old, err := st.DataVersion(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := st.Prepare(ctx, false); err != nil {
-				t.Fatalf("%s: %v", set, err)
-			}
-			now, err := st.DataVersion(ctx)
-			if err != nil || (now != old) != renewed {
-				t.Errorf("%s: the data version went from %v to %v, %v", set, old, now, err)
-			}
-			got, err := st.Game(ctx, "ny-win-4")
-			if err != nil || reflect.DeepEqual(got, before) != renewed {
-				t.Errorf("%s: %+v, %v", set, got, err)
-			}
-			storetest.Exec(t, url, "UPDATE games SET builtin = TRUE WHERE id = 'ny-win-4'")
-			if err := st.Prepare(ctx, false); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}
-
-// Ids are in byte order whatever the server's collation: the tests' PostgreSQL ignores hyphens.
-func TestGamesAreInByteOrder(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		ctx := context.Background()
-		for _, id := range []string{"zzb", "zz-c", "zza", "zz-a"} {
-			_, err := st.AddGame(ctx, models.Game{
-				ID: id, Name: "Grüße, \"" + id + "\"", Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "ZZ", Timezone: "UTC",
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		games, err := st.Games(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var ids, loaded []string
-		for _, g := range games {
-			ids = append(ids, g.ID)
-		}
-		err = st.LoadDraws(ctx, func(models.DataVersion) {}, func(g models.Game) store.DrawFunc {
-			loaded = append(loaded, g.ID)
-			return nil
+		var offset atomic.Int64
+		offset.Store(int64(time.Until(time.Now().UTC().Truncate(aDay).Add(aDay / 2))))
+		st := storetest.OpenURL(t, url, store.Options{
+			Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }, Skew: func() time.Duration { return time.Duration(offset.Load()) },
 		})
-		if err != nil || !slices.IsSorted(ids) || !slices.Equal(ids, loaded) {
-			t.Errorf("%q, %q, %v", ids, loaded, err)
-		}
+		test(t, st, func(d time.Duration) { offset.Add(int64(d)) })
 	})
 }
 
-// What only one of the databases would refuse, or each in its own words, is refused beforehand.
-func TestNamesAreText(t *testing.T) {
+const aDay = 24 * time.Hour
+
+// twoNodes runs test with two stores on one database.
+func twoNodes(t *testing.T, test func(t *testing.T, a, b *store.Store)) {
+	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		ctx := context.Background()
-		for _, name := range []string{"a\xffb", "a\x00b", "a\nb"} {
-			if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "a@example.com", Name: name}); models.ErrorCode(err) != models.CodeInvalid {
-				t.Errorf("account %q: %v", name, err)
-			}
-			_, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "b@example.com", Create: true, Name: name})
-			if models.ErrorCode(err) != models.CodeInvalid {
-				t.Errorf("key %q: %v", name, err)
-			}
-			_, err = st.AddGame(ctx, models.Game{ID: "x", Name: name, Digits: 3, Tods: models.NewTodSet(models.Day), Jurisdiction: "ZZ", Timezone: "UTC"})
-			if models.ErrorCode(err) != models.CodeInvalid {
-				t.Errorf("game %q: %v", name, err)
-			}
-		}
-		if found, err := st.Accounts(ctx, store.AccountFilter{}); err != nil || len(found) != 0 {
-			t.Errorf("%d accounts, %v", len(found), err)
-		}
-		long := strings.Repeat("ü", 200)
-		if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "c@example.com", Name: long}); err != nil {
-			t.Error(err)
-		}
-		found, err := st.Accounts(ctx, store.AccountFilter{Search: "ÜÜ"})
-		if err != nil || len(found) != 1 || found[0].Name != long {
-			t.Errorf("%+v, %v", found, err)
-		}
+	storetest.EachURL(t, func(t *testing.T, url string) {
+		test(t, storetest.OpenURL(t, url, store.Options{}), storetest.OpenURL(t, url, store.Options{}))
 	})
 }
 
-// A percent sign in a path does not begin an escape.
-func TestPathOfSQLiteIsTakenAsItIs(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "50%25 a", "lottery%20.db")
-	st := storetest.OpenURL(t, fmt.Sprintf("sqlite:%s", file), store.Options{})
-	manyDraws(t, st)
-	copied := filepath.Join(filepath.Dir(file), "copy%41.db")
-	if _, err := store.Backup(context.Background(), "sqlite:"+file, copied); err != nil {
+// takenAtOnce lets four workers on both nodes take items until none is left, and fails unless each of the want items
+// was taken once. take returns the names of the items it took.
+func takenAtOnce(t *testing.T, a, b *store.Store, want int, take func(ctx context.Context, st *store.Store) ([]string, error)) {
+	t.Helper()
+	var mu sync.Mutex
+	times := map[string]int{}
+	var workers sync.WaitGroup
+	for i := range 4 {
+		st := []*store.Store{a, b}[i%2]
+		workers.Go(func() {
+			for empty := 0; empty < 3; {
+				names, err := take(context.Background(), st)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if len(names) == 0 {
+					empty++
+				}
+				mu.Lock()
+				for _, name := range names {
+					times[name]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+	for name, n := range times {
+		if n != 1 {
+			t.Errorf("%s was taken %d times", name, n)
+		}
+	}
+	if len(times) != want {
+		t.Errorf("%d of %d were taken", len(times), want)
+	}
+}
+
+// query returns the rows of any statement, as text.
+func query(t *testing.T, db *sql.DB, statement string) [][]string {
+	t.Helper()
+	rows, err := db.QueryContext(context.Background(), statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	defer rows.Close()
+	columns, _ := rows.Columns()
+	var list [][]string
+	for rows.Next() {
+		cells, into := make([]any, len(columns)), make([]any, len(columns))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		texts := make([]string, len(cells))
+		for i, cell := range cells {
+			if b, ok := cell.([]byte); ok {
+				cell = string(b)
+			}
+			texts[i] = fmt.Sprint(cell)
+		}
+		list = append(list, texts)
+	}
+	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(file)), "*", "*.db"))
-	if err != nil || !slices.Equal(left, []string{copied, file}) {
-		t.Errorf("%q, %v", left, err)
+	return list
+}
+
+// tables returns the names of all tables, sorted.
+func tables(t *testing.T, db *sql.DB, url string) []string {
+	t.Helper()
+	statement := "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+	if strings.HasPrefix(url, "sqlite:") {
+		statement = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+	}
+	var names []string
+	for _, row := range query(t, db, statement) {
+		names = append(names, row[0])
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fixedNow is the time at which the draws of these tests are imported, and of stores whose clock stands.
+var fixedNow = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func mustDate(t testing.TB, text string) models.Date {
+	t.Helper()
+	d, err := models.ParseDate(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func slotAt(t testing.TB, game, day string, tod models.Tod) models.Slot {
+	t.Helper()
+	return models.Slot{GameID: game, Date: mustDate(t, day), Tod: tod, Sequence: 1}
+}
+
+// importedDraw puts a draw with a Fireball into a slot, as the feed csv would.
+func importedDraw(t testing.TB, st *store.Store, at models.Slot, number string) {
+	t.Helper()
+	mergeDraws(t, st, fireballMerge(at, number, false))
+}
+
+// mergeDraws applies merges to the draws as they are now.
+func mergeDraws(t testing.TB, st *store.Store, merges ...store.Merge) {
+	t.Helper()
+	version, err := st.DataVersion(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.MergeDraws(t.Context(), version.Number, merges, fixedNow); err != nil {
+		t.Fatal(err)
 	}
 }
+
+func fireballMerge(at models.Slot, number string, correct bool) store.Merge {
+	return store.Merge{
+		Run: models.ImportRun{Feed: models.FeedCSV, Source: "test.csv", FinishedAt: fixedNow},
+		Changes: func(yield func(store.DrawChange) bool) {
+			yield(store.DrawChange{Slot: at, Number: number, Addons: `{"fireball":"4"}`, Correct: correct})
+		},
+	}
+}
+
+// manyDraws fills slots of several games, out of order.
+func manyDraws(t testing.TB, st *store.Store) {
+	t.Helper()
+	var changes []store.DrawChange
+	add := func(game, day string, tod models.Tod, sequence int, number, addons string) {
+		at := slotAt(t, game, day, tod)
+		at.Sequence = sequence
+		changes = append(changes, store.DrawChange{Slot: at, Number: number, Addons: addons})
+	}
+	add("nc-pick-3", "2020-01-02", models.Day, 1, "001", "")
+	add("nc-pick-3", "2020-01-02", models.Day, 2, "002", "")
+	add("nc-pick-3", "2020-01-03", models.Evening, 1, "003", `{"greenball":"7"}`)
+	add("ny-numbers", "2020-01-02", models.Evening, 1, "004", "")
+	add("ny-win-4", "2020-01-02", models.Midday, 1, "0005", "")
+	add("tx-daily-4", "2020-01-02", models.Night, 1, "0006", `{"a, b":"\"x\"","fireball":"1"}`)
+	add("va-pick-3", "2020-01-01", models.Night, 1, "007", `{"fireball":"2"}`)
+	add("va-pick-3", "2020-01-02", models.Day, 1, "008", "")
+	mergeDraws(t, st, store.Merge{Run: models.ImportRun{Feed: models.FeedCSV, FinishedAt: fixedNow}, Changes: slices.Values(changes)})
+}
+
+// exportedLines summarizes an export: the names of the add-ons, then one line per draw.
+func exportedLines(t testing.TB, st *store.Store, f store.DrawFilter) (addons []string, draws string) {
+	t.Helper()
+	var list []string
+	err := st.Export(context.Background(), f, func(names []string) error {
+		addons = names
+		return nil
+	}, func(d *models.Draw) error {
+		list = append(list, fmt.Sprintf("%s %s %s %d %s %v", d.Date, d.Tod, d.GameID, d.Sequence, d.Number, map[string]string(d.Addons)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addons, strings.Join(list, "\n")
+}
+
+// past is the duration of a lock that has already ended, as if its holder had died.
+const past = -time.Second
