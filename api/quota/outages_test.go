@@ -13,7 +13,7 @@ import (
 func TestEachOutageIsLogged(t *testing.T) {
 	t.Parallel()
 	srv := storetest.NewRedis(t)
-	admin := administrator(t, srv.URL())
+	admin := srv.Client(t)
 	n := watch(t, openRedis(t, srv), quota.Options{Volatile: true})
 	defer closeNode(t, n.Store)
 	for outage := 1; outage <= 2; outage++ {

@@ -6,24 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"lottery/api/quota"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
-
-// administrator connects to a Redis as its default user, who may do everything.
-func administrator(t *testing.T, url string) *redis.Client {
-	t.Helper()
-	opts, err := redis.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := redis.NewClient(opts)
-	t.Cleanup(func() { _ = admin.Close() })
-	return admin
-}
 
 // A Redis user who lacks one of the commands needed for counting counts nothing, however often it is tried, and Health
 // reports it. Once the command is granted, counting works as if nothing had happened.
@@ -31,7 +17,7 @@ func TestRedisUserWithFewRights(t *testing.T) {
 	t.Parallel()
 	waitForMidnight(t)
 	srv := storetest.NewRedis(t)
-	admin := administrator(t, srv.URL())
+	admin := srv.Client(t)
 	may := func(rules ...any) {
 		t.Helper()
 		all := append([]any{"ACL", "SETUSER", "few", "on", ">secret", "~" + quota.RedisPrefix + "*"}, rules...)
@@ -116,7 +102,7 @@ func TestRedisUserWithDocumentedRights(t *testing.T) {
 		t.Fatal("docs/operations.md names no rights")
 	}
 	srv := storetest.NewRedis(t)
-	admin := administrator(t, srv.URL())
+	admin := srv.Client(t)
 	rule := []any{"ACL", "SETUSER", "lottery", "on", ">secret", "~" + quota.RedisPrefix + "*"}
 	for right := range strings.FieldsSeq(rights) {
 		rule = append(rule, right)
@@ -144,7 +130,7 @@ func TestRedisUserWithDocumentedRights(t *testing.T) {
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
 	srv := storetest.NewRedis(t, "--cluster-enabled", "yes", "--port", "0", "--cluster-port", "0")
-	admin := administrator(t, srv.URL())
+	admin := srv.Client(t)
 	if err := admin.ClusterAddSlotsRange(t.Context(), 0, 16383).Err(); err != nil {
 		t.Fatal(err)
 	}

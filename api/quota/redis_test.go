@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"lottery/api/quota"
 	"lottery/models"
 	"lottery/models/store"
@@ -43,12 +41,7 @@ func TestRedisCounters(t *testing.T) {
 			t.Errorf("%s: %d used, want %d", ops[i].Key, results[i].Used, want)
 		}
 	}
-	opts, err := redis.ParseURL(srv.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(opts)
-	defer client.Close()
+	client := srv.Client(t)
 	day := models.DateOf(time.Unix(today, 0).UTC())
 	for key, ends := range map[string]models.Date{"taken": day + 1, "once": day + 1, "added": day + 1, "known": day + 1} {
 		name := quota.RedisPrefix + key + ":" + (ends - 1).String()
@@ -63,12 +56,7 @@ func TestRedisCounters(t *testing.T) {
 func TestRedisKeysOfDays(t *testing.T) {
 	t.Parallel()
 	srv := storetest.NewRedis(t)
-	opts, err := redis.ParseURL(srv.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(opts)
-	defer client.Close()
+	client := srv.Client(t)
 	for _, day := range []string{
 		"2027-01-01", "2027-02-28", "2027-03-01", "2027-04-30", "2027-12-31", "2028-02-29", "2028-03-01", "2028-12-31", "2096-02-29", "2100-02-28", "2100-03-01", "2101-01-31",
 	} {

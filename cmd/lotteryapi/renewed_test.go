@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -27,12 +25,7 @@ func TestPasswordsAreChanged(t *testing.T) {
 	storetest.Exec(t, url, "COPY (SELECT unnest(ARRAY['local all clerk scram-sha-256', 'local all all trust'])) TO '"+rules+"'",
 		"CREATE ROLE clerk SUPERUSER LOGIN PASSWORD 'one'", "SELECT pg_reload_conf()")
 	counters := storetest.NewRedis(t)
-	opts, err := redis.ParseURL(counters.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := redis.NewClient(opts)
-	defer admin.Close()
+	admin := counters.Client(t)
 	setUser := func(password string) {
 		t.Helper()
 		if err := admin.Do(t.Context(), "ACL", "SETUSER", "clerk", "reset", "on", ">"+password, "~*", "+@all").Err(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Redis is a private Redis server in a temporary folder. It listens only on a Unix socket, and logs every write, so
@@ -43,6 +45,13 @@ func NewRedis(t testing.TB, settings ...string) *Redis {
 
 // URL is the server's address.
 func (r *Redis) URL() string { return "unix://" + r.Socket() }
+
+// Client returns a client of the server, to read or write past our programs. It is closed with the test.
+func (r *Redis) Client(t testing.TB) *redis.Client {
+	client := redis.NewClient(&redis.Options{Network: "unix", Addr: r.Socket()})
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
 
 // Socket is where the server listens.
 func (r *Redis) Socket() string { return filepath.Join(r.dir, "s") }
