@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"strings"
-	"syscall"
 	"testing"
 
 	"lottery/admin"
@@ -41,11 +40,6 @@ func TestFullDiskIsAudited(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
-
-// closed is a pipe whose reader has left.
-type closed struct{}
-
-func (closed) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 // A change whose result nobody reads is one entry, and no message; so is what leaves no entry of its own.
 func TestUnreadIsAuditedOnce(t *testing.T) {
@@ -123,17 +117,8 @@ func TestWhoIsAudited(t *testing.T) {
 	if who := d.list("audit", "list")[0]["who"]; who != me {
 		t.Errorf("%s claims to be %s: %v", me, me, who)
 	}
-	env := d.env(strings.NewReader(""), io.Discard, io.Discard)
-	settings := env.Getenv
-	env.Getenv = func(name string) string {
-		if name == "SSH_CLIENT" {
-			return "192.0.2.7\x1b[31m 50000 22"
-		}
-		return settings(name)
-	}
-	if code := admin.Run(t.Context(), []string{"accounts", "resume", "ada@example.com"}, env); code != 0 {
-		t.Fatal(code)
-	}
+	d.set = map[string]string{"SSH_CLIENT": "192.0.2.7\x1b[31m 50000 22"}
+	d.run(0, "accounts", "resume", "ada@example.com")
 	if from := d.list("audit", "list")[0]["from"].(string); !strings.HasSuffix(from, `, from 192.0.2.7\x1b[31m`) {
 		t.Errorf("from %q", from)
 	}

@@ -77,3 +77,41 @@ func TestQuestionsNeedAPerson(t *testing.T) {
 		}
 	}
 }
+
+func TestConfirmation(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.object("accounts", "create", "--email", "ada@example.com")
+	d.terminal = true
+	for _, answer := range []string{"", "\n", "n\n", "no\n", "yesterday\n"} {
+		d.stdin = answer
+		out, messages := d.run(1, "accounts", "suspend", "ada@example.com")
+		if out != "" || !strings.Contains(messages, "Suspend account acc_") || !strings.Contains(messages, "(ada@example.com)? ") ||
+			!strings.Contains(messages, "[y/N] ") || !strings.HasSuffix(messages, "lotteryadmin: not confirmed: nothing was changed\n") {
+			t.Errorf("%q: %q %q", answer, out, messages)
+		}
+	}
+	if got := d.object("accounts", "show", "ada@example.com"); got["status"] != "active" {
+		t.Fatalf("a no suspended the account: %v", got)
+	}
+	d.run(4, "accounts", "suspend", "nobody@example.com") // fails without asking
+	d.stdin = "Yes\n"
+	d.run(0, "accounts", "suspend", "ada@example.com")
+	d.stdin = ""
+	d.run(0, "accounts", "delete", "ada@example.com", "--yes")
+}
+
+func TestRevokeOnATerminal(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	made := d.object("keys", "create", "--account", "ada@example.com", "--create-account")
+	key, ok := made["key"].(string)
+	if !ok {
+		t.Fatal(made)
+	}
+	d.terminal, d.stdin = true, key+"\ny\n" // the key and the answer come from the same stdin
+	out, messages := d.run(0, "keys", "revoke", "-")
+	if !strings.Contains(out, "revoked") || strings.Contains(out+messages, key) || !strings.Contains(messages, "Revoke key "+key[:12]+"…?") {
+		t.Fatalf("%s%s", out, messages)
+	}
+}

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -25,14 +26,62 @@ func TestDoctorFarFromTheDatabase(t *testing.T) {
 	}
 }
 
-// So is a Redis.
-func TestDoctorFarFromRedis(t *testing.T) {
+// A release that runs on the schema of a later one says so: its own migrations did not make that schema.
+func TestDoctorOfALaterSchema(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.now = time.Time{}
+	d.now = time.Now() // otherwise the doctor complains about the clock
 	d.run(0, "db", "migrate")
-	d.redis = "redis://" + storetest.OverTCP(t, storetest.NewRedis(t).Socket(), far)
-	if out, _ := d.run(0, "doctor"); !strings.Contains(out, " ms away") || !strings.Contains(out, "nearer to Redis") || !strings.Contains(out, " 0s from Redis's") {
+	d.exec("INSERT INTO schema_migrations (version_id, is_applied) VALUES (4242, true)")
+	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "later ones from a newer release: schema 4242, of which this program knows") {
+		t.Error(out)
+	}
+}
+
+// One node keeps 16 connections, and a command needs one more: a user who may open fewer is told before requests fail.
+func TestDoctorOfFewConnections(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.now = time.Now() // otherwise the doctor complains about the clock
+	d.database = storetest.NewPostgres(t)
+	d.run(0, "db", "migrate")
+	owner := d.database
+	at, err := url.Parse(d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.TrimPrefix(at.Path, "/")
+	at.User = url.User("few")
+	d.database = at.String()
+	for _, c := range []struct{ limits, want string }{
+		{"DROP ROLE IF EXISTS few; CREATE ROLE few LOGIN", ""},
+		{"ALTER ROLE few CONNECTION LIMIT 17", ""},
+		{"ALTER ROLE few CONNECTION LIMIT 16", "lets its user open 16 connections, and a node opens 16"},
+		{"ALTER ROLE few CONNECTION LIMIT -1; ALTER DATABASE " + name + " CONNECTION LIMIT 9", "lets its user open 9 connections, and a node opens 16"},
+		{"ALTER ROLE few SUPERUSER", ""},
+	} {
+		storetest.Exec(t, owner, c.limits, "GRANT ALL ON ALL TABLES IN SCHEMA public TO few")
+		out, _ := d.run(0, "doctor")
+		if c.want == "" && strings.Contains(out, "lets its user open") || !strings.Contains(out, c.want) {
+			t.Errorf("%s: want %q\n%s", c.limits, c.want, out)
+		}
+	}
+}
+
+// The remedy for a server without a free connection is not only about the password.
+func TestDoctorWithoutAFreeConnection(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.database = storetest.NewPostgres(t)
+	at, err := url.Parse(d.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Exec(t, d.database, "DROP ROLE IF EXISTS full_up; CREATE ROLE full_up LOGIN CONNECTION LIMIT 0")
+	at.User = url.User("full_up")
+	d.database = at.String()
+	out, _ := d.run(1, "doctor")
+	if !strings.Contains(out, "SQLSTATE 53300") || !strings.Contains(out, "that it has connections left (max_connections)") {
 		t.Error(out)
 	}
 }

@@ -3,12 +3,8 @@ package admin_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -48,43 +44,6 @@ func TestFeedMovedAway(t *testing.T) {
 		out, _ := d.run(1, "doctor", "--config", file, "-o", "json") // no URL can be reached
 		if got := strings.Contains(out, "va-lottery failed: http://127.0.0.1:1/before?gameId=1050: 404 Not Found"); got != want.failed {
 			t.Errorf("%s: %s", file, out)
-		}
-	}
-}
-
-// Rejected draws make every sync that reads them exit with code 3; only the first one names them.
-func TestSyncExitCodes(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
-	var body atomic.Value
-	lottery := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := body.Load().(string)
-		if r.URL.Query().Get("gameId") == "1040" {
-			answer = "Results for Pick 4\n8/30/2015; Day: 4,4,0,7\n"
-		}
-		w.Header().Set("ETag", strconv.Quote(strconv.Itoa(len(answer))))
-		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(answer))
-	}))
-	t.Cleanup(lottery.Close)
-	file := filepath.Join(d.dir, "lottery.yaml")
-	write(t, file, "feeds_allow_private: true\nfeeds_va_lottery_url: "+lottery.URL+"\n")
-	const good, damaged = "Results for Pick 3\n8/30/2015; Day: 0,3,4\n", "8/29/2015; Day: 0,3\n"
-	for _, step := range []struct {
-		body  string
-		flags []string
-		code  int
-		says  string
-	}{
-		{good + damaged, nil, 3, "lotteryadmin: 1 of 3 draws rejected, 1 of them for the first time"},
-		{good + damaged, nil, 0, ""}, // unchanged, so not read
-		{good + damaged, []string{"--whole"}, 3, "lotteryadmin: 1 of 3 draws rejected, 0 of them for the first time"},
-		{good, []string{"--whole", "--accept-shrink"}, 0, ""},
-		{"<html>", []string{"--accept-shrink"}, 1, "web page"},
-	} {
-		body.Store(step.body)
-		_, messages := d.run(step.code, append([]string{"draws", "sync", "--feed", models.FeedVirginia, "--config", file}, step.flags...)...)
-		if named := strings.Contains(messages, "bad_digits"); !strings.Contains(messages, step.says) || named != strings.Contains(step.says, "1 of them") {
-			t.Errorf("%v: %s", step, messages)
 		}
 	}
 }

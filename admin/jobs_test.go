@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"lottery/admin"
 )
 
 // A job that has not finished is running while its lock is held, and was cut off otherwise.
@@ -33,18 +31,9 @@ func TestUnfinishedJobs(t *testing.T) {
 func TestOutboxIsListed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	env := d.env(strings.NewReader(""), nil, nil)
-	settings := env.Getenv
-	env.Getenv = func(name string) string {
-		if mail := map[string]string{"LOTTERY_SMTP_URL": "smtp://127.0.0.1:1", "LOTTERY_MAIL_FROM": "noreply@example.com"}[name]; mail != "" {
-			return mail
-		}
-		return settings(name)
-	}
-	var out, said strings.Builder
-	env.Stdout, env.Stderr = &out, &said
-	code := admin.Run(t.Context(), []string{"jobs", "list", "-o", "csv"}, env)
-	if code != 0 || !strings.Contains(out.String(), "\noutbox,send mails,\"every 5s, on every node\",,running,,,,\"0 emails waiting, 0 given up\",false,0,\n") {
-		t.Errorf("exit code %d: %s%s", code, &out, &said)
+	d.set = map[string]string{"LOTTERY_SMTP_URL": "smtp://127.0.0.1:1", "LOTTERY_MAIL_FROM": "noreply@example.com"}
+	out, said := d.run(0, "jobs", "list", "-o", "csv")
+	if !strings.Contains(out, "\noutbox,send mails,\"every 5s, on every node\",,running,,,,\"0 emails waiting, 0 given up\",false,0,\n") {
+		t.Errorf("%s%s", out, said)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib"
-
 	"lottery/admin"
 	"lottery/models/store/storetest"
 )
