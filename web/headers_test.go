@@ -55,8 +55,7 @@ func TestHeaders(t *testing.T) {
 func TestCrossOrigin(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	key := h.keysOf("ada@example.com")[0].ID
 	for _, path := range []string{
 		"/sign-in", "/sign-in/link", "/sign-out", "/dashboard/keys", "/dashboard/keys/" + key + "/revoke", "/dashboard/keys/" + key + "/rotate",
@@ -67,11 +66,7 @@ func TestCrossOrigin(t *testing.T) {
 			"other site": {"Sec-Fetch-Site", "cross-site"}, "sister host": {"Sec-Fetch-Site", "same-site"},
 			"old browser": {"Origin", "https://evil.example"}, "hidden origin": {"Origin", "null"},
 		} {
-			req, err := http.NewRequest(http.MethodPost, h.base+path, strings.NewReader("confirm=yes&name=x&email=eve@example.com"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req := h.request(http.MethodPost, path, "confirm=yes&name=x&email=eve@example.com")
 			req.Header.Set(headers[0], headers[1])
 			if got := p.do(req); got.status != http.StatusForbidden || !strings.Contains(got.text, "from another site") {
 				t.Errorf("%s, %s: %d", path, name, got.status)
@@ -88,8 +83,7 @@ func TestCrossOrigin(t *testing.T) {
 func TestPages(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	seen := map[string]bool{}
 	pages := append([]string{"/dashboard", "/dashboard/keys", "/dashboard/plan", "/dashboard/account", "/dashboard/account/close", "/dashboard/support", "/dev/mail/1"}, publicPages...)
 	for _, path := range pages {
@@ -185,10 +179,7 @@ func TestFirstViewIsSmall(t *testing.T) {
 	h := open(t, nil)
 	total := 0
 	fetch := func(path string) {
-		req, err := http.NewRequest(http.MethodGet, h.base+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := h.request(http.MethodGet, path, "")
 		req.Header.Set("Accept-Encoding", "gzip")
 		got := h.person().do(req)
 		total += len(got.text)
@@ -247,10 +238,7 @@ func TestGzip(t *testing.T) {
 		{[]string{"identity, gzip;q=0.5"}, ""},
 	} {
 		for _, path := range []string{"/pricing", style, "/favicon.ico"} {
-			req, err := http.NewRequest(http.MethodGet, h.base+path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := h.request(http.MethodGet, path, "")
 			req.Header["Accept-Encoding"] = c.header
 			got := p.do(req)
 			if coding := got.header.Get("Content-Encoding"); coding != c.want || strings.HasPrefix(got.text, "\x1f\x8b") != (c.want == "gzip") {
@@ -267,8 +255,7 @@ func TestGzip(t *testing.T) {
 func TestPublicFilesHaveNoCookie(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	for _, path := range []string{"/favicon.ico", "/robots.txt", "/sitemap.xml", "/llms.txt", "/static/style.css", "/pricing", "/dashboard"} {
 		got := p.get(path)
 		if public := strings.HasPrefix(got.header.Get("Cache-Control"), "public") || strings.HasPrefix(path, "/static/"); public && got.header.Get("Set-Cookie") != "" {
@@ -318,10 +305,7 @@ func TestMethods(t *testing.T) {
 			case strings.Contains(c.allow, method):
 				continue // the page
 			}
-			req, err := http.NewRequest(method, h.base+c.path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := h.request(method, c.path, "")
 			got := h.person().do(req)
 			if got.status != want || got.header.Get("Allow") != c.allow {
 				t.Errorf("%s %s: %d, Allow: %q; want %d, %q", method, c.path, got.status, got.header.Get("Allow"), want, c.allow)
@@ -350,8 +334,7 @@ func TestOneOfSomething(t *testing.T) {
 		d.Catalog.Swap(c)
 		d.Plans = models.Plans{models.PlanFree: {RequestsPerDay: 100, MaxKeys: 1}, models.PlanPro: {RequestsPerDay: 10_000, MaxKeys: 20}}
 	})
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	yesterday := models.UsageDay{AccountID: h.account("ada@example.com").ID, Day: models.DateOf(h.clock.now().UTC()) - 1, Endpoint: "games", Class: 2, Requests: 1}
 	if err := h.store.AddUsage(t.Context(), []models.UsageDay{yesterday}); err != nil {
 		t.Fatal(err)

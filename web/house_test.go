@@ -119,16 +119,25 @@ func (p *person) do(req *http.Request) page {
 	return page{res.StatusCode, res.Header, string(text)}
 }
 
+// request returns a request for a path, or a URL, with a form if it is not empty.
+func (h *house) request(method, path, form string) *http.Request {
+	h.t.Helper()
+	if !strings.HasPrefix(path, "http") {
+		path = h.base + path
+	}
+	req, err := http.NewRequest(method, path, strings.NewReader(form))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if form != "" {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	return req
+}
+
 func (p *person) get(path string) page {
 	p.h.t.Helper()
-	if !strings.HasPrefix(path, "http") {
-		path = p.h.base + path
-	}
-	req, err := http.NewRequest(http.MethodGet, path, nil)
-	if err != nil {
-		p.h.t.Fatal(err)
-	}
-	return p.do(req)
+	return p.do(p.h.request(http.MethodGet, path, ""))
 }
 
 // post sends a form as a browser does from one of our pages.
@@ -138,11 +147,7 @@ func (p *person) post(path string, fields ...string) page {
 	for i := 0; i < len(fields); i += 2 {
 		form.Set(fields[i], fields[i+1])
 	}
-	req, err := http.NewRequest(http.MethodPost, p.h.base+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		p.h.t.Fatal(err)
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req := p.h.request(http.MethodPost, path, form.Encode())
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	return p.do(req)
 }
@@ -170,6 +175,14 @@ func (p *person) signIn(email string) page {
 		p.h.t.Fatalf("ask for a link: %d %s", got.status, got.text)
 	}
 	return p.post("/sign-in/link", "token", p.h.tokenOf(email))
+}
+
+// signedIn returns somebody who has signed in.
+func (h *house) signedIn(email string) *person {
+	h.t.Helper()
+	p := h.person()
+	p.signIn(email)
+	return p
 }
 
 var keyForm = regexp.MustCompile(`ldk_[0-9A-Za-z]{38}`)

@@ -31,8 +31,7 @@ func TestKeyIsNoName(t *testing.T) {
 func TestKeysLiveNoLonger(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	rotate := "/dashboard/keys/" + h.keysOf("ada@example.com")[0].ID + "/rotate"
 	for _, expires := range []string{"7", "30d", "0", "never"} {
 		p.post("/dashboard/keys", "name", "report", "expires", expires).says(t, http.StatusUnprocessableEntity, "Choose when the key expires", `value="report"`)
@@ -51,8 +50,7 @@ func TestKeysLiveNoLonger(t *testing.T) {
 func TestKeysRotatedWithoutEnd(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	rotate := func() page {
 		keys := h.keysOf("ada@example.com")
 		return p.post("/dashboard/keys/"+keys[len(keys)-1].ID+"/rotate", "grace", "0")
@@ -73,8 +71,7 @@ func TestKeysRotatedWithoutEnd(t *testing.T) {
 		t.Error("a key cannot be revoked after many changes")
 	}
 
-	other := h.person()
-	other.signIn("eve@example.com")
+	other := h.signedIn("eve@example.com")
 	other.post("/dashboard/keys/"+h.keysOf("eve@example.com")[0].ID+"/rotate", "grace", "0").says(t, http.StatusOK)
 	if n := strings.Count(got.text, "<code>ldk_"); n != 101 {
 		t.Errorf("the page shows %d keys", n)
@@ -86,8 +83,7 @@ func TestKeysRotatedWithoutEnd(t *testing.T) {
 func TestRotatingKeepsTheDate(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	p.post("/dashboard/keys", "name", "report", "expires", "30").says(t, http.StatusOK, "Your new key", "It expires on ")
 	h.clock.move(29 * 24 * time.Hour)
 	p.signIn("ada@example.com")
@@ -112,8 +108,7 @@ func TestRotatingKeepsTheDate(t *testing.T) {
 func TestKeysInTwoTabs(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	rotated := "/dashboard/keys/" + h.keysOf("ada@example.com")[0].ID
 	p.post(rotated+"/rotate", "grace", "24h").says(t, http.StatusOK)
 	p.get(rotated+"/rotate").leads(t, "/dashboard/keys")
@@ -135,8 +130,7 @@ func TestKeysInTwoTabs(t *testing.T) {
 func TestKeysOfSuspended(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	const told = "Your account is suspended."
 	if got := p.get("/dashboard/keys"); strings.Contains(got.text, told) {
 		t.Error("the keys of an active account are said to be suspended")

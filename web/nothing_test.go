@@ -14,8 +14,7 @@ func TestDashboardOfALimitOfNothing(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
 	s := openShop(t)
-	p := s.person()
-	p.signIn(email)
+	p := s.signedIn(email)
 	if _, err := s.store.OverrideLimit(t.Context(), email, new(0)); err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +32,7 @@ func TestDashboardWhereFreeHasNoRequests(t *testing.T) {
 		d.Plans = models.DefaultPlans()
 		d.Plans[models.PlanFree] = models.PlanTerms{MaxKeys: 2}
 	})
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	p.get("/dashboard").says(t, http.StatusOK, "Your daily limit is 0", "Calls get a 429, today and every day", "Upgrade to Pro and continue")
 }
 

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"lottery/models"
 	"lottery/models/store"
 	"lottery/web"
 	"lottery/web/mail"
@@ -30,7 +28,7 @@ func (m *moody) Send(ctx context.Context, message mail.Message) error {
 		before(message)
 	}
 	if m.away.Load() {
-		return (&broken{away: true}).Send(ctx, message)
+		return down{}.Send(ctx, message)
 	}
 	return m.Mailbox.Send(ctx, message)
 }
@@ -41,8 +39,7 @@ func asksForAnotherAddress(t *testing.T, server *moody) (*house, *person, string
 	t.Helper()
 	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = server, &server.Mailbox })
 	h.box = &server.Mailbox
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	p.post("/dashboard/account/email", "email", "lovelace@example.com").says(t, http.StatusOK, "We sent a link")
 	return h, p, h.tokenOf("lovelace@example.com")
 }
@@ -62,7 +59,7 @@ func TestAddressBeforeIsToldLater(t *testing.T) {
 			server.before = func(m mail.Message) { once = m.Once }
 			p.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusOK, "Your address has changed")
 
-			outbox := web.Outbox{Store: h.store, Mail: server, Plans: models.DefaultPlans(), PublicURL: h.base, Support: "help@example.com", Log: slog.New(slog.DiscardHandler)}
+			outbox := newOutbox(h.store, server)
 			send := func(times int) {
 				for range times {
 					h.clock.move(5 * time.Hour) // longer than the longest wait
@@ -111,7 +108,7 @@ func TestAddressBeforeIsToldByAnotherNode(t *testing.T) {
 		}
 		return n
 	}
-	other := web.Outbox{Store: h.store, Mail: server, Plans: models.DefaultPlans(), PublicURL: h.base, Support: "help@example.com", Log: slog.New(slog.DiscardHandler)}
+	other := newOutbox(h.store, server)
 	pass := func() int {
 		if err := other.Send(t.Context()); err != nil {
 			t.Error(err)

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
-	"lottery/web"
 	"lottery/web/mail"
 )
 
@@ -20,7 +18,7 @@ func TestKeyExpiryMail(t *testing.T) {
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
 	key := expiring(t, st, c)
 	box := &mail.Mailbox{}
-	outbox := web.Outbox{Store: st, Mail: box, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+	outbox := newOutbox(st, box)
 	if err := outbox.Send(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +67,8 @@ func TestKeyExpiryMailOvertaken(t *testing.T) {
 			c := &clock{}
 			st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
 			key := expiring(t, st, c)
-			server := &broken{away: true}
-			outbox := web.Outbox{Store: st, Mail: server, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+			server := down{}
+			outbox := newOutbox(st, server)
 			if err := outbox.Send(t.Context()); err != nil {
 				t.Fatal(err)
 			}

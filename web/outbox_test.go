@@ -18,15 +18,17 @@ import (
 	"lottery/web/mail"
 )
 
-// broken is a mail server that is down.
-type broken struct{ away bool }
-
-func (b *broken) Send(context.Context, mail.Message) error {
-	if b.away {
-		return errors.New("connection refused")
+// newOutbox returns the outbox of a node that sends by a mail server.
+func newOutbox(st *store.Store, server mail.Sender) *web.Outbox {
+	return &web.Outbox{
+		Store: st, Mail: server, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Support: "help@example.com", Log: slog.New(slog.DiscardHandler),
 	}
-	return nil
 }
+
+// down is a mail server that is down.
+type down struct{}
+
+func (down) Send(context.Context, mail.Message) error { return errors.New("connection refused") }
 
 // slow is a mail server that takes ten seconds per mail.
 type slow struct {
@@ -68,8 +70,8 @@ func TestOutbox(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		box, server := &mail.Mailbox{}, &broken{away: true}
-		outbox := web.Outbox{Store: st, Mail: server, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+		box, server := &mail.Mailbox{}, down{}
+		outbox := newOutbox(st, server)
 		if err := outbox.Send(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +129,7 @@ func TestOutboxGivesUp(t *testing.T) {
 	c := &clock{}
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
 	key := expiring(t, st, c)
-	outbox := web.Outbox{Store: st, Mail: &broken{away: true}, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+	outbox := newOutbox(st, down{})
 	const attempts = 10
 	for attempt := 1; attempt <= attempts; attempt++ {
 		if err := outbox.Send(t.Context()); err != nil {
@@ -161,16 +163,7 @@ func TestOutboxGivesUp(t *testing.T) {
 // When the mail server refuses a mail, neither the log nor the table names the recipient.
 func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
+	address := storetest.Listen(t, func(conn net.Conn) {
 		defer conn.Close()
 		fmt.Fprint(conn, "220 test\r\n")
 		for lines := bufio.NewScanner(conn); lines.Scan(); {
@@ -180,8 +173,8 @@ func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 			}
 			fmt.Fprint(conn, answer+"\r\n")
 		}
-	}()
-	sender, err := mail.NewSMTP("smtp://"+listener.Addr().String(), "noreply@draws.example")
+	})
+	sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +182,8 @@ func TestOutboxDoesNotNameTheRecipient(t *testing.T) {
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now})
 	key := expiring(t, st, c)
 	var log strings.Builder
-	outbox := web.Outbox{Store: st, Mail: sender, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.NewTextHandler(&log, nil))}
+	outbox := newOutbox(st, sender)
+	outbox.Log = slog.New(slog.NewTextHandler(&log, nil))
 	if err := outbox.Send(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -222,19 +216,16 @@ func TestOutboxWithASlowServer(t *testing.T) {
 		if n, err := st.MailExpiringKeys(t.Context(), 7*24*time.Hour); err != nil || n != people {
 			t.Fatal(n, err)
 		}
-		node := func(s mail.Sender) *web.Outbox {
-			return &web.Outbox{Store: st, Mail: s, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
-		}
 		quick := &mail.Mailbox{}
 		first := &slow{clock: c, after: func(n int) {
 			if n != 7 { // 70 seconds after it began
 				return
 			}
-			if err := node(quick).Send(t.Context()); err != nil {
+			if err := newOutbox(st, quick).Send(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}}
-		if err := node(first).Send(t.Context()); err != nil {
+		if err := newOutbox(st, first).Send(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		sent := map[string]int{}
@@ -272,7 +263,7 @@ func TestOutboxClockWasAhead(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		box := &mail.Mailbox{}
-		outbox := web.Outbox{Store: st, Mail: box, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler)}
+		outbox := newOutbox(st, box)
 		claimed, err := st.ClaimMails(t.Context(), 1, time.Minute)
 		if err != nil || len(claimed) != 1 {
 			t.Fatal(len(claimed), err)
@@ -303,10 +294,10 @@ func TestOutboxWithADatabaseThatHangs(t *testing.T) {
 	st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew, Patience: 200 * time.Millisecond})
 	expiring(t, st, c)
 	ctx, stop := context.WithCancel(t.Context())
-	outbox := web.Outbox{Store: st, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Log: slog.New(slog.DiscardHandler), Mail: &hanging{func() {
+	outbox := newOutbox(st, &hanging{func() {
 		storetest.Lock(t, url, "mails")
 		stop()
-	}}}
+	}})
 	for _, what := range []string{"noting that a mail was sent", "looking for mails"} {
 		done := make(chan error, 1)
 		go func() { done <- outbox.Send(ctx) }()

@@ -81,8 +81,7 @@ func TestSessions(t *testing.T) {
 func TestManySessions(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	h.clock.move(time.Minute)
 	sign := func(n int) {
 		for range n {
@@ -155,8 +154,7 @@ func (h *house) keysOf(email string) []models.APIKey {
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	p.post("/dashboard/keys", "name", "").says(t, http.StatusUnprocessableEntity, "Give the key a name")
 	p.post("/dashboard/keys", "name", strings.Repeat("x", 101), "expires", "90").says(t, http.StatusUnprocessableEntity, "at most 100", `<option value="90" selected>`)
 	p.post("/dashboard/keys", "name", `<b>"report"</b>`, "expires", "30").says(t, http.StatusOK, "Your new key")
@@ -178,8 +176,7 @@ func TestChangeEmail(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	h.person().signIn("taken@example.com")
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	id := h.account("ada@example.com").ID
 	p.post("/dashboard/account/email", "email", "nonsense").says(t, http.StatusUnprocessableEntity, `value="nonsense"`, "name@example.com")
 	p.post("/dashboard/account/email", "email", "ada@xn--.com").says(t, http.StatusUnprocessableEntity, "name@example.com")
@@ -234,8 +231,7 @@ func TestChangeEmailSuperseded(t *testing.T) {
 func TestCloseAccount(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	h.uses("ada@example.com", 70)
 	p.get("/dashboard/account/close").says(t, http.StatusOK, "Close your account?")
 	p.post("/dashboard/account/close").says(t, http.StatusUnprocessableEntity, "Check the box")
@@ -284,8 +280,7 @@ func (h *house) used(email string) int64 {
 func TestSuspendedStays(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	if _, err := h.store.SetAccountStatus(context.Background(), "ada@example.com", models.AccountSuspended); err != nil {
 		t.Fatal(err)
 	}

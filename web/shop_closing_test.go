@@ -40,11 +40,9 @@ func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t)
-			p := s.person()
-			p.signIn("ada@example.com")
+			p := s.signedIn("ada@example.com")
 			begin(s, p)
-			off := s.unplugged(t).person()
-			off.signIn("ada@example.com")
+			off := s.unplugged(t).signedIn("ada@example.com")
 			page := off.get("/dashboard/account/close")
 			page.says(t, http.StatusOK, "cannot be canceled from here", "Contact support")
 			if strings.Contains(page.text, "canceled immediately") || strings.Contains(page.text, "Close my account</button>") {
@@ -82,8 +80,7 @@ func TestClosingWhileABankDecides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t)
-			p := s.person()
-			p.signIn("ada@example.com")
+			p := s.signedIn("ada@example.com")
 			begin(s, p)
 			id := s.account("ada@example.com").ID
 			closed := p.post("/dashboard/account/close", "confirm", "yes")
@@ -101,8 +98,7 @@ func TestClosingWhatWasJustPaid(t *testing.T) {
 	t.Parallel()
 	for _, heard := range []bool{false, true} {
 		s := openShop(t)
-		p := s.person()
-		p.signIn("ada@example.com")
+		p := s.signedIn("ada@example.com")
 		returned := s.buy(p, sandbox.CardOK)
 		if heard {
 			p.get(returned)
@@ -125,8 +121,7 @@ func TestClosingWhatWasJustPaid(t *testing.T) {
 func TestClosingAgainAsksLess(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
 	s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"})
 	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusServiceUnavailable, "Your subscription is canceled")
@@ -146,8 +141,7 @@ func TestClosingAgainAsksLess(t *testing.T) {
 func TestClosingTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
 	s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.DelayReply, Path: "/v1/subscriptions/*", Delay: time.Second})
 	pages := make(chan page)
@@ -175,8 +169,7 @@ func TestClosingIsCutShort(t *testing.T) {
 			s := openShop(t, func(d *web.Deps) {
 				d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), 2*time.Second
 			})
-			p := s.person()
-			p.signIn("ada@example.com")
+			p := s.signedIn("ada@example.com")
 			p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
 			answer := storetest.Lock(t, url, locked)
 			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusServiceUnavailable, "Your account is still open", told)
@@ -229,8 +222,7 @@ func TestClosingInDoubt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t)
-			p := s.person()
-			p.signIn("ada@example.com")
+			p := s.signedIn("ada@example.com")
 			if back := s.buy(p, c.card); !c.fresh {
 				p.get(back)
 			}
@@ -261,8 +253,7 @@ func TestClosingAfterTheSubscriptionEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.get("/dashboard/plan?from=portal").says(t, http.StatusOK, "Upgrade to Pro")
-	off := s.unplugged(t).person()
-	off.signIn("ada@example.com")
+	off := s.unplugged(t).signedIn("ada@example.com")
 	off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
 }
 
@@ -290,11 +281,7 @@ func TestClosingIsNotWaitedFor(t *testing.T) {
 	s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.DelayReply, Path: "/v1/customers/*", Delay: 300 * time.Millisecond})
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/dashboard/account/close", strings.NewReader("confirm=yes"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r := s.request(http.MethodPost, "/dashboard/account/close", "confirm=yes").WithContext(ctx)
 	go func() {
 		for ctx.Err() == nil && s.stripe.Subscriptions("")[0].Status != "canceled" {
 			time.Sleep(time.Millisecond)
@@ -305,11 +292,8 @@ func TestClosingIsNotWaitedFor(t *testing.T) {
 		_ = res.Body.Close()
 		t.Fatal("nobody hung up")
 	}
-	for range 500 {
-		if _, err := s.store.Account(t.Context(), "ada@example.com"); models.ErrorCode(err) == models.CodeNotFound {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("the subscription is cancelled, and the account is open")
+	storetest.Until(t, "the account, whose subscription is canceled, to be closed", func() bool {
+		_, err := s.store.Account(t.Context(), "ada@example.com")
+		return models.ErrorCode(err) == models.CodeNotFound
+	})
 }

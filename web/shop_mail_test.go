@@ -60,8 +60,7 @@ func TestMailsKnowTheAccount(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
 	s := openShop(t)
-	p := s.person()
-	p.signIn(email)
+	p := s.signedIn(email)
 	limit := 25_000
 	if _, err := s.store.OverrideLimit(t.Context(), email, &limit); err != nil {
 		t.Fatal(err)
@@ -85,8 +84,7 @@ func TestMailsThatAreOvertaken(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
 	s := openShop(t)
-	p := s.person()
-	p.signIn(email)
+	p := s.signedIn(email)
 	s.buy(p, sandbox.CardOK)
 	s.sync(email)
 	s.wantMail("You are on Pro", nil, nil)

@@ -29,8 +29,7 @@ func TestPaymentUnderWay(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	for email, paid := range map[string]bool{"paid@example.com": true, "refused@example.com": false} {
-		p := s.person()
-		p.signIn(email)
+		p := s.signedIn(email)
 		p.get(s.buy(p, sandbox.BankPays)).says(t, http.StatusOK, "Your payment is being processed")
 		for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
 			got := p.get(path)
@@ -61,8 +60,7 @@ func TestPaymentUnderWay(t *testing.T) {
 func TestUpgradeAfterARefusedCard(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	returned := s.buy(p, sandbox.CardDeclined)
 	for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=portal", returned} {
 		s.sync("ada@example.com")
@@ -119,8 +117,7 @@ func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := openShop(t)
-			p := s.person()
-			p.signIn("ada@example.com")
+			p := s.signedIn("ada@example.com")
 			returned := s.buy(p, c.card)
 			p.get(returned).says(t, http.StatusOK)
 			if err := c.happens(s, s.stripe.Subscriptions("")[0].ID); err != nil {
@@ -133,8 +130,7 @@ func TestReturnPageWhenTheResultIsKnown(t *testing.T) {
 	t.Run("the checkout has expired", func(t *testing.T) {
 		t.Parallel()
 		s := openShop(t)
-		p := s.person()
-		p.signIn("ada@example.com")
+		p := s.signedIn("ada@example.com")
 		to := p.post("/dashboard/plan/upgrade").header.Get("Location")
 		s.stripe.Advance(25 * time.Hour)
 		p.get("/dashboard/billing/return?session_id="+to[strings.LastIndex(to, "/")+1:]).leads(t, "/dashboard/plan")

@@ -91,8 +91,7 @@ func TestPricesAreThoseThatAreSold(t *testing.T) {
 func TestPriceOfAQuantity(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	p.get(s.buy(p, sandbox.CardOK))
 	p.get("/dashboard/plan").says(t, http.StatusOK, "$9.99 a month before any discount or tax; renews on")
 	sub := s.stripe.Subscriptions("")[0].ID
@@ -120,8 +119,7 @@ func TestUpgradeBeforeSetup(t *testing.T) {
 	fresh := open(t, func(d *web.Deps) {
 		d.Billing = billing.New(billing.Options{Store: d.Store, PublicURL: d.PublicURL, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: s.api}})
 	})
-	p := fresh.person()
-	p.signIn("ada@example.com")
+	p := fresh.signedIn("ada@example.com")
 	p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
 	got := p.get("/dashboard/plan?from=checkout")
 	got.says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged", "Upgrade to Pro")
@@ -142,8 +140,7 @@ func TestUpgradeToAnArchivedPrice(t *testing.T) {
 		t.Fatal(prices, err)
 	}
 	s.ask("/v1/prices/"+prices[0].PriceID, url.Values{"active": {"false"}})
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
 	p.get("/dashboard/plan?from=checkout").says(t, http.StatusOK, "Checkout could not be opened, and nothing was charged")
 }
@@ -153,8 +150,7 @@ func TestUpgradeToAnArchivedPrice(t *testing.T) {
 func TestPaymentPagesOnADomainOfOurOwn(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, func(d *web.Deps) { d.PayPages = []string{"https://elsewhere.example"} })
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	policy := p.get("/dashboard/plan").header.Get("Content-Security-Policy")
 	if !strings.Contains(policy, "form-action 'self' https://checkout.stripe.com https://billing.stripe.com https://elsewhere.example") {
 		t.Error(policy)

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -59,8 +58,7 @@ func openShop(t *testing.T, change ...func(*web.Deps)) *shop {
 // customer returns ada, who has signed up and paid for Pro.
 func (s *shop) customer() *person {
 	s.t.Helper()
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	p.get(s.buy(p, sandbox.CardOK))
 	return p
 }
@@ -94,8 +92,7 @@ func TestNothingIsSoldBesideAGrant(t *testing.T) {
 	s := openShop(t)
 	for _, plan := range []models.Plan{models.PlanFree, models.PlanPro} {
 		email := string(plan) + "@example.com"
-		p := s.person()
-		p.signIn(email)
+		p := s.signedIn(email)
 		s.grant(email, plan)
 		if text := p.get("/dashboard/plan").text; strings.Contains(text, "Upgrade to Pro") {
 			t.Errorf("%s: the plan page sells", plan)
@@ -113,8 +110,7 @@ func TestUpgradeForMoreKeys(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	for email, plan := range map[string]*models.Plan{"free@example.com": nil, "granted@example.com": new(models.PlanFree), "pro@example.com": new(models.PlanPro)} {
-		p := s.person()
-		p.signIn(email)
+		p := s.signedIn(email)
 		most := models.DefaultPlans()[models.PlanFree].MaxKeys
 		if plan != nil {
 			s.grant(email, *plan)
@@ -191,8 +187,7 @@ func TestNothingIsSoldWithoutPayments(t *testing.T) {
 func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	never := s.person()
-	never.signIn("never@example.com")
+	never := s.signedIn("never@example.com")
 	before := len(s.stripe.Calls())
 	for range 30 {
 		never.get("/dashboard/billing/return?session_id=cs_test_x")
@@ -201,8 +196,7 @@ func TestOneAccountDoesNotAskStripeWithoutEnd(t *testing.T) {
 	if n := len(s.stripe.Calls()) - before; n != 0 {
 		t.Errorf("Stripe was asked %d times for an account that never went to checkout", n)
 	}
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	p.get(s.buy(p, sandbox.CardOK)).says(t, http.StatusOK, "Welcome to Pro")
 	for _, page := range []func() page{
 		func() page { return p.get("/dashboard/billing/return?session_id=cs_test_x") },
@@ -274,8 +268,7 @@ func (s *shop) read(email string) {
 func (s *shop) sync(email string) {
 	s.t.Helper()
 	s.read(email)
-	outbox := web.Outbox{Store: s.store, Mail: s.box, Plans: models.DefaultPlans(), PublicURL: s.base, Support: "help@example.com", Log: slog.New(slog.DiscardHandler)}
-	if err := outbox.Send(s.t.Context()); err != nil {
+	if err := newOutbox(s.store, s.box).Send(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -290,8 +283,7 @@ func TestWhatIsSaidBesideAGrant(t *testing.T) {
 			t.Parallel()
 			const email = "ada@example.com"
 			s := openShop(t)
-			p := s.person()
-			p.signIn(email)
+			p := s.signedIn(email)
 			returned := s.buy(p, sandbox.CardOK)
 			s.grant(email, plan)
 			page := p.get(returned)
@@ -330,8 +322,7 @@ func TestOfferBesideAnOwnLimit(t *testing.T) {
 	t.Parallel()
 	const email = "ada@example.com"
 	s := openShop(t)
-	p := s.person()
-	p.signIn(email)
+	p := s.signedIn(email)
 	p.get("/dashboard/plan").says(t, http.StatusOK, "10,000 requests a day, effective immediately")
 	p.get("/dashboard").says(t, http.StatusOK, "Calls get a 429", "Upgrade to Pro and continue") // no counter, so nothing left
 	if _, err := s.store.OverrideLimit(t.Context(), email, new(50)); err != nil {

@@ -28,8 +28,7 @@ func (s *shop) subscribe(p *person, status string) (sub string) {
 func TestTrial(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	sub := s.subscribe(p, "trialing")
 	s.sync("ada@example.com")
 	s.wantMail("You are on Pro", []string{"Your Pro plan for the Lottery Draws API has started", "10,000 requests a day"}, []string{"payment"})
@@ -57,8 +56,7 @@ func TestPriceBeforeDiscountAndTax(t *testing.T) {
 	t.Parallel()
 	s := openShop(t)
 	s.customer().get("/dashboard/plan").says(t, http.StatusOK, ">active<", "$9.99 a month before any discount or tax; renews on")
-	buyer := s.person()
-	buyer.signIn("buyer@example.com")
+	buyer := s.signedIn("buyer@example.com")
 	for _, path := range []string{"/pricing", "/dashboard/plan"} { // how many clicks Stripe asks for is not ours to promise
 		if strings.Contains(buyer.get(path).text, "clicks") {
 			t.Errorf("%s promises a number of clicks", path)

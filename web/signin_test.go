@@ -234,21 +234,14 @@ func TestHostIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)
 	p := h.person()
-	req, err := http.NewRequest(http.MethodPost, h.base+"/sign-in", strings.NewReader("email=ada%40example.com"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := h.request(http.MethodPost, "/sign-in", "email=ada%40example.com")
 	req.Host = "evil.example"
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("X-Forwarded-Host", "evil.example")
 	p.do(req).says(t, http.StatusOK)
 	if link := h.box.All()[0].Link; !strings.HasPrefix(link, h.base+"/sign-in/link?token=") {
 		t.Errorf("the mail leads to %s", link)
 	}
-	req, err = http.NewRequest(http.MethodGet, h.base+"/pricing", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req = h.request(http.MethodGet, "/pricing", "")
 	req.Host = "evil.example"
 	if got := p.do(req); strings.Contains(got.text, "evil.example") {
 		t.Error("a page repeats the host of the request")
@@ -318,11 +311,7 @@ func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
 	for range 5 {
 		ctx, hangUp := context.WithCancel(t.Context())
 		box.hangUp = hangUp
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.base+"/sign-in", strings.NewReader("email=ada%40example.com"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r := h.request(http.MethodPost, "/sign-in", "email=ada%40example.com").WithContext(ctx)
 		if res, err := http.DefaultClient.Do(r); err == nil {
 			_ = res.Body.Close()
 			t.Fatal("nobody hung up")
@@ -330,13 +319,9 @@ func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
 		box.sent.Wait()
 	}
 	box.refuse, box.hangUp = false, nil
-	for range 50 { // the last of them may still be being withdrawn
-		if h.person().post("/sign-in", "email", "ada@example.com").status == http.StatusOK {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("the owner is sent no link")
+	storetest.Until(t, "a link for the owner", func() bool { // the last of them may still be being withdrawn
+		return h.person().post("/sign-in", "email", "ada@example.com").status == http.StatusOK
+	})
 }
 
 // refusing is a mail server that may be down.

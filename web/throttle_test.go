@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
-	"strings"
 	"testing"
 
 	"lottery/models"
@@ -42,8 +41,7 @@ func TestThrottle(t *testing.T) {
 func TestThrottleBySpelling(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 50} })
-	p := h.person()
-	p.signIn("stranger@example.net")
+	p := h.signedIn("stranger@example.net")
 	for path, spellings := range map[string][]string{
 		"/sign-in":                 {"ada@example.com", "ada@ⓔxample.com", "Ada@EXAMPLE.ｃom", "ada@𝐞𝐱ample.com"},
 		"/dashboard/account/email": {"ada@bücher.example", "ada@BÜCHER.example", "ada@xn--bcher-kva.example", "ada@bu\u0308cher.example"},
@@ -64,8 +62,7 @@ func TestThrottleOutlivesAccounts(t *testing.T) {
 	h := open(t, func(d *web.Deps) { d.Limits = web.Limits{PerAddress: 2, PerClient: 50} })
 	var sent []int
 	for range 3 {
-		p := h.person()
-		p.signIn("stranger@example.net")
+		p := h.signedIn("stranger@example.net")
 		sent = append(sent, p.post("/dashboard/account/email", "email", "ada@example.com").status, p.post("/dashboard/account/email", "email", "ada@example.com").status)
 		p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "Your account is closed")
 	}
@@ -87,11 +84,7 @@ func TestThrottleByNetwork(t *testing.T) {
 		t.Helper()
 		asked++
 		form := url.Values{"email": {fmt.Sprintf("p%d@example.com", asked)}}
-		req, err := http.NewRequest(http.MethodPost, h.base+"/sign-in", strings.NewReader(form.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req := h.request(http.MethodPost, "/sign-in", form.Encode())
 		req.Header.Set("Sec-Fetch-Site", "same-origin")
 		req.Header.Set("X-Forwarded-For", from)
 		return p.do(req).status

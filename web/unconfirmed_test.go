@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lottery/models/store/storetest"
 	"lottery/web"
 	"lottery/web/mail"
 )
@@ -19,41 +20,30 @@ import (
 // silent starts a mail server that takes each message and hangs up without saying so. It sends the messages to taken.
 func silent(t *testing.T) (sender *mail.SMTP, taken chan string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
 	taken = make(chan string, 10)
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
+	address := storetest.Listen(t, func(conn net.Conn) {
+		fmt.Fprint(conn, "220 test\r\n")
+		var message strings.Builder
+		inData := false
+		for lines := bufio.NewScanner(conn); lines.Scan(); {
+			line := lines.Text()
+			if inData && line == "." {
+				break
 			}
-			fmt.Fprint(conn, "220 test\r\n")
-			var message strings.Builder
-			inData := false
-			for lines := bufio.NewScanner(conn); lines.Scan(); {
-				line := lines.Text()
-				if inData && line == "." {
-					break
-				}
-				switch {
-				case inData:
-					message.WriteString(line + "\r\n")
-				case line == "DATA":
-					inData = true
-					fmt.Fprint(conn, "354 go on\r\n")
-				default:
-					fmt.Fprint(conn, "250 ok\r\n")
-				}
+			switch {
+			case inData:
+				message.WriteString(line + "\r\n")
+			case line == "DATA":
+				inData = true
+				fmt.Fprint(conn, "354 go on\r\n")
+			default:
+				fmt.Fprint(conn, "250 ok\r\n")
 			}
-			taken <- message.String()
-			conn.Close()
 		}
-	}()
-	sender, err = mail.NewSMTP("smtp://"+listener.Addr().String(), "noreply@draws.example")
+		taken <- message.String()
+		conn.Close()
+	})
+	sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
 	if err != nil {
 		t.Fatal(err)
 	}

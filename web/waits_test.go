@@ -25,8 +25,7 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	h := open(t, func(d *web.Deps) {
 		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), time.Second
 	})
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	answer := storetest.Lock(t, url, "sessions, import_runs")
 	p.get("/dashboard").says(t, http.StatusServiceUnavailable)
 	p.get("/status").says(t, http.StatusOK, "unreachable; draws are served from memory")
@@ -43,8 +42,7 @@ func TestPagesOfADatabaseThatCommitsWithoutAnswering(t *testing.T) {
 	h := open(t, func(d *web.Deps) {
 		d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), time.Second
 	})
-	p := h.person()
-	p.signIn("ada@example.com")
+	p := h.signedIn("ada@example.com")
 	db := storetest.SQL(t, url)
 	var id string
 	if err := db.QueryRowContext(t.Context(), "SELECT id FROM api_keys").Scan(&id); err != nil {
@@ -102,15 +100,11 @@ func TestPageThatIsNotWaitedForIsNoFailure(t *testing.T) {
 	t.Parallel()
 	log := make(lines, 100)
 	s := openShop(t, func(d *web.Deps) { d.Log = slog.New(slog.NewTextHandler(log, nil)) })
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	s.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.DelayReply, Delay: time.Minute})
 	ctx, hangUp := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer hangUp()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.base+"/dashboard/plan/upgrade", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := s.request(http.MethodPost, "/dashboard/plan/upgrade", "").WithContext(ctx)
 	if res, err := p.client.Do(r); err == nil {
 		_ = res.Body.Close()
 		t.Fatal("nobody hung up")
@@ -162,14 +156,10 @@ func TestReplacedCatalogsGo(t *testing.T) {
 	}
 	old := weak.Make(live.Load())
 	live.Swap(draws(t))
-	for range 100 {
+	storetest.Until(t, "the memory of the catalog before", func() bool { // cleanups run some time after a collection
 		runtime.GC()
-		if old.Value() == nil {
-			return
-		}
-		time.Sleep(20 * time.Millisecond) // cleanups run some time after a collection
-	}
-	t.Error("it is still in memory")
+		return old.Value() == nil
+	})
 }
 
 // While another process holds the account's lock, because Stripe does not answer it, the owner's pages wait and then
@@ -177,8 +167,7 @@ func TestReplacedCatalogsGo(t *testing.T) {
 func TestPagesOfAnAccountThatIsWorkedOn(t *testing.T) {
 	t.Parallel()
 	s := openShop(t, func(d *web.Deps) { d.Patience = 2 * time.Second })
-	p := s.person()
-	p.signIn("ada@example.com")
+	p := s.signedIn("ada@example.com")
 	returned := s.buy(p, sandbox.CardOK)
 	l, ok, err := s.store.TryLease(t.Context(), "billing:"+s.account("ada@example.com").ID, time.Minute)
 	if err != nil || !ok {
