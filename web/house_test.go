@@ -216,3 +216,51 @@ func (h *house) account(email string) models.Account {
 	}
 	return a
 }
+
+func (p *person) cookie() string {
+	u, err := url.Parse(p.h.base)
+	if err != nil {
+		p.h.t.Fatal(err)
+	}
+	for _, c := range p.jar.Cookies(u) {
+		if c.Name == "session" {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// holds sets the person's session cookie to token.
+func (p *person) holds(token string) {
+	u, err := url.Parse(p.h.base)
+	if err != nil {
+		p.h.t.Fatal(err)
+	}
+	p.jar.SetCookies(u, []*http.Cookie{{Name: "session", Value: token, Path: "/"}})
+}
+
+func (h *house) keysOf(email string) []models.APIKey {
+	h.t.Helper()
+	keys, err := h.store.Keys(context.Background(), h.account(email).ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return keys
+}
+
+func (h *house) uses(email string, n int64) {
+	h.t.Helper()
+	_, _, err := h.store.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaTake, Key: h.account(email).ID, Period: 24 * time.Hour, Need: n, Limit: 100}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func (h *house) used(email string) int64 {
+	h.t.Helper()
+	used, _, err := h.store.CountedToday(context.Background(), h.account(email).ID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return used
+}

@@ -141,3 +141,24 @@ func TestKeysOfSuspended(t *testing.T) {
 	p.get("/dashboard/keys").says(t, http.StatusOK, told)
 	p.post("/dashboard/keys", "name", "Cron").says(t, http.StatusOK, told, "This is the only time your key is shown")
 }
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.signedIn("ada@example.com")
+	p.post("/dashboard/keys", "name", "").says(t, http.StatusUnprocessableEntity, "Give the key a name")
+	p.post("/dashboard/keys", "name", strings.Repeat("x", 101), "expires", "90").says(t, http.StatusUnprocessableEntity, "at most 100", `<option value="90" selected>`)
+	p.post("/dashboard/keys", "name", `<b>"report"</b>`, "expires", "30").says(t, http.StatusOK, "Your new key")
+	p.get("/dashboard/keys").says(t, http.StatusOK, "&lt;b&gt;&#34;report&#34;&lt;/b&gt;")
+	p.post("/dashboard/keys", "name", "third").says(t, http.StatusConflict, "no more live keys", `value="third"`)
+	first := h.keysOf("ada@example.com")[0]
+	p.get("/dashboard/keys/"+first.ID+"/rotate").says(t, http.StatusOK, "24 hours")
+	p.post("/dashboard/keys/"+first.ID+"/rotate", "grace", "1h").says(t, http.StatusOK, "keeps working for one hour")
+	p.post("/dashboard/keys/"+first.ID+"/rotate", "grace", "1h").says(t, http.StatusConflict, "has already been rotated: only an active key can be rotated; if you did not see the key that replaced it, rotate that one")
+	p.get("/dashboard/keys/"+first.ID+"/revoke").says(t, http.StatusOK, "cannot be undone")
+	p.post("/dashboard/keys/"+first.ID+"/revoke").leads(t, "/dashboard/keys")
+	p.get("/dashboard/keys").says(t, http.StatusOK, "Keys that no longer work (1)")
+	h.clock.move(31 * 24 * time.Hour)
+	p.signIn("ada@example.com")
+	p.get("/dashboard/keys").says(t, http.StatusOK, "Keys that no longer work (2)", "expired")
+}

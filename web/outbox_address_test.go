@@ -1,11 +1,9 @@
 package web_test
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,25 +11,6 @@ import (
 	"lottery/web"
 	"lottery/web/mail"
 )
-
-// moody is a mail server that is down at times.
-type moody struct {
-	mail.Mailbox
-
-	away   atomic.Bool
-	before func(mail.Message) // called once, before the next mail is sent
-}
-
-func (m *moody) Send(ctx context.Context, message mail.Message) error {
-	if before := m.before; before != nil {
-		m.before = nil
-		before(message)
-	}
-	if m.away.Load() {
-		return down{}.Send(ctx, message)
-	}
-	return m.Mailbox.Send(ctx, message)
-}
 
 // asksForAnotherAddress signs somebody in as ada@example.com who asks to become lovelace@example.com, and returns the
 // token of the link that confirms it.

@@ -3,7 +3,6 @@ package web_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -23,26 +22,6 @@ func newOutbox(st *store.Store, server mail.Sender) *web.Outbox {
 	return &web.Outbox{
 		Store: st, Mail: server, Plans: models.DefaultPlans(), PublicURL: "https://draws.example", Support: "help@example.com", Log: slog.New(slog.DiscardHandler),
 	}
-}
-
-// down is a mail server that is down.
-type down struct{}
-
-func (down) Send(context.Context, mail.Message) error { return errors.New("connection refused") }
-
-// slow is a mail server that takes ten seconds per mail.
-type slow struct {
-	mail.Mailbox
-
-	clock *clock
-	after func(n int) // called when n mails have been sent
-}
-
-func (s *slow) Send(ctx context.Context, m mail.Message) error {
-	s.clock.move(10 * time.Second)
-	err := s.Mailbox.Send(ctx, m)
-	s.after(len(s.All()))
-	return err
 }
 
 // Each mail of the outbox is sent once, by one of several nodes; a mail that fails is retried later.
@@ -276,14 +255,6 @@ func TestOutboxClockWasAhead(t *testing.T) {
 			t.Errorf("%d mails: %v", len(box.All()), err)
 		}
 	})
-}
-
-// hanging is a mail server that accepts a mail and then calls after, which makes the database hang and stops the node.
-type hanging struct{ after func() }
-
-func (h *hanging) Send(context.Context, mail.Message) error {
-	h.after()
-	return nil
 }
 
 // A database that hangs blocks neither the outbox nor the shutdown of the process.

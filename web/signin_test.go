@@ -2,11 +2,9 @@ package web_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 	"lottery/web"
-	"lottery/web/mail"
 )
 
 func TestSignUp(t *testing.T) {
@@ -322,28 +319,4 @@ func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
 	storetest.Until(t, "a link for the owner", func() bool { // the last of them may still be being withdrawn
 		return h.person().post("/sign-in", "email", "ada@example.com").status == http.StatusOK
 	})
-}
-
-// refusing is a mail server that may be down.
-type refusing struct {
-	mail.Sender
-	refuse bool
-	hangUp func() // if not nil, ends the request while its mail is being sent
-	sent   sync.WaitGroup
-}
-
-func (r *refusing) Send(ctx context.Context, m mail.Message) error {
-	if r.hangUp != nil {
-		r.sent.Add(1)
-		defer r.sent.Done()
-		r.hangUp()
-		select { // wait for the server to see that its client has gone
-		case <-ctx.Done():
-		case <-time.After(300 * time.Millisecond):
-		}
-	}
-	if r.refuse {
-		return errors.New("connection refused")
-	}
-	return r.Sender.Send(ctx, m)
 }

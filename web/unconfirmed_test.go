@@ -1,54 +1,16 @@
 package web_test
 
 import (
-	"bufio"
-	"fmt"
 	"io"
 	"mime/quotedprintable"
-	"net"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"lottery/models/store/storetest"
 	"lottery/web"
-	"lottery/web/mail"
 )
-
-// silent starts a mail server that takes each message and hangs up without saying so. It sends the messages to taken.
-func silent(t *testing.T) (sender *mail.SMTP, taken chan string) {
-	t.Helper()
-	taken = make(chan string, 10)
-	address := storetest.Listen(t, func(conn net.Conn) {
-		fmt.Fprint(conn, "220 test\r\n")
-		var message strings.Builder
-		inData := false
-		for lines := bufio.NewScanner(conn); lines.Scan(); {
-			line := lines.Text()
-			if inData && line == "." {
-				break
-			}
-			switch {
-			case inData:
-				message.WriteString(line + "\r\n")
-			case line == "DATA":
-				inData = true
-				fmt.Fprint(conn, "354 go on\r\n")
-			default:
-				fmt.Fprint(conn, "250 ok\r\n")
-			}
-		}
-		taken <- message.String()
-		conn.Close()
-	})
-	sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sender, taken
-}
 
 // tokenIn returns the token of the link in the next message.
 func tokenIn(t *testing.T, taken <-chan string) string {

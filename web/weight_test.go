@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -129,4 +130,28 @@ func TestIncompletePagesAreNotKept(t *testing.T) {
 			t.Errorf("the page still lacks its gaps: %.4000s", got)
 		}
 	}
+}
+
+// The landing page and everything that it loads take at most 60 KB on the wire.
+func TestFirstViewIsSmall(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	total := 0
+	fetch := func(path string) {
+		req := h.request(http.MethodGet, path, "")
+		req.Header.Set("Accept-Encoding", "gzip")
+		got := h.person().do(req)
+		total += len(got.text)
+		for name, values := range got.header {
+			total += len(name) + len(strings.Join(values, "")) + 4
+		}
+	}
+	fetch("/")
+	for _, asset := range regexp.MustCompile(`(?:href|src)="(/static/[^"]+)"`).FindAllStringSubmatch(h.person().get("/").text, -1) {
+		fetch(asset[1])
+	}
+	if total > 60_000 {
+		t.Errorf("%d bytes", total)
+	}
+	t.Logf("%d bytes", total)
 }
