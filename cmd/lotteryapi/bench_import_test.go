@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"lottery/models/store/storetest"
 	"net/http"
 	"slices"
 	"strconv"
@@ -64,7 +65,7 @@ func (s *bench) newDraws(b *testing.B, url, base, key, id string, took *[]float6
 		began := time.Now()
 		command(b, url, "draws", "import", "--feed", "csv", file)
 		*took = append(*took, time.Since(began).Seconds())
-		waitUntil(b, "the new draws", func() bool { return answers(base+"/v1/draws/recent?game="+id, key) })
+		storetest.Until(b, "the new draws", func() bool { return answers(base+"/v1/draws/recent?game="+id, key) })
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"lottery/models/store/storetest"
 	"net/http"
 	"os"
 	"os/exec"
@@ -69,7 +70,7 @@ func startYardstick(b *testing.B, kind, url string, answers ...captured) (base s
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	waitUntil(b, "the yardstick "+kind, func() bool {
+	storetest.Until(b, "the yardstick "+kind, func() bool {
 		addr, err := os.ReadFile(filepath.Join(dir, "addr"))
 		base = "http://" + string(addr)
 		return err == nil && len(addr) > 0

@@ -154,7 +154,7 @@ func (s *shop) ask(p *process, key string) answer {
 func (s *shop) within(what string, ok func() bool) {
 	s.t.Helper()
 	began := time.Now()
-	waitUntil(s.t, what, ok)
+	storetest.Until(s.t, what, ok)
 	if took := time.Since(began); took > 2*time.Second {
 		s.t.Errorf("%s took %s", what, took)
 	}
@@ -209,7 +209,7 @@ func TestFault29KilledAfterInboxRowBeforeWork(t *testing.T) {
 				}
 			}
 		}
-		waitUntil(t, "the worker to hang", func() bool {
+		storetest.Until(t, "the worker to hang", func() bool {
 			for _, c := range s.stripe.Calls() {
 				if c.Fault == sandbox.Hang {
 					return true
@@ -233,9 +233,9 @@ func TestFault29KilledAfterInboxRowBeforeWork(t *testing.T) {
 		s.stripe.ClearFaults()
 		died := time.Now()
 		s.start()
-		waitUntil(t, "the customer to be on Pro", func() bool { return s.ask(s.nodes[1], key).limit == 10_000 })
+		storetest.Until(t, "the customer to be on Pro", func() bool { return s.ask(s.nodes[1], key).limit == 10_000 })
 		t.Logf("on Pro %s after the kill", time.Since(died).Round(time.Millisecond))
-		waitUntil(t, "the inbox to be worked off", func() bool {
+		storetest.Until(t, "the inbox to be worked off", func() bool {
 			for _, e := range s.inbox() {
 				if e.State == "pending" {
 					return false
@@ -301,7 +301,7 @@ func TestFault40DowngradeInMidDay(t *testing.T) {
 	eachShop(t, func(s *shop, key string) {
 		s.pay(s.checkout())
 		for _, p := range s.nodes {
-			waitUntil(s.t, "Pro", func() bool { return s.ask(p, key).limit == 10_000 })
+			storetest.Until(s.t, "Pro", func() bool { return s.ask(p, key).limit == 10_000 })
 		}
 		s.spend(key, 3000)
 		if err := s.stripe.Cancel(s.stripe.Subscriptions("")[0].ID); err != nil {

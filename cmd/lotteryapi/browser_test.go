@@ -102,7 +102,7 @@ func saying(text string) string {
 func (b *tab) follow(what string, actions ...chromedp.Action) {
 	b.t.Helper()
 	b.do(what, append([]chromedp.Action{chromedp.Evaluate("window.before = true", nil)}, actions...)...)
-	waitUntil(b.t, what+": the page that follows", func() bool {
+	storetest.Until(b.t, what+": the page that follows", func() bool {
 		ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 		defer cancel()
 		var there bool // while a page is being replaced there is nothing to query
@@ -166,7 +166,7 @@ func squeezed(s string) string { return strings.Join(strings.Fields(s), " ") }
 // until reloads a URL until the page says text.
 func (b *tab) until(address, text string) {
 	b.t.Helper()
-	waitUntil(b.t, address+" to say "+text, func() bool {
+	storetest.Until(b.t, address+" to say "+text, func() bool {
 		b.open(address)
 		return strings.Contains(b.body(), text)
 	})

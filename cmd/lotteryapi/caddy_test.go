@@ -69,7 +69,7 @@ func startCaddy(t *testing.T, nodes ...*process) (address string) {
 		free.Close()
 		p := launchCommand(t, dir, []string{"DOMAIN=http://" + address}, exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile"))
 		ended := false
-		waitUntil(t, "Caddy", func() bool {
+		storetest.Until(t, "Caddy", func() bool {
 			select {
 			case <-p.exited:
 				ended = true

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"lottery/models/store/storetest"
 	"net/http"
 	"strings"
 )
@@ -25,11 +26,11 @@ func (w *chaos) converge() {
 	newest, changing := w.imported.Load(), w.account("changing")
 	want := map[string]string{"free": "100", "pro": "10000"}[w.plan]
 	for _, n := range w.balancer.nodes {
-		waitUntil(w.t, n.host+" to answer the newest draws", func() bool {
+		storetest.Until(w.t, n.host+" to answer the newest draws", func() bool {
 			_, body := w.at(n.host, "/v1/draws/date/2020-01-01", w.account("big").key)
 			return strings.Contains(string(body), chaosNumber(int(newest), 0, "Midday"))
 		})
-		waitUntil(w.t, n.host+" to know the plan", func() bool {
+		storetest.Until(w.t, n.host+" to know the plan", func() bool {
 			res, _ := w.at(n.host, "/v1/games", changing.key)
 			if res.StatusCode == http.StatusOK {
 				changing.served.Add(1)
@@ -76,7 +77,7 @@ func (w *chaos) judgeKeys() {
 				w.t.Errorf("%s at %s: %d %s", a.email, n.host, res.StatusCode, body)
 			}
 			for _, old := range a.revoked {
-				waitUntil(w.t, "a revoked key to be refused at "+n.host, func() bool {
+				storetest.Until(w.t, "a revoked key to be refused at "+n.host, func() bool {
 					res, _ := w.at(n.host, "/v1/games", old.key)
 					return res.StatusCode == http.StatusUnauthorized
 				})

@@ -156,7 +156,7 @@ func (w *chaos) end() {
 func (w *chaos) ready() {
 	time.Sleep(3 * healthEvery) // the balancer has yet to see that one is gone
 	for _, n := range w.balancer.nodes {
-		waitUntil(w.t, "server "+n.host+" to be ready", n.ready.Load)
+		storetest.Until(w.t, "server "+n.host+" to be ready", n.ready.Load)
 	}
 }
 

@@ -64,7 +64,7 @@ func startDemo(t *testing.T, dir string) *process {
 // demoReady waits until p has printed how to call it.
 func demoReady(t *testing.T, p *process) *process {
 	t.Helper()
-	waitUntil(t, "the demo to be ready", func() bool {
+	storetest.Until(t, "the demo to be ready", func() bool {
 		select {
 		case <-p.exited:
 			t.Fatalf("the demo ended:\n%s", p.stderr)

@@ -43,7 +43,7 @@ func TestServerWhoseTerminalCloses(t *testing.T) {
 	served := f.ask(t, key, 200, 8)[http.StatusOK]
 	p := f.nodes[0]
 	p.signal(t, syscall.SIGHUP)
-	waitUntil(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
+	storetest.Until(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
 	p.signal(t, syscall.SIGHUP)
 	if code := p.wait(t); code != 0 || !strings.Contains(p.stderr.String(), `"stopped"`) {
 		t.Errorf("exit code %d\n%s", code, p.stderr)
@@ -70,7 +70,7 @@ func TestStopIsSaidTwice(t *testing.T) {
 	stopping := func(delay string) *process {
 		p := ready(t, launch(t, t.TempDir(), serveArgs(url, "--drain-delay", delay)...))
 		p.signal(t, syscall.SIGTERM)
-		waitUntil(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
+		storetest.Until(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
 		_ = p.cmd.Process.Signal(syscall.SIGTERM) // on a slow machine it may have ended already
 		return p
 	}
@@ -79,7 +79,7 @@ func TestStopIsSaidTwice(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}
 	p = stopping("10m")
-	waitUntil(t, "the end", func() bool {
+	storetest.Until(t, "the end", func() bool {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM)
 		select {
 		case <-p.exited:
@@ -108,7 +108,7 @@ func TestCommandWhoseTerminalCloses(t *testing.T) {
 		cmd.Stdin = stdin
 		p := launchCommand(t, folder, nil, cmd)
 		_ = stdin.Close()
-		waitUntil(t, "the import to begin", func() bool {
+		storetest.Until(t, "the import to begin", func() bool {
 			_, err := os.Stat(filepath.Join(folder, database))
 			return err == nil
 		})
@@ -194,7 +194,7 @@ func TestServerWhoseLogReaderIsGone(t *testing.T) {
 	}
 	_ = reader.Close()
 	for range 3 {
-		waitUntil(t, "an answer", func() bool { return answers(base+"/v1/games", key) })
+		storetest.Until(t, "an answer", func() bool { return answers(base+"/v1/games", key) })
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -83,7 +83,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 		feed := newLottery(t)
 		dir := t.TempDir()
 		first := start(t, dir, feed.args(url)...)
-		waitUntil(t, "the first server to sync", func() bool { return feed.here.Load() == 1 })
+		storetest.Until(t, "the first server to sync", func() bool { return feed.here.Load() == 1 })
 		began := syncJob(t, url)
 		if began.State != "running" || began.Node == nil || began.LastFinished != nil {
 			t.Fatalf("%+v", began)
@@ -105,7 +105,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 			time.Sleep(50 * time.Millisecond) // other processes cannot signal this one
 		}
 		t.Logf("taken over after %s", time.Since(killed).Round(time.Second))
-		waitUntil(t, "the second server to sync", func() bool { return feed.here.Load() == 1 })
+		storetest.Until(t, "the second server to sync", func() bool { return feed.here.Load() == 1 })
 		heir := syncJob(t, url)
 		if heir.State != "running" || *heir.Node == *began.Node || heir.Failures != 1 {
 			t.Errorf("after the kill: %+v, was %+v", heir, began)
@@ -118,7 +118,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 		}
 		feed.open.Store(true)
 		start(t, dir, feed.args(url)...)
-		waitUntil(t, "the third server to have synced", func() bool { return syncJob(t, url).LastFinished != nil })
+		storetest.Until(t, "the third server to have synced", func() bool { return syncJob(t, url).LastFinished != nil })
 		if n := feed.most.Load(); n != 1 {
 			t.Errorf("%d servers were at it at once", n)
 		}
@@ -135,7 +135,7 @@ func TestJobMetrics(t *testing.T) {
 	p := start(t, t.TempDir(), serveArgs(url, "--ops-listen", "127.0.0.1:0", "--smtp-url", "smtp://127.0.0.1:1", "--mail-from", "a@example.com")...)
 	ops := &process{base: opsListening(p.stderr.String())}
 	text := ""
-	waitUntil(t, "the metrics of jobs", func() bool {
+	storetest.Until(t, "the metrics of jobs", func() bool {
 		_, body := ops.get(t, "/metrics", "")
 		text = string(body)
 		return strings.Contains(text, `lottery_job_last_success_timestamp_seconds{job="cleanup"}`) &&

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"lottery/models/store/storetest"
 	"net/http"
 	"path"
 	"strings"
@@ -46,7 +47,7 @@ func TestJourney(t *testing.T) {
 	b.pay("ok")
 	b.says("Welcome to Pro")
 	b.says("10,000 requests a day")
-	waitUntil(t, "the key to work again", func() bool {
+	storetest.Until(t, "the key to work again", func() bool {
 		status, limit, _ := call(t, p.base, key)
 		return status == http.StatusOK && limit == "10000"
 	})
@@ -74,7 +75,7 @@ func TestJourney(t *testing.T) {
 	b.press("Advance one day")
 	b.until(p.base+"/dashboard/plan", "100 requests a day")
 	b.says("Upgrade to Pro")
-	waitUntil(t, "the key to have Free's limit", func() bool {
+	storetest.Until(t, "the key to have Free's limit", func() bool {
 		_, limit, _ := call(t, p.base, key)
 		return limit == "100"
 	})
@@ -236,7 +237,7 @@ func TestWithoutScripts(t *testing.T) {
 	if status, _, left := call(t, p.base, again); status != http.StatusOK || left != "98" {
 		t.Errorf("signed up again: %d, %s left", status, left)
 	}
-	waitUntil(t, "the closed account's key to be dead", func() bool {
+	storetest.Until(t, "the closed account's key to be dead", func() bool {
 		status, _, _ := call(t, p.base, key)
 		return status == http.StatusUnauthorized
 	})

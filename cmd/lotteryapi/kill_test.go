@@ -97,7 +97,7 @@ func alone(t *testing.T, url string, db *sql.DB) {
 	if strings.HasPrefix(url, "sqlite:") {
 		return
 	}
-	waitUntil(t, "the session of a killed import to end", func() bool {
+	storetest.Until(t, "the session of a killed import to end", func() bool {
 		var others int
 		err := db.QueryRowContext(context.Background(), `SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`).Scan(&others)

@@ -41,7 +41,7 @@ func TestKeptConnectionsAreToldToEnd(t *testing.T) {
 					}
 				})
 			}
-			waitUntil(t, "requests", func() bool { return served.Load() > 500 || t.Failed() })
+			storetest.Until(t, "requests", func() bool { return served.Load() > 500 || t.Failed() })
 			if code := p.stop(t); code != 0 {
 				t.Errorf("exit code %d\n%s", code, p.stderr)
 			}

@@ -66,7 +66,7 @@ func TestMetrics(t *testing.T) {
 		}
 		const email = "dev.metrics@example.com"
 		free, pro := newKey(t, url, "free.metrics@example.com"), newKey(t, url, email, "--plan", "pro")
-		waitUntil(t, "the import to show", func() bool { return total(t, p, pro, "/v1/draws/recent?game=ny-numbers") == 2 })
+		storetest.Until(t, "the import to show", func() bool { return total(t, p, pro, "/v1/draws/recent?game=ny-numbers") == 2 })
 		for _, path := range []string{"/v1/draws/date/2024-02-29", "/v1/draws/date/2024-03-01", "/v1/draws/date/tomorrow", "/v1/nothing/" + free, "/docs", "/docs/limits", "/made/up", "/healthz/", "/readyz/", "/docs/", "/openapi.yaml/", "/pricing/x"} {
 			p.get(t, path, free)
 		}

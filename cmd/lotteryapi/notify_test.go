@@ -1,6 +1,7 @@
 package main
 
 import (
+	"lottery/models/store/storetest"
 	"net"
 	"os"
 	"path/filepath"
@@ -33,7 +34,7 @@ func TestSystemdIsToldWhenTheServerIsReady(t *testing.T) {
 		if err != nil || string(word[:n]) != "READY=1" {
 			t.Fatalf("%s: %q, %v", name, word[:n], err)
 		}
-		waitUntil(t, "its log to be read", func() bool { p.base = listening(p.stderr.String()); return p.base != "" })
+		storetest.Until(t, "its log to be read", func() bool { p.base = listening(p.stderr.String()); return p.base != "" })
 		if status, body := p.get(t, "/readyz", ""); status != 200 {
 			t.Errorf("%s: systemd was told, and /readyz says %d %s", name, status, body)
 		}

@@ -162,7 +162,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
 	const long = "/v1/draws/recent?game=ny-win-4&count=1000"
-	waitUntil(t, "the draws", func() bool { return total(t, p, key, long) == 1200 })
+	storetest.Until(t, "the draws", func() bool { return total(t, p, key, long) == 1200 })
 	stop := healthy(t, p)
 	// They send requests until the buffers are full. A client that is refused a place asks again: in the end none is
 	// free. It pauses, since refusals, which it does not read either, would soon fill its buffers.
@@ -178,11 +178,11 @@ func TestSlowReaders(t *testing.T) {
 			}
 		}()
 	}, "")
-	waitUntil(t, "a slow reader to be cut off", func() bool {
+	storetest.Until(t, "a slow reader to be cut off", func() bool {
 		_, _ = p.get(t, "/v1/games", key) // only a refused request makes the server check the others
 		return p.metrics(t)[`lottery_http_connections_closed_total{reason="stalled"}`] > 0
 	})
-	waitUntil(t, "a place among slow readers, time and again", func() bool {
+	storetest.Until(t, "a place among slow readers, time and again", func() bool {
 		for range 20 {
 			if status, _ := p.get(t, "/v1/games", key); status != http.StatusOK {
 				return false
@@ -213,7 +213,7 @@ func TestOverload(t *testing.T) {
 	// A form that does not end holds the only place until it times out. It is sent again if it was refused because the
 	// previous request was not quite over.
 	leave := func() {}
-	waitUntil(t, "the place to be taken", func() bool {
+	storetest.Until(t, "the place to be taken", func() bool {
 		leave()
 		leave = strangers(t, p, 1, nil, "POST /sign-in/link HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\ntoken=")
 		time.Sleep(100 * time.Millisecond) // there is no signal that it has arrived
@@ -247,7 +247,7 @@ func TestOverload(t *testing.T) {
 		t.Errorf("%d refused", refused.Load())
 	}
 	leave()
-	waitUntil(t, "service as before", func() bool {
+	storetest.Until(t, "service as before", func() bool {
 		status, _ := p.get(t, path, key)
 		if status == http.StatusOK {
 			served.Add(1)

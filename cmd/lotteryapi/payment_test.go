@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"lottery/models/store/storetest"
 	"net/http"
 	"reflect"
 	"strings"
@@ -34,7 +35,7 @@ func TestWebhookNeverComes(t *testing.T) {
 	b.press("Upgrade to Pro")
 	b.pay("ok")
 	b.says("Welcome to Pro")
-	waitUntil(t, "the key to have Pro's limit", func() bool {
+	storetest.Until(t, "the key to have Pro's limit", func() bool {
 		_, limit, _ := call(t, p.base, key)
 		return limit == "10000"
 	})

@@ -85,7 +85,7 @@ func startWith(t testing.TB, env []string, args ...string) *process {
 // ready waits until p is ready.
 func ready(t testing.TB, p *process) *process {
 	t.Helper()
-	waitUntil(t, "the server to be ready", func() bool {
+	storetest.Until(t, "the server to be ready", func() bool {
 		select {
 		case <-p.exited:
 			t.Fatalf("%v ended:\n%s", p.cmd.Args, p.stderr)
@@ -225,5 +225,3 @@ func newKey(t testing.TB, url, email string, more ...string) string {
 	}
 	return key.Key
 }
-
-var waitUntil = storetest.Until

@@ -35,7 +35,7 @@ func TestQuotaOverThreeNodes(t *testing.T) {
 		within := func(what string, done time.Time, ok func(base string) bool) {
 			t.Helper()
 			for _, n := range f.nodes {
-				waitUntil(t, what, func() bool { return ok(n.base) })
+				storetest.Until(t, what, func() bool { return ok(n.base) })
 			}
 			if took := time.Since(done); took > 2*time.Second {
 				t.Errorf("%s: effective on every node after %s", what, took)
@@ -114,7 +114,7 @@ func TestDowngradeInFlight(t *testing.T) {
 			}
 		})
 	}
-	waitUntil(t, "some requests", func() bool { return served.Load() > 300 })
+	storetest.Until(t, "some requests", func() bool { return served.Load() > 300 })
 	done := setPlan(t, url, "set-plan", "dev@example.com", "free")
 	time.Sleep(time.Until(done.Add(2 * time.Second))) // the promised time
 	after := served.Load()
@@ -124,7 +124,7 @@ func TestDowngradeInFlight(t *testing.T) {
 	}
 	setPlan(t, url, "set-plan", "dev@example.com", "pro")
 	before := served.Load()
-	waitUntil(t, "the upgrade", func() bool { return served.Load() > before+50 })
+	storetest.Until(t, "the upgrade", func() bool { return served.Load() > before+50 })
 	stop.Store(true)
 	group.Wait()
 	total := f.fill(t, key, int(served.Load()), 10_000)
@@ -150,7 +150,7 @@ func TestQuotaOverKilledNodes(t *testing.T) {
 			defer close(ended)
 			got = f.ask(t, key, 5000, workers)
 		}()
-		waitUntil(t, "the first third", func() bool { return f.next.Load() > limit/3 })
+		storetest.Until(t, "the first third", func() bool { return f.next.Load() > limit/3 })
 		killed := f.nodes[0]
 		_ = killed.cmd.Process.Kill()
 		<-killed.exited

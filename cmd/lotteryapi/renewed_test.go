@@ -63,7 +63,7 @@ func TestPasswordsAreChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	unknown := newKey(t, url, "unknown@example.com")
-	waitUntil(t, "the server to be refused by both", func() bool {
+	storetest.Until(t, "the server to be refused by both", func() bool {
 		// Again, since a session that is just beginning is not listed yet.
 		storetest.Exec(t, url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'clerk'")
 		log := p.stderr.String()
@@ -78,12 +78,12 @@ func TestPasswordsAreChanged(t *testing.T) {
 		if err := os.Remove(file); err != nil {
 			t.Fatal(err)
 		}
-		waitUntil(t, "the log to say that a file is not there", func() bool {
+		storetest.Until(t, "the log to say that a file is not there", func() bool {
 			return strings.Contains(p.stderr.String(), `"file":"`+file+`"`)
 		})
 	}
 	write("two")
-	waitUntil(t, "the new passwords to be used", func() bool {
+	storetest.Until(t, "the new passwords to be used", func() bool {
 		return status(unknown) == http.StatusOK && strings.Contains(p.stderr.String(), "the quota counters answer again")
 	})
 	if n := strings.Count(p.stderr.String(), "cannot be read from its file"); n != 2 {

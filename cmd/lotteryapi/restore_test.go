@@ -93,7 +93,7 @@ func TestMovedAsDocumented(t *testing.T) {
 	p := start(t, t.TempDir(), serveArgs("sqlite:"+file)...)
 	key := newKey(t, "sqlite:"+file, "dev@example.com")
 	importHundred(t, "sqlite:"+file, 0)
-	waitUntil(t, "the import to show", func() bool { return total(t, p, key, query) == 100 })
+	storetest.Until(t, "the import to show", func() bool { return total(t, p, key, query) == 100 })
 	if status, body := p.get(t, query, key); status != http.StatusOK {
 		t.Fatalf("%d %s", status, body)
 	}
@@ -190,7 +190,7 @@ func restored(t *testing.T, address string, damage func(*testing.T), steps func(
 	p := start(t, t.TempDir(), serveArgs(address)...)
 	key := newKey(t, address, "dev@example.com") // 100 a day, so every request is written
 	importHundred(t, address, 0)
-	waitUntil(t, "the import to show", func() bool { return total(t, p, key, query) == 100 })
+	storetest.Until(t, "the import to show", func() bool { return total(t, p, key, query) == 100 })
 	before := countedToday(t, p, key)
 
 	var load sync.WaitGroup
@@ -229,5 +229,5 @@ func restored(t *testing.T, address string, damage func(*testing.T), steps func(
 		t.Errorf("a key from after the backup: %d %s", status, body)
 	}
 	importHundred(t, address, 200)
-	waitUntil(t, "an import after the restore", func() bool { return total(t, p, key, query) > 200-1 })
+	storetest.Until(t, "an import after the restore", func() bool { return total(t, p, key, query) > 200-1 })
 }

@@ -49,11 +49,11 @@ func TestFewerRightsAsDocumented(t *testing.T) {
 	if info, err := os.Stat(backup); err != nil || info.Size() == 0 {
 		t.Errorf("the backup: %v %v", info, err)
 	}
-	waitUntil(t, "the draws", func() bool { return total(t, p, key, "/v1/draws/recent?game=ny-numbers") > 0 })
+	storetest.Until(t, "the draws", func() bool { return total(t, p, key, "/v1/draws/recent?game=ny-numbers") > 0 })
 	if status, body := p.get(t, "/v1/usage", key); status != http.StatusOK {
 		t.Errorf("/v1/usage: %d %s", status, body)
 	}
-	waitUntil(t, "the requests to be counted", func() bool { return usedToday(t, owner, "ada@example.com") > 0 })
+	storetest.Until(t, "the requests to be counted", func() bool { return usedToday(t, owner, "ada@example.com") > 0 })
 	if code := p.stop(t); code != 0 || strings.Contains(p.stderr.String(), "permission denied") {
 		t.Errorf("the server ended with %d:\n%s", code, p.stderr)
 	}

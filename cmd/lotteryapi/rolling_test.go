@@ -47,7 +47,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 	before := int64(0)
 	for i, n := range nodes {
-		waitUntil(t, "requests to go on", func() bool { return served.Load() > before+100 || failed.Load() > 0 })
+		storetest.Until(t, "requests to go on", func() bool { return served.Load() > before+100 || failed.Load() > 0 })
 		if code := n.stop(t); code != 0 {
 			t.Errorf("server %d ended with %d:\n%s", i, code, n.stderr)
 		}
@@ -55,11 +55,11 @@ func TestRollingRestart(t *testing.T) {
 		again := append([]string{}, args...)
 		again[2] = strings.TrimPrefix(bases[i], "http://") // where the balancer looks for it
 		nodes[i] = start(t, t.TempDir(), again...)
-		waitUntil(t, "the balancer to see it", func() bool { return b.nodes[i].ready.Load() })
+		storetest.Until(t, "the balancer to see it", func() bool { return b.nodes[i].ready.Load() })
 	}
 	done.Store(true)
 	group.Wait()
 	t.Logf("%d requests served, %d failed", served.Load(), failed.Load())
 	// And not one was counted twice or not at all.
-	waitUntil(t, "what the servers held to come home", func() bool { return usedToday(t, url, "busy@example.com") == int(served.Load()) })
+	storetest.Until(t, "what the servers held to come home", func() bool { return usedToday(t, url, "busy@example.com") == int(served.Load()) })
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"lottery/models/store/storetest"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -26,7 +27,7 @@ func TestCopyTwice(t *testing.T) {
 	}
 	before := label()
 	b.do("press the button", chromedp.Click(".copy", chromedp.ByQuery))
-	waitUntil(t, "the button to say what it did", func() bool { return label() != before })
+	storetest.Until(t, "the button to say what it did", func() bool { return label() != before })
 	b.do("press it again", chromedp.Click(".copy", chromedp.ByQuery))
 	b.do("wait until the page has done all that it had in mind", chromedp.Evaluate(`new Promise(done => setTimeout(done, 2500))`, nil, awaiting))
 	if after := label(); after != before {
@@ -62,7 +63,7 @@ func TestTryItWithoutAWholeKey(t *testing.T) {
 	}
 	b.do("paste the key", chromedp.SetValue("#try-key", key, chromedp.ByQuery), chromedp.SetValue(tryCount, "1", chromedp.ByQuery),
 		chromedp.Click(trySend, chromedp.ByQuery))
-	waitUntil(t, "the answer", func() bool { return strings.Contains(b.text(tryTold), "→ 200") })
+	storetest.Until(t, "the answer", func() bool { return strings.Contains(b.text(tryTold), "→ 200") })
 }
 
 // Of two requests in quick succession only the newer one's answer is shown, even if the older answer arrives last.
@@ -102,7 +103,7 @@ func TestTryItTwice(t *testing.T) {
 		close(slow[count])
 		<-given
 	}
-	waitUntil(t, "the answer", func() bool { return strings.Contains(b.text(tryTold), "count=2 → 200") })
+	storetest.Until(t, "the answer", func() bool { return strings.Contains(b.text(tryTold), "count=2 → 200") })
 	if told := b.text(tryTold); strings.Contains(told, "count=1") || strings.Count(told, `"total"`) > 1 {
 		t.Errorf("two answers: %s", told)
 	}

@@ -61,7 +61,7 @@ func TestImportShowsOnEveryNode(t *testing.T) {
 	}
 	done := time.Now()
 	for i, n := range nodes {
-		waitUntil(t, "the import to show", func() bool { return total(t, n, key, query) == 2 })
+		storetest.Until(t, "the import to show", func() bool { return total(t, n, key, query) == 2 })
 		t.Logf("node %d: after %s", i, time.Since(done).Round(time.Millisecond))
 	}
 
@@ -79,7 +79,7 @@ func TestImportShowsOnEveryNode(t *testing.T) {
 		t.Fatalf("import after the database's return: %d %s", code, out)
 	}
 	for _, n := range nodes {
-		waitUntil(t, "an import after the database's return", func() bool { return total(t, n, key, query) == 3 })
+		storetest.Until(t, "an import after the database's return", func() bool { return total(t, n, key, query) == 3 })
 	}
 }
 
@@ -93,7 +93,7 @@ func TestShutdown(t *testing.T) {
 	}
 	ended := make(chan int, 1)
 	go func() { ended <- p.stop(t) }()
-	waitUntil(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
+	storetest.Until(t, "the drain to begin", func() bool { return strings.Contains(p.stderr.String(), "shutting down") })
 	if status, body := p.get(t, "/readyz", ""); status != http.StatusServiceUnavailable {
 		t.Errorf("while draining: /readyz %d %s", status, body)
 	}
@@ -141,7 +141,7 @@ func TestStartWaitsForLockedTables(t *testing.T) {
 			storetest.OpenURL(t, url, store.Options{})
 			release := storetest.Lock(t, url, table)
 			p := launch(t, t.TempDir(), serveArgs(url)...)
-			waitUntil(t, "the server to say what it waits for", func() bool {
+			storetest.Until(t, "the server to say what it waits for", func() bool {
 				return strings.Contains(p.stderr.String(), `"the start waits for the database","reason":"another session has locked the table `+table+" (process ")
 			})
 			release()
@@ -168,7 +168,7 @@ func TestNobodyConnectsBeforeTheIndex(t *testing.T) {
 	args := serveArgs(url, "--ops-listen", "127.0.0.1:0")
 	args[2] = address
 	p := launch(t, t.TempDir(), args...)
-	waitUntil(t, "the operator's listener to say that it is not ready", func() bool {
+	storetest.Until(t, "the operator's listener to say that it is not ready", func() bool {
 		at := opsListening(p.stderr.String())
 		if at == "" {
 			return false

@@ -23,10 +23,10 @@ func TestAnOutageIsToldOnce(t *testing.T) {
 		}
 	}
 	server.Stop()
-	waitUntil(t, "the outage to be logged", all(" cannot be worked on now"))
+	storetest.Until(t, "the outage to be logged", all(" cannot be worked on now"))
 	time.Sleep(6 * time.Second) // another attempt of each
 	server.Start(t)
-	waitUntil(t, "its end to be logged", all(" can be worked on again"))
+	storetest.Until(t, "its end to be logged", all(" can be worked on again"))
 	for _, part := range parts {
 		if n := strings.Count(p.stderr.String(), part+" cannot be worked on now"); n != 1 {
 			t.Errorf("%s: logged %d times", part, n)

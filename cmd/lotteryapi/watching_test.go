@@ -30,7 +30,7 @@ func exposed(t *testing.T) []string {
 		t.Fatalf("import: %d %s", code, out)
 	}
 	key := newKey(t, url, "dev@example.com")
-	waitUntil(t, "the import to show", func() bool { return total(t, p, key, "/v1/draws/recent?game=ny-numbers") == 2 })
+	storetest.Until(t, "the import to show", func() bool { return total(t, p, key, "/v1/draws/recent?game=ny-numbers") == 2 })
 	// As a sync leaves it.
 	if _, err := open(t, url).ExecContext(context.Background(), `INSERT INTO feed_sources (feed, address, etag, last_modified, size, rejected, checked_at, succeeded_at, error)
 		VALUES ('nc-lottery', 'https://www.nclottery.com/pick3-download', '', '', 1, '[]', '2026-01-02 03:04:05', '2026-01-02 03:04:05', '')`); err != nil {
@@ -40,7 +40,7 @@ func exposed(t *testing.T) []string {
 		t.Fatalf("jobs run: %d %s", code, out)
 	}
 	var names []string
-	waitUntil(t, "the job to show", func() bool {
+	storetest.Until(t, "the job to show", func() bool {
 		names = nil
 		for line := range strings.Lines(p.scrape(t)) {
 			if !strings.HasPrefix(line, "#") {
