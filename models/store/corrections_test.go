@@ -85,7 +85,7 @@ func TestCorrectionsOfOneImport(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = st.MergeDraws(t.Context(), version.Number, []store.Merge{{
-				Run: models.ImportRun{Feed: models.FeedCSV, Source: "f", FinishedAt: operatorNow},
+				Run: models.ImportRun{Feed: models.FeedCSV, Source: "f", FinishedAt: fixedNow},
 				Changes: func(yield func(store.DrawChange) bool) {
 					for _, slot := range slots {
 						if !yield(store.DrawChange{Slot: slot, Number: number, Correct: correct}) {
@@ -93,7 +93,7 @@ func TestCorrectionsOfOneImport(t *testing.T) {
 						}
 					}
 				},
-			}}, operatorNow)
+			}}, fixedNow)
 			if err != nil {
 				t.Fatal(err)
 			}
