@@ -208,7 +208,7 @@ func (s *Server) Split(t testing.TB) *Server {
 	data := filepath.Join(dir, "data")
 	err = errors.Join(ownedByUnprivileged(dir), os.Rename(filepath.Join(s.dir, "kept"), data), os.WriteFile(filepath.Join(data, "recovery.signal"), nil, 0o644))
 	if err == nil {
-		err = other.start("-c", "restore_command=false")
+		err = other.start("-c", "restore_command=false", "-c", "hot_standby=off") // nobody connects before it takes changes
 	}
 	if err != nil {
 		t.Fatalf("take over from PostgreSQL: %v", err)
