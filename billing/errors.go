@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -25,6 +26,10 @@ func explained(doing string, err error) error {
 	if _, sent := errors.AsType[*url.Error](err); !ok && !sent && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		// The SDK's own message quotes part of the response.
 		return models.Errorf(models.CodeUnavailable, "%s: Stripe's response cannot be read; try again", doing)
+	}
+	if _, refused := errors.AsType[*tls.CertificateVerificationError](err); refused {
+		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": Stripe's certificate is not accepted; check this machine's clock and its root certificates, " +
+			"and what is between it and Stripe", Err: withoutKey(err)}
 	}
 	if !ok {
 		return &models.Error{Code: models.CodeUnavailable, Message: doing + ": Stripe does not respond; try again", Err: withoutKey(err)}
