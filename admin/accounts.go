@@ -202,7 +202,7 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 		if err != nil {
 			return err
 		}
-		if b.GoesOn() {
+		if b.GoesOn() && !b.CancelAtPeriodEnd {
 			c.say("Its subscription keeps charging despite the grant: if it should not, cancel it in Stripe's dashboard.")
 		}
 	}
@@ -247,12 +247,12 @@ func accountsSuspend(ctx context.Context, c *call) error {
 	}
 	c.about = a.ID
 	open := c.closeCheckout(ctx, a.ID, "accounts suspend")
-	charging, err := billing.FlagSuspended(ctx, c.store, a.ID)
+	flagged, err := billing.FlagSuspended(ctx, c.store, a.ID)
 	if err != nil {
 		return err
 	}
-	if charging {
-		c.say("Its subscription keeps charging: cancel it in Stripe's dashboard, or resume the account. The account is flagged.")
+	if flagged {
+		c.say("Its subscription is still running: cancel it in Stripe's dashboard, or resume the account. The account is flagged.")
 	}
 	if a, err = c.store.Account(ctx, a.ID); err != nil { // the sync may have changed its plan
 		return err

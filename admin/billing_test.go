@@ -207,6 +207,23 @@ func TestGrantBesideASubscription(t *testing.T) {
 	}
 }
 
+// A subscription that is set to end charges nothing more, and nobody is told that it does.
+func TestGrantAndSuspensionBesideASubscriptionThatEnds(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	ada := s.account("ada@example.com")
+	s.pay(s.checkout(ada))
+	if err := s.stand.CancelAtPeriodEnd(s.stand.Subscriptions("")[0].ID, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"set-plan", ada, "pro"}, {"suspend", ada, "--yes"}} {
+		_, messages := s.run(0, append([]string{"accounts"}, args...)...)
+		if strings.Contains(messages, "charging") || strings.Contains(messages, "is still running") != (args[0] == "suspend") {
+			t.Errorf("%s: %q", args[0], messages)
+		}
+	}
+}
+
 // Every suspension of a paying account is flagged, even after the flag of an earlier one was cleared.
 func TestSuspendedTwice(t *testing.T) {
 	t.Parallel()
