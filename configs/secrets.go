@@ -48,9 +48,12 @@ func holdsSecret(value string) bool {
 }
 
 // Renewed returns a function that returns url as it is in file now, so that a server can use a password that was changed
-// while it runs. It returns url if file is "", or cannot be read at the moment; the log says so once.
+// while it runs. While file cannot be read, it returns what it read last, and the log says so once. If file is "", it
+// returns url.
 func Renewed(url, file string, log *slog.Logger) func() string {
 	var unread atomic.Bool
+	var last atomic.Pointer[string]
+	last.Store(&url)
 	return func() string {
 		if file == "" {
 			return url
@@ -58,11 +61,12 @@ func Renewed(url, file string, log *slog.Logger) func() string {
 		now, err := readSecret(file)
 		if err == nil {
 			unread.Store(false)
+			last.Store(&now)
 			return now
 		}
 		if !unread.Swap(true) {
-			log.Warn("a password cannot be read from its file any more; new connections use the one that was there at the start", "file", file, "error", err)
+			log.Warn("a password cannot be read from its file any more; new connections use the one that was read last", "file", file, "error", err)
 		}
-		return url
+		return *last.Load()
 	}
 }
