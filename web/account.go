@@ -255,8 +255,11 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 	if h.deps.Billing != nil {
 		ended, err = h.deps.Billing.End(r.Context(), v.Account.ID, billing.Cause{Actor: "customer", Reason: "closed the account"})
 		if err != nil {
-			h.deps.Log.ErrorContext(r.Context(), "an account stays open: it is not certain that its subscription is ended", "account", v.Account.ID,
-				"cancelled", ended.Cancelled, "error", err)
+			why := "an account stays open: it is not certain that its subscription is ended"
+			if ended.All {
+				why = "an account stays open: what follows the end of its subscription failed"
+			}
+			h.deps.Log.ErrorContext(r.Context(), why, "account", v.Account.ID, "cancelled", ended.Cancelled, "error", err)
 			return h.doubtEnded(w, r, v, &ended)
 		}
 		if ended.JustPaid || ended.UnderWay {

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -221,7 +222,8 @@ func TestClosingInDoubt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := openShop(t)
+			var log storetest.Buffer
+			s := openShop(t, func(d *web.Deps) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 			p := s.signedIn("ada@example.com")
 			if back := s.buy(p, c.card); !c.fresh {
 				p.get(back)
@@ -230,6 +232,9 @@ func TestClosingInDoubt(t *testing.T) {
 			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusServiceUnavailable, c.says...)
 			if got := s.stripe.Subscriptions("")[0].Status; got != "canceled" {
 				t.Errorf("the subscription is %s", got)
+			}
+			if doubted := strings.Contains(log.String(), "it is not certain that its subscription is ended"); doubted != strings.Contains(c.says[0], "We cannot tell") {
+				t.Error(log.String())
 			}
 			s.stripe.ClearFaults()
 			s.account("ada@example.com")
