@@ -57,7 +57,7 @@ const (
 func (p *patient) disk(context.Context) finding {
 	path, ok := store.SQLiteFile(p.cfg.DatabaseURL)
 	if !ok {
-		return off("the database is not on this machine's disk")
+		return off("PostgreSQL's disk is not looked at from here")
 	}
 	folder := filepath.Dir(path)
 	var disk unix.Statfs_t
