@@ -18,9 +18,6 @@ import (
 	"lottery/models/store"
 )
 
-// clockTolerance is how far apart clocks may be: quota days and key expiry depend on them.
-const clockTolerance = time.Minute
-
 // clock compares this machine's clock with those that the other checks met. Stripe's clock is compared in Stripe's own
 // check.
 func (p *patient) clock(context.Context) finding {
@@ -37,7 +34,7 @@ func judgeClocks(clocks map[string]time.Duration) finding {
 	wrong := false
 	for _, whose := range slices.Sorted(maps.Keys(clocks)) {
 		ahead := clocks[whose]
-		wrong = wrong || ahead.Abs() > clockTolerance
+		wrong = wrong || ahead.Abs() > store.ClocksApart
 		said = append(said, fmt.Sprintf("%s from %s's", ahead.Round(time.Second), whose))
 	}
 	found := strings.Join(said, ", ")

@@ -92,8 +92,6 @@ const (
 	// failure.
 	firstRetry = 10 * time.Minute
 	mostRetry  = 6 * time.Hour
-	// clocksApart is how far apart the nodes' clocks may be; `lotteryadmin doctor` complains about more.
-	clocksApart = time.Minute
 )
 
 // due reports whether j should run at now. An unfinished last run counts as cut off, since j's lease, not due, shows
@@ -120,5 +118,5 @@ func (j *Job) due(last *models.JobRun, now time.Time) bool {
 // wrong. Such a record does not tell when j ran, and would keep j from running until then.
 func (j *Job) ahead(last *models.JobRun, now time.Time) bool {
 	next := j.Next(now)
-	return !next.IsZero() && last.StartedAt.After(next.Add(clocksApart))
+	return !next.IsZero() && last.StartedAt.After(next.Add(store.ClocksApart))
 }

@@ -108,6 +108,7 @@ type looker struct {
 	schedule *Schedule
 	timed    map[string]gocron.Job
 	outage   store.Outage
+	clocks   store.Clocks
 }
 
 // run looks every lookEvery until ctx ends.
@@ -134,6 +135,7 @@ func (l *looker) look(ctx context.Context) {
 	defer cancel()
 	runs, err := r.Store.JobRuns(asked)
 	var now time.Time
+	begun := time.Now()
 	if err == nil {
 		now, err = r.clock(asked)
 	}
@@ -143,6 +145,9 @@ func (l *looker) look(ctx context.Context) {
 	l.outage.Note(r.Log, err, "it cannot be seen which jobs are due; they wait", "it can be seen again which jobs are due")
 	if err != nil {
 		return
+	}
+	if r.Now == nil {
+		l.clocks.Compare(r.Log, "the database's", now, begun)
 	}
 	for i := range l.schedule.Jobs {
 		j := &l.schedule.Jobs[i]

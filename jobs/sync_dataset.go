@@ -15,6 +15,7 @@ import (
 	"lottery/jobs/feed"
 	"lottery/jobs/importer"
 	"lottery/models"
+	"lottery/models/store"
 )
 
 const (
@@ -48,7 +49,7 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 	whole := !held || o.Whole || src.WholeAt == nil
 	if !whole {
 		age := s.now().Sub(*src.WholeAt)
-		whole = age < -clocksApart || age > wholeEvery // last read long ago, or by a clock that was wrong
+		whole = age < -store.ClocksApart || age > wholeEvery // last read long ago, or by a clock that was wrong
 	}
 	where := ""
 	if !whole {

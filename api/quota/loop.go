@@ -175,6 +175,9 @@ func (s *Store) apply(accounts []*account) bool {
 		return false
 	}
 	s.clock.set(now, time.Since(began))
+	if s.opts.Volatile { // PostgreSQL's clock is compared by the schedule of jobs
+		s.clocks.Compare(s.opts.Log, "Redis's", now, began)
+	}
 	if s.away.Swap(false) {
 		s.opts.Metrics.away.Set(0)
 		s.opts.Log.Info("the quota counters answer again")

@@ -60,6 +60,8 @@ type Store struct {
 	marks int
 	doubt *doubt // nil = none
 
+	clocks store.Clocks // used by the loop, then by Close
+
 	// Used by the loop only; see tellKnown.
 	tellingOf int64 // the epoch being told
 	telling   int   // index of the next shard
