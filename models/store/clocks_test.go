@@ -160,3 +160,29 @@ func TestMailExpiringKeysBetweenClocks(t *testing.T) {
 		}
 	})
 }
+
+// What is held about an account can be exported after the clock was at a time that no date of the product reaches.
+func TestRecordAfterTheClockIsSetBack(t *testing.T) {
+	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
+		a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		today := models.DateOf(time.Now().UTC())
+		for _, day := range []models.Date{models.NewDate(2106, time.February, 7), today} {
+			ahead := time.Until(day.Time())
+			move(ahead)
+			if err := st.AddUsage(t.Context(), []models.UsageDay{{AccountID: a.ID, Day: day, Endpoint: "/v1/games", Class: 2, Requests: 7}}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := st.WarnUsage(t.Context(), a.ID, day, 80); err != nil {
+				t.Fatal(err)
+			}
+			move(-ahead)
+		}
+		r, err := st.Record(t.Context(), a.ID)
+		if err != nil || len(r.Usage) != 1 || r.Usage[0].Day != today || len(r.Warnings) != 1 || r.Warnings[0].Day != today {
+			t.Errorf("%+v %+v, %v; want those of %s", r.Usage, r.Warnings, err, today)
+		}
+	})
+}

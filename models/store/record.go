@@ -40,8 +40,8 @@ func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 		r.Billing.AccountID = r.Account.ID
 		for _, read := range []*gorm.DB{
 			of("created_at DESC, id").Find(&r.Keys),
-			of("day DESC, endpoint, class").Find(&r.Usage),
-			of("day DESC, percent").Find(&r.Warnings),
+			of("day DESC, endpoint, class").Where("day <= ?", models.LastDate).Find(&r.Usage), // a clock may have been far ahead
+			of("day DESC, percent").Where("day <= ?", models.LastDate).Find(&r.Warnings),
 			of("account_id").Limit(1).Find(&r.Billing),
 			of("id DESC").Find(&r.Changes),
 			of("id DESC").Find(&r.Flags),
