@@ -12,7 +12,10 @@ import (
 // answers checks the responses from Stripe, or from whatever stands in its place, before the SDK reads them. The SDK
 // accepts any JSON as the object asked for: it would read `{}` as an empty list, and a paying account would lose its
 // plan. And it quotes what it cannot read in its errors, which are logged.
-type answers struct{ next http.RoundTripper }
+type answers struct {
+	next  http.RoundTripper
+	clock *stripeClock
+}
 
 // strange is the error for a response that cannot be Stripe's. Its text contains nothing of that response.
 type strange string
@@ -63,6 +66,7 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	a.clock.hear(res.Header)
 	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	res.Header.Del("Content-Length")
 	return res, nil

@@ -37,8 +37,8 @@ type Options struct {
 	Stripe    configs.Stripe
 	PublicURL string           // of the web pages, without a trailing slash
 	Now       func() time.Time // nil = time.Now
-	// StripeNow is the clock that Stripe's times are compared with: the ends of periods, sessions and grace. nil = Now.
-	// It differs from Now only where Stripe's clock can be moved, as in the sandbox.
+	// StripeNow is the clock that Stripe's times are compared with: the ends of periods, sessions and grace. nil = what
+	// Stripe's answers say. Those do not tell where Stripe's clock can be moved, as in the sandbox.
 	StripeNow func() time.Time
 	Log       *slog.Logger
 	// Transport reaches Stripe; nil = http.DefaultTransport.
@@ -83,14 +83,15 @@ func New(o Options) *Service {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	theirs := &stripeClock{local: o.Now}
 	if o.StripeNow == nil {
-		o.StripeNow = o.Now
+		o.StripeNow = theirs.now
 	}
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport
 	}
 	backend := &stripe.BackendConfig{
-		HTTPClient:        &http.Client{Timeout: requestTimeout, Transport: answers{o.Transport}},
+		HTTPClient:        &http.Client{Timeout: requestTimeout, Transport: answers{o.Transport, theirs}},
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // its messages may contain secrets
 		MaxNetworkRetries: new(o.Retries),
 		EnableTelemetry:   new(false),
