@@ -247,9 +247,8 @@ func TestCheckoutRefused(t *testing.T) {
 			w.must(err)
 			w.checkout()
 		}
-		pro := models.PlanPro
 		w.account = w.newAccount()
-		_, err := w.store.GrantPlan(ctx, w.account.ID, &pro)
+		_, err := w.store.GrantPlan(ctx, w.account.ID, new(models.PlanPro))
 		w.must(err)
 		_, err = w.billing.Checkout(ctx, w.account.ID)
 		w.refused(err)

@@ -125,8 +125,7 @@ func (h *history) step() {
 			_ = h.stripe.DeleteCustomer(cus)
 		}
 	case "grant", "take back":
-		pro := models.PlanPro
-		grant := &pro
+		grant := new(models.PlanPro)
 		if h.granted = kind == "grant"; !h.granted {
 			grant = nil
 		}

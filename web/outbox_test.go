@@ -38,9 +38,8 @@ func TestOutbox(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
-		pro := models.PlanPro
 		_, err = st.StoreBilling(t.Context(), l, store.BillingChange{
-			Billing: models.BillingAccount{AccountID: account.ID}, Plan: &pro, Actor: "stripe",
+			Billing: models.BillingAccount{AccountID: account.ID}, Plan: new(models.PlanPro), Actor: "stripe",
 			Mails: []models.Mail{
 				{AccountID: account.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "welcome"},
 				{AccountID: account.ID, Kind: "of a newer release", Data: "{}", Once: "new"},

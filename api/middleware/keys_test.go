@@ -295,11 +295,10 @@ func TestKeysRevokedWhileLookedUp(t *testing.T) {
 	t.Parallel()
 	const accounts, each = 60, 10
 	st, ctx := storetest.Open(t), t.Context()
-	pro := models.PlanPro
 	keys := make([][]string, accounts)
 	for a := range keys {
 		for i := range each {
-			k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: fmt.Sprintf("a%d@example.com", a), Create: i == 0, Grant: &pro})
+			k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: fmt.Sprintf("a%d@example.com", a), Create: i == 0, Grant: new(models.PlanPro)})
 			if err != nil {
 				t.Fatal(err)
 			}

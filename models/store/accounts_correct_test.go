@@ -15,7 +15,6 @@ import (
 func TestCorrectAccount(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		text := func(s string) *string { return &s }
 		logged := 0
 		eve := signIn(t, st, "eve@example.com", "eve", "")
 		for i, c := range []struct {
@@ -24,14 +23,14 @@ func TestCorrectAccount(t *testing.T) {
 			email, name, log         string
 			signedIn, linkWorks, owe bool
 		}{
-			{in: store.AccountCorrection{Name: text("Ann")}, email: "ann@exmaple.com", name: "Ann", log: "another name", signedIn: true, linkWorks: true},
-			{in: store.AccountCorrection{Email: text("Ann@exmaple.com")}, email: "Ann@exmaple.com", log: "another address", signedIn: true, linkWorks: true, owe: true},
-			{in: store.AccountCorrection{Email: text(" ann@example.com ")}, email: "ann@example.com", log: "another address", owe: true},
-			{in: store.AccountCorrection{Email: text("ann@example.com"), Name: text("Ann")}, email: "ann@example.com", name: "Ann", log: "another address and name", owe: true},
-			{in: store.AccountCorrection{Email: text("ann@exmaple.com"), Name: text("")}, email: "ann@exmaple.com", signedIn: true, linkWorks: true},
-			{in: store.AccountCorrection{Email: text("EVE@example.com")}, code: models.CodeConflict, email: "ann@exmaple.com", signedIn: true, linkWorks: true},
-			{in: store.AccountCorrection{Email: text("ann@localhost")}, code: models.CodeInvalid, email: "ann@exmaple.com", signedIn: true, linkWorks: true},
-			{in: store.AccountCorrection{Name: text(strings.Repeat("x", 201))}, code: models.CodeInvalid, email: "ann@exmaple.com", signedIn: true, linkWorks: true},
+			{in: store.AccountCorrection{Name: new("Ann")}, email: "ann@exmaple.com", name: "Ann", log: "another name", signedIn: true, linkWorks: true},
+			{in: store.AccountCorrection{Email: new("Ann@exmaple.com")}, email: "Ann@exmaple.com", log: "another address", signedIn: true, linkWorks: true, owe: true},
+			{in: store.AccountCorrection{Email: new(" ann@example.com ")}, email: "ann@example.com", log: "another address", owe: true},
+			{in: store.AccountCorrection{Email: new("ann@example.com"), Name: new("Ann")}, email: "ann@example.com", name: "Ann", log: "another address and name", owe: true},
+			{in: store.AccountCorrection{Email: new("ann@exmaple.com"), Name: new("")}, email: "ann@exmaple.com", signedIn: true, linkWorks: true},
+			{in: store.AccountCorrection{Email: new("EVE@example.com")}, code: models.CodeConflict, email: "ann@exmaple.com", signedIn: true, linkWorks: true},
+			{in: store.AccountCorrection{Email: new("ann@localhost")}, code: models.CodeInvalid, email: "ann@exmaple.com", signedIn: true, linkWorks: true},
+			{in: store.AccountCorrection{Name: new(strings.Repeat("x", 201))}, code: models.CodeInvalid, email: "ann@exmaple.com", signedIn: true, linkWorks: true},
 		} {
 			session, customer := fmt.Sprint("ann", i), "cus_ann"
 			ann := signIn(t, st, "ann@exmaple.com", session, "")
@@ -63,7 +62,7 @@ func TestCorrectAccount(t *testing.T) {
 			if err != nil || (mark != "") != c.owe {
 				t.Errorf("%d: owed to Stripe: %q, %v", i, mark, err)
 			}
-			if _, err := st.CorrectAccount(t.Context(), ann.ID, store.AccountCorrection{Email: text("ann@exmaple.com"), Name: text("")}); err != nil {
+			if _, err := st.CorrectAccount(t.Context(), ann.ID, store.AccountCorrection{Email: new("ann@exmaple.com"), Name: new("")}); err != nil {
 				t.Fatal(err)
 			}
 			if mark, err = st.EmailOwed(t.Context(), ann.ID); err != nil {

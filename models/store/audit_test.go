@@ -18,8 +18,7 @@ func TestAudit(t *testing.T) {
 		plans := models.DefaultPlans()
 		full := plans[models.PlanFree]
 		full.MaxKeys = 0
-		pro := models.PlanPro
-		in := store.NewKey{Account: "ann@example.com", Create: true, Grant: &pro}
+		in := store.NewKey{Account: "ann@example.com", Create: true, Grant: new(models.PlanPro)}
 		if _, err := st.CreateKey(ctx, models.Plans{models.PlanPro: full}, in); models.ErrorCode(err) != models.CodeConflict {
 			t.Fatal(err)
 		}
@@ -75,9 +74,8 @@ func TestAuditOfBilledPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pro := models.PlanPro
 		ctx := store.WithOperator(t.Context(), &store.Operator{Who: "grace", Command: "billing sync"})
-		if _, err := st.StoreBilling(ctx, l, store.BillingChange{Billing: models.BillingAccount{AccountID: a.ID}, Plan: &pro, Actor: "operator"}); err != nil {
+		if _, err := st.StoreBilling(ctx, l, store.BillingChange{Billing: models.BillingAccount{AccountID: a.ID}, Plan: new(models.PlanPro), Actor: "operator"}); err != nil {
 			t.Fatal(err)
 		}
 		if list, err := st.AuditOf(t.Context(), a.ID, 9); err != nil || len(list) != 1 || list[0].Who != "grace" || list[0].Became != "pro" {

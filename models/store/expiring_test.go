@@ -15,8 +15,7 @@ func TestMailExpiringKeys(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
 		plans := models.DefaultPlans()
-		pro := models.PlanPro
-		account, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com", Grant: &pro})
+		account, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com", Grant: new(models.PlanPro)})
 		if err != nil {
 			t.Fatal(err)
 		}

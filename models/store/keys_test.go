@@ -17,8 +17,7 @@ import (
 func TestRecentKeys(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx, plans := t.Context(), models.DefaultPlans()
-		pro := models.PlanPro
-		a, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com", Grant: &pro})
+		a, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com", Grant: new(models.PlanPro)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,9 +88,8 @@ func TestKeysAfter(t *testing.T) {
 		var want []string
 		for i := range 4 {
 			account := fmt.Sprintf("a%d@example.com", i)
-			pro := models.PlanPro
 			add := func(expires *time.Time) string {
-				k, err := st.CreateKey(ctx, plans, store.NewKey{Account: account, Create: true, Grant: &pro, ExpiresAt: expires})
+				k, err := st.CreateKey(ctx, plans, store.NewKey{Account: account, Create: true, Grant: new(models.PlanPro), ExpiresAt: expires})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -102,9 +102,8 @@ func TestLostLeaseStoresNothing(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		pro := models.PlanPro
 		change := store.BillingChange{
-			Billing: models.BillingAccount{AccountID: account.ID, Attempt: 7}, Plan: &pro, Actor: "stripe",
+			Billing: models.BillingAccount{AccountID: account.ID, Attempt: 7}, Plan: new(models.PlanPro), Actor: "stripe",
 			Flags: []models.AccountFlag{{AccountID: account.ID, Kind: models.FlagRefund}},
 			Mails: []models.Mail{{AccountID: account.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "x"}},
 		}

@@ -50,8 +50,7 @@ func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 		}
 	}
 	operator := store.WithOperator(ctx, &store.Operator{Who: "grace", Origin: "here", Command: "accounts create"})
-	pro := models.PlanPro
-	a, err := st.CreateAccount(operator, store.NewAccount{Email: "Ada@Example.com", Name: "Ada Lovelace", Grant: &pro})
+	a, err := st.CreateAccount(operator, store.NewAccount{Email: "Ada@Example.com", Name: "Ada Lovelace", Grant: new(models.PlanPro)})
 	ok(err)
 	expires := time.Now().Add(30 * aDay)
 	_, err = st.CreateKey(operator, plans, store.NewKey{Account: a.ID, Name: "Lovelace's laptop", ExpiresAt: &expires})
@@ -67,7 +66,7 @@ func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 	ok(err)
 	cus, cs, url, period := "cus_1", "cs_1", "https://pay.test/?e=ada@example.com", time.Now().Add(aDay)
 	_, err = st.StoreBilling(ctx, l, store.BillingChange{
-		Billing: models.BillingAccount{AccountID: a.ID, CustomerID: &cus, SessionID: &cs, SessionURL: &url, SessionExpiresAt: &period}, Plan: &pro, Actor: "stripe", Reason: "paid",
+		Billing: models.BillingAccount{AccountID: a.ID, CustomerID: &cus, SessionID: &cs, SessionURL: &url, SessionExpiresAt: &period}, Plan: new(models.PlanPro), Actor: "stripe", Reason: "paid",
 		Flags: []models.AccountFlag{{AccountID: a.ID, Kind: models.FlagRefund, Ref: "ch_1", Detail: "refunded to ada@example.com"}, {AccountID: a.ID, Kind: models.FlagDispute, Ref: "dp_1", Detail: "disputed"}},
 		Mails: []models.Mail{{AccountID: a.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "welcome:" + a.ID}},
 	})
@@ -199,9 +198,8 @@ func TestDeletedAccountStaysForgotten(t *testing.T) {
 				t.Errorf("after %s: %+v %v", after, b, err)
 			}
 		}
-		pro := models.PlanPro
 		done, err := st.StoreBilling(ctx, lease, store.BillingChange{
-			Billing: was, Plan: &pro, Actor: "stripe",
+			Billing: was, Plan: new(models.PlanPro), Actor: "stripe",
 			Mails: []models.Mail{{AccountID: a.ID, Kind: models.MailWelcomePro, Data: "{}", Once: "x"}},
 		})
 		if err != nil || done.Account.BilledPlan != nil || done.Changed {

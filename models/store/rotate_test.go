@@ -53,10 +53,9 @@ func TestKeysThatCannotBeRotated(t *testing.T) {
 	var ahead atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: now})
-	pro := models.PlanPro
 	made := func(expires *time.Time) string {
 		t.Helper()
-		key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true, Grant: &pro, ExpiresAt: expires})
+		key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true, Grant: new(models.PlanPro), ExpiresAt: expires})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,10 +89,9 @@ func TestKeysThatCannotBeRotated(t *testing.T) {
 func TestRotatedKeysHaveABoundAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		pro := models.PlanPro
 		var ids []string
 		for i := range 12 {
-			key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: i == 0, Grant: &pro})
+			key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: i == 0, Grant: new(models.PlanPro)})
 			if err != nil {
 				t.Fatal(err)
 			}
