@@ -212,3 +212,6 @@ func seeOther(w http.ResponseWriter, r *http.Request, to string) error {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil
 }
+
+// message is a page with a text and one link.
+type message struct{ Text, Link, Label string }
