@@ -187,8 +187,8 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 		return err
 	}
 	var grant *models.Plan
-	if plan := models.Plan(word); word != "billing" {
-		grant = &plan
+	if word != "billing" {
+		grant = new(models.Plan(word))
 	}
 	a, err := c.store.GrantPlan(ctx, c.arg(0), grant)
 	if err != nil {

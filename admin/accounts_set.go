@@ -28,12 +28,10 @@ func (t *tool) accountsSet() *cli.Command {
 func accountsSet(ctx context.Context, c *call) error {
 	var in store.AccountCorrection
 	if c.IsSet("email") {
-		email := c.String("email")
-		in.Email = &email
+		in.Email = new(c.String("email"))
 	}
 	if c.IsSet("name") {
-		name := strings.TrimSpace(c.String("name"))
-		in.Name = &name
+		in.Name = new(strings.TrimSpace(c.String("name")))
 	}
 	if in == (store.AccountCorrection{}) {
 		return models.Errorf(models.CodeInvalid, "accounts set needs what to correct: --email or --name")

@@ -75,12 +75,8 @@ func auditList(ctx context.Context, c *call) error {
 	if since != nil {
 		filter.Since = since.Time()
 	}
-	if c.IsSet("account") {
-		a, err := c.store.KeptAccount(ctx, c.String("account"))
-		if err != nil {
-			return err
-		}
-		filter.AccountID = a.ID
+	if filter.AccountID, err = c.onlyAccount(ctx); err != nil {
+		return err
 	}
 	found, err := c.store.Audit(ctx, filter)
 	if err != nil {

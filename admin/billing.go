@@ -86,8 +86,8 @@ func (c *call) service() *billing.Service {
 	})
 }
 
-// operator returns the cause of a change made from the command line.
-func operator(reason string) billing.Cause { return billing.Cause{Actor: "operator", Reason: reason} }
+// byOperator returns the cause of a change made from the command line.
+func byOperator(reason string) billing.Cause { return billing.Cause{Actor: "operator", Reason: reason} }
 
 // setup is what `billing setup` prints.
 type setup struct {
@@ -200,7 +200,7 @@ func (c *call) endBilling(ctx context.Context, a *models.Account) error {
 		return models.Errorf(models.CodeConflict,
 			"account %s has a subscription or an open checkout at Stripe, which must end first: set stripe_secret_key; nothing was deleted", a.ID)
 	}
-	ended, err := c.service().End(ctx, a.ID, operator("the account is deleted"))
+	ended, err := c.service().End(ctx, a.ID, byOperator("the account is deleted"))
 	for _, id := range ended.Cancelled {
 		c.say("Canceled subscription %s.", id)
 	}
@@ -233,7 +233,7 @@ func (c *call) closeCheckout(ctx context.Context, accountID, reason string) erro
 		}
 		return nil
 	}
-	if err := c.service().CloseCheckout(ctx, accountID, operator(reason)); err != nil {
+	if err := c.service().CloseCheckout(ctx, accountID, byOperator(reason)); err != nil {
 		return &models.Error{Code: models.CodeUnavailable, Message: "done, but an open checkout of the account can still be paid: run this again", Err: err}
 	}
 	return nil
@@ -267,7 +267,7 @@ func billingSync(ctx context.Context, c *call) error {
 		return err
 	}
 	c.about = a.ID
-	now, err := c.service().Sync(ctx, a.ID, operator("billing sync"))
+	now, err := c.service().Sync(ctx, a.ID, byOperator("billing sync"))
 	if err != nil {
 		return err
 	}
@@ -373,12 +373,8 @@ func billingEvents(ctx context.Context, c *call) error {
 	if c.Bool("failed") {
 		filter.State = models.EventFailed
 	}
-	if c.IsSet("account") {
-		a, err := c.store.KeptAccount(ctx, c.String("account"))
-		if err != nil {
-			return err
-		}
-		filter.AccountID = a.ID
+	if filter.AccountID, err = c.onlyAccount(ctx); err != nil {
+		return err
 	}
 	found, err := c.store.Events(ctx, filter)
 	if err != nil {

@@ -3,6 +3,7 @@ package admin
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -119,7 +120,7 @@ func completionOf(app *cli.App) (completionTree, error) {
 // add adds the flags that the tree lacks.
 func (tree *completionTree) add(flags []completionFlag) {
 	for _, f := range flags {
-		if has(tree.Flags, f.Names[0]) {
+		if slices.ContainsFunc(tree.Flags, func(known completionFlag) bool { return known.Names[0] == f.Names[0] }) {
 			continue
 		}
 		tree.Flags = append(tree.Flags, f)
@@ -127,15 +128,6 @@ func (tree *completionTree) add(flags []completionFlag) {
 			tree.Valued = append(tree.Valued, f.Names...)
 		}
 	}
-}
-
-func has(flags []completionFlag, name string) bool {
-	for _, f := range flags {
-		if f.Names[0] == name {
-			return true
-		}
-	}
-	return false
 }
 
 func placeOf(path string, c *cli.Command, known map[string][]string) completionPlace {

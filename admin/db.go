@@ -63,8 +63,7 @@ func databaseOf(o *store.Overview) database {
 		Draws: o.Draws, Accounts: o.Accounts, Demo: o.Demo,
 	}
 	if o.DataVersion != nil {
-		version := o.DataVersion.String()
-		d.DataVersion = &version
+		d.DataVersion = new(o.DataVersion.String())
 	}
 	return d
 }

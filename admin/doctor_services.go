@@ -162,7 +162,7 @@ func lateFeeds(ctx context.Context, st *store.Store, cfg *configs.Feeds, now tim
 	}
 	var late []string
 	for _, name := range jobs.SyncedFeeds() {
-		s := statusOf(name, fresh, sources)
+		s := feedStatusOf(name, fresh, sources)
 		switch {
 		case s.LastError != nil:
 			late = append(late, name+" failed: "+*s.LastError)

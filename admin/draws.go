@@ -56,7 +56,7 @@ func (t *tool) draws() *cli.Command {
 				"oldest first. Draws that were unset are shown as void.\n\n" +
 				"Example:\n  lotteryadmin draws show --game ny-win-4 --date 2007-06-10",
 			Flags: []cli.Flag{
-				gameFlag(true),
+				gameFlag(),
 				&cli.StringFlag{Name: "date", Required: true, Usage: "the `DATE` of the draw in the game's own time zone"},
 				&cli.StringFlag{Name: "tod", Usage: "only this `TIME` of day, such as Midday"},
 			},
@@ -67,7 +67,7 @@ func (t *tool) draws() *cli.Command {
 			Description: "Lists what each draw said before and after, which feed changed it, and an operator's reason.\n\n" +
 				"Example:\n  lotteryadmin draws corrections --game tx-pick-3 --from 2026-01-01",
 			Flags: append([]cli.Flag{
-				gameFlag(false),
+				onlyGameFlag(),
 				&cli.StringFlag{Name: "limit", Usage: "at most `N` corrections; default 50"},
 			}, dateFlags()...),
 			Action: t.stored(drawsCorrections),
@@ -79,7 +79,7 @@ func (t *tool) draws() *cli.Command {
 				"date, or a special draw. A problem is an impossible row; the exit code is then 1. Gaps and draws off\n" +
 				"schedule alone are not a failure.\n\n" +
 				"Example:\n  lotteryadmin draws verify --game tx-pick-3",
-			Flags:  []cli.Flag{gameFlag(false)},
+			Flags:  []cli.Flag{onlyGameFlag()},
 			Action: t.stored(drawsVerify),
 		},
 		{
@@ -89,7 +89,7 @@ func (t *tool) draws() *cli.Command {
 				"formulas.\n\n" +
 				"Example:\n  lotteryadmin draws export --game va-pick-4 --from 2010-01-01 > va-pick-4.csv",
 			Flags: append([]cli.Flag{
-				gameFlag(false),
+				onlyGameFlag(),
 				&cli.StringFlag{Name: "format", Usage: "write `csv|ndjson`; default csv"},
 			}, dateFlags()...),
 			Action: t.stored(drawsExport),
@@ -97,18 +97,20 @@ func (t *tool) draws() *cli.Command {
 	}}
 }
 
-func gameFlag(required bool) cli.Flag {
-	usage := "only the game `ID`"
-	if required {
-		usage = "the game's `ID`"
-	}
-	return &cli.StringFlag{Name: "game", Required: required, Usage: usage}
+// gameFlag returns the flag of a command that needs a game.
+func gameFlag() cli.Flag {
+	return &cli.StringFlag{Name: "game", Required: true, Usage: "the game's `ID`"}
+}
+
+// onlyGameFlag returns the flag that narrows a selection of draws to a game.
+func onlyGameFlag() cli.Flag {
+	return &cli.StringFlag{Name: "game", Usage: "only the game `ID`"}
 }
 
 // slotFlags returns the flags that identify one draw.
 func slotFlags() []cli.Flag {
 	return []cli.Flag{
-		gameFlag(true),
+		gameFlag(),
 		&cli.StringFlag{Name: "date", Required: true, Usage: "the `DATE` of the draw in the game's own time zone"},
 		&cli.StringFlag{Name: "tod", Required: true, Usage: "the `TIME` of day, such as Midday"},
 		&cli.StringFlag{Name: "sequence", Usage: "the `N`th of several draws in one slot; default 1"},

@@ -21,7 +21,7 @@ type exporter interface {
 }
 
 func drawsExport(ctx context.Context, c *call) error {
-	filter := store.DrawFilter{GameID: c.String("game")}
+	var filter store.DrawFilter
 	var err error
 	if filter.From, filter.To, err = c.dates(); err != nil {
 		return err
@@ -39,10 +39,8 @@ func drawsExport(ctx context.Context, c *call) error {
 	if format == "ndjson" {
 		out = newNDJSONExporter(c.env.Stdout)
 	}
-	if filter.GameID != "" {
-		if _, err := c.store.Game(ctx, filter.GameID); err != nil {
-			return err
-		}
+	if filter.GameID, err = c.onlyGame(ctx); err != nil {
+		return err
 	}
 	if err := c.store.Export(ctx, filter, out.begin, out.draw); err != nil {
 		return fmt.Errorf("export: %w", err)
@@ -110,11 +108,7 @@ type exportedDraw struct {
 func (e *ndjsonExporter) begin([]string) error { return nil }
 
 func (e *ndjsonExporter) draw(d *models.Draw) error {
-	line := exportedDraw{d.GameID, d.Date, d.Tod, d.Sequence, d.Number, d.Addons}
-	if line.Addons == nil {
-		line.Addons = models.Addons{}
-	}
-	return e.json.Encode(line)
+	return e.json.Encode(exportedDraw{d.GameID, d.Date, d.Tod, d.Sequence, d.Number, shownAddons(d.Addons)})
 }
 
 func (e *ndjsonExporter) end() error { return e.buffer.Flush() }

@@ -102,7 +102,7 @@ const (
 )
 
 func drawsCorrections(ctx context.Context, c *call) error {
-	filter := store.CorrectionFilter{GameID: c.String("game")}
+	var filter store.CorrectionFilter
 	var err error
 	if filter.From, filter.To, err = c.dates(); err != nil {
 		return err
@@ -110,10 +110,8 @@ func drawsCorrections(ctx context.Context, c *call) error {
 	if filter.Limit, err = c.number("limit", listedCorrections, mostCorrections); err != nil {
 		return err
 	}
-	if filter.GameID != "" {
-		if _, err := c.store.Game(ctx, filter.GameID); err != nil {
-			return err
-		}
+	if filter.GameID, err = c.onlyGame(ctx); err != nil {
+		return err
 	}
 	found, err := c.store.Corrections(ctx, filter)
 	if err != nil {

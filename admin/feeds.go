@@ -48,12 +48,12 @@ func feedsStatus(ctx context.Context, c *call) error {
 	}
 	list := make([]feedStatus, 0, 4)
 	for _, name := range jobs.SyncedFeeds() {
-		list = append(list, statusOf(name, fresh, sources))
+		list = append(list, feedStatusOf(name, fresh, sources))
 	}
 	return c.result(list)
 }
 
-func statusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) feedStatus {
+func feedStatusOf(name string, fresh []jobs.Freshness, sources []models.FeedSource) feedStatus {
 	out := feedStatus{Feed: name, Fresh: true}
 	out.drawn(fresh)
 	out.fetched(sources)
@@ -78,17 +78,14 @@ func (out *feedStatus) drawn(fresh []jobs.Freshness) {
 			newest = f.Newest
 		}
 		if f.Expected != nil {
-			day := f.Expected.String()
-			out.ExpectedDraw = &day
+			out.ExpectedDraw = new(f.Expected.String())
 		}
 	}
 	if newest != nil && !empty {
-		day := newest.String()
-		out.NewestDraw = &day
+		out.NewestDraw = new(newest.String())
 	}
 	if len(behind) > 0 {
-		all := strings.Join(behind, ", ")
-		out.Behind = &all
+		out.Behind = new(strings.Join(behind, ", "))
 	}
 }
 

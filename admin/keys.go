@@ -149,13 +149,9 @@ func keysCreate(ctx context.Context, c *call) error {
 }
 
 func keysList(ctx context.Context, c *call) error {
-	account := ""
-	if c.IsSet("account") {
-		a, err := c.store.KeptAccount(ctx, c.String("account"))
-		if err != nil {
-			return err
-		}
-		account = a.ID
+	account, err := c.onlyAccount(ctx)
+	if err != nil {
+		return err
 	}
 	found, err := c.store.Keys(ctx, account)
 	if err != nil {

@@ -75,12 +75,8 @@ func mailsList(ctx context.Context, c *call) error {
 		return err
 	}
 	filter := store.MailFilter{Dead: c.Bool("failed"), Limit: limit}
-	if c.IsSet("account") {
-		a, err := c.store.KeptAccount(ctx, c.String("account"))
-		if err != nil {
-			return err
-		}
-		filter.AccountID = a.ID
+	if filter.AccountID, err = c.onlyAccount(ctx); err != nil {
+		return err
 	}
 	found, err := c.store.MailsNewest(ctx, filter)
 	if err != nil {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,23 @@ func (c *call) plan() (*models.Plan, error) {
 		return nil, err
 	}
 	return &p, nil
+}
+
+// onlyAccount reads --account, which narrows a list, and returns the account's id; "" if it was not given.
+func (c *call) onlyAccount(ctx context.Context) (id string, err error) {
+	if !c.IsSet("account") {
+		return "", nil
+	}
+	a, err := c.store.KeptAccount(ctx, c.String("account"))
+	return a.ID, err
+}
+
+// onlyGame reads --game, which narrows a list to a game that there must be; "" if it was not given.
+func (c *call) onlyGame(ctx context.Context) (id string, err error) {
+	if id = c.String("game"); id != "" {
+		_, err = c.store.Game(ctx, id)
+	}
+	return id, err
 }
 
 const (
