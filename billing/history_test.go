@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/glebarez/go-sqlite"
-	_ "github.com/jackc/pgx/v5/stdlib"
 	"pgregory.net/rapid"
 
 	"lottery/billing"

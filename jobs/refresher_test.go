@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
-
 	"lottery/jobs"
 	"lottery/models"
 	"lottery/models/catalog"

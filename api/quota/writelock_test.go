@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
-
 	"lottery/api/quota"
 	"lottery/models/store"
 	"lottery/models/store/storetest"

@@ -11,9 +11,6 @@ import (
 
 	"database/sql"
 
-	_ "github.com/glebarez/go-sqlite"  // the database/sql driver "sqlite"
-	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
-
 	"lottery/models"
 	"lottery/models/store/storetest"
 )

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/glebarez/go-sqlite" // the database/sql driver "sqlite"
-
 	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
 )
 
 // installHint is the command that installs what the tests need besides Go.
@@ -159,7 +157,7 @@ func (s *Server) NewDatabase(t testing.TB) string {
 }
 
 // Stop kills the server, like a crash; its data stays.
-func (s *Server) Stop() { s.proc.kill() }
+func (s *Server) Stop() { s.proc.quit() }
 
 // Start starts the server again.
 func (s *Server) Start(t testing.TB) {
@@ -231,7 +229,7 @@ func (s *Server) StandBy(t testing.TB) {
 
 func (s *Server) remove() {
 	if s.proc != nil {
-		s.proc.kill()
+		s.proc.quit()
 	}
 	_ = os.RemoveAll(s.dir)
 }

@@ -50,14 +50,15 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// end kills the process.
-func (p *process) end() {
+// kill ends the process, which can do nothing about it.
+func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
 
-func (p *process) kill() {
-	_ = p.cmd.Process.Signal(syscall.SIGQUIT) // PostgreSQL: immediate shutdown of all its processes
+// quit ends PostgreSQL with all its processes, at once and without a checkpoint (its immediate shutdown).
+func (p *process) quit() {
+	_ = p.cmd.Process.Signal(syscall.SIGQUIT)
 	select {
 	case <-p.done:
 	case <-time.After(5 * time.Second):

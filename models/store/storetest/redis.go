@@ -99,7 +99,7 @@ func (r *Redis) Lose(t testing.TB) {
 // Stop kills the server, like a crash.
 func (r *Redis) Stop() {
 	if r.proc != nil {
-		r.proc.end()
+		r.proc.kill()
 		_ = os.Remove(r.Socket())
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"strings"
 	"testing"
+
+	_ "github.com/glebarez/go-sqlite"  // the database/sql driver "sqlite"
+	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
 )
 
 // SQL returns a connection to the database at url that bypasses the store, to read or write what the store has no
