@@ -240,10 +240,7 @@ func TestUsageRefusals(t *testing.T) {
 	if res := m.get(t, "/v1/overview", nil); res.Code != http.StatusOK {
 		t.Errorf("the other paths: %d", res.Code)
 	}
-	other, err := m.store.CreateKey(context.Background(), models.DefaultPlans(), store.NewKey{Account: "other@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := storetest.Key(t, m.store, "other@example.com")
 	if res := m.get(t, "/v1/usage", map[string]string{"X-API-Key": other.Secret}); res.Code != http.StatusOK {
 		t.Errorf("another account: %d", res.Code)
 	}

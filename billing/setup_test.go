@@ -384,10 +384,7 @@ func TestDoctorBeforeSetup(t *testing.T) {
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{})
 	s := billing.New(billing.Options{Store: st, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: api.URL}, PublicURL: "http://127.0.0.1:1"})
 	wantOnlyWrong(t, s, "price", "webhook endpoint", "webhook secret", "reachability", "portal")
-	a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ada@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := storetest.Account(t, st, "ada@example.com")
 	if _, err := s.Checkout(t.Context(), a.ID); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "billing setup") {
 		t.Errorf("%v", err)
 	}

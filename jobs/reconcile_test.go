@@ -42,10 +42,7 @@ func TestReconcileOnceAnHour(t *testing.T) {
 	if _, err := service.Setup(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	account, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "a@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := storetest.Account(t, st, "a@example.com")
 	session, err := service.Checkout(t.Context(), account.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -30,10 +30,7 @@ func TestOutbox(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		c := &clock{}
 		st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew})
-		account, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ada@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := storetest.Account(t, st, "ada@example.com")
 		l, ok, err := st.TryLease(t.Context(), "billing", time.Minute)
 		if err != nil || !ok {
 			t.Fatal(err)

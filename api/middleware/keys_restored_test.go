@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib"
-
 	"lottery/api/middleware"
 	"lottery/api/problem"
 	"lottery/models"
@@ -35,14 +33,8 @@ func TestDatabaseAway(t *testing.T) {
 	defer stop()
 	var run sync.WaitGroup
 	run.Go(func() { keys.Run(running) })
-	seen, err := st.CreateKey(ctx, plans, store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	unseen, err := st.CreateKey(ctx, plans, store.NewKey{Account: "b@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	seen := storetest.Key(t, st, "a@example.com")
+	unseen := storetest.Key(t, st, "b@example.com")
 	if got := code(t, keys, seen.Secret); got != "" {
 		t.Fatal(got)
 	}
@@ -80,10 +72,7 @@ func TestDatabaseIsPutBack(t *testing.T) {
 			ctx, address := t.Context(), storetest.NewPostgres(t)
 			create := func(st *store.Store, account string) store.Key {
 				t.Helper()
-				k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: account, Create: true})
-				if err != nil {
-					t.Fatal(err)
-				}
+				k := storetest.Key(t, st, account)
 				return k
 			}
 			before := storetest.OpenURL(t, address, store.Options{})

@@ -80,10 +80,7 @@ func TestOwnChangesAreSeenAtOnce(t *testing.T) {
 		}
 		keys.AskEvery(time.Hour)
 		run(t, keys)
-		k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := storetest.Key(t, st, "a@example.com")
 		if got := code(t, keys, k.Secret); got != "" {
 			t.Fatalf("a new key: %q", got)
 		}
@@ -106,14 +103,10 @@ func TestChangesByOthersAreSeen(t *testing.T) {
 		c := &clock{at: time.Now()}
 		keys := node(t, storetest.OpenURL(t, url, store.Options{}), c)
 		st := storetest.OpenURL(t, url, store.Options{})
-		plans := models.DefaultPlans()
 		if got := code(t, keys, secret.NewKey()); got != problem.InvalidAPIKey {
 			t.Fatalf("an unknown key: %q", got)
 		}
-		first, err := st.CreateKey(ctx, plans, store.NewKey{Account: "a@example.com", Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := storetest.Key(t, st, "a@example.com")
 		if got := code(t, keys, first.Secret); got != "" {
 			t.Fatalf("a new key: %q", got)
 		}
@@ -163,10 +156,7 @@ func TestKeysOfADeletedAccountAreRevoked(t *testing.T) {
 	ctx := context.Background()
 	st := storetest.Open(t)
 	keys := node(t, st, &clock{at: time.Now()})
-	k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := storetest.Key(t, st, "a@example.com")
 	if got := code(t, keys, k.Secret); got != "" {
 		t.Fatal(got)
 	}
@@ -211,10 +201,7 @@ func TestLastUseIsWrittenToTheMinute(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st, keys, c := idleKeys(t)
-	k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := storetest.Key(t, st, "a@example.com")
 	lastUsed := func() string {
 		stored, err := st.Keys(ctx, k.AccountID)
 		if err != nil {

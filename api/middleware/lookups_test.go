@@ -80,10 +80,7 @@ func silent(t *testing.T) (keys *middleware.Keys, made store.Key, answer func())
 	t.Helper()
 	url := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	made, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made = storetest.Key(t, st, "a@example.com")
 	return node(t, st, &clock{at: time.Now()}), made, storetest.Lock(t, url, "api_keys")
 }
 
@@ -148,10 +145,7 @@ func TestChangesAreSeenWhileLastUsesHang(t *testing.T) {
 	st := storetest.OpenURL(t, url, store.Options{})
 	var made []store.Key
 	for _, account := range []string{"a@example.com", "b@example.com"} {
-		k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: account, Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := storetest.Key(t, st, account)
 		made = append(made, k)
 	}
 	storetest.Hold(t, url, "SELECT 1 FROM api_keys WHERE id = '"+made[0].ID+"' FOR UPDATE")

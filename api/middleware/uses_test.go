@@ -19,10 +19,7 @@ import (
 func TestLastUsesThatCannotBeWrittenAreToldOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
-	k, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := storetest.Key(t, st, "a@example.com")
 	var log bytes.Buffer
 	keys, err := middleware.NewKeys(t.Context(), st, models.DefaultPlans(), time.Now, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
@@ -50,10 +47,7 @@ func TestLastUsesThatAreInterruptedAreNotTold(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	k, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := storetest.Key(t, st, "a@example.com")
 	var log lines
 	keys, err := middleware.NewKeys(t.Context(), st, models.DefaultPlans(), time.Now, log.logger())
 	if err != nil {

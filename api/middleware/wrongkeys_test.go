@@ -18,7 +18,6 @@ import (
 	"lottery/api/problem"
 	"lottery/models"
 	"lottery/models/secret"
-	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
 
@@ -30,10 +29,7 @@ func door(t *testing.T, wrong *middleware.WrongKeys) (handler http.Handler, vali
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := st.CreateKey(context.Background(), models.DefaultPlans(), store.NewKey{Account: "a@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := storetest.Key(t, st, "a@example.com")
 	e := gin.New()
 	e.Use(middleware.RequireKey(keys, wrong, func(c *gin.Context, err error) {
 		p, ok := errors.AsType[*problem.Problem](err)

@@ -77,9 +77,7 @@ func TestAccounts(t *testing.T) {
 func TestLimitOfNoRequests(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, _ func(time.Duration)) {
 		ctx := t.Context()
-		if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"}); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Account(t, st, "ann@example.com")
 		a, err := st.OverrideLimit(ctx, "ann@example.com", new(0))
 		if err != nil || a.DailyLimit(models.DefaultPlans()) != 0 {
 			t.Errorf("%+v, %v", a, err)
@@ -99,10 +97,7 @@ func TestClosingKeepsRevocations(t *testing.T) {
 		ctx := t.Context()
 		var ids []string
 		for range 2 {
-			k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := storetest.Key(t, st, "ann@example.com")
 			ids = append(ids, k.ID)
 		}
 		revoked, err := st.RevokeKey(ctx, ids[0])
@@ -137,11 +132,7 @@ func TestOwnChangesAreTold(t *testing.T) {
 				return false
 			}
 		}
-		plans := models.DefaultPlans()
-		k, err := st.CreateKey(ctx, plans, store.NewKey{Account: "a@example.com", Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := storetest.Key(t, st, "a@example.com")
 		if !told() || told() {
 			t.Error("a new key is not told once")
 		}

@@ -66,10 +66,7 @@ func TestAudit(t *testing.T) {
 func TestAuditOfBilledPlan(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := storetest.Account(t, st, "ann@example.com")
 		l, _, err := st.TryLease(t.Context(), "billing:x", time.Hour)
 		if err != nil {
 			t.Fatal(err)

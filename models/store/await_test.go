@@ -180,10 +180,7 @@ func TestLocksAreTold(t *testing.T) {
 	const patience = 500 * time.Millisecond
 	url := storetest.NewPostgres(t)
 	seed := storetest.OpenURL(t, url, store.Options{})
-	account, err := seed.CreateAccount(t.Context(), store.NewAccount{Email: "ada@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := storetest.Account(t, seed, "ada@example.com")
 	lock := "SELECT 1 FROM accounts WHERE id = '" + account.ID + "' FOR UPDATE"
 	told := make(chan string, 10)
 	st := waitingStore(t, url, patience, func(why string) { told <- why })

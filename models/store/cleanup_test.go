@@ -47,10 +47,7 @@ func TestCleanup(t *testing.T) {
 		if _, err := st.SignIn(ctx, plans, store.SignIn{Link: link.Hash, Session: secret.Hash("session"), NewID: "acc_x"}); err != nil {
 			t.Fatal(err)
 		}
-		other, err := st.CreateAccount(ctx, store.NewAccount{Email: "bob@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := storetest.Account(t, st, "bob@example.com")
 		if _, err := st.DeleteAccount(ctx, other.ID); err != nil { // leaves a departure
 			t.Fatal(err)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"testing"
 
-	_ "github.com/jackc/pgx/v5/stdlib"
-
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -16,10 +14,7 @@ func TestColumnsOfALaterRelease(t *testing.T) {
 	t.Parallel()
 	ctx, url := t.Context(), storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	account, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := storetest.Account(t, st, "ann@example.com")
 	reads := map[string]func(context.Context) error{
 		"account":  func(ctx context.Context) error { _, err := st.Account(ctx, account.ID); return err },
 		"accounts": func(ctx context.Context) error { _, err := st.Accounts(ctx, store.AccountFilter{}); return err },
@@ -44,13 +39,9 @@ func TestColumnsOfALaterRelease(t *testing.T) {
 		}
 	}
 	readAll("at first")
-	db := storetest.SQL(t, url)
-	_, err = db.ExecContext(ctx, `DO $$ DECLARE t text; BEGIN
+	storetest.Exec(t, url, `DO $$ DECLARE t text; BEGIN
 		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
 			EXECUTE format('ALTER TABLE %I ADD COLUMN of_a_later_release integer NOT NULL DEFAULT 0', t);
 		END LOOP; END $$`)
-	if err != nil {
-		t.Fatal(err)
-	}
 	readAll("afterwards")
 }

@@ -31,10 +31,7 @@ func TestDepartures(t *testing.T) {
 		}
 		closed := func(email string) string {
 			t.Helper()
-			a, err := st.CreateAccount(ctx, store.NewAccount{Email: email})
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := storetest.Account(t, st, email)
 			if _, err := st.DeleteAccount(ctx, a.ID); err != nil {
 				t.Fatal(err)
 			}

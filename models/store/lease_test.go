@@ -10,6 +10,7 @@ import (
 
 	"lottery/models"
 	"lottery/models/store"
+	"lottery/models/store/storetest"
 )
 
 func TestLease(t *testing.T) {
@@ -89,10 +90,7 @@ func TestLeaseOfAClockThatWasAhead(t *testing.T) {
 func TestLostLeaseStoresNothing(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
 		ctx := t.Context()
-		account, err := a.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := storetest.Account(t, a, "ann@example.com")
 		name := "billing:" + account.ID
 		lost, _, err := a.TryLease(ctx, name, past)
 		if err != nil {
@@ -138,10 +136,7 @@ func TestLostLeaseStoresNothing(t *testing.T) {
 // Many workers on two nodes run one at a time, and nobody's change is lost.
 func TestLeaseAtOnce(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
-		account, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := storetest.Account(t, a, "ann@example.com")
 		const workers, turns = 6, 10
 		var inside, overlaps atomic.Int64
 		var wg sync.WaitGroup

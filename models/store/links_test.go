@@ -47,10 +47,7 @@ func TestLinkWhereNoneWorks(t *testing.T) {
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		ctx, now := t.Context(), time.Now()
 		st := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return now }, Skew: func() time.Duration { return time.Until(now) }})
-		a, err := st.CreateAccount(ctx, store.NewAccount{Email: "stranger@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := storetest.Account(t, st, "stranger@example.com")
 		ask := func(purpose models.LinkPurpose, email string) (link store.NewLink, err error) {
 			link = store.NewLink{Hash: secret.Hash(secret.NewID("lnk_")), Purpose: purpose, Email: email, PerHour: 5}
 			if purpose == models.LinkChangeEmail {
@@ -164,10 +161,7 @@ func TestSignUpAtOnce(t *testing.T) {
 // changing returns an account, and a function that asks for links to new addresses for it.
 func changing(t *testing.T, st *store.Store) (a models.Account, ask func(email string) ([32]byte, error)) {
 	t.Helper()
-	a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a = storetest.Account(t, st, "ann@example.com")
 	return a, func(email string) ([32]byte, error) {
 		hash := secret.Hash(secret.NewID("lnk_"))
 		err := st.CreateLink(t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: a.ID, PerHour: 9})
@@ -256,10 +250,7 @@ func TestSuspendedKeepsAddress(t *testing.T) {
 func TestChangeLinksAreVoid(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		other, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "bea@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := storetest.Account(t, st, "bea@example.com")
 		others := store.NewLink{Hash: secret.Hash("other"), Purpose: models.LinkChangeEmail, Email: "new@example.com", AccountID: other.ID, PerHour: 9}
 		if err := st.CreateLink(t.Context(), others); err != nil {
 			t.Fatal(err)

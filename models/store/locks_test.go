@@ -17,10 +17,7 @@ func TestLeaseIsNotTakenWhileStoring(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
-	a, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := storetest.Account(t, st, "ann@example.com")
 	name := "billing:" + a.ID
 	l, _, err := st.TryLease(ctx, name, past)
 	if err != nil {
@@ -76,10 +73,7 @@ func TestKeyRevokedByTwo(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
-	k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := storetest.Key(t, st, "ann@example.com")
 	release := storetest.Hold(t, url, "SELECT 1 FROM api_keys WHERE id = '"+k.ID+"' FOR UPDATE")
 	type result struct {
 		key models.APIKey

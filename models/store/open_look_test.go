@@ -16,9 +16,7 @@ func TestLookingChangesNothing(t *testing.T) {
 	folder := t.TempDir()
 	used := "sqlite:" + filepath.Join(folder, "used.db")
 	st := storetest.OpenURL(t, used, store.Options{})
-	if _, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ada@example.com"}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Account(t, st, "ada@example.com")
 	backup, empty := filepath.Join(folder, "backup"), filepath.Join(folder, "empty")
 	if _, err := store.Backup(t.Context(), used, backup); err != nil {
 		t.Fatal(err)

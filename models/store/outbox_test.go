@@ -31,10 +31,7 @@ func dueMails(t *testing.T, st *store.Store, want int) []store.DueMail {
 // Two nodes share the outbox: each mail is sent by only one.
 func TestMailsAtOnce(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
-		account, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := storetest.Account(t, a, "ann@example.com")
 		const mails = 60
 		for i := range mails {
 			postMail(t, a, account.ID, fmt.Sprint("mail ", i))
@@ -53,10 +50,7 @@ func TestMailsAtOnce(t *testing.T) {
 func TestMailLives(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
-		account, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := storetest.Account(t, st, "ann@example.com")
 		postMail(t, st, account.ID, "sent")
 		postMail(t, st, account.ID, "given up")
 		for _, m := range dueMails(t, st, 2) {
@@ -70,6 +64,7 @@ func TestMailLives(t *testing.T) {
 			if m.Attempts != 2 || m.Email != "ann@example.com" {
 				t.Errorf("%+v", m)
 			}
+			var err error
 			if m.Once == "sent" {
 				err = st.MailSent(ctx, m.ID)
 			} else {
@@ -101,16 +96,14 @@ func TestMailLives(t *testing.T) {
 func TestMailsRetried(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
 		ctx := t.Context()
-		account, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := storetest.Account(t, st, "ann@example.com")
 		for _, name := range []string{"first", "second", "third", "sent", "waits"} {
 			postMail(t, st, account.ID, name)
 		}
 		ids := map[string]int64{}
 		for _, m := range dueMails(t, st, 5) {
 			ids[m.Once] = m.ID
+			var err error
 			switch m.Once {
 			case "sent":
 				err = st.MailSent(ctx, m.ID)
@@ -163,21 +156,15 @@ func TestManyMailsRetried(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		st := storetest.OpenURL(t, url, store.Options{})
-		account, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := storetest.Account(t, st, "ann@example.com")
 		postMail(t, st, account.ID, "mail")
 		if err := st.MailFailed(t.Context(), dueMails(t, st, 1)[0].ID, "no route", 0); err != nil {
 			t.Fatal(err)
 		}
 		const more = 70_000
-		_, err = storetest.SQL(t, url).ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)
+		storetest.Exec(t, url, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 70000)
 			INSERT INTO mails (account_id, kind, data, once, created_at, next_at, attempts, last_error, failed_at)
 			SELECT account_id, kind, data, once || i, created_at, next_at, attempts, last_error, failed_at FROM mails, n`)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if list, err := st.RetryMails(t.Context(), 0); err != nil || len(list) != more+1 {
 			t.Errorf("%d mails, %v", len(list), err)
 		}
@@ -189,10 +176,7 @@ func TestMailOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		ahead := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().Add(10 * time.Minute) }})
-		account, err := ahead.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		account := storetest.Account(t, ahead, "ann@example.com")
 		postMail(t, ahead, account.ID, "hello")
 		dueMails(t, storetest.OpenURL(t, url, store.Options{}), 1)
 	})
@@ -201,14 +185,8 @@ func TestMailOfAClockThatIsAhead(t *testing.T) {
 // A mail to an account that was closed meanwhile has no address, and does not block other mails.
 func TestMailOfAClosedAccount(t *testing.T) {
 	twoNodes(t, func(t *testing.T, a, b *store.Store) {
-		closed, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "eve@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		account, err := a.CreateAccount(t.Context(), store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		closed := storetest.Account(t, a, "eve@example.com")
+		account := storetest.Account(t, a, "ann@example.com")
 		if _, err := a.DeleteAccount(t.Context(), closed.ID); err != nil {
 			t.Fatal(err)
 		}

@@ -27,9 +27,7 @@ func TestOverviewChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		manyDraws(t, st)
-		if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "ada@example.com"}); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Account(t, st, "ada@example.com")
 		o, err := st.Overview(ctx)
 		if err != nil || o.Current != o.Newest || len(o.Pending) != 0 || o.DataVersion == nil || *o.Draws != 8 || *o.Accounts != 1 || o.Demo {
 			t.Fatalf("%+v, %v", o, err)

@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/glebarez/go-sqlite"  // the database/sql driver "sqlite"
-	_ "github.com/jackc/pgx/v5/stdlib" // the database/sql driver "pgx"
-
 	"lottery/models"
 	"lottery/models/secret"
 	"lottery/models/store"
@@ -172,10 +169,7 @@ func TestDeletedAccountStaysForgotten(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := t.Context()
-		a, err := st.CreateAccount(ctx, store.NewAccount{Email: "ann@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := storetest.Account(t, st, "ann@example.com")
 		lease, ok, err := st.TryLease(ctx, "billing:"+a.ID, time.Minute)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
@@ -256,10 +250,7 @@ func TestDeletedIsOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	const address = "eve.of.destruction@example.com"
-	a, err := st.CreateAccount(t.Context(), store.NewAccount{Email: address})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := storetest.Account(t, st, address)
 	for i := range 4 {
 		if err := st.CreateLink(t.Context(), store.NewLink{Hash: [32]byte{byte(i)}, Purpose: models.LinkSignIn, Email: address, PerHour: 9}); err != nil {
 			t.Fatal(err)

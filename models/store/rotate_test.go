@@ -16,10 +16,7 @@ import (
 func TestRotatedKeysHaveABound(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		key, err := st.CreateKey(t.Context(), models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := storetest.Key(t, st, "ann@example.com")
 		first := key.ID
 		rotations := 0
 		for ; rotations < 100; rotations++ {
@@ -35,7 +32,8 @@ func TestRotatedKeysHaveABound(t *testing.T) {
 		if rotations != 50 {
 			t.Errorf("%d rotations with grace", rotations)
 		}
-		if key, _, err = st.RotateKey(t.Context(), key.ID, 0); err != nil {
+		key, _, err := st.RotateKey(t.Context(), key.ID, 0)
+		if err != nil {
 			t.Errorf("without grace: %v", err)
 		}
 		if _, err := st.RevokeKey(t.Context(), first); err != nil {

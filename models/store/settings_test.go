@@ -26,9 +26,7 @@ func TestReadOnlyForAWhile(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{})
-	if _, err := st.CreateAccount(t.Context(), store.NewAccount{Email: "a@example.com"}); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Account(t, st, "a@example.com")
 	setDatabase(t, url, "default_transaction_read_only = on")
 	late, err := store.Open(t.Context(), url, store.Options{})
 	if err != nil {

@@ -77,14 +77,8 @@ func TestUsageTop(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := context.Background()
-		a, err := st.CreateAccount(ctx, store.NewAccount{Email: "a@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		gone, err := st.CreateAccount(ctx, store.NewAccount{Email: "gone@example.com"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := storetest.Account(t, st, "a@example.com")
+		gone := storetest.Account(t, st, "gone@example.com")
 		if _, err := st.DeleteAccount(ctx, gone.ID); err != nil {
 			t.Fatal(err)
 		}

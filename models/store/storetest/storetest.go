@@ -1,4 +1,6 @@
-// Package storetest opens real databases for tests: always SQLite, and PostgreSQL if it is installed.
+// Package storetest gives tests real databases: SQLite, and private PostgreSQL and Redis servers if they are installed. It
+// does to them what the product does not: locks, statements of an operator's, and links that are slow, lossy or silent;
+// and it waits for what comes of it.
 package storetest
 
 import (
@@ -6,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"lottery/models"
 	"lottery/models/store"
 )
 
@@ -53,4 +56,24 @@ func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, URL(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, NewPostgres(t)) })
+}
+
+// Account makes an account.
+func Account(t testing.TB, st *store.Store, email string) models.Account {
+	t.Helper()
+	a, err := st.CreateAccount(context.Background(), store.NewAccount{Email: email})
+	if err != nil {
+		t.Fatalf("make an account: %v", err)
+	}
+	return a
+}
+
+// Key makes a key of an account, and the account where there is none.
+func Key(t testing.TB, st *store.Store, email string) store.Key {
+	t.Helper()
+	k, err := st.CreateKey(context.Background(), models.DefaultPlans(), store.NewKey{Account: email, Create: true})
+	if err != nil {
+		t.Fatalf("make a key: %v", err)
+	}
+	return k
 }
