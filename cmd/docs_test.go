@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,6 +89,32 @@ func TestDocsNameEveryCommand(t *testing.T) {
 		if command == nil || !regexp.MustCompile(regexp.QuoteMeta(command[1])+`([^a-z-]|$)`).MatchString(manuals.String()) {
 			t.Errorf("no manual mentions %s", strings.TrimSpace(line))
 		}
+	}
+}
+
+// The files and packages that documents lead to are there.
+func TestDocsLeadToFiles(t *testing.T) {
+	t.Parallel()
+	documents, err := filepath.Glob("../docs/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := regexp.MustCompile("`((?:api|admin|billing|cmd|configs|docs|jobs|models|web)/[A-Za-z0-9_./*-]*[A-Za-z0-9*])`")
+	found := 0
+	for _, document := range append(documents, "../CONTRIBUTING.md", "../README.md") {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range place.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if there, err := filepath.Glob("../" + of[1]); err != nil || len(there) == 0 {
+				t.Errorf("%s leads to %s, which is not there (%v)", document, of[1], err)
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("only %d files are named", found)
 	}
 }
 
