@@ -19,6 +19,7 @@ import (
 
 	"lottery/api/middleware"
 	"lottery/api/openapi"
+	"lottery/models/store/storetest"
 )
 
 func loadContract(t testing.TB) (*openapi3.T, routers.Router) {
@@ -73,7 +74,7 @@ func TestRoutesAreTheDocuments(t *testing.T) {
 func TestAnswersAreTheDocuments(t *testing.T) {
 	t.Parallel()
 	doc, router := loadContract(t)
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	s := newMetered(t, 1000)
 	used := newMetered(t, 0)
 	answered := map[string]map[int]bool{} // path → statuses seen

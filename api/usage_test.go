@@ -90,7 +90,7 @@ func (m *metered) used(t *testing.T) usageAnswer {
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	m := newMetered(t, 5)
 	if a := m.used(t); a.Plan != "free" || a.Limit != 5 || a.Used != 0 || a.Remaining != 5 {
 		t.Errorf("%+v", a)
@@ -125,7 +125,7 @@ func TestUsage(t *testing.T) {
 // accounts learns that one comes to its limit.
 func TestWhatIsRecordedOfRequests(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	m := newMetered(t, 6)
 	warned := make(chan quota.Warning, 10)
 	warnings := quota.NewWarnings(m.store, time.Now, slog.New(slog.DiscardHandler))
@@ -163,7 +163,7 @@ func TestWhatIsRecordedOfRequests(t *testing.T) {
 // The answer to a refused request fits the limit: if it is 0, waiting for the next day does not help.
 func TestSpentQuotaSaysWhatHelps(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	for limit, says := range []string{"limit of this account is 0", "the one request for today is used", "all 2 requests for today are used"} {
 		m := newMetered(t, limit)
 		for range limit {
@@ -181,7 +181,7 @@ func TestSpentQuotaSaysWhatHelps(t *testing.T) {
 
 func TestUsageAfterADowngrade(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	m := newMetered(t, 1000)
 	for range 20 {
 		m.get(t, "/v1/overview", nil)
@@ -200,7 +200,7 @@ func TestUsageAfterADowngrade(t *testing.T) {
 
 func TestUsageRefusals(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	m := newMetered(t, 5)
 	for _, c := range []struct {
 		path    string
@@ -265,7 +265,7 @@ func TestUsageOfADatabaseThatIsAway(t *testing.T) {
 // A valid key keeps working from an address that also tries wrong ones.
 func TestWrongKeysOfOneAddress(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	m := newMetered(t, 1000)
 	wrong := map[string]string{"X-API-Key": "ldk_wrong"}
 	for i := range 5 {
@@ -290,19 +290,11 @@ func TestWrongKeysOfOneAddress(t *testing.T) {
 	}
 }
 
-// awayFromMidnight waits until midnight has passed if it is near, since the day's count then restarts.
-func awayFromMidnight(t *testing.T) {
-	t.Helper()
-	if left := time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)); left < 20*time.Second {
-		time.Sleep(left)
-	}
-}
-
 // Requests count in one day, that of the counters, even on a node whose clock is wrong: no day
 // shows more than its limit.
 func TestUsageDaysAreThoseOfTheCounters(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	log := slog.New(slog.DiscardHandler)
 	for _, ahead := range []time.Duration{30 * time.Hour, -30 * time.Hour} {
 		m := newMetered(t, 5)

@@ -147,7 +147,7 @@ func TestDeafBackend(t *testing.T) {
 func TestBackendThatHearsAndDoesNotSaySo(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		waitForMidnight(t)
+		storetest.AwayFromMidnight(t)
 		l := &held{Backend: st}
 		n := watch(t, l, quota.Options{Advance: true})
 		n.burst(t, "acc", 10, 1, 100)

@@ -19,7 +19,7 @@ import (
 // server is back, all of that is written.
 func TestOutage(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	servers(t, func(t *testing.T, srv server, l quota.Backend, advance bool) {
 		const limit, small = 1000, 100
 		nodes := []*watched{watch(t, l, quota.Options{Advance: advance, Volatile: !advance}), watch(t, l, quota.Options{Advance: advance, Volatile: !advance})}
@@ -82,7 +82,7 @@ func TestOutage(t *testing.T) {
 // but never goes uncounted.
 func TestOutageUnderLoad(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	servers(t, func(t *testing.T, srv server, l quota.Backend, advance bool) {
 		const limit, workers = 1_000_000, 8
 		n := watch(t, l, quota.Options{Advance: advance, Volatile: !advance})
@@ -215,7 +215,7 @@ func TestClockIsWrongWhileTheBackendIsAway(t *testing.T) {
 // A Redis that comes back empty is told what the nodes know, whether or not they noticed its absence.
 func TestRedisComesBackEmpty(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	for name, seen := range map[string]bool{"seen": true, "unseen": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -270,7 +270,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 // still counted only once.
 func TestStandbyIsGone(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	server := storetest.NewPostgresServer(t)
 	url := server.NewDatabase(t)
 	st := storetest.OpenURL(t, url, store.Options{})

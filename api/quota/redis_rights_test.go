@@ -15,7 +15,7 @@ import (
 // reports it. Once the command is granted, counting works as if nothing had happened.
 func TestRedisUserWithFewRights(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	srv := storetest.NewRedis(t)
 	admin := srv.Client(t)
 	may := func(rules ...any) {

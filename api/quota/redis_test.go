@@ -18,7 +18,7 @@ import (
 // day and an hour after the day's end: if Redis's clock is ahead for a while, the day that runs again is still counted.
 func TestRedisCounters(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	srv := storetest.NewRedis(t)
 	r := openRedis(t, srv)
 	today := models.PeriodStart(time.Now(), quota.Day)
@@ -83,7 +83,7 @@ func TestRedisKeysOfDays(t *testing.T) {
 // A Redis that counts a request and whose answer gets lost is not asked to count it again.
 func TestRedisCountsOnceWhenAnAnswerIsLost(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	srv := storetest.NewRedis(t)
 	var lose atomic.Bool
 	address := storetest.Link(t, srv.Socket(), func(net.Conn) (sent, answered func([]byte) bool) {

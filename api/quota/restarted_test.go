@@ -34,7 +34,7 @@ func (u *unheard) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.
 // A Redis that is restarted or replaced while a node does not know whether it was heard is asked, and counts again.
 func TestRedisIsRestartedInDoubt(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	srv := storetest.NewRedis(t)
 	l := &unheard{Redis: openRedis(t, srv)}
 	n := watch(t, l, quota.Options{Volatile: true})
@@ -57,7 +57,7 @@ func TestRedisIsRestartedInDoubt(t *testing.T) {
 // knows, asks again, and admits nothing by itself.
 func TestRestartedRedisIsNotAway(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	srv := storetest.NewRedis(t)
 	first, second := watch(t, openRedis(t, srv), quota.Options{Volatile: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true})
 	served := first.burst(t, "acc", 50, 1, 100) + second.burst(t, "acc", 20, 1, 100)
@@ -80,7 +80,7 @@ func TestRestartedRedisIsNotAway(t *testing.T) {
 // other node starts the day anew. A peek at the counter before that does not make the node forget.
 func TestRedisIsToldByThoseWhoKnow(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	for name, c := range map[string]struct{ losses, looks int }{"unasked": {1, 0}, "looked at": {1, 3}, "twice": {2, 0}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,7 +13,7 @@ import (
 // get no more requests there: no day starts anew, and nobody is refused early.
 func TestPostgresIsToldByThoseWhoKnow(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	srv := storetest.NewPostgresServer(t)
 	address := srv.NewDatabase(t)
 	node := func() *watched {

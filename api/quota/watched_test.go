@@ -164,12 +164,3 @@ func closeNode(t *testing.T, n *quota.Store) {
 		t.Errorf("close: %v", err)
 	}
 }
-
-// waitForMidnight avoids the end of the day, when real servers' counters restart.
-func waitForMidnight(t *testing.T) {
-	t.Helper()
-	now := time.Now()
-	if left := now.UTC().Truncate(quota.Day).Add(quota.Day).Sub(now); left < time.Minute {
-		time.Sleep(left + time.Second)
-	}
-}

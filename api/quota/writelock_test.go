@@ -27,7 +27,7 @@ func lockDatabase(t *testing.T, url string) (unlock func()) {
 // An import that holds SQLite's write lock delays nobody, and on one node no request beyond the limit is served.
 func TestWriteLockHeld(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	url := storetest.URL(t)
 	st := storetest.OpenURL(t, url, store.Options{})
 	n := watch(t, st, quota.Options{Advance: true})
@@ -66,7 +66,7 @@ func TestWriteLockHeld(t *testing.T) {
 // requests that wait for the first contact, for peeks, and for requests that come once the backend is known to be away.
 func TestStartWhileTheWriteLockIsHeld(t *testing.T) {
 	t.Parallel()
-	waitForMidnight(t)
+	storetest.AwayFromMidnight(t)
 	url := storetest.URL(t)
 	st := storetest.OpenURL(t, url, store.Options{})
 	first := watch(t, st, quota.Options{Advance: true})

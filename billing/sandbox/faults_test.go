@@ -12,6 +12,7 @@ import (
 	"github.com/stripe/stripe-go/v76/client"
 
 	"lottery/billing/sandbox"
+	"lottery/models/store/storetest"
 )
 
 func TestAPIFaults(t *testing.T) {
@@ -121,12 +122,12 @@ func TestHang(t *testing.T) {
 	if _, err := b.API.Customers.New(p); err == nil || len(b.Customers()) != 0 {
 		t.Error(err)
 	}
-	ended := make(chan error)
+	ended, before := make(chan error), len(b.Calls())
 	go func() {
 		_, err := b.API.Customers.New(nil)
 		ended <- err
 	}()
-	time.Sleep(20 * time.Millisecond)
+	storetest.Until(t, "a request that hangs", func() bool { return len(b.Calls()) > before })
 	b.must(b.Close(context.Background()))
 	if err := <-ended; err == nil {
 		t.Error("no error")

@@ -16,6 +16,7 @@ import (
 	"github.com/stripe/stripe-go/v76"
 
 	"lottery/billing/sandbox"
+	"lottery/models/store/storetest"
 )
 
 // TestRestart closes a sandbox in the middle of everything and continues with a new one.
@@ -81,15 +82,14 @@ func TestFileFollows(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sandbox.json")
 	b := open(t, func(o *sandbox.Options) { o.File = file })
 	id := b.customer()
-	for range 200 {
-		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), id) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	text, err := os.ReadFile(file)
-	if err != nil || !strings.Contains(string(text), id) || !json.Valid(text) {
-		t.Fatal(err, string(text))
+	var text []byte
+	storetest.Until(t, "the customer to be stored", func() bool {
+		var err error
+		text, err = os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), id)
+	})
+	if !json.Valid(text) {
+		t.Fatal(string(text))
 	}
 	broken := filepath.Join(t.TempDir(), "broken.json")
 	b.must(os.WriteFile(broken, text[:len(text)/2], 0o600))
@@ -123,13 +123,7 @@ func TestRealClock(t *testing.T) {
 	b := open(t, func(o *sandbox.Options) { o.Now = nil }).listens()
 	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.DelayDelivery, Delay: time.Second})
 	b.customer()
-	for range 500 {
-		if len(b.hook.types()) == 1 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("nothing came")
+	storetest.Until(t, "the delayed event", func() bool { return len(b.hook.types()) == 1 })
 }
 
 // TestCheap shows that sandboxes leave no goroutines behind.
@@ -156,13 +150,7 @@ func TestCheap(t *testing.T) { //nolint:paralleltest // it counts goroutines
 			t.Fatal(err)
 		}
 	}
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	storetest.Until(t, "the goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // fails is a network that is down.

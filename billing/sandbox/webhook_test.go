@@ -14,6 +14,7 @@ import (
 	"github.com/stripe/stripe-go/v76/webhook"
 
 	"lottery/billing/sandbox"
+	"lottery/models/store/storetest"
 )
 
 func TestRetrySchedule(t *testing.T) {
@@ -175,14 +176,11 @@ func TestDuplicatesAtOnce(t *testing.T) {
 	b.hook.set(func() { b.hook.wait = hold })
 	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Duplicate, Copies: 5, AtOnce: true})
 	b.customer()
-	for {
+	storetest.Until(t, "five copies at once", func() bool {
 		n := 0
 		b.hook.set(func() { n = b.hook.open })
-		if n == 5 {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return n == 5
+	})
 	close(hold)
 	b.quiesce()
 	if b.hook.most != 5 {

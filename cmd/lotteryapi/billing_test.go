@@ -274,7 +274,7 @@ func TestFault31ReconcileOfARunningServer(t *testing.T) {
 // eachShop runs test with one server on SQLite, and with two on PostgreSQL.
 func eachShop(t *testing.T, test func(s *shop, key string)) {
 	t.Helper()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	storetest.EachURL(t, func(t *testing.T, address string) {
 		t.Parallel()
 		nodes := 2

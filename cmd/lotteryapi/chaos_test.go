@@ -21,7 +21,7 @@ import (
 // LOTTERY_CHAOS is how long each half runs: with the counters in Redis, and in PostgreSQL.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	length := 5 * time.Second
 	if text := os.Getenv("LOTTERY_CHAOS"); text != "" {
 		var err error

@@ -114,15 +114,6 @@ func (f *fleet) fill(t testing.TB, key string, served, total int) int {
 	return served + f.ask(t, key, 300, 16)[http.StatusOK]
 }
 
-// awayFromMidnight waits for the new day if the current one is about to end.
-func awayFromMidnight(t testing.TB) {
-	t.Helper()
-	now := time.Now().UTC()
-	if left := now.Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now); left < 2*time.Minute {
-		time.Sleep(left + 2*time.Second)
-	}
-}
-
 // usedToday returns what the database's counter says about the only account with email.
 func usedToday(t *testing.T, url, email string) int {
 	t.Helper()

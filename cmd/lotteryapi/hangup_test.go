@@ -36,7 +36,7 @@ func underNohup(t *testing.T, name string, args ...string) *exec.Cmd {
 func TestServerWhoseTerminalCloses(t *testing.T) {
 	t.Parallel()
 	hearHangups(t)
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	url := storetest.URL(t)
 	f := newFleet(t, 1, serveArgs(url, "--drain-delay", "500ms"))
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")

@@ -90,7 +90,7 @@ func TestLogLinesEnd(t *testing.T) {
 // A server whose log nobody reads goes on serving and counting, and stops when told to.
 func TestServerWhoseLogIsNotRead(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	url := storetest.URL(t)
 	p := start(t, t.TempDir(), serveArgs(url, "--access-log", "true")...)
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")

@@ -14,7 +14,7 @@ import (
 
 func TestQuotaOverThreeNodes(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	eachCounters(t, func(t *testing.T, url string, args []string, redis bool) {
 		f := newFleet(t, 3, args)
 		free, pro := newKey(t, url, "free@example.com"), newKey(t, url, "pro@example.com", "--plan", "pro")
@@ -99,7 +99,7 @@ func TestQuotaOverThreeNodes(t *testing.T) {
 // higher limit before, or the lower one after.
 func TestDowngradeInFlight(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	url := storetest.NewPostgres(t)
 	f := newFleet(t, 3, serveArgs(url))
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
@@ -137,7 +137,7 @@ func TestDowngradeInFlight(t *testing.T) {
 // block that it held and the responses that did not arrive.
 func TestQuotaOverKilledNodes(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	eachCounters(t, func(t *testing.T, url string, args []string, redis bool) {
 		const limit, workers = 3000, 32
 		f := newFleet(t, 3, args)
@@ -175,7 +175,7 @@ func TestQuotaOverKilledNodes(t *testing.T) {
 
 func TestQuotaOnOneSQLiteNode(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	url := storetest.URL(t)
 	f := newFleet(t, 1, serveArgs(url))
 	key := newKey(t, url, "a@example.com")

@@ -22,7 +22,7 @@ func ratesOf(h http.Header) rates {
 
 func TestRateHeaders(t *testing.T) {
 	t.Parallel()
-	awayFromMidnight(t)
+	storetest.AwayFromMidnight(t)
 	url := storetest.URL(t)
 	if out, code := admin(t, url, "db", "migrate"); code != 0 {
 		t.Fatalf("db migrate: %d %s", code, out)

@@ -4,7 +4,6 @@ import (
 	neturl "net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"lottery/models/store"
 	"lottery/models/store/storetest"
@@ -40,9 +39,8 @@ func TestRefusedUserIsTriedSeldom(t *testing.T) {
 		t.Errorf("%d attempts of 100", n)
 	}
 	storetest.Exec(t, url, "ALTER ROLE let_out LOGIN")
-	for began := time.Now(); err != nil; time.Sleep(10 * time.Millisecond) {
-		if _, err = st.DataVersion(t.Context()); err != nil && time.Since(began) > 20*time.Second {
-			t.Fatal(err)
-		}
-	}
+	storetest.Until(t, "being let in again", func() bool {
+		_, err := st.DataVersion(t.Context())
+		return err == nil
+	})
 }

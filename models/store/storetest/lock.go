@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"testing"
-	"time"
 )
 
 // Hold runs a statement that locks something of the PostgreSQL database at url, in a session of its own, and holds what
@@ -29,17 +28,6 @@ func Lock(t testing.TB, url, table string) (release func()) {
 	return Hold(t, url, "LOCK TABLE "+table)
 }
 
-// Until polls until ok, for what another process or goroutine does in real time without signalling it. Its limit allows
-// for a busy machine; promised times are tested elsewhere.
-func Until(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 // Blocked returns how many statements in db, a PostgreSQL database, wait for a lock.
 func Blocked(t testing.TB, db *sql.DB) (n int) {
 	t.Helper()
@@ -54,19 +42,4 @@ func Blocked(t testing.TB, db *sql.DB) (n int) {
 func UntilBlocked(t testing.TB, db *sql.DB, statements int) {
 	t.Helper()
 	Until(t, "statements that wait for a lock", func() bool { return Blocked(t, db) >= statements })
-}
-
-// Soon runs do, which must end soon: it is for what must not wait for a silent database.
-func Soon(t testing.TB, what string, do func()) {
-	t.Helper()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		do()
-	}()
-	select {
-	case <-done:
-	case <-time.After(20 * time.Second):
-		t.Fatalf("%s: no end", what)
-	}
 }
