@@ -91,7 +91,7 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 		return false, err
 	}
 	for _, sub := range subs {
-		out.UnderWay = out.UnderWay || sub.ours && sub.withBank()
+		out.UnderWay = out.UnderWay || sub.ours && (sub.withBank() || sub.leftWithBank(s.stripeNow()))
 		if !sub.goesOn() {
 			continue
 		}

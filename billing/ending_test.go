@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"lottery/billing/sandbox"
 	"lottery/models"
@@ -57,14 +58,14 @@ func TestEndOfSeveralTellsOfTheBank(t *testing.T) {
 }
 
 // An attempt that fails after it has cancelled everything leaves it to the next one to tell that a bank is deciding, on
-// the first payment or a renewal. What a card could not pay is with no bank.
+// the first payment or a renewal. What a card could not pay is with no bank, nor is anything after three weeks.
 func TestEndTellsOfTheBankAgain(t *testing.T) {
 	each(t, func(w *world) {
 		for name, begin := range map[string]func() (withBank bool){
-			"the first payment": func() bool { w.buy(sandbox.BankPays); return true },
+			"the first payment": func() bool { w.buy(sandbox.BankFails); return true },
 			"a renewal": func() bool {
 				sub := w.pro()
-				w.must(errors.Join(w.stripe.SetCard(w.customer(), sandbox.BankPays), w.stripe.Renew(sub)))
+				w.must(errors.Join(w.stripe.SetCard(w.customer(), sandbox.BankFails), w.stripe.Renew(sub)))
 				return true
 			},
 			"a refused card": func() bool {
@@ -81,9 +82,13 @@ func TestEndTellsOfTheBankAgain(t *testing.T) {
 				w.t.Errorf("%s: %v", name, err)
 			}
 			w.stripe.ClearFaults()
-			ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
-			if err != nil || len(ended.Cancelled) != 0 || !ended.All || ended.UnderWay != want {
-				w.t.Errorf("%s: %v %+v", name, err, ended)
+			for _, passes := range []time.Duration{0, 20 * 24 * time.Hour, 2 * 24 * time.Hour} {
+				w.stripe.Advance(passes)
+				long := passes == 2*24*time.Hour
+				ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+				if err != nil || len(ended.Cancelled) != 0 || !ended.All || ended.UnderWay != (want && !long) {
+					w.t.Errorf("%s, %s later: %v %+v", name, passes, err, ended)
+				}
 			}
 		}
 	})

@@ -27,7 +27,7 @@ type subscription struct {
 	owes         bool      // its latest invoice is unpaid, and Stripe collects it automatically
 	asked        bool      // the same, and that invoice is open: a bank may have been asked to pay it
 	sold         bool      // made by one of our checkouts, not by hand
-	besideABank  bool      // it was canceled while a bank may have been deciding
+	besideABank  time.Time // when it was canceled, if a bank may have been deciding then; else zero
 	neverPaid    bool      // it has unpaid invoices, and none was ever paid
 	paidLate     string    // its latest invoice, if that was paid after the subscription ended; else ""
 }
@@ -43,7 +43,9 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 		owes: sub.CollectionMethod != stripe.SubscriptionCollectionMethodSendInvoice && sub.LatestInvoice != nil && owed(sub.LatestInvoice.Status),
 	}
 	out.asked = out.owes && sub.LatestInvoice.Status == stripe.InvoiceStatusOpen
-	out.besideABank = sub.CancellationDetails != nil && sub.CancellationDetails.Comment == besideABank
+	if sub.CancellationDetails != nil && sub.CancellationDetails.Comment == besideABank {
+		out.besideABank = time.Unix(sub.EndedAt, 0)
+	}
 	if paidLate(sub) {
 		out.paidLate = sub.LatestInvoice.ID
 	}
@@ -101,7 +103,16 @@ func (s *subscription) underWay() bool {
 
 // withBank reports whether a bank may be deciding on a payment now. A renewal's invoice is a draft for its first hour,
 // and longer while the operator has paused collection.
-func (s *subscription) withBank() bool { return s.asked && (s.underWay() || s.besideABank) }
+func (s *subscription) withBank() bool { return s.asked && s.underWay() }
+
+// bankDecides is the longest that a bank takes to decide on a debit: 14 business days
+// (https://docs.stripe.com/payments/sepa-debit).
+const bankDecides = 21 * 24 * time.Hour
+
+// leftWithBank reports whether a bank may be deciding at now on a payment for a subscription that was canceled meanwhile.
+func (s *subscription) leftWithBank(now time.Time) bool {
+	return s.asked && now.Sub(s.besideABank) < bankDecides
+}
 
 // over reports whether the subscription has ended for good.
 func (s *subscription) over() bool {
