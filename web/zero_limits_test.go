@@ -1,10 +1,12 @@
 package web_test
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
+	"lottery/api/quota"
 	"lottery/models"
 	"lottery/web"
 )
@@ -56,4 +58,41 @@ func TestSignUpWhereFreeHasNoKeys(t *testing.T) {
 	p.post("/dashboard/keys", "name", "report").says(t, http.StatusOK, "Your new key")
 	h.grant("ada@example.com", models.PlanFree)
 	p.get("/dashboard/keys").says(t, http.StatusOK, "Your plan allows no keys; the ones you have keep working.")
+}
+
+// Statistics by endpoint are written every few seconds: until then, the dashboard does not say that there were no calls
+// below their number. Nor does it tell somebody who came back after a while that there never were any.
+func TestCallsThatAreNotInTheStatisticsYet(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) {
+		d.Quota = quota.New(d.Store, quota.Options{Now: d.Now, Log: slog.New(slog.DiscardHandler)})
+	})
+	p := h.person()
+	p.signIn("ada@example.com")
+	account := h.account("ada@example.com").ID
+	today := models.DateOf(h.clock.now().UTC())
+	call := func(day models.Date) {
+		t.Helper()
+		if err := h.store.AddUsage(t.Context(), []models.UsageDay{{AccountID: account, Day: day, Endpoint: "stats", Class: 2, Requests: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says := func(want string) {
+		t.Helper()
+		got := p.get("/dashboard")
+		for _, text := range []string{"No calls in the last 30 days", "in a few seconds", "<code>stats</code>"} {
+			if strings.Contains(got.text, text) != (text == want) {
+				t.Errorf("%q:\n%s", text, got.text)
+			}
+		}
+		if strings.Contains(got.text, "No calls yet") {
+			t.Error("it says that there never were any")
+		}
+	}
+	call(today - 40)
+	says("No calls in the last 30 days")
+	h.uses("ada@example.com", 3)
+	says("in a few seconds")
+	call(today)
+	says("<code>stats</code>")
 }
