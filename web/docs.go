@@ -132,7 +132,9 @@ func plainMarkdown(text string) string { return markdownMarks.ReplaceAllString(t
 // docValues are the values that the docs' templates and code samples insert.
 type docValues struct {
 	URL, Game, GameName, From, Offer string
-	Free, Pro, ProLeft               int
+	Free, Pro                        int
+	FreeLeft                         int // of Free's requests, in an example
+	ProLeft                          int // of Pro's, after all of Free's
 	FreeKeys, ProKeys                int
 	Sold                             bool // whether Pro is for sale here
 }
@@ -141,7 +143,8 @@ func (h *Handler) docValues(ctx context.Context) docValues {
 	free, pro := h.deps.Plans[models.PlanFree], h.deps.Plans[models.PlanPro]
 	v := docValues{
 		URL: h.deps.PublicURL, Game: "ny-win-4", GameName: "New York Win 4", From: "2025-01-01", Offer: h.proOffer(ctx),
-		Free: free.RequestsPerDay, Pro: pro.RequestsPerDay, ProLeft: pro.RequestsPerDay - free.RequestsPerDay, FreeKeys: free.MaxKeys, ProKeys: pro.MaxKeys,
+		Free: free.RequestsPerDay, Pro: pro.RequestsPerDay, FreeKeys: free.MaxKeys, ProKeys: pro.MaxKeys,
+		FreeLeft: free.RequestsPerDay - free.RequestsPerDay*27/100, ProLeft: pro.RequestsPerDay - free.RequestsPerDay,
 		Sold: h.deps.Billing != nil,
 	}
 	if m := h.remember(); m != nil && m.sample != nil {

@@ -96,3 +96,20 @@ func TestCallsThatAreNotInTheStatisticsYet(t *testing.T) {
 	call(today)
 	says("<code>stats</code>")
 }
+
+// The examples in the docs keep to the limits that the operator has set.
+func TestExamplesOfLimits(t *testing.T) {
+	t.Parallel()
+	for free, want := range map[int]struct{ left, served string }{
+		100: {"73", "request 100 of 100 is served"}, 10: {"8", "request 10 of 10 is served"}, 1: {"1", "request 1 of 1 is served"}, 0: {"0", "The count is exact."},
+	} {
+		s := openShop(t, func(d *web.Deps) {
+			d.Plans = models.Plans{models.PlanFree: {RequestsPerDay: free, MaxKeys: 2}, models.PlanPro: {RequestsPerDay: 10, MaxKeys: 20}}
+		})
+		got := s.person().get("/docs/limits")
+		got.says(t, http.StatusOK, "X-RateLimit-Remaining: "+want.left+"\n", ";r="+want.left+";", want.served)
+		if gives := strings.Contains(got.text, "more for the day"); gives != (free < 10) {
+			t.Errorf("with %d: that Pro gives more is said: %t", free, gives)
+		}
+	}
+}
