@@ -108,6 +108,9 @@ func TestExamplesOfLimits(t *testing.T) {
 		})
 		got := s.person().get("/docs/limits")
 		got.says(t, http.StatusOK, "X-RateLimit-Remaining: "+want.left+"\n", ";r="+want.left+";", want.served)
+		if home := s.person().get("/"); strings.Contains(home.text, "is served") != (free > 0) {
+			t.Errorf("with %d, the home page says otherwise", free)
+		}
 		if gives := strings.Contains(got.text, "more for the day"); gives != (free < 10) {
 			t.Errorf("with %d: that Pro gives more is said: %t", free, gives)
 		}
