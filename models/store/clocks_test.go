@@ -118,6 +118,28 @@ func TestLinksAfterTheClockIsSetBack(t *testing.T) {
 	})
 }
 
+// A rotated key lives for its grace period, whatever the clock of the node or command that rotated it says.
+func TestGraceBetweenClocks(t *testing.T) {
+	beside(t, func(t *testing.T, right, wrong *store.Store, _ func(time.Duration)) {
+		ctx := t.Context()
+		key, err := right.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: "ann@example.com", Create: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if _, _, err := wrong.RotateKey(ctx, key.ID, aDay); err != nil {
+			t.Fatal(err)
+		}
+		got, err := right.KeyOf(ctx, key.AccountID, key.ID)
+		if err != nil || got.GraceUntil == nil {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		if until := got.GraceUntil.Sub(begun); until < aDay-30*time.Minute || until > aDay+30*time.Minute {
+			t.Errorf("its grace period ends %s after it was rotated, want %s", until, aDay)
+		}
+	})
+}
+
 // A session that was used while the clock was ahead lives no longer than others, once it is used again.
 func TestSessionAfterTheClockIsSetBack(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {

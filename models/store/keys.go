@@ -155,7 +155,10 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 		if old, err = findKey(s.locking(tx), old.ID); err != nil {
 			return err
 		}
-		now := s.now()
+		now, err := s.clock(tx) // by a clock that is behind, the key would die at once
+		if err != nil {
+			return err
+		}
 		if status := old.StatusAt(now); status != models.KeyActive {
 			return unrotatable(&old, status)
 		}
