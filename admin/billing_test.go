@@ -1,10 +1,8 @@
 package admin_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -27,25 +25,10 @@ func newTill(t *testing.T) *till {
 	t.Helper()
 	s := &till{desk: newDesk(t)}
 	s.now = time.Now()
-	s.stand, s.stripe = newStripe(t)
+	s.stand, s.stripe = sandboxtest.Start(t)
 	s.run(0, "db", "migrate")
 	s.run(0, "billing", "setup")
 	return s
-}
-
-// newStripe returns a stand-in for Stripe that knows nobody, and its URL.
-func newStripe(t *testing.T) (stand *sandbox.Sandbox, url string) {
-	t.Helper()
-	stand, err := sandbox.New(sandbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(stand)
-	t.Cleanup(func() {
-		server.Close()
-		_ = stand.Close(context.Background())
-	})
-	return stand, server.URL
 }
 
 // account creates an account and returns its id.
@@ -287,7 +270,7 @@ func TestReconcileNamesWhoFailed(t *testing.T) {
 		lost = append(lost, id)
 	}
 	slices.Sort(lost)
-	_, s.stripe = newStripe(t) // another Stripe account, without these customers
+	_, s.stripe = sandboxtest.Start(t) // another Stripe account, without these customers
 	out, messages := s.run(1, "billing", "sync", "--all", "--output=json")
 	var got struct {
 		Accounts, Failed int

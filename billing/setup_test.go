@@ -13,6 +13,7 @@ import (
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 	"lottery/configs"
 	"lottery/models"
 	"lottery/models/store"
@@ -374,15 +375,9 @@ func TestDoctorSeesEventsWait(t *testing.T) {
 // Before set-up nothing is sold, and the doctor says so.
 func TestDoctorBeforeSetup(t *testing.T) {
 	t.Parallel()
-	stripe, err := sandbox.New(sandbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stripe.Close(t.Context())
-	api := httptest.NewServer(stripe)
-	defer api.Close()
+	stripe, api := sandboxtest.Start(t)
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{})
-	s := billing.New(billing.Options{Store: st, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: api.URL}, PublicURL: "http://127.0.0.1:1"})
+	s := billing.New(billing.Options{Store: st, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: api}, PublicURL: "http://127.0.0.1:1"})
 	wantOnlyWrong(t, s, "price", "webhook endpoint", "webhook secret", "reachability", "portal")
 	a := storetest.Account(t, st, "ada@example.com")
 	if _, err := s.Checkout(t.Context(), a.ID); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "billing setup") {

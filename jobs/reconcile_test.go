@@ -2,10 +2,8 @@ package jobs_test
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +12,7 @@ import (
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 	"lottery/configs"
 	"lottery/jobs"
 	"lottery/models"
@@ -27,17 +26,9 @@ func TestReconcileOnceAnHour(t *testing.T) {
 	t.Parallel()
 	var offset atomic.Int64
 	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) }})
-	stripe, err := sandbox.New(sandbox.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(stripe)
-	t.Cleanup(func() {
-		server.Close()
-		_ = stripe.Close(context.Background())
-	})
+	stripe, url := sandboxtest.Start(t)
 	service := billing.New(billing.Options{
-		Store: st, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: server.URL, Grace: time.Hour}, PublicURL: "http://lottery.test", StripeNow: stripe.Now,
+		Store: st, Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: url, Grace: time.Hour}, PublicURL: "http://lottery.test", StripeNow: stripe.Now,
 	})
 	if _, err := service.Setup(t.Context()); err != nil {
 		t.Fatal(err)

@@ -3,13 +3,13 @@ package web_test
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"lottery/billing"
 	"lottery/billing/sandbox"
+	"lottery/billing/sandbox/sandboxtest"
 	"lottery/configs"
 	"lottery/models"
 	"lottery/web"
@@ -28,24 +28,15 @@ type shop struct {
 func openShop(t *testing.T, change ...func(*web.Deps)) *shop {
 	t.Helper()
 	s := &shop{}
-	var err error
-	if s.stripe, err = sandbox.New(sandbox.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(s.stripe)
-	s.api = server.URL
-	t.Cleanup(func() {
-		server.Close()
-		_ = s.stripe.Close(context.Background())
-	})
+	s.stripe, s.api = sandboxtest.Start(t)
 	s.house = open(t, func(d *web.Deps) {
-		d.PayPages = []string{server.URL}
+		d.PayPages = []string{s.api}
 		for _, c := range change {
 			c(d)
 		}
 		s.billing = billing.New(billing.Options{
 			Store: d.Store, PublicURL: d.PublicURL, StripeNow: s.stripe.Now, Pace: time.Nanosecond,
-			Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: server.URL, Grace: 7 * 24 * time.Hour},
+			Stripe: configs.Stripe{SecretKey: sandbox.DefaultKey, APIURL: s.api, Grace: 7 * 24 * time.Hour},
 		})
 		if _, err := s.billing.Setup(t.Context()); err != nil {
 			t.Fatal(err)
