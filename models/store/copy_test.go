@@ -374,5 +374,3 @@ func TestSchemasHaveTheSameTables(t *testing.T) {
 		}
 	}
 }
-
-func addressOf(url string) string { return strings.TrimPrefix(url, "sqlite:") }
