@@ -12,8 +12,8 @@ import (
 	"lottery/models"
 )
 
-// A machine without root certificates, with a wrong clock, or behind a proxy that opens TLS cannot trust what answers for
-// Stripe. The error says so, and nothing changes: trying again would not help.
+// A machine without root certificates, with a wrong clock, or behind a proxy that opens TLS cannot trust what answers
+// for Stripe. The error says so, and nothing changes: trying again would not help.
 func TestCertificateIsNotAccepted(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()

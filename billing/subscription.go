@@ -109,7 +109,8 @@ func (s *subscription) withBank() bool { return s.asked && s.underWay() }
 // (https://docs.stripe.com/payments/sepa-debit).
 const bankDecides = 21 * 24 * time.Hour
 
-// leftWithBank reports whether a bank may be deciding at now on a payment for a subscription that was canceled meanwhile.
+// leftWithBank reports whether a bank may be deciding at now on a payment for a subscription that was canceled
+// meanwhile.
 func (s *subscription) leftWithBank(now time.Time) bool {
 	return s.asked && now.Sub(s.besideABank) < bankDecides
 }

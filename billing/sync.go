@@ -368,8 +368,8 @@ func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscr
 	return errors.Join(errs...)
 }
 
-// besideABank is the comment on a subscription that was canceled while a bank may have been deciding on a payment for it.
-// Only the comment shows that later: the invoice of one that a card could not pay looks the same.
+// besideABank is the comment on a subscription that was canceled while a bank may have been deciding on a payment for
+// it. Only the comment shows that later: the invoice of one that a card could not pay looks the same.
 const besideABank = "A bank may still have been deciding on a payment."
 
 // cancel ends a subscription immediately. It is no error if it has ended already.

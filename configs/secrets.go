@@ -47,9 +47,9 @@ func holdsSecret(value string) bool {
 	return password || u.Query().Has("password")
 }
 
-// Renewed returns a function that returns url as it is in file now, so that a server can use a password that was changed
-// while it runs. While file cannot be read, it returns what it read last, and the log says so once. If file is "", it
-// returns url.
+// Renewed returns a function that returns url as it is in file now, so that a server can use a password that was
+// changed while it runs. While file cannot be read, it returns what it read last, and the log says so once. If file is
+// "", it returns url.
 func Renewed(url, file string, log *slog.Logger) func() string {
 	var unread atomic.Bool
 	var last atomic.Pointer[string]

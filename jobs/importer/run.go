@@ -130,8 +130,8 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 	return models.Errorf(models.CodeUnavailable, "other programs kept changing the draws for %s: run it again", r.opts.Patience)
 }
 
-// sameGames returns an error if a game of the files' rows is no longer as these were checked by: an operator took a time
-// of day from it, or removed it and added one with other digits.
+// sameGames returns an error if a game of the files' rows is no longer as these were checked by: an operator took a
+// time of day from it, or removed it and added one with other digits.
 func (r *run) sameGames(ctx context.Context, files []*file) error {
 	games, err := r.store.Games(ctx)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // Outage logs when something that is done again and again begins to fail and when it works again, but not each failure
-// between: while the database is away, everything that needs it fails many times a minute. Nor does it log each change of
-// something that works now and then, as with some of its connections after PostgreSQL's password was changed: if it
+// between: while the database is away, everything that needs it fails many times a minute. Nor does it log each change
+// of something that works now and then, as with some of its connections after PostgreSQL's password was changed: if it
 // fails again within settledAfter, its end is logged only once it has worked for that long.
 type Outage struct {
 	lasts    bool // as the log has it
