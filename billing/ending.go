@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -20,9 +21,12 @@ type Ended struct {
 	// An earlier attempt may have cancelled it.
 	UnderWay bool
 	// JustPaid is set if one of them had just been paid at a checkout, before we had heard of it, now or at an earlier
-	// attempt: a flag, not cleared yet, asks the operator to refund it.
+	// attempt of the last day: a flag, not cleared yet, asks the operator to refund it.
 	JustPaid bool
 }
+
+// justPaid is how long the payment of a subscription that End canceled is reported to later attempts.
+const justPaid = 24 * time.Hour
 
 // End cancels all of the account's subscriptions, also those of its second customers, and closes its open checkout. It
 // is for an account that is closed or deleted. It fails if Stripe does not confirm, unless the account is not known to
@@ -34,7 +38,9 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 		if err != nil {
 			return err
 		}
-		out.JustPaid = slices.ContainsFunc(flags, func(f models.AccountFlag) bool { return f.Kind == models.FlagClosed }) // by an earlier attempt
+		out.JustPaid = slices.ContainsFunc(flags, func(f models.AccountFlag) bool { // by an earlier attempt
+			return f.Kind == models.FlagClosed && s.now().Sub(f.RaisedAt) < justPaid
+		})
 		if err := s.endOthers(ctx, accountID, &out); err != nil {
 			return err
 		}

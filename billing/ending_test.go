@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"lottery/billing"
 	"lottery/billing/sandbox"
 	"lottery/models"
 )
@@ -90,6 +91,33 @@ func TestEndTellsOfTheBankAgain(t *testing.T) {
 					w.t.Errorf("%s, %s later: %v %+v", name, passes, err, ended)
 				}
 			}
+		}
+	})
+}
+
+// Nobody has heard of the payment, and the attempt that cancels what was paid fails: the next one tells of it, but not
+// one of another day.
+func TestEndTellsOfThePaymentAgain(t *testing.T) {
+	each(t, func(w *world) {
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		w.buy(sandbox.CardOK)
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"})
+		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable || !ended.JustPaid {
+			w.t.Errorf("%v %+v", err, ended)
+		}
+		w.stripe.ClearFaults()
+		for later, want := range map[time.Duration]bool{0: true, 25 * time.Hour: false} {
+			node := billing.New(billing.Options{
+				Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, StripeNow: w.stripe.Now, Now: func() time.Time { return time.Now().Add(later) },
+			})
+			if ended, err := node.End(w.t.Context(), w.account.ID, cause()); err != nil || len(ended.Cancelled) != 0 || ended.JustPaid != want {
+				w.t.Errorf("%s later: %v %+v", later, err, ended)
+			}
+		}
+		_, err := w.store.ClearFlags(w.t.Context(), w.account.ID)
+		w.must(err)
+		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); err != nil || ended.JustPaid {
+			w.t.Errorf("refunded: %v %+v", err, ended)
 		}
 	})
 }
