@@ -32,8 +32,8 @@ type stale struct {
 	args                  []any
 }
 
-// stale returns what has expired at now, which is Clock's time: a node whose own clock is ahead must not delete today's
-// counters, which would restart everybody's quota. counters is where those begin that are kept.
+// stale returns what has expired at now, which is no later than Clock's time: a node whose own clock is ahead must not
+// delete today's counters, which would restart everybody's quota. counters is where those begin that are kept.
 func (s *Store) stale(now time.Time, counters int64) []stale {
 	today := models.DateOf(now)
 	clock, clockArgs := s.nowMicros()
@@ -58,7 +58,7 @@ func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
 	if err := s.compactQuota(ctx); err != nil {
 		return nil, err
 	}
-	now, err := s.Clock(ctx)
+	now, err := s.earlier(ctx)
 	if err != nil {
 		return nil, err
 	}

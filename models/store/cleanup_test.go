@@ -167,34 +167,46 @@ func TestCleanupWhileAnotherWrites(t *testing.T) {
 	}
 }
 
-// A node whose clock is far ahead deletes nothing that is not old by PostgreSQL's clock, least of all today's counters,
-// which would give everybody a second quota.
+// While a node's clock or PostgreSQL's is far ahead, nothing is deleted that is not old by the other one, least of all
+// today's counters, which would give everybody a second quota.
 func TestCleanupByAWrongClock(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
-	right := storetest.OpenURL(t, url, store.Options{})
-	wrong := storetest.OpenURL(t, url, store.Options{Now: func() time.Time { return time.Now().AddDate(10, 0, 0) }})
-	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc-1", Period: aDay, Need: 100, Limit: 100}
-	if got := applyQuota(t, right, take)[0]; got.Granted != 100 {
-		t.Fatalf("%+v", got)
-	}
-	addUsage(t, right, models.UsageDay{AccountID: "acc-1", Day: models.DateOf(time.Now().UTC()), Endpoint: "/v1/games", Class: 2, Requests: 100})
-	addEvents(t, right, 1)
-	if err := right.SettleEvent(t.Context(), claim(t, right, time.Minute, 1)[0], models.EventFailed, "never", 0); err != nil {
-		t.Fatal(err)
-	}
-	if got := gone(t, wrong); got != "" {
-		t.Errorf("taken away: %s", got)
-	}
-	if more, err := wrong.PruneUsage(t.Context()); err != nil || more {
-		t.Errorf("%v %v", more, err)
-	}
-	if got := applyQuota(t, right, take)[0]; got.Granted != 0 {
-		t.Errorf("granted a second time: %+v", got)
-	}
-	today := models.DateOf(time.Now().UTC())
-	if days, err := right.UsageByDay(t.Context(), "acc-1", today-1, today); err != nil || len(days) != 1 {
-		t.Errorf("statistics: %v %v", days, err)
+	const ahead = 10 * 365 * aDay
+	for whose, opts := range map[string]store.Options{
+		"the node's":   {Now: func() time.Time { return time.Now().Add(ahead) }},
+		"PostgreSQL's": {Skew: func() time.Duration { return ahead }},
+	} {
+		t.Run(whose, func(t *testing.T) {
+			t.Parallel()
+			url := storetest.NewPostgres(t)
+			right, wrong := storetest.OpenURL(t, url, store.Options{}), storetest.OpenURL(t, url, opts)
+			take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc-1", Period: aDay, Need: 100, Limit: 100}
+			if got := applyQuota(t, right, take)[0]; got.Granted != 100 {
+				t.Fatalf("%+v", got)
+			}
+			addUsage(t, right, models.UsageDay{AccountID: "acc-1", Day: models.DateOf(time.Now().UTC()), Endpoint: "/v1/games", Class: 2, Requests: 100})
+			addEvents(t, right, 1)
+			if err := right.SettleEvent(t.Context(), claim(t, right, time.Minute, 1)[0], models.EventFailed, "never", 0); err != nil {
+				t.Fatal(err)
+			}
+			signIn(t, right, "ann@example.com", "ann", "")
+			if got := gone(t, wrong); got != "" {
+				t.Errorf("taken away: %s", got)
+			}
+			if more, err := wrong.PruneUsage(t.Context()); err != nil || more {
+				t.Errorf("%v %v", more, err)
+			}
+			if got := applyQuota(t, right, take)[0]; got.Granted != 0 {
+				t.Errorf("granted a second time: %+v", got)
+			}
+			today := models.DateOf(time.Now().UTC())
+			if days, err := right.UsageByDay(t.Context(), "acc-1", today-1, today); err != nil || len(days) != 1 {
+				t.Errorf("statistics: %v %v", days, err)
+			}
+			if !lives(t, right, "ann") {
+				t.Error("a session is gone")
+			}
+		})
 	}
 }
 

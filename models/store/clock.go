@@ -24,6 +24,16 @@ func (s *Store) clock(tx *gorm.DB) (time.Time, error) {
 	return now.UTC().Add(s.skew()), err
 }
 
+// earlier returns the time by which it is judged what is old enough to be deleted: the earlier of Clock and this machine's.
+// What one of them makes look old while it is far ahead would be gone for good.
+func (s *Store) earlier(ctx context.Context) (time.Time, error) {
+	shared, err := s.Clock(ctx)
+	if own := s.now(); own.Before(shared) {
+		return own, err
+	}
+	return shared, err
+}
+
 // later is an SQL expression for the time d from now by that clock.
 func (s *Store) later(d time.Duration) clause.Expr {
 	if s.dialect == SQLite {

@@ -43,10 +43,10 @@ func pruning(table, key, where, age string) string {
 		table, key, where, age, prunedRows)
 }
 
-// PruneUsage deletes some of the counts and warnings from more than models.UsageKept days ago, by Clock. more reports
-// whether it must be called again for the rest.
+// PruneUsage deletes some of the counts and warnings from more than models.UsageKept days ago, by Clock and this
+// machine's. more reports whether it must be called again for the rest.
 func (s *Store) PruneUsage(ctx context.Context) (more bool, err error) {
-	now, err := s.Clock(ctx)
+	now, err := s.earlier(ctx)
 	if err != nil {
 		return false, err
 	}
