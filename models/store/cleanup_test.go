@@ -180,7 +180,7 @@ func TestCleanupByAWrongClock(t *testing.T) {
 			t.Parallel()
 			url := storetest.NewPostgres(t)
 			right, wrong := storetest.OpenURL(t, url, store.Options{}), storetest.OpenURL(t, url, opts)
-			take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc-1", Period: aDay, Need: 100, Limit: 100}
+			take := taking("acc-1", 100, 100)
 			if got := applyQuota(t, right, take)[0]; got.Granted != 100 {
 				t.Fatalf("%+v", got)
 			}

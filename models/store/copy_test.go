@@ -291,7 +291,7 @@ func said(t *testing.T, st *store.Store) []string {
 		}
 		keys, err := st.Keys(ctx, a.ID)
 		ok(keys, err)
-		ok(applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: a.ID, Period: aDay})[0].Used, nil)
+		ok(applyQuota(t, st, peeking(a.ID))[0].Used, nil)
 	}
 	games, err := st.Games(ctx)
 	ok(games, err)
@@ -329,7 +329,7 @@ func TestCopyOfCounters(t *testing.T) {
 	eachPair(t, func(t *testing.T, from, to string) {
 		st := storetest.OpenURL(t, from, store.Options{})
 		take := func(key string, n int64) {
-			applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: n, Limit: 100})
+			applyQuota(t, st, taking(key, n, 100))
 		}
 		take("acc-table", 5)
 		take("acc-both", 30)
@@ -345,7 +345,7 @@ func TestCopyOfCounters(t *testing.T) {
 		}
 		copied := storetest.OpenURL(t, to, store.Options{})
 		for key, want := range map[string]int64{"acc-table": 100, "acc-both": 10, "acc-log": 0} {
-			r := applyQuota(t, copied, store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: 1000, Limit: 100})[0]
+			r := applyQuota(t, copied, taking(key, 1000, 100))[0]
 			if r.Granted != want || r.Used != 100 {
 				t.Errorf("%s is granted %d more, want %d", key, r.Granted, want)
 			}

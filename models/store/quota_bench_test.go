@@ -27,7 +27,7 @@ func BenchmarkQuotaContact(b *testing.B) {
 				contact := func(n int) {
 					ops := make([]store.QuotaOp, n)
 					for i := range ops {
-						ops[i] = store.QuotaOp{Kind: store.QuotaTake, Key: keys[next], Period: aDay, Need: 1, Limit: 10_000_000}
+						ops[i] = taking(keys[next], 1, 10_000_000)
 						next = (next + 1) % all
 					}
 					if _, _, err := st.ApplyQuota(b.Context(), ops); err != nil {

@@ -21,7 +21,7 @@ func TestQuotaOverBrokenConnections(t *testing.T) {
 	address := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, address, store.Options{})
 	db := storetest.SQL(t, address)
-	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: aDay, Need: 1, Limit: 100}
+	take := taking("acc_a", 1, 100)
 	const connections = 5
 	want := int64(0)
 	for range 3 {
@@ -49,7 +49,7 @@ func TestQuotaIsAskedAgain(t *testing.T) {
 	address := storetest.NewPostgres(t)
 	st := storetest.OpenURL(t, address, store.Options{})
 	db := storetest.SQL(t, address)
-	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: aDay, Need: 1, Limit: 100}
+	take := taking("acc_a", 1, 100)
 	release := storetest.Lock(t, address, "quota_counters")
 	answer := make(chan store.QuotaResult, 1)
 	go func() { answer <- applyQuota(t, st, take)[0] }()
@@ -87,7 +87,7 @@ func TestQuotaAnswerIsLost(t *testing.T) {
 			}
 	})
 	st := storetest.OpenURL(t, storetest.PostgresAt(t, address, link), store.Options{})
-	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: aDay, Need: 1, Limit: 100}
+	take := taking("acc_a", 1, 100)
 	applyQuota(t, st, take)
 
 	want := int64(1)
@@ -127,7 +127,7 @@ func TestQuotaWithoutALineage(t *testing.T) {
 				"CREATE FUNCTION public.pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE plpgsql AS 'BEGIN RAISE SQLSTATE ''"+code+"''; END'",
 				"ALTER DATABASE "+name+" SET search_path = public, pg_catalog")
 			st := storetest.OpenURL(t, address, store.Options{})
-			take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: aDay, Need: 1, Limit: 100}
+			take := taking("acc_a", 1, 100)
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			if _, _, err := st.ApplyQuota(ctx, []store.QuotaOp{take}); (err == nil) != counts || ctx.Err() != nil {

@@ -203,11 +203,11 @@ func TestQuotaLogIsCompactedByAnother(t *testing.T) {
 	url := storetest.URL(t)
 	node, other := storetest.OpenURL(t, url, store.Options{}), storetest.OpenURL(t, url, store.Options{})
 	take := func(n int64) {
-		applyQuota(t, node, store.QuotaOp{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: n, Limit: 100})
+		applyQuota(t, node, taking("acc_1", n, 100))
 	}
 	look := func(want int64) {
 		t.Helper()
-		if r := applyQuota(t, other, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc_1", Period: aDay}); r[0].Used != want {
+		if r := applyQuota(t, other, peeking("acc_1")); r[0].Used != want {
 			t.Fatalf("%d used, want %d", r[0].Used, want)
 		}
 	}
@@ -250,7 +250,7 @@ func TestQuotaLogIsCompactedAtMidnight(t *testing.T) {
 	for range times {
 		all(st, "logged", accounts, take, ignore) // the last one is the 72,000th counter named: 18,000 counters four times each
 	}
-	one := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_one", Period: aDay, Need: 1, Limit: 1000}
+	one := taking("acc_one", 1, 1000)
 	var rows, before int
 	db := storetest.SQL(t, url)
 	for contact := range 500 {
@@ -289,7 +289,7 @@ func TestQuotaLogIsCompactedAmongNewAccounts(t *testing.T) {
 	st := storetest.OpenURL(t, url, store.Options{})
 	for i := range contacts {
 		account := max(0, i-(contacts-fresh))
-		applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc_%d", account), Period: aDay, Need: 1, Limit: contacts})
+		applyQuota(t, st, taking(fmt.Sprintf("acc_%d", account), 1, contacts))
 	}
 	var rows int
 	if err := storetest.SQL(t, url).QueryRowContext(t.Context(), "SELECT count(*) FROM quota_log").Scan(&rows); err != nil {
@@ -372,7 +372,7 @@ func TestQuotaOfADayIsReadAsAWhole(t *testing.T) {
 	if wrong > 0 {
 		t.Errorf("what %d of %d accounts used is not known", wrong, accounts)
 	}
-	if r := applyQuota(t, after, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc_new", Period: aDay}); r[0].Used != 0 {
+	if r := applyQuota(t, after, peeking("acc_new")); r[0].Used != 0 {
 		t.Errorf("an account that was not counted used %d", r[0].Used)
 	}
 }

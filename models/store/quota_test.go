@@ -21,6 +21,15 @@ type quotaClock struct{ at atomic.Int64 }
 func (c *quotaClock) now() time.Time      { return time.Unix(c.at.Load(), 0).UTC() }
 func (c *quotaClock) skew() time.Duration { return time.Until(c.now()) }
 
+// taking and peeking are what a request does to the day's counter, and what only reads it.
+func taking(key string, need, limit int64) store.QuotaOp {
+	return store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: need, Limit: limit}
+}
+
+func peeking(key string) store.QuotaOp {
+	return store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: aDay}
+}
+
 func applyQuota(t *testing.T, st *store.Store, ops ...store.QuotaOp) []store.QuotaResult {
 	t.Helper()
 	results, _, err := st.ApplyQuota(context.Background(), ops)
@@ -60,12 +69,12 @@ func TestQuotaTake(t *testing.T) {
 		for i, c := range cases {
 			key := fmt.Sprintf("acc-%d", i)
 			got := applyQuota(t, st,
-				store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: c.used, Limit: c.used},
+				taking(key, c.used, c.used),
 				store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: c.need, Recent: c.recent, Held: c.held, Limit: c.limit})[1]
 			if got.Granted != c.want || got.Used != c.used+c.want {
 				t.Errorf("%+v: granted %d, used %d", c, got.Granted, got.Used)
 			}
-			if peek := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: aDay})[0]; peek.Used != c.used+c.want || peek.Granted != 0 {
+			if peek := applyQuota(t, st, peeking(key))[0]; peek.Used != c.used+c.want || peek.Granted != 0 {
 				t.Errorf("%+v: afterwards %+v", c, peek)
 			}
 		}
@@ -87,25 +96,21 @@ func TestQuotaBatch(t *testing.T) {
 		floor := func(key string, start, n int64) store.QuotaOp {
 			return store.QuotaOp{Kind: store.QuotaFloor, Key: key, Period: aDay, Start: start, N: n}
 		}
-		take := func(key string, need, limit int64) store.QuotaOp {
-			return store.QuotaOp{Kind: store.QuotaTake, Key: key, Period: aDay, Need: need, Limit: limit}
-		}
-		peek := func(key string) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaPeek, Key: key, Period: aDay} }
 		reset := func(key string) store.QuotaOp { return store.QuotaOp{Kind: store.QuotaReset, Key: key, Period: aDay} }
 
 		steps := []struct {
 			ops  []store.QuotaOp
 			used []int64
 		}{
-			{[]store.QuotaOp{take("b", 90, 100), take("a", 1, 100), take("b", 90, 100)}, []int64{90, 1, 100}},
-			{[]store.QuotaOp{add("b", today.Unix(), -30), take("b", 50, 100)}, []int64{70, 100}},
-			{[]store.QuotaOp{add("b", today.Unix(), 25), peek("b")}, []int64{125, 125}}, // admitted while the backend was away
-			{[]store.QuotaOp{add("b", today.Unix(), -500), peek("b")}, []int64{0, 0}},
-			{[]store.QuotaOp{floor("b", today.Unix(), 60), floor("b", today.Unix(), 40), take("b", 50, 100)}, []int64{60, 60, 100}},
-			{[]store.QuotaOp{add("b", yesterday, 7), peek("b")}, []int64{7, 100}},
-			{[]store.QuotaOp{floor("b", yesterday, 200), peek("b")}, []int64{200, 100}},
-			{[]store.QuotaOp{reset("b"), take("b", 1, 100), peek("a")}, []int64{0, 1, 1}},
-			{[]store.QuotaOp{peek("never"), take("never", 5, 0)}, []int64{0, 0}},
+			{[]store.QuotaOp{taking("b", 90, 100), taking("a", 1, 100), taking("b", 90, 100)}, []int64{90, 1, 100}},
+			{[]store.QuotaOp{add("b", today.Unix(), -30), taking("b", 50, 100)}, []int64{70, 100}},
+			{[]store.QuotaOp{add("b", today.Unix(), 25), peeking("b")}, []int64{125, 125}}, // admitted while the backend was away
+			{[]store.QuotaOp{add("b", today.Unix(), -500), peeking("b")}, []int64{0, 0}},
+			{[]store.QuotaOp{floor("b", today.Unix(), 60), floor("b", today.Unix(), 40), taking("b", 50, 100)}, []int64{60, 60, 100}},
+			{[]store.QuotaOp{add("b", yesterday, 7), peeking("b")}, []int64{7, 100}},
+			{[]store.QuotaOp{floor("b", yesterday, 200), peeking("b")}, []int64{200, 100}},
+			{[]store.QuotaOp{reset("b"), taking("b", 1, 100), peeking("a")}, []int64{0, 1, 1}},
+			{[]store.QuotaOp{peeking("never"), taking("never", 5, 0)}, []int64{0, 0}},
 			{nil, nil},
 		}
 		for i, step := range steps {
@@ -128,7 +133,7 @@ func TestQuotaBatch(t *testing.T) {
 		}
 		// Midnight, and periods other than a day.
 		c.at.Store(today.AddDate(0, 0, 1).Unix() + 5)
-		if r := applyQuota(t, st, take("b", 1, 100))[0]; r.Used != 1 || r.Start != today.AddDate(0, 0, 1).Unix() {
+		if r := applyQuota(t, st, taking("b", 1, 100))[0]; r.Used != 1 || r.Start != today.AddDate(0, 0, 1).Unix() {
 			t.Errorf("after midnight: %+v", r)
 		}
 		if r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: "m", Period: time.Minute, Need: 1, Limit: 5})[0]; r.Granted != 1 || r.Start != c.at.Load()-5 {
@@ -152,7 +157,7 @@ func TestQuotaConcurrentBatches(t *testing.T) {
 						ops := make([]store.QuotaOp, 0, accounts)
 						order := rand.Perm(accounts)
 						for _, a := range order[:2+rand.IntN(accounts-2)] {
-							ops = append(ops, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%d-%d", round, a), Period: aDay, Need: 3, Limit: limit})
+							ops = append(ops, taking(fmt.Sprintf("acc-%d-%d", round, a), 3, limit))
 						}
 						results, err := applyPatiently(st, ops)
 						if err != nil {
@@ -171,7 +176,7 @@ func TestQuotaConcurrentBatches(t *testing.T) {
 		group.Wait()
 		for round := range rounds {
 			for a := range accounts {
-				r := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: fmt.Sprintf("acc-%d-%d", round, a), Period: aDay})[0]
+				r := applyQuota(t, st, peeking(fmt.Sprintf("acc-%d-%d", round, a)))[0]
 				if got := granted[round][a].Load(); got != r.Used || got > limit {
 					t.Errorf("account %d of round %d: granted %d, counted %d, limit %d", a, round, got, r.Used, limit)
 				}
@@ -185,7 +190,7 @@ func TestQuotaDaysOfOneCounter(t *testing.T) {
 	t.Parallel()
 	const nodes, rounds = 8, 100
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		today := applyQuota(t, st, store.QuotaOp{Kind: store.QuotaPeek, Key: "acc", Period: aDay})[0].Start
+		today := applyQuota(t, st, peeking("acc"))[0].Start
 		past := today - int64(aDay/time.Second)
 		var group sync.WaitGroup
 		for node := range nodes {
@@ -231,7 +236,7 @@ func TestQuotaReadsByIndex(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	db := storetest.SQL(t, url)
-	applyQuota(t, storetest.OpenURL(t, url, store.Options{}), store.QuotaOp{Kind: store.QuotaTake, Key: "acc", Period: aDay, Need: 1, Limit: 100})
+	applyQuota(t, storetest.OpenURL(t, url, store.Options{}), taking("acc", 1, 100))
 	storetest.Exec(t, url, "ANALYZE quota_counters")
 	st := storetest.OpenURL(t, url, store.Options{})
 	const accounts, portion = 4000, 100
@@ -240,7 +245,7 @@ func TestQuotaReadsByIndex(t *testing.T) {
 		for first := 0; first < accounts; first += portion {
 			ops = ops[:0]
 			for i := first; i < first+portion; i++ {
-				ops = append(ops, store.QuotaOp{Kind: store.QuotaTake, Key: fmt.Sprintf("acc-%05d", i), Period: aDay, Need: 1, Limit: 100})
+				ops = append(ops, taking(fmt.Sprintf("acc-%05d", i), 1, 100))
 			}
 			applyQuota(t, st, ops...)
 		}

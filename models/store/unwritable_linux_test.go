@@ -51,7 +51,7 @@ func TestUnwritableDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lottery.db")
 	st := storetest.OpenURL(t, "sqlite:"+path, store.Options{})
-	take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_a", Period: aDay, Need: 1, Limit: 100}
+	take := taking("acc_a", 1, 100)
 	rows := []models.UsageDay{row("acc_a", march, "/v1/games", 2, 7)}
 	if err := st.AddUsage(t.Context(), rows); err != nil {
 		t.Fatal(err)

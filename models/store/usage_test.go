@@ -61,7 +61,7 @@ func TestCountedToday(t *testing.T) {
 		if used, today, err := st.CountedToday(ctx, "a"); err != nil || used != 0 || today < models.DateOf(now) || today > models.DateOf(now)+1 {
 			t.Errorf("of nobody: %d on %s, %v", used, today, err)
 		}
-		take := store.QuotaOp{Kind: store.QuotaTake, Key: "a", Period: aDay, Need: 7, Limit: 100}
+		take := taking("a", 7, 100)
 		granted, _, err := st.ApplyQuota(ctx, []store.QuotaOp{take})
 		if err != nil {
 			t.Fatal(err)
