@@ -119,14 +119,6 @@ func (h *Handler) tellBefore(ctx context.Context, m *models.Mail) {
 	}
 }
 
-func emailChanged(c models.EmailChanged, support string) mail.Message {
-	return mail.Message{
-		To: c.Before, ReplyTo: support, Subject: "Your address was changed",
-		Lines: []string{"Hello,", "The address of your Lottery Draws API account is now " + c.After + "."},
-		After: []string{"If this was not you, contact support" + supportHint(support) + " immediately."},
-	}
-}
-
 // tellStripe passes the account's new address on to Stripe. The change stands even if that fails; the next reconcile
 // does it then.
 func (h *Handler) tellStripe(r *http.Request, accountID string) {
