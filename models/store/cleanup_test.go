@@ -156,7 +156,7 @@ func TestCleanupWhileAnotherWrites(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lottery.db")
 	st := storetest.OpenURL(t, "sqlite:"+path, store.Options{})
-	applyQuota(t, st, store.QuotaOp{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: 1, Limit: 1})
+	applyQuota(t, st, taking("acc_1", 1, 1))
 	tx, err := storetest.SQL(t, "sqlite:"+path+"?_txlock=immediate").BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestCleanupByAWrongClock(t *testing.T) {
 // clock is set back, nobody gets a second quota for the day that runs again.
 func TestCleanupWhileTheClockIsAhead(t *testing.T) {
 	movable(t, func(t *testing.T, st *store.Store, move func(time.Duration)) {
-		take := store.QuotaOp{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: 100, Limit: 100}
+		take := taking("acc_1", 100, 100)
 		if got := applyQuota(t, st, take)[0]; got.Granted != 100 {
 			t.Fatalf("%+v", got)
 		}
