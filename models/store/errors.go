@@ -64,8 +64,8 @@ const (
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
 
-// ofPooler is protocol_violation, which is what PgBouncer calls all that it refuses by itself, a password included: its
-// list of users is its own.
+// ofPooler is protocol_violation, which is what PgBouncer calls nearly all that it refuses by itself, users and passwords
+// included: its list of users is its own.
 const ofPooler = "08P01"
 
 // noLock is lock_not_available: lock_timeout has passed.
@@ -93,7 +93,7 @@ func denied(err error) string {
 	switch {
 	case !ok:
 		return ""
-	case pg.Code == ofPooler && strings.Contains(pg.Message, "authentication failed"):
+	case pg.Code == ofPooler && (strings.Contains(pg.Message, "authentication failed") || strings.Contains(pg.Message, "no such user")):
 		return wrongUser
 	default:
 		return remedies[pg.Code]

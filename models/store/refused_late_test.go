@@ -40,7 +40,7 @@ func TestLateRefusalKeepsNobodyOut(t *testing.T) {
 func TestUserRefusedByAPooler(t *testing.T) {
 	t.Parallel()
 	for message, ofUser := range map[string]bool{
-		"SASL authentication failed": true, "password authentication failed": true, "no more connections allowed (max_client_conn)": false,
+		"SASL authentication failed": true, "password authentication failed": true, "no such user": true, "no more connections allowed (max_client_conn)": false,
 	} {
 		var attempts atomic.Int32
 		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
