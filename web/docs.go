@@ -144,7 +144,7 @@ func (h *Handler) docValues(ctx context.Context) docValues {
 	v := docValues{
 		URL: h.deps.PublicURL, Game: "ny-win-4", GameName: "New York Win 4", From: "2025-01-01", Offer: h.proOffer(ctx),
 		Free: free.RequestsPerDay, Pro: pro.RequestsPerDay, FreeKeys: free.MaxKeys, ProKeys: pro.MaxKeys,
-		FreeLeft: free.RequestsPerDay - free.RequestsPerDay*27/100, ProLeft: pro.RequestsPerDay - free.RequestsPerDay,
+		FreeLeft: free.RequestsPerDay * 73 / 100, ProLeft: pro.RequestsPerDay - free.RequestsPerDay,
 		Sold: h.deps.Billing != nil,
 	}
 	if m := h.remember(); m != nil && m.sample != nil {
