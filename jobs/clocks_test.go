@@ -18,7 +18,7 @@ func TestClockThatIsWrongIsTold(t *testing.T) {
 	st := storetest.OpenURL(t, storetest.NewPostgres(t), store.Options{Skew: func() time.Duration { return time.Duration(ahead.Load()) }})
 	log := &storetest.Buffer{}
 	l := &looker{schedule: &Schedule{Runner: &Runner{Store: st, Log: slog.New(slog.NewTextHandler(log, nil))}}}
-	const apart, agree = `level=WARN msg="this machine's clock and another are apart`, "agree again"
+	const apart, agree = `level=WARN msg="this machine's clock and another are more than a minute apart; synchronize both`, "agree again"
 	for _, c := range []struct {
 		ahead, agree int
 		theirs       time.Duration

@@ -19,8 +19,8 @@ func (c *Clocks) Compare(log *slog.Logger, whose string, theirs, asked time.Time
 	case apart == c.apart:
 		return
 	case apart:
-		log.Warn("this machine's clock and another are apart: the day of quotas, and what is due, follow one, and the expiry of keys the other; "+
-			"synchronize both with NTP", "other", whose, "ahead", ahead.Round(time.Second))
+		log.Warn("this machine's clock and another are more than a minute apart; synchronize both with NTP",
+			"other", whose, "ahead", ahead.Round(time.Second))
 	default:
 		log.Info("this machine's clock and the other agree again", "other", whose)
 	}
