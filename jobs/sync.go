@@ -127,7 +127,7 @@ func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Can
 // file syncs one whole file, which holds the draws of one game.
 func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource, game string, o SyncOptions) error {
 	known := feed.Known{ETag: src.ETag, LastModified: src.LastModified}
-	if o.Whole || s.another(src) {
+	if o.Whole || s.readAgain(src) {
 		known = feed.Known{}
 	}
 	got, err := s.Fetcher.Fetch(ctx, src.Address, known, nil)
@@ -153,9 +153,9 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	return nil
 }
 
-// another reports whether a file of which draws were rejected is read again although it may not have changed: it was last
-// read on another day, when a draw may have been dated too far ahead, or this machine's clock been too far behind.
-func (s *Sync) another(src *models.FeedSource) bool {
+// readAgain reports whether a file of which draws were rejected is read again although it may not have changed: when it
+// was last read, on another day, a draw may have been dated too far ahead, or this machine's clock been too far behind.
+func (s *Sync) readAgain(src *models.FeedSource) bool {
 	return len(src.Rejected) > 0 && src.WholeAt != nil && models.DateOf(src.WholeAt.UTC()) != models.DateOf(s.now())
 }
 

@@ -43,8 +43,8 @@ type Link struct {
 	SpentAt   *time.Time
 }
 
-// LinkAhead is how far ahead the end of a link may be. One that seems to work for longer was made while the clock was
-// ahead, and has since been set back: it would work, and keep its address from another, for as long as that was.
+// LinkAhead is how far ahead the end of a link may be. One that seems to work for longer was made before a clock that
+// was ahead was set back: it would work, and keep its address from another, for as long as that was.
 const LinkAhead = 2 * LinkLives
 
 // Works reports whether l can be spent at now.

@@ -24,8 +24,8 @@ func (s *Store) clock(tx *gorm.DB) (time.Time, error) {
 	return now.UTC().Add(s.skew()), err
 }
 
-// earlier returns the time by which it is judged what is old enough to be deleted: the earlier of Clock and this machine's.
-// What one of them makes look old while it is far ahead would be gone for good.
+// earlier returns the time by which it is judged what is old enough to be deleted: Clock's, or this machine's if that
+// is earlier. What one of them makes look old while it is far ahead would be gone for good.
 func (s *Store) earlier(ctx context.Context) (time.Time, error) {
 	shared, err := s.Clock(ctx)
 	if own := s.now(); own.Before(shared) {
