@@ -20,8 +20,8 @@ type Ended struct {
 	// UnderWay is set if a bank may still be deciding on a payment for one of them: cancelling does not call that back.
 	// An earlier attempt may have cancelled it.
 	UnderWay bool
-	// JustPaid is set if one of them had just been paid at a checkout, before we had heard of it, now or at an earlier
-	// attempt of the last day: a flag, not cleared yet, asks the operator to refund it.
+	// JustPaid is set if one of them had just been paid at a checkout, before we had heard of it: a flag asks the operator
+	// to refund it. It may be the last one bought, which an earlier attempt canceled (see paidBefore).
 	JustPaid bool
 }
 
@@ -34,13 +34,6 @@ const justPaid = 24 * time.Hour
 func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, error) {
 	var out Ended
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) error {
-		flags, err := s.store.Flags(ctx, accountID)
-		if err != nil {
-			return err
-		}
-		out.JustPaid = slices.ContainsFunc(flags, func(f models.AccountFlag) bool { // by an earlier attempt
-			return f.Kind == models.FlagClosed && s.now().Sub(f.RaisedAt) < justPaid
-		})
 		if err := s.endOthers(ctx, accountID, &out); err != nil {
 			return err
 		}
@@ -96,6 +89,11 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 	if err != nil {
 		return false, err
 	}
+	if own && !out.JustPaid {
+		if out.JustPaid, err = s.paidBefore(ctx, b.AccountID, subs); err != nil {
+			return false, err
+		}
+	}
 	for _, sub := range subs {
 		out.UnderWay = out.UnderWay || sub.ours && (sub.withBank() || sub.leftWithBank(s.stripeNow()))
 		if !sub.goesOn() {
@@ -114,6 +112,21 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 		out.Cancelled = append(out.Cancelled, sub.id)
 	}
 	return gone, nil
+}
+
+// paidBefore reports whether the newest of subs for our product had just been paid when an earlier attempt of the last
+// day canceled it, and its flag has not been cleared.
+func (s *Service) paidBefore(ctx context.Context, accountID string, subs []subscription) (bool, error) {
+	var newest subscription
+	for _, sub := range subs {
+		if sub.ours && sub.created > newest.created {
+			newest = sub
+		}
+	}
+	flags, err := s.store.Flags(ctx, accountID)
+	return slices.ContainsFunc(flags, func(f models.AccountFlag) bool {
+		return f.Kind == models.FlagClosed && f.Ref == newest.id && s.now().Sub(f.RaisedAt) < justPaid
+	}), err
 }
 
 // endOthers cancels the subscriptions of the account's second customers, known from flags. A customer that, according

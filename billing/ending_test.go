@@ -122,6 +122,28 @@ func TestEndTellsOfThePaymentAgain(t *testing.T) {
 	})
 }
 
+// Somebody whose first attempt failed, and who then buys again and closes another time, is not told that this last
+// payment is refunded: nobody is asked to.
+func TestEndTellsOfNoOtherPayment(t *testing.T) {
+	each(t, func(w *world) {
+		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+		w.buy(sandbox.CardOK)
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"})
+		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable || !ended.JustPaid {
+			w.t.Errorf("%v %+v", err, ended)
+		}
+		w.stripe.ClearFaults()
+		_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.buy(sandbox.CardOK)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); err != nil || len(ended.Cancelled) != 1 || ended.JustPaid {
+			w.t.Errorf("%v %+v", err, ended)
+		}
+	})
+}
+
 // Stripe stops answering after it has confirmed the end of everything: End still reports that nothing more will be
 // charged. It does not if one of two could not be cancelled.
 func TestEndTellsWhetherThatIsAll(t *testing.T) {
