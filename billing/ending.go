@@ -20,8 +20,8 @@ type Ended struct {
 	// UnderWay is set if a bank may still be deciding on a payment for one of them: cancelling does not call that back.
 	// An earlier attempt may have cancelled it.
 	UnderWay bool
-	// JustPaid is set if one of them had just been paid at a checkout, before we had heard of it: a flag asks the operator
-	// to refund it. It may be the last one bought, which an earlier attempt canceled (see paidBefore).
+	// JustPaid is set if one of them had just been paid at a checkout, before we had heard of it: a flag asks the
+	// operator to refund it. It may be the last one bought, which an earlier attempt canceled (see paidBefore).
 	JustPaid bool
 }
 
