@@ -59,7 +59,7 @@ func TestEndOfSeveralTellsOfTheBank(t *testing.T) {
 }
 
 // An attempt that fails after it has cancelled everything leaves it to the next one to tell that a bank is deciding, on
-// the first payment or a renewal. What a card could not pay is with no bank, nor is anything after three weeks.
+// the first payment or a renewal. What a card could not pay is with no bank, nor is anything after four weeks.
 func TestEndTellsOfTheBankAgain(t *testing.T) {
 	each(t, func(w *world) {
 		for name, begin := range map[string]func() (withBank bool){
@@ -83,9 +83,9 @@ func TestEndTellsOfTheBankAgain(t *testing.T) {
 				w.t.Errorf("%s: %v", name, err)
 			}
 			w.stripe.ClearFaults()
-			for _, passes := range []time.Duration{0, 20 * 24 * time.Hour, 2 * 24 * time.Hour} {
+			for _, passes := range []time.Duration{0, 25 * 24 * time.Hour, 4 * 24 * time.Hour} {
 				w.stripe.Advance(passes)
-				long := passes == 2*24*time.Hour
+				long := passes == 4*24*time.Hour
 				ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
 				if err != nil || len(ended.Cancelled) != 0 || !ended.All || ended.UnderWay != (want && !long) {
 					w.t.Errorf("%s, %s later: %v %+v", name, passes, err, ended)

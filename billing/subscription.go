@@ -105,9 +105,9 @@ func (s *subscription) underWay() bool {
 // and longer while the operator has paused collection.
 func (s *subscription) withBank() bool { return s.asked && s.underWay() }
 
-// bankDecides is the longest that a bank takes to decide on a debit: 14 business days
+// bankDecides is longer than a bank takes to decide on a debit: 14 business days, with holidays between them
 // (https://docs.stripe.com/payments/sepa-debit).
-const bankDecides = 21 * 24 * time.Hour
+const bankDecides = 28 * 24 * time.Hour
 
 // leftWithBank reports whether a bank may be deciding at now on a payment for a subscription that was canceled
 // meanwhile.
