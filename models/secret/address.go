@@ -28,24 +28,19 @@ func Without(text, password string) string {
 		return strings.ReplaceAll(text, password, "xxxxx")
 	}
 	var out strings.Builder
-	for last := rune(' '); ; {
-		before, rest, found := strings.Cut(text, password)
-		out.WriteString(before)
-		if !found {
-			return out.String()
-		}
-		if before != "" {
-			last, _ = utf8.DecodeLastRuneInString(before)
-		}
-		next, _ := utf8.DecodeRuneInString(rest)
-		if inWord(last) || inWord(next) {
-			out.WriteString(password)
-		} else {
+	for last := ' '; text != ""; {
+		rest, found := strings.CutPrefix(text, password)
+		if next, _ := utf8.DecodeRuneInString(rest); found && !inWord(last) && !inWord(next) {
 			out.WriteString("xxxxx")
+			last, _ = utf8.DecodeLastRuneInString(password)
+			text = rest
+			continue
 		}
-		last, _ = utf8.DecodeLastRuneInString(password)
-		text = rest
+		r, size := utf8.DecodeRuneInString(text)
+		out.WriteString(text[:size])
+		last, text = r, text[size:]
 	}
+	return out.String()
 }
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -122,6 +122,7 @@ func TestWithout(t *testing.T) {
 		{"post", "postgres: post, (post)", "postgres: xxxxx, (xxxxx)"},
 		{"!a", "x!a !a !ab", "x!a xxxxx !ab"},
 		{"!", "no! no", "no! no"},
+		{"a:a", "xa:a:a, a:a", "xa:xxxxx, xxxxx"},
 		{"topsecret", "postgrestopsecret1 topsecret", "postgresxxxxx1 xxxxx"},
 	} {
 		if got := secret.Without(c.text, c.password); got != c.want {
