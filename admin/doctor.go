@@ -198,7 +198,7 @@ func (p *patient) broken(err error) finding {
 	if store.DialectOf(p.cfg.DatabaseURL) == store.SQLite {
 		return failing(err.Error(), "make sure that database_url names a SQLite database file, and that the server's user can read and write it and its folder; if it is damaged, replace it with a backup")
 	}
-	return failing(err.Error(), "make sure that the database is running, that this machine can reach it, that it has connections left (max_connections), and that database_url has the right user and password")
+	return failing(err.Error(), "make sure that the database is running, that it exists (`createdb`), that this machine can reach it, that it has connections left (max_connections), and that database_url has the right user and password")
 }
 
 func (p *patient) database(ctx context.Context) finding {

@@ -68,6 +68,22 @@ func TestDoctorOfFewConnections(t *testing.T) {
 	}
 }
 
+// A database that nobody has created yet is the usual fault of a new installation.
+func TestDoctorWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	at, err := url.Parse(storetest.NewPostgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Path = "/nobody_created_it"
+	d.database = at.String()
+	out, _ := d.run(1, "doctor")
+	if !strings.Contains(out, "SQLSTATE 3D000") || !strings.Contains(out, "that it exists (`createdb`)") {
+		t.Error(out)
+	}
+}
+
 // The remedy for a server without a free connection is not only about the password.
 func TestDoctorWithoutAFreeConnection(t *testing.T) {
 	t.Parallel()

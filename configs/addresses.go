@@ -24,18 +24,21 @@ func sqliteAddress(v string) error {
 // redisAddress returns an error if the client could not connect to the address; "" means no Redis.
 func redisAddress(v string) error {
 	const form = "must be redis://[:PASSWORD@]HOST:PORT[/DB], rediss:// for TLS, or unix://PATH"
+	const escaped = form + "; in user and password, write @ as %40, / as %2F, ? as %3F and # as %23"
 	scheme, rest, _ := strings.Cut(v, "://")
 	switch _, err := url.Parse(v); {
 	case v == "":
 		return nil
-	case err != nil || rest == "" || (scheme != "redis" && scheme != "rediss" && scheme != "unix"), torn(v):
+	case torn(v):
+		return errors.New(escaped)
+	case err != nil || rest == "" || (scheme != "redis" && scheme != "rediss" && scheme != "unix"):
 		return errors.New(form)
 	}
 	switch _, err := redis.ParseURL(v); {
 	case err == nil:
 		return nil
 	case strings.Contains(err.Error(), "@"): // part of a password that contains a /
-		return errors.New(form)
+		return errors.New(escaped)
 	default:
 		return fmt.Errorf("%s (%s)", form, strings.TrimPrefix(err.Error(), "redis: "))
 	}

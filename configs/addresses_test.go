@@ -88,6 +88,22 @@ func TestDatabaseAddressIsExplained(t *testing.T) {
 	}
 }
 
+// A password with a delimiter of URLs is the usual fault of a Redis URL, too: the message says how to write it.
+func TestRedisPasswordIsExplained(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"redis://:12@secret@h:1/0", "redis://u:12/secret@h:1", "rediss://:12?secret@h:1/0", "redis://:12#secret@h:1/0"} {
+		_, err := configs.Load(configs.Source{Flags: map[string]string{"redis_url": address}})
+		if err == nil || !strings.Contains(err.Error(), "write @ as %40, / as %2F, ? as %3F and # as %23") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+	for _, address := range []string{"http://h", "redis://", "redis://h:1/x"} {
+		if _, err := configs.Load(configs.Source{Flags: map[string]string{"redis_url": address}}); err == nil || strings.Contains(err.Error(), "%40") {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
 // Mails and Stripe send people on other machines to public_url: one that means only this machine is reported.
 func TestAPublicURLOfThisMachineAlone(t *testing.T) {
 	t.Parallel()

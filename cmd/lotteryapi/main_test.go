@@ -58,6 +58,7 @@ func TestCannotListen(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--listen " + address, "cannot listen on " + address + " (listen): address already in use: is another server running?"},
 		{"--listen 203.0.113.1:1", "cannot listen on 203.0.113.1:1 (listen): cannot assign requested address: this machine does not have that address"},
+		{"--listen *:0", "cannot listen on *:0 (listen): lookup *: no such host: give an address of this machine; 0.0.0.0 stands for all of them"},
 		{"--listen 127.0.0.1:0 --ops-listen " + address, "cannot listen on " + address + " (ops_listen): address already in use: is another server running? Stop it, or set ops_listen"},
 	} {
 		code, stderr := runHere(t.Context(), io.Discard, strings.Fields("serve --database-url "+database+" "+c.args)...)

@@ -244,7 +244,10 @@ func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 // cannotListen returns why an option's address cannot be listened on, and what to do about it.
 func cannotListen(option, address string, err error) error {
 	advice := ""
+	_, unknown := errors.AsType[*net.DNSError](err)
 	switch {
+	case unknown:
+		advice = ": give an address of this machine; 0.0.0.0 stands for all of them"
 	case errors.Is(err, syscall.EADDRINUSE):
 		advice = ": is another server running? Stop it, or set " + option + " (LOTTERY_" + strings.ToUpper(option) + ") to another address"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
