@@ -23,7 +23,7 @@ func TestFewerRightsAsDocumented(t *testing.T) {
 	}
 	owner := storetest.NewPostgresServer(t).NewDatabase(t)
 	storetest.OpenURL(t, owner, store.Options{})
-	steps := strings.Replace(restoreSteps(t, "A user with fewer rights", "lottery_node"), "psql", "psql --set ON_ERROR_STOP=1 '"+owner+"'", 1)
+	steps := strings.Replace(restoreSteps(t, "A user with fewer rights", "lottery_node"), "psql --dbname=lottery ", "psql --set ON_ERROR_STOP=1 '"+owner+"' ", 1)
 	if out, err := exec.CommandContext(t.Context(), "sh", "-c", steps).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
