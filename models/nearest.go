@@ -49,9 +49,11 @@ type GameName struct{ ID, Name, Type string }
 
 // NearestGames returns the ids of up to three games that word was probably meant to be, nearest first: word resembles
 // the id or name of the game (every third letter may be wrong), consists of some whole words of them, or is the
-// beginning of the id, or the type. Letter case and separators are ignored. Words over 80 bytes have no matches.
+// beginning of the id, or the type. Letter case and separators are ignored, and one may be missing before a digit.
+// Words over 80 bytes have no matches.
 func NearestGames(word string, games []GameName) []string {
 	joined := hyphened(word)
+	apart := digitsApart(joined)
 	if joined == "" || len(word) > longestNear {
 		return []string{}
 	}
@@ -66,7 +68,7 @@ func NearestGames(word string, games []GameName) []string {
 		d := min(distanceWithin(limit, joined, g.ID), distanceWithin(limit, joined, name))
 		worse := 2 * d
 		switch {
-		case len(joined) > 1 && (hasWords(g.ID, joined) || hasWords(name, joined)):
+		case len(joined) > 1 && (hasWords(g.ID, joined) || hasWords(name, joined) || hasWords(g.ID, apart)):
 			worse = min(worse, 1) // nearer than a single wrong letter
 		case g.Type == joined:
 			worse = min(worse, 3)
@@ -88,6 +90,20 @@ func NearestGames(word string, games []GameName) []string {
 // hyphened returns the words of s in lower case, joined by hyphens like those of a game's id.
 func hyphened(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), "-")
+}
+
+// digitsApart puts a hyphen between a letter and a digit: win-4 for win4.
+func digitsApart(s string) string {
+	var b strings.Builder
+	last := ' '
+	for _, r := range s {
+		if unicode.IsDigit(r) && unicode.IsLetter(last) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	return b.String()
 }
 
 // hasWords reports whether words, joined by hyphens, are consecutive whole words of s.
