@@ -3,6 +3,7 @@ package configs
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +13,20 @@ import (
 
 // The addresses of databases are checked when the configuration is read, so that their faults are reported with all
 // others. The messages contain no part of a password.
+
+// localURL returns the URL at which people on this machine reach an address that is listened on; nil if its port is
+// chosen by the system, or the address is none.
+func localURL(listen string) *url.URL {
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return nil
+	}
+	u, err := origin("http://localhost:" + port)
+	if err != nil {
+		return nil
+	}
+	return u
+}
 
 // sqliteAddress returns an error if the address does not name a file.
 func sqliteAddress(v string) error {

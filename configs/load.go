@@ -27,6 +27,7 @@ func Load(src Source) (Config, error) {
 	file, problems := readFile(src.File, options)
 	cfg := Config{Plans: models.Plans{}}
 	wrong := map[string]bool{} // the keys already reported
+	reached := false           // whether somebody said at which URL
 	for i := range options {
 		o := &options[i]
 		value, name, secret, err := o.value(file, src.File, getenv, src.Flags)
@@ -36,28 +37,38 @@ func Load(src Source) (Config, error) {
 		if o.file != nil {
 			*o.file(&cfg) = secret
 		}
+		reached = reached || o.Key == "public_url" && name != o.Key
 		if err != nil {
 			wrong[o.Key] = true
 			problems = append(problems, fmt.Sprintf("%s: %v", name, err))
 		}
 	}
-	if src.Serve && (cfg.Stripe.On() || wrong["stripe_secret_key"]) && len(cfg.Stripe.WebhookSecrets) == 0 && !wrong["stripe_webhook_secret"] {
-		problems = append(problems, "stripe_webhook_secret: is not set, but stripe_secret_key is: `lotteryadmin billing setup` creates the webhook and prints its secret; "+
-			"without it, Stripe's events cannot be told from forged ones")
+	if own := localURL(cfg.Listen); !reached && own != nil {
+		cfg.PublicURL = own
 	}
-	if cfg.Stripe.Live() && cfg.Stripe.APIURL != "" && cfg.Stripe.APIURL != StripeURL {
-		problems = append(problems, "stripe_api_url: a live key is only ever sent to Stripe: leave the URL out, or use a test key")
-		cfg.Stripe.SecretKey = "" // the doctor continues with what could be read
-	}
-	if (cfg.Web.SMTPURL != "" || wrong["smtp_url"]) && cfg.Web.MailFrom == "" && !wrong["mail_from"] {
-		problems = append(problems, "mail_from: smtp_url is set, so emails need a sender, such as Lottery Draws API <noreply@example.com>")
-	}
+	problems = append(problems, cfg.together(src.Serve, wrong)...)
 	if len(problems) > 0 {
 		problems = append(problems, Strays(src.Environ)...)
 		slices.Sort(problems)
 		return cfg, models.Errorf(models.CodeInvalid, "the configuration has %d problem(s):\n  %s", len(problems), strings.Join(problems, "\n  "))
 	}
 	return cfg, nil
+}
+
+// together returns the problems of options that do not fit each other. wrong has those that are reported already.
+func (c *Config) together(serve bool, wrong map[string]bool) (problems []string) {
+	if serve && (c.Stripe.On() || wrong["stripe_secret_key"]) && len(c.Stripe.WebhookSecrets) == 0 && !wrong["stripe_webhook_secret"] {
+		problems = append(problems, "stripe_webhook_secret: is not set, but stripe_secret_key is: `lotteryadmin billing setup` creates the webhook and prints its secret; "+
+			"without it, Stripe's events cannot be told from forged ones")
+	}
+	if c.Stripe.Live() && c.Stripe.APIURL != "" && c.Stripe.APIURL != StripeURL {
+		problems = append(problems, "stripe_api_url: a live key is only ever sent to Stripe: leave the URL out, or use a test key")
+		c.Stripe.SecretKey = "" // the doctor continues with what could be read
+	}
+	if (c.Web.SMTPURL != "" || wrong["smtp_url"]) && c.Web.MailFrom == "" && !wrong["mail_from"] {
+		problems = append(problems, "mail_from: smtp_url is set, so emails need a sender, such as Lottery Draws API <noreply@example.com>")
+	}
+	return problems
 }
 
 // value returns the value from the source with the highest precedence, the option's name in that source, and the file
