@@ -58,37 +58,53 @@ func TestEndOfSeveralTellsOfTheBank(t *testing.T) {
 	})
 }
 
+// A bank's decision on something else that the operator sells to the same customer is none of ours.
+func TestEndTellsOfNoOtherBank(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		other, err := w.stripe.NewSubscription(w.customer(), w.otherPrice(""), "active", nil)
+		w.must(err)
+		w.must(errors.Join(w.stripe.SetCard(w.customer(), sandbox.BankFails), w.stripe.Renew(other)))
+		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		if err != nil || !slices.Equal(ended.Cancelled, []string{sub}) || !ended.All || ended.UnderWay {
+			w.t.Errorf("%v %+v, want %s", err, ended, sub)
+		}
+	})
+}
+
 // An attempt that fails after it has cancelled everything leaves it to the next one to tell that a bank is deciding, on
-// the first payment or a renewal. What a card could not pay is with no bank, nor is anything after four weeks.
+// the first payment or a renewal. What a card could not pay is with no bank, nor is what the bank has paid meanwhile, nor
+// anything after four weeks.
 func TestEndTellsOfTheBankAgain(t *testing.T) {
 	each(t, func(w *world) {
-		for name, begin := range map[string]func() (withBank bool){
-			"the first payment": func() bool { w.buy(sandbox.BankFails); return true },
-			"a renewal": func() bool {
+		for name, begin := range map[string]func() (withBank time.Duration){
+			"the first payment": func() time.Duration { w.buy(sandbox.BankFails); return 28 * day },
+			"a bank that pays":  func() time.Duration { w.buy(sandbox.BankPays); return 4 * day },
+			"a renewal": func() time.Duration {
 				sub := w.pro()
 				w.must(errors.Join(w.stripe.SetCard(w.customer(), sandbox.BankFails), w.stripe.Renew(sub)))
-				return true
+				return 28 * day
 			},
-			"a refused card": func() bool {
+			"a refused card": func() time.Duration {
 				sub := w.pro()
 				w.must(errors.Join(w.stripe.SetCard(w.customer(), sandbox.CardDeclined), w.stripe.Renew(sub)))
-				return false
+				return 0
 			},
 		} {
 			w.account = w.newAccount()
-			want := begin()
+			withBank, later := begin(), time.Duration(0)
 			w.settle()
 			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodDelete, Path: "/v1/subscriptions/*"})
 			if _, err := w.billing.End(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable {
 				w.t.Errorf("%s: %v", name, err)
 			}
 			w.stripe.ClearFaults()
-			for _, passes := range []time.Duration{0, 25 * 24 * time.Hour, 4 * 24 * time.Hour} {
+			for _, passes := range []time.Duration{0, 25 * day, 4 * day} {
 				w.stripe.Advance(passes)
-				long := passes == 4*24*time.Hour
+				later += passes
 				ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
-				if err != nil || len(ended.Cancelled) != 0 || !ended.All || ended.UnderWay != (want && !long) {
-					w.t.Errorf("%s, %s later: %v %+v", name, passes, err, ended)
+				if err != nil || len(ended.Cancelled) != 0 || !ended.All || ended.UnderWay != (later < withBank) {
+					w.t.Errorf("%s, %s later: %v %+v", name, later, err, ended)
 				}
 			}
 		}
@@ -118,6 +134,10 @@ func TestEndTellsOfThePaymentAgain(t *testing.T) {
 		w.must(err)
 		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); err != nil || ended.JustPaid {
 			w.t.Errorf("refunded: %v %+v", err, ended)
+		}
+		w.must(w.store.RaiseFlag(w.t.Context(), models.AccountFlag{AccountID: w.account.ID, Kind: models.FlagRefund, Ref: "ch_1"}))
+		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); err != nil || ended.JustPaid {
+			w.t.Errorf("flagged for something else: %v %+v", err, ended)
 		}
 	})
 }
