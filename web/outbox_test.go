@@ -70,6 +70,8 @@ func TestOutbox(t *testing.T) {
 		}
 		if all := box.All(); len(all) != 1 || all[0].Subject != "You are on Pro" || all[0].To != "ada@example.com" {
 			t.Errorf("%d mails: %+v", len(all), all)
+		} else if all[0].Link != "https://draws.example/dashboard/plan" || all[0].ReplyTo != "help@example.com" {
+			t.Errorf("it leads to %q, and an answer goes to %q", all[0].Link, all[0].ReplyTo)
 		}
 		mails, err := st.MailsNewest(t.Context(), store.MailFilter{AccountID: account.ID})
 		if err != nil {
