@@ -95,13 +95,17 @@ func TestDocsNameEveryCommand(t *testing.T) {
 // The files and packages that documents lead to are there.
 func TestDocsLeadToFiles(t *testing.T) {
 	t.Parallel()
-	documents, err := filepath.Glob("../docs/*/*.md")
-	if err != nil {
-		t.Fatal(err)
+	documents := []string{"../CONTRIBUTING.md", "../README.md"} // the changelog may name what is gone
+	for _, in := range []string{"../docs/*.md", "../docs/*/*.md"} {
+		found, err := filepath.Glob(in)
+		if err != nil || len(found) == 0 {
+			t.Fatal(in, err)
+		}
+		documents = append(documents, found...)
 	}
 	place := regexp.MustCompile("`((?:api|admin|billing|cmd|configs|docs|jobs|models|web)/[A-Za-z0-9_./*-]*[A-Za-z0-9*])`")
 	found := 0
-	for _, document := range append(documents, "../CONTRIBUTING.md", "../README.md") {
+	for _, document := range documents {
 		text, err := os.ReadFile(document)
 		if err != nil {
 			t.Fatal(err)
