@@ -47,7 +47,7 @@ func (h *Handler) knownPrices(ctx context.Context) []models.KnownPrice {
 	for _, live := range []bool{true, false} {
 		list, err := h.deps.Store.KnownPrices(ctx, live)
 		if err != nil {
-			h.deps.Log.WarnContext(ctx, "the price of Pro cannot be read now; pages show the one that was", "error", err)
+			h.deps.Log.WarnContext(ctx, "the price of Pro cannot be read now; pages show the last one that was, if any", "error", err)
 			if last != nil {
 				read.list = last.list
 			}
