@@ -111,17 +111,22 @@ func TestEndTellsOfTheBankAgain(t *testing.T) {
 	})
 }
 
-// Nobody has heard of the payment, and the attempt that cancels what was paid fails: the next one tells of it, but not
-// one of another day.
+// failToEndPaid buys Pro without anybody hearing of the payment, and lets an attempt fail that cancels what was paid.
+func failToEndPaid(w *world) {
+	w.t.Helper()
+	w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
+	w.buy(sandbox.CardOK)
+	w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"})
+	if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable || !ended.JustPaid {
+		w.t.Errorf("%v %+v", err, ended)
+	}
+	w.stripe.ClearFaults()
+}
+
+// The attempt after one that failed tells of the payment, but not one of another day.
 func TestEndTellsOfThePaymentAgain(t *testing.T) {
 	each(t, func(w *world) {
-		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
-		w.buy(sandbox.CardOK)
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"})
-		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable || !ended.JustPaid {
-			w.t.Errorf("%v %+v", err, ended)
-		}
-		w.stripe.ClearFaults()
+		failToEndPaid(w)
 		for later, want := range map[time.Duration]bool{0: true, 25 * time.Hour: false} {
 			node := billing.New(billing.Options{
 				Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, StripeNow: w.stripe.Now, Now: func() time.Time { return time.Now().Add(later) },
@@ -146,13 +151,7 @@ func TestEndTellsOfThePaymentAgain(t *testing.T) {
 // payment is refunded: nobody is asked to.
 func TestEndTellsOfNoOtherPayment(t *testing.T) {
 	each(t, func(w *world) {
-		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
-		w.buy(sandbox.CardOK)
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/customers/*"})
-		if ended, err := w.billing.End(w.t.Context(), w.account.ID, cause()); models.ErrorCode(err) != models.CodeUnavailable || !ended.JustPaid {
-			w.t.Errorf("%v %+v", err, ended)
-		}
-		w.stripe.ClearFaults()
+		failToEndPaid(w)
 		_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
 		w.must(err)
 		w.buy(sandbox.CardOK)
