@@ -11,22 +11,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The addresses of databases are checked when the configuration is read, so that their faults are reported with all
-// others. The messages contain no part of a password.
-
-// localURL returns the URL at which people on this machine reach an address that is listened on; nil if its port is
-// chosen by the system, or the address is none.
-func localURL(listen string) *url.URL {
+// LocalURL returns the URL at which people on this machine reach an address that is listened on. It returns an error if
+// that has no port, or one that the system is still to choose.
+func LocalURL(listen string) (*url.URL, error) {
 	_, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	u, err := origin("http://localhost:" + port)
-	if err != nil {
-		return nil
-	}
-	return u
+	return origin("http://localhost:" + port)
 }
+
+// The addresses of databases are checked when the configuration is read, so that their faults are reported with all
+// others. The messages contain no part of a password.
 
 // sqliteAddress returns an error if the address does not name a file.
 func sqliteAddress(v string) error {

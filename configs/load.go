@@ -43,7 +43,7 @@ func Load(src Source) (Config, error) {
 			problems = append(problems, fmt.Sprintf("%s: %v", name, err))
 		}
 	}
-	if own := localURL(cfg.Listen); !reached && own != nil {
+	if own, err := LocalURL(cfg.Listen); !reached && err == nil {
 		cfg.PublicURL = own
 	}
 	problems = append(problems, cfg.together(src.Serve, wrong)...)

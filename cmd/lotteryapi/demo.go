@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
@@ -61,8 +60,8 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout io.
 	if err != nil {
 		return err
 	}
-	if cfg.PublicURL, err = demoURL(cfg.Listen); err != nil {
-		return err
+	if cfg.PublicURL, err = configs.LocalURL(cfg.Listen); err != nil {
+		return models.Errorf(models.CodeInvalid, "listen: %v", err)
 	}
 	stripe, err := startDemoStripe(ctx, &cfg, folder)
 	if err != nil {
@@ -71,12 +70,8 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout io.
 	defer stripe.close()
 	return serve(ctx, cfg, serveOptions{
 		migrate: true, demo: true, stripeNow: stripe.sandbox.Now, mailbox: &mail.Mailbox{}, log: newLogger(cfg, lines),
-		started: func(addr string) {
-			base := cfg.PublicURL.String()
-			if _, port, err := net.SplitHostPort(addr); err == nil {
-				base = "http://localhost:" + port
-			}
-			welcome(stdout, base, stripe.url, filepath.Join(folder, "demo-keys"), &ready)
+		started: func(string) {
+			welcome(stdout, cfg.PublicURL.String(), stripe.url, filepath.Join(folder, "demo-keys"), &ready)
 		},
 	})
 }
@@ -114,15 +109,6 @@ func freePort(ctx context.Context, listen string) (string, error) {
 		return "", cannotListen("listen", listen, err)
 	}
 	return listener.Addr().String(), listener.Close()
-}
-
-// demoURL returns the URL by which a person on this machine reaches listen.
-func demoURL(listen string) (*url.URL, error) {
-	_, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return nil, models.Errorf(models.CodeInvalid, "listen: %v", err)
-	}
-	return url.Parse("http://localhost:" + port)
 }
 
 // readyDemo is what the demo prints once it is ready.
