@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -89,6 +90,51 @@ func TestDocsNameEveryCommand(t *testing.T) {
 		if command == nil || !regexp.MustCompile(regexp.QuoteMeta(command[1])+`([^a-z-]|$)`).MatchString(manuals.String()) {
 			t.Errorf("no manual mentions %s", strings.TrimSpace(line))
 		}
+	}
+}
+
+// The log lines that the manual explains are those that the programs write, from their first word to the "…".
+func TestDocsQuoteTheLog(t *testing.T) {
+	t.Parallel()
+	var source strings.Builder
+	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		source.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manual, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted, inTable := 0, false
+	for line := range strings.Lines(string(manual)) {
+		if strings.HasPrefix(line, "| log line |") {
+			inTable = true
+		}
+		if inTable = inTable && line != "\n"; !inTable {
+			continue
+		}
+		lines, _, _ := strings.Cut(line, " | ")
+		lines, _, _ = strings.Cut(lines, ", with ") // a line's attributes
+		for _, of := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(lines, -1) {
+			quoted++
+			begin, _, cut := strings.Cut(of[1], "…")
+			if begin = `"` + strings.TrimSpace(begin); !cut {
+				begin += `"`
+			}
+			if !strings.Contains(source.String(), begin) {
+				t.Errorf("docs/operations.md explains a log line that nothing writes: %s", of[1])
+			}
+		}
+	}
+	if quoted < 30 {
+		t.Errorf("only %d log lines are explained", quoted)
 	}
 }
 
