@@ -209,22 +209,28 @@ var ErrDepartedMeanwhile = errors.New("an account of this address was closed jus
 func (s *Store) SignIn(ctx context.Context, plans models.Plans, in SignIn) (SignedIn, error) {
 	var out SignedIn
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
-		var err error
-		if out.Link, err = s.spend(tx, in.Link, models.LinkSignIn); err != nil {
-			return err
-		}
-		if err := s.lockAddress(tx, out.Link.EmailKey); err != nil {
-			return err
-		}
-		out.Account, err = findAccount(s.locking(tx), out.Link.EmailKey)
-		if models.ErrorCode(err) == models.CodeNotFound {
-			err = s.signUp(tx, plans, &in, &out)
-		}
+		l, err := s.workingLink(tx, in.Link, models.LinkSignIn)
 		if err != nil {
+			return err
+		}
+		if err := s.lockAddress(tx, l.EmailKey); err != nil {
+			return err
+		}
+		// The account, its links and sessions, and the number of its change are locked in this order, as in DeleteAccount.
+		var missing error
+		if out.Account, missing = findAccount(s.locking(tx), l.EmailKey); missing != nil && models.ErrorCode(missing) != models.CodeNotFound {
+			return missing
+		}
+		if out.Link, err = s.spend(tx, in.Link, models.LinkSignIn); err != nil {
 			return err
 		}
 		if err := tx.Where("hash = ?", in.Old[:]).Delete(&models.Session{}).Error; err != nil {
 			return err
+		}
+		if missing != nil {
+			if err := s.signUp(tx, plans, &in, &out); err != nil {
+				return err
+			}
 		}
 		return s.newSession(tx, out.Account.ID, in.Session)
 	})

@@ -105,3 +105,50 @@ func TestKeyRevokedByTwo(t *testing.T) {
 		t.Errorf("%v, %v", was, err)
 	}
 }
+
+// Somebody who signs in while the account is being deleted is told that the link is gone.
+func TestSignInWhileDeleting(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	a := signIn(t, st, "ann@example.com", "before", "")
+	in := store.SignIn{
+		Link: createLink(t, st, store.NewLink{Purpose: models.LinkSignIn, Email: *a.Email}), Session: secret.Hash("after"), NewID: store.NewAccountID(),
+	}
+	release := storetest.Hold(t, url, "SELECT 1 FROM accounts WHERE id = '"+a.ID+"' FOR UPDATE")
+	deleted, signedIn := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := st.DeleteAccount(ctx, a.ID); deleted <- err }()
+	storetest.UntilBlocked(t, db, 1)
+	go func() { _, err := st.SignIn(ctx, models.DefaultPlans(), in); signedIn <- err }()
+	storetest.UntilBlocked(t, db, 2)
+	release()
+	if err := <-deleted; err != nil {
+		t.Errorf("deleting: %v", err)
+	}
+	if err := <-signedIn; models.ErrorCode(err) != models.CodeNotFound {
+		t.Errorf("signing in: %v", err)
+	}
+}
+
+// Somebody signs up in a browser whose previous account is being deleted.
+func TestSignUpWhileDeletingAnother(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	a := signIn(t, st, "ann@example.com", "ann", "")
+	k := storetest.Key(t, st, *a.Email)
+	in := store.SignIn{
+		Link: createLink(t, st, store.NewLink{Purpose: models.LinkSignIn, Email: "bob@example.com"}), Session: secret.Hash("bob"),
+		Old: secret.Hash("ann"), NewID: store.NewAccountID(), FirstKey: true,
+	}
+	release := storetest.Hold(t, url, "SELECT 1 FROM api_keys WHERE id = '"+k.ID+"' FOR UPDATE")
+	deleted, signedUp := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := st.DeleteAccount(ctx, a.ID); deleted <- err }() // has deleted the session
+	storetest.UntilBlocked(t, db, 1)
+	go func() { _, err := st.SignIn(ctx, models.DefaultPlans(), in); signedUp <- err }()
+	storetest.UntilBlocked(t, db, 2)
+	release()
+	if err := errors.Join(<-deleted, <-signedUp); err != nil {
+		t.Error(err)
+	}
+}
