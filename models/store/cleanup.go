@@ -36,7 +36,7 @@ type stale struct {
 // delete today's counters, which would restart everybody's quota. counters is where those begin that are kept.
 func (s *Store) stale(now time.Time, counters int64) []stale {
 	today := models.DateOf(now)
-	clock, clockArgs := s.nowMicros()
+	clock := s.nowMicros()
 	return []stale{
 		{"sessions", "sessions", "id", "last_seen_at", "last_seen_at < ?", []any{now.Add(-models.SessionIdle)}},
 		{"sign-in links", "links", "id", "created_at", "created_at < ?", []any{now.Add(-linksKept)}},
@@ -45,7 +45,7 @@ func (s *Store) stale(now time.Time, counters int64) []stale {
 		{"failed events", "stripe_events", "id", "received_at", "state <> ? AND received_at < ?", []any{models.EventPending, now.Add(-recordsKept)}},
 		{"mails", "mails", "id", "created_at", "(sent_at IS NOT NULL OR failed_at IS NOT NULL) AND created_at < ?", []any{now.Add(-recordsKept)}},
 		{"counters", "quota_counters", "account_id, period_start", "period_start", "period_start < ?", []any{counters}},
-		{"locks", "leases", "name", "name", "until_us < " + clock + " - ? OR until_us > " + clock + " + ?", slices.Concat(clockArgs, []any{leasesKept.Microseconds()}, clockArgs, []any{leasesKept.Microseconds()})},
+		{"locks", "leases", "name", "name", "until_us < ? - ? OR until_us > ? + ?", []any{clock, leasesKept.Microseconds(), clock, leasesKept.Microseconds()}},
 		{"import runs", "import_runs", "id", "finished_at", "finished_at < ? AND " + s.outdatedRun(), []any{now.Add(-recordsKept)}},
 		{"job runs", "job_runs", "job", "job", "started_at < ?", []any{now.Add(-recordsKept)}},
 		{"audit entries", "audit_entries", "id", "at", "at < ?", []any{now.Add(-auditKept)}},

@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"lottery/models"
 	"lottery/models/secret"
@@ -22,12 +22,12 @@ type Lease struct {
 // ErrLeaseLost means that a lease ended, and may have been taken by somebody else, before the work under it was stored.
 var ErrLeaseLost = errors.New("the lock on this work ended before the work did")
 
-// nowMicros is SQL for the database's clock, with its parameters: one clock for all nodes.
-func (s *Store) nowMicros() (expression string, args []any) {
+// nowMicros is SQL for the database's clock: one clock for all nodes.
+func (s *Store) nowMicros() clause.Expr {
 	if s.dialect == Postgres {
-		return "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint", nil
+		return clause.Expr{SQL: "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"}
 	}
-	return "CAST(? AS INTEGER)", []any{s.now().UnixMicro()}
+	return clause.Expr{SQL: "CAST(? AS INTEGER)", Vars: []any{s.now().UnixMicro()}}
 }
 
 // leaseAhead is longer than any lease lasts, even with waits for the database. A lease that ends later was taken while
@@ -38,14 +38,11 @@ const leaseAhead = 2 * time.Hour
 // TryLease takes the lock of that name until d from now, an hour at most; ok is false if somebody else holds it.
 func (s *Store) TryLease(ctx context.Context, name string, d time.Duration) (l Lease, ok bool, err error) {
 	l = Lease{name, secret.NewID(""), time.Now()}
-	now, args := s.nowMicros()
-	statement := fmt.Sprintf(`INSERT INTO leases (name, holder, until_us) VALUES (?, ?, %[1]s + ?)
+	now := s.nowMicros()
+	done := s.writer(ctx).Exec(`INSERT INTO leases (name, holder, until_us) VALUES (?, ?, ? + ?)
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until_us = excluded.until_us
-		WHERE leases.until_us < %[1]s OR leases.until_us > %[1]s + ?`, now)
-	values := append([]any{l.name, l.holder}, args...)
-	values = append(append(append(values, d.Microseconds()), args...), args...)
-	values = append(values, leaseAhead.Microseconds())
-	done := s.writer(ctx).Exec(statement, values...)
+		WHERE leases.until_us < ? OR leases.until_us > ? + ?`,
+		l.name, l.holder, now, d.Microseconds(), now, now, leaseAhead.Microseconds())
 	if done.Error != nil {
 		return l, false, unavailable(done.Error)
 	}
@@ -54,9 +51,8 @@ func (s *Store) TryLease(ctx context.Context, name string, d time.Duration) (l L
 
 // KeepLease extends the lock to d from now; held is false if somebody else has taken it.
 func (s *Store) KeepLease(ctx context.Context, l Lease, d time.Duration) (held bool, err error) {
-	now, args := s.nowMicros()
-	values := append(append([]any{}, args...), d.Microseconds(), l.name, l.holder)
-	done := s.writer(ctx).Exec("UPDATE leases SET until_us = "+now+" + ? WHERE name = ? AND holder = ?", values...)
+	done := s.writer(ctx).Exec("UPDATE leases SET until_us = ? + ? WHERE name = ? AND holder = ?",
+		s.nowMicros(), d.Microseconds(), l.name, l.holder)
 	if done.Error != nil {
 		return false, unavailable(done.Error)
 	}
@@ -93,10 +89,9 @@ func (s *Store) HoldLease(ctx context.Context, l Lease, d time.Duration, lost fu
 
 // Leased reports whether somebody holds the lock of that name.
 func (s *Store) Leased(ctx context.Context, name string) (held bool, err error) {
-	now, args := s.nowMicros()
+	now := s.nowMicros()
 	var n int64
-	values := append(append(append([]any{name}, args...), args...), leaseAhead.Microseconds())
-	err = s.reader(ctx).Table("leases").Where("name = ? AND until_us >= "+now+" AND until_us <= "+now+" + ?", values...).Count(&n).Error
+	err = s.reader(ctx).Table("leases").Where("name = ? AND until_us BETWEEN ? AND ? + ?", name, now, now, leaseAhead.Microseconds()).Count(&n).Error
 	return n == 1, unavailable(err)
 }
 
