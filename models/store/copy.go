@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -278,31 +279,31 @@ func (c *copying) copyRows(query string, t schemaTable, types []columnType, tota
 func selected(columns []string) string { return `t."` + strings.Join(columns, `", t."`) + `"` }
 
 // rows returns the source's rows, converted for the target.
-func (c *copying) rows(rows *sql.Rows, t schemaTable, types []columnType, total int64) func() ([]any, error) {
-	row, into := make([]any, len(types)), make([]any, len(types))
-	for i := range row {
-		into[i] = &row[i]
-	}
-	var done int64
-	last := time.Now()
-	return func() ([]any, error) {
-		if !rows.Next() {
-			return nil, rows.Err()
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
+func (c *copying) rows(rows *sql.Rows, t schemaTable, types []columnType, total int64) iter.Seq2[[]any, error] {
+	return func(yield func([]any, error) bool) {
+		row, into := make([]any, len(types)), make([]any, len(types))
 		for i := range row {
-			var err error
-			if row[i], err = converted(row[i], types[i].Type); err != nil {
-				return nil, fmt.Errorf("%s.%s of %s: %w", t.name, types[i].Name, firstOf(t, row), err)
+			into[i] = &row[i]
+		}
+		last := time.Now()
+		for done := int64(1); rows.Next(); done++ {
+			err := rows.Scan(into...)
+			for i := 0; i < len(row) && err == nil; i++ {
+				if row[i], err = converted(row[i], types[i].Type); err != nil {
+					err = fmt.Errorf("%s.%s of %s: %w", t.name, types[i].Name, firstOf(t, row), err)
+				}
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+			if done%1024 == 0 && time.Since(last) > time.Second/4 {
+				last = time.Now()
+				c.tell(t.name, done, total)
 			}
 		}
-		if done++; done%1024 == 0 && time.Since(last) > time.Second/4 {
-			last = time.Now()
-			c.tell(t.name, done, total)
+		if err := rows.Err(); err != nil {
+			yield(nil, err)
 		}
-		return row, nil
 	}
 }
 

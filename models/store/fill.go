@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -11,8 +12,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// filling writes rows into a table, within a transaction, and returns their number; next returns nil after the last row.
-type filling func(table schemaTable, next func() ([]any, error)) (int64, error)
+// filling writes rows into a table, within a transaction, and returns their number. A row is only valid until the next.
+type filling func(table schemaTable, rows iter.Seq2[[]any, error]) (int64, error)
 
 // inFilling runs fn in one transaction that is suited to a very large number of rows.
 func (s *Store) inFilling(ctx context.Context, fn func(tx *gorm.DB, fill filling) error) error {
@@ -30,7 +31,13 @@ func (s *Store) fillPostgres(ctx context.Context, fn func(tx *gorm.DB, fill fill
 			return fmt.Errorf("copy on a %T", db.Statement.ConnPool)
 		}
 		return db.Transaction(func(tx *gorm.DB) error {
-			return fn(tx, func(table schemaTable, next func() ([]any, error)) (filled int64, err error) {
+			return fn(tx, func(table schemaTable, rows iter.Seq2[[]any, error]) (filled int64, err error) {
+				pull, stop := iter.Pull2(rows)
+				defer stop()
+				next := func() ([]any, error) {
+					row, err, _ := pull() // nil after the last one, as CopyFrom expects
+					return row, err
+				}
 				err = conn.Raw(func(driver any) error {
 					c, ok := driver.(*stdlib.Conn)
 					if !ok {
@@ -50,9 +57,7 @@ func (s *Store) fillSQLite(ctx context.Context, fn func(tx *gorm.DB, fill fillin
 	err := s.withMerger(ctx, func(db *gorm.DB) error {
 		emptyLog(db)
 		return db.Transaction(func(tx *gorm.DB) error {
-			return fn(tx, func(table schemaTable, next func() ([]any, error)) (int64, error) {
-				return insertMany(ctx, tx.Statement.ConnPool, table, next)
-			})
+			return fn(tx, inserting(tx))
 		})
 	})
 	if Locked(err) {
@@ -61,31 +66,34 @@ func (s *Store) fillSQLite(ctx context.Context, fn func(tx *gorm.DB, fill fillin
 	return err
 }
 
-// insertMany writes rows, stageRows per statement.
-func insertMany(ctx context.Context, into gorm.ConnPool, table schemaTable, next func() ([]any, error)) (copied int64, err error) {
-	one := "(" + strings.TrimSuffix(strings.Repeat("?,", len(table.columns)), ",") + ")"
-	insert := "INSERT INTO " + table.name + ` ("` + strings.Join(table.columns, `", "`) + `") VALUES ` + one
-	full := insert + strings.Repeat(","+one, stageRows-1)
-	var args []any
-	for {
-		row, err := next()
-		if err != nil {
-			return copied, err
+// rowsAtOnce is how many rows one INSERT has. Measured with SQLite's driver on a million rows: 1 row 5.5 s,
+// 20 rows 3.5 s, 100 rows 4.8 s, 500 rows 12 s.
+const rowsAtOnce = 20
+
+// inserting fills with INSERT.
+func inserting(tx *gorm.DB) filling {
+	ctx, into := tx.Statement.Context, tx.Statement.ConnPool
+	return func(table schemaTable, rows iter.Seq2[[]any, error]) (filled int64, err error) {
+		one := "(" + strings.TrimSuffix(strings.Repeat("?,", len(table.columns)), ",") + ")"
+		insert := "INSERT INTO " + table.name + ` ("` + strings.Join(table.columns, `", "`) + `") VALUES ` + one
+		full := insert + strings.Repeat(","+one, rowsAtOnce-1)
+		var args []any
+		for row, err := range rows {
+			if err != nil {
+				return filled, err
+			}
+			filled++
+			if args = append(args, row...); len(args) < rowsAtOnce*len(row) {
+				continue
+			}
+			if _, err := into.ExecContext(ctx, full, args...); err != nil {
+				return filled, err
+			}
+			args = args[:0]
 		}
-		if row == nil {
-			break
+		if rest := len(args) / len(table.columns); rest > 0 {
+			_, err = into.ExecContext(ctx, insert+strings.Repeat(","+one, rest-1), args...)
 		}
-		copied++
-		if args = append(args, row...); len(args) < stageRows*len(row) {
-			continue
-		}
-		if _, err := into.ExecContext(ctx, full, args...); err != nil {
-			return copied, err
-		}
-		args = args[:0]
+		return filled, err
 	}
-	if rest := len(args) / len(table.columns); rest > 0 {
-		_, err = into.ExecContext(ctx, insert+strings.Repeat(","+one, rest-1), args...)
-	}
-	return copied, err
 }

@@ -52,23 +52,39 @@ func (s *Store) MergeDraws(ctx context.Context, basis int64, merges []Merge, now
 	}
 }
 
-// The temporary table with the changes of all merges. Both databases understand its types.
-const (
-	stageTable   = "import_stage"
-	stageColumns = "merge, correct, game_id, date, tod, sequence, number, addons"
-	createStage  = "CREATE TEMPORARY TABLE " + stageTable +
-		" (merge INTEGER, correct BOOLEAN, game_id TEXT, date %s, tod SMALLINT, sequence SMALLINT, number TEXT, addons TEXT)"
-)
+// stageTable is the temporary table with the changes of all merges.
+var stageTable = schemaTable{"import_stage", []string{"merge", "correct", "game_id", "date", "tod", "sequence", "number", "addons"}}
+
+// createStage makes it. Both databases understand its types, except the date's.
+const createStage = "CREATE TEMPORARY TABLE import_stage" +
+	" (merge INTEGER, correct BOOLEAN, game_id TEXT, date %s, tod SMALLINT, sequence SMALLINT, number TEXT, addons TEXT)"
 
 // staged counts the changes of one merge.
 type staged struct{ inserts, corrections int64 }
 
-func (n *staged) add(c *DrawChange) {
-	if c.Correct {
-		n.corrections++
-	} else {
-		n.inserts++
-	}
+// stage fills the stage. date returns a date as its column accepts it.
+func stage(fill filling, merges []Merge, date func(models.Date) any) ([]staged, error) {
+	counts := make([]staged, len(merges))
+	_, err := fill(stageTable, func(yield func([]any, error) bool) {
+		row := make([]any, len(stageTable.columns))
+		for i := range merges {
+			if merges[i].Changes == nil {
+				continue
+			}
+			for c := range merges[i].Changes {
+				if c.Correct {
+					counts[i].corrections++
+				} else {
+					counts[i].inserts++
+				}
+				row = append(row[:0], i, c.Correct, c.Slot.GameID, date(c.Slot.Date), int(c.Slot.Tod), c.Slot.Sequence, c.Number, c.Addons)
+				if !yield(row, nil) {
+					return
+				}
+			}
+		}
+	})
+	return counts, err
 }
 
 // applyMerges is the body of the transaction, on the connection that has the stage.
@@ -123,7 +139,7 @@ func (s *Store) applyMerge(tx *gorm.DB, merge int, run *models.ImportRun, n stag
 			"insert draws", n.inserts,
 			"INSERT INTO draws (game_id, date, tod, sequence, number, addons, feed, revision, void, reason, ingested_at)" +
 				" SELECT game_id, date, tod, sequence, number, addons, " + feed + ", 1, FALSE, '', " + at +
-				" FROM " + stageTable + " WHERE merge = ? AND NOT correct",
+				" FROM import_stage WHERE merge = ? AND NOT correct",
 			[]any{run.Feed, now, merge},
 		},
 		{
@@ -131,7 +147,7 @@ func (s *Store) applyMerge(tx *gorm.DB, merge int, run *models.ImportRun, n stag
 			"keep revisions", n.corrections,
 			"INSERT INTO draw_revisions (game_id, date, tod, sequence, revision, number, addons, feed, void, reason, replaced_at, replaced_by)" +
 				" SELECT d.game_id, d.date, d.tod, d.sequence, d.revision, d.number, d.addons, d.feed, d.void, d.reason, " + at + ", " + feed +
-				" FROM " + stageTable + " s JOIN draws d ON d.game_id = s.game_id AND d.date = s.date AND d.tod = s.tod AND d.sequence = s.sequence" +
+				" FROM import_stage s JOIN draws d ON d.game_id = s.game_id AND d.date = s.date AND d.tod = s.tod AND d.sequence = s.sequence" +
 				" WHERE s.merge = ? AND s.correct ORDER BY " + s.byteOrder("s.game_id") + ", s.date, s.tod, s.sequence",
 			[]any{now, run.Feed, merge},
 		},
@@ -141,7 +157,7 @@ func (s *Store) applyMerge(tx *gorm.DB, merge int, run *models.ImportRun, n stag
 			"correct draws", n.corrections,
 			"INSERT INTO draws AS d (game_id, date, tod, sequence, number, addons, feed, revision, void, reason, ingested_at)" +
 				" SELECT game_id, date, tod, sequence, number, addons, " + feed + ", 1, FALSE, '', " + at +
-				" FROM " + stageTable + " WHERE merge = ? AND correct" +
+				" FROM import_stage WHERE merge = ? AND correct" +
 				" ON CONFLICT (game_id, date, tod, sequence) DO UPDATE SET number = excluded.number, addons = excluded.addons," +
 				" feed = excluded.feed, revision = d.revision + 1, void = FALSE, reason = ''",
 			[]any{run.Feed, now, merge},
