@@ -25,38 +25,34 @@ type Record struct {
 
 // Record reads everything held about an account as of one moment; CodeNotFound if there is none, or it was deleted.
 func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
-	var r Record
-	err := s.reader(ctx).Transaction(func(tx *gorm.DB) error {
-		if s.dialect == Postgres {
-			if err := tx.Exec("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").Error; err != nil {
-				return err
-			}
+	tx := s.snapshot(ctx)
+	if tx.Error != nil {
+		return Record{}, translate(tx.Error)
+	}
+	defer tx.Rollback()
+	a, err := findAccount(tx, ref)
+	if err != nil {
+		return Record{}, translate(err)
+	}
+	r := Record{Account: a, Billing: models.BillingAccount{AccountID: a.ID}}
+	of := func(order string) *gorm.DB { return tx.Where("account_id = ?", a.ID).Order(order) }
+	for _, read := range []*gorm.DB{
+		of("created_at DESC, id").Find(&r.Keys),
+		of("day DESC, endpoint, class").Where("day <= ?", models.LastDate).Find(&r.Usage), // a clock may have been far ahead
+		of("day DESC, percent").Where("day <= ?", models.LastDate).Find(&r.Warnings),
+		of("account_id").Limit(1).Find(&r.Billing),
+		of("id DESC").Find(&r.Changes),
+		of("id DESC").Find(&r.Flags),
+		of("received_at DESC, id").Find(&r.Events),
+		of("id DESC").Find(&r.Mails),
+		of("created_at DESC, id").Find(&r.Sessions),
+		tx.Where("account_id = ? OR email_key = ?", a.ID, a.EmailKey).Order("id DESC").Find(&r.Links),
+	} {
+		if read.Error != nil {
+			return Record{}, translate(read.Error)
 		}
-		var err error
-		if r.Account, err = findAccount(tx, ref); err != nil {
-			return err
-		}
-		of := func(order string) *gorm.DB { return tx.Where("account_id = ?", r.Account.ID).Order(order) }
-		r.Billing.AccountID = r.Account.ID
-		for _, read := range []*gorm.DB{
-			of("created_at DESC, id").Find(&r.Keys),
-			of("day DESC, endpoint, class").Where("day <= ?", models.LastDate).Find(&r.Usage), // a clock may have been far ahead
-			of("day DESC, percent").Where("day <= ?", models.LastDate).Find(&r.Warnings),
-			of("account_id").Limit(1).Find(&r.Billing),
-			of("id DESC").Find(&r.Changes),
-			of("id DESC").Find(&r.Flags),
-			of("received_at DESC, id").Find(&r.Events),
-			of("id DESC").Find(&r.Mails),
-			of("created_at DESC, id").Find(&r.Sessions),
-			tx.Where("account_id = ? OR email_key = ?", r.Account.ID, r.Account.EmailKey).Order("id DESC").Find(&r.Links),
-		} {
-			if read.Error != nil {
-				return read.Error
-			}
-		}
-		return nil
-	})
-	return r, translate(err)
+	}
+	return r, nil
 }
 
 // forget removes within tx the personal data of a deleted account outside its own row: what was sent to it and written
