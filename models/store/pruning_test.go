@@ -36,9 +36,22 @@ func TestRecordsHaveAnIndex(t *testing.T) {
 	ctx := t.Context()
 	st, _ := onSQLite(t, Options{})
 	var asked []string
-	err := st.read.Callback().Query().After("gorm:query").Register("asked", func(db *gorm.DB) {
-		asked = append(asked, db.Explain(db.Statement.SQL.String(), db.Statement.Vars...))
-	})
+	ask := func(db *gorm.DB) { asked = append(asked, db.Explain(db.Statement.SQL.String(), db.Statement.Vars...)) }
+	err := errors.Join(
+		st.read.Callback().Query().After("gorm:query").Register("asked", ask),
+		st.write.Callback().Update().After("gorm:update").Register("asked", func(db *gorm.DB) {
+			if db.Statement.Table == "stripe_events" {
+				ask(db)
+			}
+		}),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := st.CreateAccount(ctx, NewAccount{Email: "ann@example.com"})
+	if err == nil {
+		_, err = st.DeleteAccount(ctx, a.ID)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +63,12 @@ func TestRecordsHaveAnIndex(t *testing.T) {
 	failed = append(failed, err)
 	_, err = st.OutboxState(ctx)
 	failed = append(failed, err)
+	_, err = st.Events(ctx, EventFilter{AccountID: "acc_1"})
+	failed = append(failed, err)
 	if _, err = st.AccountOfEvents(ctx, "cus_1"); models.ErrorCode(err) != models.CodeNotFound {
 		failed = append(failed, err)
 	}
-	if err := errors.Join(failed...); err != nil || len(asked) != 6 {
+	if err := errors.Join(failed...); err != nil || len(asked) != 8 {
 		t.Fatalf("%q, %v", asked, err)
 	}
 	for _, statement := range asked {
