@@ -150,6 +150,34 @@ func TestCleanupOfMany(t *testing.T) {
 	})
 }
 
+// PostgreSQL has no index of the counters by age: reading all of them for each few hundred that are deleted would keep it
+// busy for minutes a day.
+func TestCleanupReadsTheCountersOnce(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url)
+	for _, statement := range []string{
+		"INSERT INTO quota_counters SELECT 'acc_' || i, day * 86400, 1 FROM generate_series(1, 500) AS i, generate_series(1, 20) AS day",
+		"CREATE TABLE portions (deleted INTEGER)",
+		"CREATE FUNCTION portion() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO portions SELECT count(*) FROM gone; RETURN NULL; END'",
+		"CREATE TRIGGER portion AFTER DELETE ON quota_counters REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION portion()",
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := gone(t, st); got != "counters 5500" { // the newest nine days stay
+		t.Error(got)
+	}
+	var portions, deleted int
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*), sum(deleted) FROM portions").Scan(&portions, &deleted); err != nil {
+		t.Fatal(err)
+	}
+	if portions != 1 || deleted != 5500 {
+		t.Errorf("%d counters deleted in %d portions", deleted, portions)
+	}
+}
+
 // On SQLite the counters are first moved to their table over a connection that soon gives up on
 // the lock; a cleanup waits.
 func TestCleanupWhileAnotherWrites(t *testing.T) {

@@ -31,16 +31,16 @@ func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date
 	return first && err == nil, err
 }
 
-// prunedRows is how many rows of a table one PruneUsage deletes: a moment's work, since on SQLite all
-// other writers wait for it.
+// prunedRows is how many rows of a table are deleted at a time: a moment's work, since on SQLite all other writers wait
+// for it.
 const prunedRows = 500
 
 // pruning is the SQL that deletes one portion of the rows where the condition holds, in the order of age: a column with
 // an index if the table can be large. In the order of key, each portion would be looked for in the whole table, while
 // on SQLite the daily quotas wait.
-func pruning(table, key, where, age string) string {
+func pruning(table, key, where, age string, rows int64) string {
 	return fmt.Sprintf("DELETE FROM %[1]s WHERE (%[2]s) IN (SELECT %[2]s FROM %[1]s WHERE %[3]s ORDER BY %[4]s LIMIT %[5]d)",
-		table, key, where, age, prunedRows)
+		table, key, where, age, rows)
 }
 
 // PruneUsage deletes some of the counts and warnings from more than models.UsageKept days ago, by Clock and this
@@ -55,7 +55,7 @@ func (s *Store) PruneUsage(ctx context.Context) (more bool, err error) {
 		{"usage_days", "account_id, day, endpoint, class"},
 		{"usage_warnings", "account_id, day, percent"},
 	} {
-		statement := pruning(old.table, old.key, "day < ?", "day")
+		statement := pruning(old.table, old.key, "day < ?", "day", prunedRows)
 		err := s.counting(ctx, func(tx *sql.Tx) error {
 			deleted := s.within(ctx, tx).Exec(statement, before)
 			more = more || deleted.RowsAffected == prunedRows
