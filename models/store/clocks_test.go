@@ -130,7 +130,8 @@ func TestGraceBetweenClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		begun := time.Now()
-		if _, _, err := wrong.RotateKey(ctx, key.ID, aDay); err != nil {
+		last, _, err := wrong.RotateKey(ctx, key.ID, aDay)
+		if err != nil {
 			t.Fatal(err)
 		}
 		got, err := right.KeyOf(ctx, key.AccountID, key.ID)
@@ -139,6 +140,14 @@ func TestGraceBetweenClocks(t *testing.T) {
 		}
 		if until := got.GraceUntil.Sub(begun); until < aDay-30*time.Minute || until > aDay+30*time.Minute {
 			t.Errorf("its grace period ends %s after it was rotated, want %s", until, aDay)
+		}
+		for range 49 {
+			if last, _, err = wrong.RotateKey(ctx, last.ID, aDay); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := wrong.RotateKey(ctx, last.ID, aDay); models.ErrorCode(err) != models.CodeConflict {
+			t.Errorf("a 51st rotated key lives on: %v", err)
 		}
 	})
 }

@@ -162,8 +162,10 @@ func (s *Store) RotateKey(ctx context.Context, ref string, grace time.Duration) 
 		if status := old.StatusAt(now); status != models.KeyActive {
 			return unrotatable(&old, status)
 		}
-		if err := s.roomForGrace(tx, old.AccountID, grace); err != nil {
-			return err
+		if grace > 0 {
+			if err := roomForGrace(tx, old.AccountID, now); err != nil {
+				return err
+			}
 		}
 		until := now.Add(grace)
 		old.GraceUntil = &until
@@ -199,12 +201,9 @@ func unrotatable(k *models.APIKey, status models.KeyStatus) error {
 // maxGraceKeys is how many rotated keys of an account may be in their grace period at once; plans do not count them.
 const maxGraceKeys = 50
 
-func (s *Store) roomForGrace(tx *gorm.DB, accountID string, grace time.Duration) error {
-	if grace <= 0 {
-		return nil
-	}
+func roomForGrace(tx *gorm.DB, accountID string, now time.Time) error {
 	var living int64
-	err := tx.Model(&models.APIKey{}).Where("account_id = ? AND revoked_at IS NULL AND grace_until > ?", accountID, s.now()).Count(&living).Error
+	err := tx.Model(&models.APIKey{}).Where("account_id = ? AND revoked_at IS NULL AND grace_until > ?", accountID, now).Count(&living).Error
 	if err == nil && living >= maxGraceKeys {
 		err = models.Errorf(models.CodeConflict, "%d rotated keys of account %s still work, which is the maximum: revoke one of them first, or rotate without a grace period", living, accountID)
 	}
