@@ -1,7 +1,5 @@
 package store
 
-import "math"
-
 // knownCounters caches counters. The zero value knows none.
 type knownCounters struct {
 	at   map[counterKey]int32 // index in list
@@ -10,7 +8,6 @@ type knownCounters struct {
 	asked int   // how many had to be queried; allAsked = all were read, or are too many to read
 	whole bool  // all counters of periods that begin at since or later are known: one not in at is zero
 	since int64 // Unix seconds
-	most  int   // how many to keep; 0 = mostKnown
 }
 
 // counter is what is known about one counter.
@@ -23,8 +20,6 @@ type counter struct {
 }
 
 const (
-	// mostKnown is how many counters are kept in memory, unless the log names more.
-	mostKnown = 1_000_000
 	// askedSingly is how many counters are queried one by one before all of the day are read at once. Few commands get
 	// that far, nor does a server with few customers.
 	askedSingly = 1_000
@@ -75,10 +70,7 @@ func (n *knownCounters) wantAll(unknown int) bool {
 	return n.asked > askedSingly
 }
 
-// tooMany reports whether some should be dropped.
-func (n *knownCounters) tooMany() bool { return len(n.at) > max(n.most, mostKnown) }
-
-// keep drops counters that are not wanted, of periods that began before since.
+// keep drops counters of periods that began before since, unless they are wanted.
 func (n *knownCounters) keep(since int64, wanted func(c *counter) bool) {
 	kept := knownCounters{asked: n.asked, whole: n.whole, since: max(n.since, since)}
 	for i := range n.list {
@@ -87,11 +79,4 @@ func (n *knownCounters) keep(since int64, wanted func(c *counter) bool) {
 		}
 	}
 	*n = kept
-}
-
-// shrink drops counters that are not wanted because there are too many. From then on not all are known, or read again.
-func (n *knownCounters) shrink(wanted func(c *counter) bool) {
-	n.keep(math.MaxInt64, wanted)
-	n.whole, n.asked = false, allAsked
-	n.most = 2 * len(n.at) // those that stay may already be too many, and are not checked at every request
 }

@@ -336,17 +336,12 @@ func (l *quotaLog) forget() {
 	l.names, l.compaction = 0, compaction{ended: l.compaction.ended}
 }
 
-// turn drops what is known of past days, and, if there is too much, all that can be read again.
+// turn drops what is known of past days.
 func (l *quotaLog) turn(today int64) {
-	tooMany := l.known.tooMany()
-	if l.today == today && !tooMany {
+	if l.today == today {
 		return
 	}
-	if tooMany {
-		l.known.shrink(l.logged)
-	} else {
-		l.known.keep(today, l.logged)
-	}
+	l.known.keep(today, l.logged)
 	l.today = today
 	if l.compaction.to != 0 && !l.compaction.stored {
 		l.beginCompaction() // it was going through the list of known counters
