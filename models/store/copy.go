@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +77,9 @@ func (s *Store) CopyFrom(ctx context.Context, from *Source, progress CopyProgres
 	if err != nil {
 		return done, err
 	}
+	if s.dialect == Postgres { // it has no such table
+		made.tables = slices.DeleteFunc(made.tables, func(t schemaTable) bool { return t.name == "quota_log" })
+	}
 	read := from.store.snapshot(ctx)
 	if read.Error != nil {
 		return done, unavailable(read.Error)
@@ -142,9 +146,6 @@ func (c *copying) refuse() error {
 		} else if rule.where != "" {
 			condition = rule.where
 		}
-		if t.name == "quota_log" && c.to.dialect != SQLite {
-			continue // PostgreSQL has none
-		}
 		var holds bool
 		if err := c.tx.Raw("SELECT EXISTS (SELECT 1 FROM " + t.name + " WHERE " + condition + ")").Scan(&holds).Error; err != nil {
 			return unavailable(err)
@@ -189,9 +190,7 @@ func (c *copying) lock() error {
 	}
 	var names []string
 	for _, t := range c.schema.tables {
-		if t.name != "quota_log" {
-			names = append(names, t.name)
-		}
+		names = append(names, t.name)
 	}
 	if err := c.tx.Exec("LOCK TABLE " + strings.Join(names, ", ") + " IN EXCLUSIVE MODE").Error; err != nil {
 		return &models.Error{Code: models.CodeUnavailable, Message: "another program is using the target: stop the servers that use it, then copy again", Err: err}
