@@ -23,7 +23,7 @@ func TestLimitIsLoweredWhileABlockIsOnItsWay(t *testing.T) {
 	for range 5 {
 		group.Go(func() { n.get(t, "acc", 203) })
 	}
-	time.Sleep(20 * time.Millisecond) // let them wait
+	n.untilWaiting(t, "acc", 5)
 	open()
 	group.Wait()
 	n.burst(t, "acc", 50, 4, 203)
@@ -126,6 +126,18 @@ func TestBlockIsNoMoreThanUsedOfLate(t *testing.T) {
 		t.Errorf("at one request a second %d are held", got)
 	}
 	n.burst(t, "acc", 3000, 8, limit)
+	n.Settle()
+	c.move(time.Second)
+	n.get(t, "acc", limit)
+	n.Settle()
+	c.move(1499 * time.Millisecond)
+	if n.Sweep(); n.Held("acc") == 0 {
+		t.Error("the block is given back although it was used 1.5 s ago")
+	}
+	c.move(time.Millisecond)
+	if n.Sweep(); n.Held("acc") != 0 {
+		t.Error("the block is held although it was not used for 1.5 s")
+	}
 	c.move(time.Hour)
 	n.Sweep()
 	n.get(t, "acc", limit)

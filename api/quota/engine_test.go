@@ -93,7 +93,7 @@ func TestGrantIsLate(t *testing.T) {
 	storetest.Until(t, "the backend's answer to be on its way", func() bool { return l.late.Load() == 1 })
 	c.toMidnight(time.Second)
 	group.Go(func() { n.get(t, "acc", 10_000) })
-	time.Sleep(20 * time.Millisecond) // let it wait
+	n.untilWaiting(t, "acc", 1)
 	open()
 	group.Wait()
 	closeNode(t, n.Store)
@@ -252,7 +252,7 @@ func TestCloseTakesNoBlock(t *testing.T) {
 	for range 1000 { // more than the block is enough for
 		group.Go(func() { n.get(t, "acc", limit) })
 	}
-	time.Sleep(100 * time.Millisecond) // let them wait
+	n.untilWaiting(t, "acc", 1000)
 	open()
 	group.Wait()
 	if got, want := counted(t, st, "acc"), n.served.Load(); got != want || want != 3001 {

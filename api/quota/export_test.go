@@ -21,6 +21,14 @@ func (s *Store) Sweep() {
 	s.Settle()
 }
 
+// Waiting is how many of key's requests wait for the contact after the one under way.
+func (s *Store) Waiting(key string) int {
+	a := s.account(key, Day)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.waiting)
+}
+
 // Settle waits until nothing is pending.
 func (s *Store) Settle() {
 	for s.busy() {

@@ -131,6 +131,12 @@ func (w *watched) burst(t *testing.T, key string, n, concurrent int, limit int64
 	return served.Load()
 }
 
+// untilWaiting waits until so many of key's requests wait, while the backend's answer is held back.
+func (w *watched) untilWaiting(t *testing.T, key string, requests int) {
+	t.Helper()
+	storetest.Until(t, "requests to wait for the next contact", func() bool { return w.Waiting(key) == requests })
+}
+
 // remaining waits for pending contacts and returns what the node then knows to remain.
 func (w *watched) remaining(t *testing.T, key string, limit int64) int64 {
 	t.Helper()
