@@ -21,7 +21,7 @@ func TestClockOfRedisThatIsWrongIsTold(t *testing.T) {
 	}
 	t.Cleanup(func() { r.Close() })
 	ahead.Store(int64(48 * time.Hour))
-	n := watch(t, r, quota.Options{Volatile: true})
+	n := watch(t, r, quota.Options{Volatile: true, Replaceable: true})
 	t.Cleanup(func() { _ = n.Close(context.Background()) })
 	said := func(what string) func() bool { return func() bool { return strings.Contains(n.log.String(), what) } }
 	storetest.Until(t, "the clocks to be apart", said("ahead=-48h0m0s"))

@@ -59,7 +59,6 @@ func (t *texts) of(limit int64) limitText {
 	next := map[int64]limitText{limit: text}
 	if known != nil && len(*known) < mostLimits {
 		maps.Copy(next, *known)
-		next[limit] = text
 	}
 	t.limits.Store(&next) // if two goroutines race, one entry is lost and made again later
 	return text

@@ -110,7 +110,7 @@ func (s *Store) loop() {
 }
 
 func (s *Store) syncEvery() time.Duration {
-	if s.opts.Volatile || s.opts.Replaceable {
+	if s.opts.Replaceable {
 		return noticeEvery
 	}
 	return syncEvery

@@ -22,7 +22,7 @@ func TestOutage(t *testing.T) {
 	storetest.AwayFromMidnight(t)
 	servers(t, func(t *testing.T, srv server, l quota.Backend, advance bool) {
 		const limit, small = 1000, 100
-		nodes := []*watched{watch(t, l, quota.Options{Advance: advance, Volatile: !advance}), watch(t, l, quota.Options{Advance: advance, Volatile: !advance})}
+		nodes := []*watched{watch(t, l, quota.Options{Advance: advance, Volatile: !advance, Replaceable: true}), watch(t, l, quota.Options{Advance: advance, Volatile: !advance, Replaceable: true})}
 		for _, n := range nodes {
 			n.burst(t, "acc", 150, 8, limit)
 			n.burst(t, "small", 20, 8, small)
@@ -85,7 +85,7 @@ func TestOutageUnderLoad(t *testing.T) {
 	storetest.AwayFromMidnight(t)
 	servers(t, func(t *testing.T, srv server, l quota.Backend, advance bool) {
 		const limit, workers = 1_000_000, 8
-		n := watch(t, l, quota.Options{Advance: advance, Volatile: !advance})
+		n := watch(t, l, quota.Options{Advance: advance, Volatile: !advance, Replaceable: true})
 		var stop atomic.Bool
 		var group sync.WaitGroup
 		for range workers {
@@ -221,7 +221,7 @@ func TestRedisComesBackEmpty(t *testing.T) {
 			t.Parallel()
 			srv := storetest.NewRedis(t)
 			// One client per node, as with separate processes.
-			nodes := []*watched{watch(t, openRedis(t, srv), quota.Options{Volatile: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true})}
+			nodes := []*watched{watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true})}
 			for _, n := range nodes {
 				n.burst(t, "both", 30, 4, 100)
 			}
@@ -304,7 +304,7 @@ func TestEachOutageIsLogged(t *testing.T) {
 	t.Parallel()
 	srv := storetest.NewRedis(t)
 	admin := srv.Client(t)
-	n := watch(t, openRedis(t, srv), quota.Options{Volatile: true})
+	n := watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true})
 	defer closeNode(t, n.Store)
 	for outage := 1; outage <= 2; outage++ {
 		for _, memory := range []string{"1", "0"} { // too little to count, and no limit

@@ -37,7 +37,7 @@ func TestRedisIsRestartedInDoubt(t *testing.T) {
 	storetest.AwayFromMidnight(t)
 	srv := storetest.NewRedis(t)
 	l := &unheard{Redis: openRedis(t, srv)}
-	n := watch(t, l, quota.Options{Volatile: true})
+	n := watch(t, l, quota.Options{Volatile: true, Replaceable: true})
 	n.burst(t, "acc", 10, 1, 1000)
 	l.lose.Store(true)
 	storetest.Until(t, "a contact with a mark, and a question for it, to be lost", func() bool { n.get(t, "acc", 1000); return l.lost.Load() >= 3 })
@@ -59,7 +59,7 @@ func TestRestartedRedisIsNotAway(t *testing.T) {
 	t.Parallel()
 	storetest.AwayFromMidnight(t)
 	srv := storetest.NewRedis(t)
-	first, second := watch(t, openRedis(t, srv), quota.Options{Volatile: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true})
+	first, second := watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true})
 	served := first.burst(t, "acc", 50, 1, 100) + second.burst(t, "acc", 20, 1, 100)
 	srv.Stop()
 	srv.Lose(t)
@@ -85,7 +85,7 @@ func TestRedisIsToldByThoseWhoKnow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			srv := storetest.NewRedis(t)
-			knows, other := watch(t, openRedis(t, srv), quota.Options{Volatile: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true})
+			knows, other := watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true}), watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true})
 			const limit, accounts = 20, 100
 			for i := range accounts {
 				knows.burst(t, strconv.Itoa(i), limit, 4, limit)

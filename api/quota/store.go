@@ -128,20 +128,13 @@ const (
 	idleAfter    = 1500 * time.Millisecond
 )
 
-// Increment counts n requests, all or none. n ≤ 0 gives -n back.
+// Increment counts n requests, all or none; n ≥ 1.
 func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.Rate) (limiter.Context, error) {
 	a := s.account(key, rate.Period)
 	a.mu.Lock()
 	now := s.clock.now()
-	if start := models.PeriodStart(now, rate.Period); a.start != 0 || n <= 0 || s.away.Load() {
+	if start := models.PeriodStart(now, rate.Period); a.start != 0 || s.away.Load() {
 		a.roll(start)
-	}
-	if n <= 0 {
-		a.owe(a.start, n)
-		s.enqueue(a)
-		c := a.state(rate, false)
-		a.mu.Unlock()
-		return c, nil
 	}
 	if a.block > 0 && rate.Limit < a.limit {
 		a.release(a.block) // it was granted under a higher limit
