@@ -15,19 +15,25 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// If last uses cannot be written, the log says when that begins and when it ends, not at every attempt.
+// If last uses cannot be written, the log says when that begins and when it ends, not at every attempt. What the database
+// has is not written again, neither by the node that wrote it nor by another.
 func TestLastUsesThatCannotBeWrittenAreToldOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t)
 	k := storetest.Key(t, st, "a@example.com")
+	at := time.Now()
 	var log bytes.Buffer
-	keys, err := middleware.NewKeys(t.Context(), st, models.DefaultPlans(), time.Now, slog.New(slog.NewTextHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
+	node := func() *middleware.Keys {
+		keys, err := middleware.NewKeys(t.Context(), st, models.DefaultPlans(), func() time.Time { return at }, slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := code(t, keys, k.Secret); got != "" {
+			t.Fatal(got)
+		}
+		return keys
 	}
-	if got := code(t, keys, k.Secret); got != "" {
-		t.Fatal(got)
-	}
+	keys := node()
 	late, end := context.WithTimeout(t.Context(), 0)
 	defer end()
 	for range 3 {
@@ -39,6 +45,11 @@ func TestLastUsesThatCannotBeWrittenAreToldOnce(t *testing.T) {
 	keys.Flush(t.Context())
 	if n := strings.Count(log.String(), "last uses of keys can be written again"); n != 1 {
 		t.Errorf("its end is told %d times:\n%s", n, &log)
+	}
+	keys.Flush(late)
+	node().Flush(late)
+	if n := strings.Count(log.String(), "cannot be written now"); n != 1 {
+		t.Errorf("a use is written again:\n%s", &log)
 	}
 }
 

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"context"
 	"runtime"
 	"time"
 
@@ -96,6 +97,9 @@ func (s *Store) Sync() {
 
 // LeisureAfter is the pause between two portions of statistics.
 func LeisureAfter(took time.Duration) time.Duration { return leisureAfter(took) }
+
+// Prune looks for old statistics, as Run does at every tick, if that is due.
+func (u *Usage) Prune(ctx context.Context) { u.prune(ctx) }
 
 // Kept is how many accounts have statistics in memory.
 func (u *Usage) Kept() (accounts int) {

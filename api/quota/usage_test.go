@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -150,7 +151,8 @@ func TestUsageWaitsForTheDatabase(t *testing.T) {
 	server := storetest.NewPostgresServer(t)
 	st := storetest.OpenURL(t, server.NewDatabase(t), store.Options{})
 	ctx := context.Background()
-	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.DiscardHandler))
+	var log bytes.Buffer
+	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.NewTextHandler(&log, nil)))
 	u.Record("a", april, "/v1/games", 200)
 	server.Stop()
 	for range 3 {
@@ -166,6 +168,9 @@ func TestUsageWaitsForTheDatabase(t *testing.T) {
 	storetest.Until(t, "the database to be back", func() bool { return u.Flush(ctx) == nil })
 	if n := usageOf(t, st, "a"); n != 4 {
 		t.Errorf("%d written, want 4", n)
+	}
+	if told := log.String(); strings.Count(told, "cannot be written now") != 1 || strings.Count(told, "can be written again") != 1 {
+		t.Errorf("an outage is told as\n%s", told)
 	}
 }
 
@@ -239,6 +244,27 @@ func TestUsageRunsByItself(t *testing.T) {
 	storetest.Until(t, "what is too old to go", func() bool { return usageOf(t, st, "old") == 0 })
 	if usageOf(t, st, "kept") != 1 {
 		t.Error("a row of the last day that is kept is gone")
+	}
+}
+
+// What is too old is looked for once a day: deleting waits for the same lock as counting.
+func TestOldUsageIsLookedForOnceADay(t *testing.T) {
+	t.Parallel()
+	h := nearMidnight()
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: h.now})
+	u := quota.NewUsage(st, h.now, slog.New(slog.DiscardHandler))
+	for i, c := range []struct {
+		later time.Duration
+		left  int64
+	}{{0, 0}, {0, 1}, {24*time.Hour - 1, 2}, {1, 0}, {time.Hour, 1}} {
+		if err := st.AddUsage(t.Context(), []models.UsageDay{{AccountID: "old", Day: april - 400 - 1, Endpoint: "/v1/games", Class: 2, Requests: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		h.move(c.later)
+		u.Prune(t.Context())
+		if got := usageOf(t, st, "old"); got != c.left {
+			t.Errorf("step %d: %d old requests are left, want %d", i, got, c.left)
+		}
 	}
 }
 
