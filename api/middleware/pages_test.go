@@ -139,7 +139,8 @@ func TestAccessLog(t *testing.T) {
 	}
 	page := httptest.NewRequest(http.MethodGet, "/docs", nil)
 	page.Header.Set("X-Request-Id", "req-2")
-	traffic.Wrap(log.logger(), byPath, e).ServeHTTP(httptest.NewRecorder(), page)
+	answer := httptest.NewRecorder()
+	traffic.Wrap(log.logger(), byPath, e).ServeHTTP(answer, page)
 	for line := range strings.Lines(log.String()) {
 		if strings.Count(line, `"request_id":`) != 1 {
 			t.Errorf("not one request_id: %s", line)
@@ -159,6 +160,9 @@ func TestAccessLog(t *testing.T) {
 	ms, _ := got[0]["ms"].(float64)
 	if longest := float64(time.Since(began).Milliseconds() + 1); ms < float64(took.Milliseconds()) || ms > longest {
 		t.Errorf("a request is said to have taken %v ms: it took %s to %v ms", ms, took, longest)
+	}
+	if n := answer.Body.Len(); n == 0 || got[3]["bytes"] != float64(n) || got[3]["status"] != 404.0 {
+		t.Errorf("a page of %d bytes: %v", n, got[3])
 	}
 	if got[1]["route"] != middleware.OtherRoute || got[1]["status"] != 404.0 {
 		t.Errorf("%v", got[1])
