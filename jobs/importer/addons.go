@@ -113,8 +113,7 @@ func (t *addonTable) union(a, b uint32) (_ uint32, ok bool) {
 func (t *addonTable) brings(i uint32, stored models.Addons) bool {
 	news := false
 	t.each(i, func(name, value string) {
-		known, found := stored[name]
-		news = news || !found || known != value
+		news = news || stored[name] != value // no add-on is blank
 	})
 	return news
 }
