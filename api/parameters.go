@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,9 +119,9 @@ func (b *binder) oneOf(name string, allowed ...string) string {
 
 func (b *binder) ascending() bool { return b.oneOf("order", "desc", "asc") == "asc" }
 
-// dates returns the inclusive bounds from and to.
+// dates returns the inclusive bounds from and to; those of all draws, where they are left out or lie beyond.
 func (b *binder) dates() (from, to models.Date) {
-	from, to = models.FirstDate, models.LastDate
+	from, to = math.MinInt32, math.MaxInt32
 	if v, ok := b.text("from"); ok {
 		from = b.date("from", v)
 	}
@@ -130,20 +131,17 @@ func (b *binder) dates() (from, to models.Date) {
 	if from > to && !b.wrong("to") { // if to is wrong or repeated, there is no telling what it should be
 		b.failf("from", problem.OutOfRange, "from (%s) is after to (%s)", from, to)
 	}
-	return from, to
+	return max(from, models.FirstDate), min(to, models.LastDate)
 }
 
-// date returns the date that value is; if it is none, that is a problem, and the result the first date of all.
+// date returns the date that value is; if it is none, that is a problem, and the result the first date of all. A day on
+// which no draw can be, such as 9999-12-31 for "until whenever", is a date like any other.
 func (b *binder) date(name, value string) models.Date {
 	d, err := models.ParseDate(value)
-	switch {
-	case err == nil:
+	if err == nil || errors.Is(err, models.ErrDateRange) {
 		return d
-	case errors.Is(err, models.ErrDateRange):
-		b.failf(name, problem.OutOfRange, "%s: %v", name, err)
-	default:
-		b.failf(name, problem.Malformed, "%s: %s", name, shortDate(value, err))
 	}
+	b.failf(name, problem.Malformed, "%s: %s", name, shortDate(value, err))
 	return models.FirstDate
 }
 
