@@ -115,6 +115,12 @@ func diskFails(err error) bool {
 	return ok && lite.Code()&kind == sqliteIOErr && lite.Code() != sqliteGetTempPath
 }
 
+// deadlocked reports whether err is PostgreSQL's deadlock_detected: the transaction was rolled back.
+func deadlocked(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "40P01"
+}
+
 // saidBySQLite reports whether SQLite itself returned err. A commit that it fails, because its log cannot be written, has
 // changed nothing; PostgreSQL may have committed and then not been able to say so.
 func saidBySQLite(err error) bool {

@@ -209,6 +209,7 @@ var ErrDepartedMeanwhile = errors.New("an account of this address was closed jus
 func (s *Store) SignIn(ctx context.Context, plans models.Plans, in SignIn) (SignedIn, error) {
 	var out SignedIn
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
+		out = SignedIn{}
 		l, err := s.workingLink(tx, in.Link, models.LinkSignIn)
 		if err != nil {
 			return err

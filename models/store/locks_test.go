@@ -152,3 +152,37 @@ func TestSignUpWhileDeletingAnother(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An account takes over the address of another that is being deleted. The deletion waits for the link, which was sent to
+// its address, and the change for the address, so PostgreSQL ends one of them.
+func TestAddressOfAnAccountThatIsBeingDeleted(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	ann, bob := storetest.Account(t, st, "ann@example.com"), storetest.Account(t, st, "bob@example.com")
+	ask := func(email, token string) [32]byte {
+		hash := secret.Hash(token)
+		if err := st.CreateLink(ctx, store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: ann.ID, PerHour: 9}); err != nil {
+			t.Fatal(err)
+		}
+		return hash
+	}
+	ask("eve@example.com", "first")
+	link := ask(*bob.Email, "second")
+	if _, err := db.ExecContext(ctx, "UPDATE links SET spent_at = NULL"); err != nil { // the first has something to be voided, too
+		t.Fatal(err)
+	}
+	release := storetest.Hold(t, url, "SELECT 1 FROM links WHERE email_key = 'eve@example.com' FOR UPDATE")
+	changed, deleted := make(chan error, 1), make(chan error, 1)
+	go func() { _, _, err := st.ChangeEmail(ctx, link, time.Minute); changed <- err }() // has spent the link
+	storetest.UntilBlocked(t, db, 1)
+	go func() { _, err := st.DeleteAccount(ctx, bob.ID); deleted <- err }()
+	storetest.UntilBlocked(t, db, 2)
+	release()
+	if err := <-deleted; err != nil {
+		t.Errorf("deleting: %v", err)
+	}
+	if err := <-changed; models.ErrorCode(err) != models.CodeNotFound && models.ErrorCode(err) != models.CodeConflict {
+		t.Errorf("changing the address: %v", err)
+	}
+}

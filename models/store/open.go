@@ -246,10 +246,15 @@ func (s *Store) reader(ctx context.Context) *gorm.DB { return s.read.WithContext
 // writer returns a session for changes. SQLite has only one connection for them: do nothing slow on it.
 func (s *Store) writer(ctx context.Context) *gorm.DB { return s.write.WithContext(ctx) }
 
-// transaction runs fn in one write transaction.
+// transaction runs fn in one write transaction. PostgreSQL may end it because it and another wait for each other; then
+// that one goes on, and fn runs once more.
 func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	noted := false
-	err := s.writer(context.WithValue(ctx, notedChange{}, &noted)).Transaction(fn)
+	db := s.writer(context.WithValue(ctx, notedChange{}, &noted))
+	err := db.Transaction(fn)
+	if deadlocked(err) {
+		err = db.Transaction(fn)
+	}
 	if err == nil && noted {
 		select {
 		case s.accountsChanged <- struct{}{}:
