@@ -206,8 +206,12 @@ func (l *quotaLog) find(ctx context.Context, tx *sql.Tx) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	found, err := queryJSON(ctx, tx, `SELECT q.account_id, q.period_start, q.used FROM json_each(?) AS k
-		JOIN quota_counters AS q ON q.account_id = k.value->>0 AND q.period_start = k.value->>1`, unknown)
+	text, err := json.Marshal(unknown) // one parameter, since the driver parses a statement every time it runs
+	if err != nil {
+		return err
+	}
+	found, err := tx.QueryContext(ctx, `SELECT q.account_id, q.period_start, q.used FROM json_each(?) AS k
+		JOIN quota_counters AS q ON q.account_id = k.value->>0 AND q.period_start = k.value->>1`, string(text))
 	if err != nil {
 		return err
 	}
@@ -346,23 +350,4 @@ func (l *quotaLog) turn(today int64) {
 	if l.compaction.to != 0 && !l.compaction.stored {
 		l.beginCompaction() // it was going through the list of known counters
 	}
-}
-
-// queryJSON and execJSON run a statement whose only parameter is rows, for SQLite's json_each: the driver parses a
-// statement every time it runs.
-func queryJSON(ctx context.Context, tx *sql.Tx, statement string, rows any) (*sql.Rows, error) {
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return nil, err
-	}
-	return tx.QueryContext(ctx, statement, string(text))
-}
-
-func execJSON(ctx context.Context, tx *sql.Tx, statement string, rows any) error {
-	text, err := json.Marshal(rows)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, statement, string(text))
-	return err
 }

@@ -3,7 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,39 +24,24 @@ func (s *Store) AddUsage(ctx context.Context, days []models.UsageDay) error {
 		return nil
 	}
 	days = mergeUsage(days)
-	return s.counting(ctx, func(tx *sql.Tx) error {
-		if s.dialect == Postgres {
-			return addUsagePostgres(ctx, tx, days)
-		}
-		return addUsageSQLite(ctx, tx, days)
-	})
-}
-
-func addUsageSQLite(ctx context.Context, tx *sql.Tx, days []models.UsageDay) error {
 	list := make([][5]any, len(days))
 	for i := range days {
 		d := &days[i]
 		list[i] = [5]any{d.AccountID, d.Day.String(), d.Endpoint, d.Class, d.Requests}
 	}
-	return execJSON(ctx, tx, `INSERT INTO usage_days (account_id, day, endpoint, class, requests)
-		SELECT value->>0, value->>1, value->>2, value->>3, value->>4 FROM json_each(?) WHERE true
-		ON CONFLICT (account_id, day, endpoint, class) DO UPDATE SET requests = usage_days.requests + excluded.requests`, list)
-}
-
-// addUsagePostgres adds all rows with one statement.
-func addUsagePostgres(ctx context.Context, tx *sql.Tx, days []models.UsageDay) error {
-	accounts, dates, endpoints := make([]string, len(days)), make([]string, len(days)), make([]string, len(days))
-	classes, requests := make([]int16, len(days)), make([]int64, len(days))
-	for i := range days {
-		d := &days[i]
-		accounts[i], dates[i], endpoints[i], classes[i], requests[i] = d.AccountID, d.Day.String(), d.Endpoint, int16(d.Class), d.Requests
+	text, err := json.Marshal(list)
+	if err != nil {
+		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO usage_days (account_id, day, endpoint, class, requests)
-		SELECT account, day::date, endpoint, class, requests
-		FROM unnest($1::text[], $2::text[], $3::text[], $4::smallint[], $5::bigint[]) AS new (account, day, endpoint, class, requests)
-		ON CONFLICT (account_id, day, endpoint, class) DO UPDATE SET requests = usage_days.requests + excluded.requests`,
-		accounts, dates, endpoints, classes, requests)
-	return err
+	rows, day := "json_each(?)", "value->>1"
+	if s.dialect == Postgres {
+		rows, day = "json_array_elements(?::json)", "CAST(value->>1 AS DATE)"
+	}
+	return s.counting(ctx, func(tx *gorm.DB) error {
+		return tx.Exec("INSERT INTO usage_days (account_id, day, endpoint, class, requests) SELECT value->>0, "+day+
+			", value->>2, CAST(value->>3 AS SMALLINT), CAST(value->>4 AS BIGINT) FROM "+rows+" WHERE TRUE "+
+			"ON CONFLICT (account_id, day, endpoint, class) DO UPDATE SET requests = usage_days.requests + excluded.requests", string(text)).Error
+	})
 }
 
 // mergeUsage sorts rows, so that nodes lock them in the same order, and combines equal ones.
@@ -76,12 +61,14 @@ func mergeUsage(days []models.UsageDay) []models.UsageDay {
 
 // counting runs fn in one transaction on the quota counters' connection. On SQLite statistics therefore queue with the
 // counters instead of competing with them for the write lock; and while an import holds it, they also give up soon.
-func (s *Store) counting(ctx context.Context, fn func(tx *sql.Tx) error) error {
+func (s *Store) counting(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	tx, err := s.counters.BeginTx(ctx, nil)
 	if err != nil {
 		return unavailable(err)
 	}
-	err = fn(tx)
+	session := s.writer(ctx)
+	session.Statement.ConnPool = tx
+	err = fn(session)
 	if err == nil {
 		err = ctx.Err() // after a commit with an ended context, the outcome would be unclear
 	}
@@ -93,13 +80,6 @@ func (s *Store) counting(ctx context.Context, fn func(tx *sql.Tx) error) error {
 		err = fmt.Errorf("%w: %w", ErrUsageUnclear, err)
 	}
 	return unavailable(err)
-}
-
-// within returns a GORM session in a transaction of counting.
-func (s *Store) within(ctx context.Context, tx *sql.Tx) *gorm.DB {
-	session := s.writer(ctx)
-	session.Statement.ConnPool = tx
-	return session
 }
 
 // CompareUsage orders by account, day, endpoint and class.

@@ -2,10 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
+	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 
 	"lottery/models"
@@ -23,8 +23,8 @@ type UsageWarning struct {
 // caller across all nodes.
 func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date, percent int) (first bool, err error) {
 	row := UsageWarning{accountID, day, percent, s.now()}
-	err = s.counting(ctx, func(tx *sql.Tx) error {
-		added := s.within(ctx, tx).Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+	err = s.counting(ctx, func(tx *gorm.DB) error {
+		added := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 		first = added.RowsAffected == 1
 		return added.Error
 	})
@@ -56,8 +56,8 @@ func (s *Store) PruneUsage(ctx context.Context) (more bool, err error) {
 		{"usage_warnings", "account_id, day, percent"},
 	} {
 		statement := pruning(old.table, old.key, "day < ?", "day", prunedRows)
-		err := s.counting(ctx, func(tx *sql.Tx) error {
-			deleted := s.within(ctx, tx).Exec(statement, before)
+		err := s.counting(ctx, func(tx *gorm.DB) error {
+			deleted := tx.Exec(statement, before)
 			more = more || deleted.RowsAffected == prunedRows
 			return deleted.Error
 		})
