@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"iter"
 	"strings"
 
@@ -26,10 +25,7 @@ func (s *Store) inFilling(ctx context.Context, fn func(tx *gorm.DB, fill filling
 // fillPostgres fills with COPY.
 func (s *Store) fillPostgres(ctx context.Context, fn func(tx *gorm.DB, fill filling) error) error {
 	return s.writer(ctx).Connection(func(db *gorm.DB) error {
-		conn, ok := db.Statement.ConnPool.(*sql.Conn)
-		if !ok {
-			return fmt.Errorf("copy on a %T", db.Statement.ConnPool)
-		}
+		conn := db.Statement.ConnPool.(*sql.Conn) //nolint:forcetypeassert // what Connection makes
 		return db.Transaction(func(tx *gorm.DB) error {
 			return fn(tx, func(table schemaTable, rows iter.Seq2[[]any, error]) (filled int64, err error) {
 				pull, stop := iter.Pull2(rows)
@@ -39,10 +35,7 @@ func (s *Store) fillPostgres(ctx context.Context, fn func(tx *gorm.DB, fill fill
 					return row, err
 				}
 				err = conn.Raw(func(driver any) error {
-					c, ok := driver.(*stdlib.Conn)
-					if !ok {
-						return fmt.Errorf("copy on a %T", driver)
-					}
+					c := driver.(*stdlib.Conn) //nolint:forcetypeassert // what stdlib.OpenDB makes
 					filled, err = c.Conn().CopyFrom(ctx, pgx.Identifier{table.name}, table.columns, pgx.CopyFromFunc(next))
 					return err
 				})

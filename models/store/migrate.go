@@ -28,14 +28,7 @@ type SchemaStatus struct {
 	Pending []string
 }
 
-// meta is a property of a database that the product stores in it.
-type meta struct {
-	Name  string `gorm:"primaryKey"`
-	Value string
-}
-
-func (meta) TableName() string { return "meta" }
-
+// metaOldestSchema is the name in meta of the oldest schema that a program must know to use the database.
 const metaOldestSchema = "oldest_schema"
 
 // lockedEvery is the interval, in seconds, at which a program retries the lock held by another that migrates;
@@ -248,9 +241,9 @@ func (s *Store) up(ctx context.Context) (applied []string, err error) {
 // NotTooNew refuses a database that a newer program has changed so that a program with migrations up to newest would
 // malfunction on it (CodeConflict).
 func (s *Store) NotTooNew(ctx context.Context, newest int64) error {
-	text, err := s.meta(ctx, metaOldestSchema)
-	if err != nil {
-		return err
+	var text string
+	if err := s.reader(ctx).Table("meta").Select("value").Where("name = ?", metaOldestSchema).Limit(1).Scan(&text).Error; err != nil {
+		return unavailable(err)
 	}
 	oldest, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -306,17 +299,4 @@ func sameGame(a, b models.Game) bool {
 	bDays, errB := b.DrawDays.Value()
 	return errA == nil && errB == nil && aDays == bDays && a.Name == b.Name && a.Digits == b.Digits &&
 		a.Tods == b.Tods && a.Jurisdiction == b.Jurisdiction && a.Timezone == b.Timezone
-}
-
-// meta returns a value, or "" if there is none.
-func (s *Store) meta(ctx context.Context, name string) (string, error) {
-	var m meta
-	err := s.reader(ctx).Take(&m, "name = ?", name).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", unavailable(err)
-	}
-	return m.Value, nil
 }
