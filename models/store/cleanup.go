@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"gorm.io/gorm"
-
 	"lottery/models"
 )
 
@@ -74,12 +72,12 @@ func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
 	for _, old := range s.stale(now, counters) {
 		g := CleanedUp{What: old.what}
 		for {
-			n, err := s.takeAway(ctx, &old, portion)
-			g.Rows += n
-			if err != nil {
-				return append(gone, g), err
+			done := s.writer(ctx).Exec(pruning(old.table, old.key, old.where, old.age, portion), old.args...)
+			if done.Error != nil {
+				return append(gone, g), translate(done.Error)
 			}
-			if n < portion {
+			g.Rows += done.RowsAffected
+			if done.RowsAffected < portion {
 				break
 			}
 		}
@@ -97,17 +95,4 @@ func (s *Store) countersFrom(ctx context.Context, today models.Date) (int64, err
 		return 0, unavailable(err)
 	}
 	return slices.Min(append(starts, (today - countersKept).Time().Unix())), nil
-}
-
-// takeAway deletes one portion.
-func (s *Store) takeAway(ctx context.Context, old *stale, portion int64) (n int64, err error) {
-	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		done := tx.Exec(pruning(old.table, old.key, old.where, old.age, portion), old.args...)
-		n = done.RowsAffected
-		return done.Error
-	})
-	if err != nil {
-		return 0, translate(err)
-	}
-	return n, nil
 }

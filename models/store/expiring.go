@@ -29,27 +29,18 @@ func (s *Store) MailExpiringKeys(ctx context.Context, notice time.Duration) (pos
 			return posted, err
 		}
 		after = keys[len(keys)-1].ID
-		n := 0
-		err = s.transaction(ctx, func(tx *gorm.DB) error {
-			n = 0
-			for i := range keys {
-				if !keys[i].CreatedAt.Before(keys[i].ExpiresAt.Add(-notice)) {
-					continue
-				}
-				isNew, err := s.postExpiry(tx, &keys[i])
-				if err != nil {
-					return err
-				}
-				if isNew {
-					n++
-				}
+		for i := range keys {
+			if !keys[i].CreatedAt.Before(keys[i].ExpiresAt.Add(-notice)) {
+				continue
 			}
-			return nil
-		})
-		if err != nil {
-			return posted, translate(err)
+			isNew, err := s.postExpiry(s.writer(ctx), &keys[i])
+			if err != nil {
+				return posted, translate(err)
+			}
+			if isNew {
+				posted++
+			}
 		}
-		posted += n
 	}
 }
 

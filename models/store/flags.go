@@ -12,20 +12,18 @@ import (
 // RaiseFlag asks an operator to look at an account. A flag is raised once per kind and reference: seeing the same thing
 // again, or getting the same event again, does not bring back a flag that was cleared.
 func (s *Store) RaiseFlag(ctx context.Context, f models.AccountFlag) error {
-	return translate(s.transaction(ctx, func(tx *gorm.DB) error { return s.raise(tx, &f) }))
+	return translate(s.raise(s.writer(ctx), &f))
 }
 
 // RaiseFlagAnew is RaiseFlag for something that somebody did just now, perhaps not for the first time: a
 // cleared flag is raised again.
 func (s *Store) RaiseFlagAnew(ctx context.Context, f models.AccountFlag) error {
 	f.RaisedAt = s.now()
-	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
-		return tx.Clauses(clause.OnConflict{
-			Columns:   []clause.Column{{Name: "account_id"}, {Name: "kind"}, {Name: "ref"}},
-			Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "account_flags.cleared_at IS NOT NULL"}}},
-			DoUpdates: clause.Assignments(map[string]any{"cleared_at": nil, "raised_at": f.RaisedAt, "detail": f.Detail}),
-		}).Create(&f).Error
-	}))
+	return translate(s.writer(ctx).Clauses(clause.OnConflict{
+		Columns:   []clause.Column{{Name: "account_id"}, {Name: "kind"}, {Name: "ref"}},
+		Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "account_flags.cleared_at IS NOT NULL"}}},
+		DoUpdates: clause.Assignments(map[string]any{"cleared_at": nil, "raised_at": f.RaisedAt, "detail": f.Detail}),
+	}).Create(&f).Error)
 }
 
 func (s *Store) raise(tx *gorm.DB, f *models.AccountFlag) error {
