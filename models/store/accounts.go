@@ -188,11 +188,15 @@ func findAccount(tx *gorm.DB, ref string) (models.Account, error) {
 }
 
 func findKept(tx *gorm.DB, ref string) (models.Account, error) {
-	var a models.Account
-	column, value := "id", ref
 	if strings.Contains(ref, "@") {
-		column, value = "email_key", models.EmailKey(ref)
+		return accountBy(tx, "email_key", models.EmailKey(ref), ref)
 	}
+	return accountBy(tx, "id", ref, ref)
+}
+
+// accountBy returns the account with a value in a column; ref is what it was asked for by.
+func accountBy(tx *gorm.DB, column, value, ref string) (models.Account, error) {
+	var a models.Account
 	err := gorm.ErrRecordNotFound
 	if storable(value) {
 		err = tx.Take(&a, column+" = ?", value).Error

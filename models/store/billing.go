@@ -19,16 +19,8 @@ func (s *Store) BillingAccount(ctx context.Context, accountID string) (models.Bi
 
 // BilledAccount returns an account by id, even a deleted one, which may still receive payments.
 func (s *Store) BilledAccount(ctx context.Context, accountID string) (models.Account, error) {
-	var accounts []models.Account
-	if storable(accountID) {
-		if err := s.reader(ctx).Where("id = ?", accountID).Limit(1).Find(&accounts).Error; err != nil {
-			return models.Account{}, unavailable(err)
-		}
-	}
-	if len(accounts) == 0 {
-		return models.Account{}, models.Errorf(models.CodeNotFound, "there is no account %q", accountID)
-	}
-	return accounts[0], nil
+	a, err := accountBy(s.reader(ctx), "id", accountID, accountID)
+	return a, translate(err)
 }
 
 // AccountOfCustomer returns the account that a Stripe customer belongs to; CodeNotFound if it is none of ours.
