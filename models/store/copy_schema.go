@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/glebarez/sqlite"
 	"github.com/pressly/goose/v3"
 	"gorm.io/gorm"
 
@@ -43,23 +44,25 @@ func readSchema(ctx context.Context) (made schema, err error) {
 	if made.version, err = p.GetDBVersion(ctx); err != nil {
 		return made, fmt.Errorf("read the schema: %w", err)
 	}
-	made.tables, err = tablesOf(ctx, db)
-	return made, err
+	tx, err := gorm.Open(sqlite.Dialector{Conn: db}, gormConfig())
+	if err != nil {
+		return made, fmt.Errorf("read the schema: %w", err)
+	}
+	if made.tables, err = tablesOf(tx.WithContext(ctx)); err != nil {
+		return made, fmt.Errorf("read the schema: %w", err)
+	}
+	return made, nil
 }
 
 // tablesOf returns the tables of a SQLite database, without goose's.
-func tablesOf(ctx context.Context, db *sql.DB) ([]schemaTable, error) {
-	names, err := texts(ctx, db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> 'schema_migrations' ORDER BY name")
-	if err != nil {
-		return nil, err
-	}
-	var tables []schemaTable
+func tablesOf(tx *gorm.DB) (tables []schemaTable, err error) {
 	var add func(name string) error
 	add = func(name string) error {
 		if slices.ContainsFunc(tables, func(t schemaTable) bool { return t.name == name }) {
 			return nil
 		}
-		parents, err := texts(ctx, db, "SELECT DISTINCT \"table\" FROM pragma_foreign_key_list(?) WHERE \"table\" <> ?1", name)
+		var parents, columns []string
+		err := tx.Raw("SELECT DISTINCT \"table\" FROM pragma_foreign_key_list(?) WHERE \"table\" <> ?", name, name).Scan(&parents).Error
 		if err != nil {
 			return err
 		}
@@ -68,32 +71,17 @@ func tablesOf(ctx context.Context, db *sql.DB) ([]schemaTable, error) {
 				return err
 			}
 		}
-		columns, err := texts(ctx, db, "SELECT name FROM pragma_table_info(?) ORDER BY cid", name)
+		err = tx.Raw("SELECT name FROM pragma_table_info(?) ORDER BY cid", name).Scan(&columns).Error
 		tables = append(tables, schemaTable{name, columns})
 		return err
 	}
+	var names []string
+	err = tx.Raw("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name <> 'schema_migrations' ORDER BY name").
+		Scan(&names).Error
 	for _, name := range names {
-		if err := add(name); err != nil {
-			return nil, err
-		}
+		err = errors.Join(err, add(name))
 	}
-	return tables, nil
-}
-
-func texts(ctx context.Context, db *sql.DB, query string, args ...any) (list []string, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read the schema: %w", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return nil, fmt.Errorf("read the schema: %w", err)
-		}
-		list = append(list, text)
-	}
-	return list, rows.Err()
+	return tables, err
 }
 
 // columnType is a column as a database defines it.
