@@ -64,6 +64,11 @@ var cases = []feedtest.Case{
 		},
 	},
 	{
+		Name: "pieces without anything between two draws are no draws",
+		Text: "Results for Pick 3\n8/30/2015; ; Day: 0,3,4;;  ; Night: 2,8,4;\n",
+		Want: []string{"2: va-pick-3 2015-08-30 Day 034", "2: va-pick-3 2015-08-30 Night 284"},
+	},
+	{
 		Name: "Fireballs: blank, wrong, twice, of no draw; pieces that are no draw",
 		Text: "Results for Pick 3\n8/30/2015; Day: 0,3,4; Fireball: ; Night: 1,2,3; fireball: 12\n8/29/2015; Fireball: 1; Day: 0,3,4; Fireball: 1; Fireball: 2\n8/28/2015; Day: 0,3,4; huh; Night: 1,2,3\n",
 		Want: []string{
