@@ -94,7 +94,25 @@ func (c *call) spendingOf(ctx context.Context, a *models.Account) (s spending, t
 	s.Limit = int64(a.DailyLimit(c.cfg.Plans))
 	s.Remaining = max(0, s.Limit-s.Used)
 	s.ResetsAt = stamp((today + 1).Time())
+	if err == nil {
+		err = c.compareCounts(ctx, a.ID, s.Used, today)
+	}
 	return s, today, err
+}
+
+// compareCounts warns if the statistics have more requests of today than the counters. They only lag behind, so these
+// are not the counters that the servers use, or they lost something; what is left of the day is then another number.
+func (c *call) compareCounts(ctx context.Context, accountID string, used int64, today models.Date) error {
+	days, err := c.store.UsageByDay(ctx, accountID, today, today)
+	if err != nil || len(days) == 0 || days[0].Requests <= used {
+		return err
+	}
+	where, remedy := "Redis", "Redis lost counts, or the servers use another one or the database (redis_url)"
+	if c.cfg.RedisURL == "" {
+		where, remedy = "the database", "if the servers count in Redis, lotteryadmin needs their redis_url"
+	}
+	c.say("Warning: %s has counted %s of %s today, but the statistics have %d: %s.", where, models.Count(used, "request"), accountID, days[0].Requests, remedy)
+	return nil
 }
 
 // countedElsewhere asks counters outside the database.

@@ -78,6 +78,39 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// Without the servers' redis_url, lotteryadmin looks at counters that nobody uses: the account would have all of its
+// day left. The statistics tell.
+func TestCountersThatNobodyUsesAreNoticed(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	st := d.open()
+	ada := d.object("accounts", "create", "--email", "ada@example.com")["id"].(string)
+	today := models.DateOf(d.now)
+	used(t, st, ada, 7)
+	add := func(requests int64) {
+		t.Helper()
+		if err := st.AddUsage(context.Background(), []models.UsageDay{{AccountID: ada, Day: today, Endpoint: "/v1/games", Class: 2, Requests: requests}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	warned := func() bool {
+		t.Helper()
+		_, show := d.run(0, "usage", "show", ada)
+		_, account := d.run(0, "accounts", "show", ada)
+		const warning = " today, but the statistics have 8: if the servers count in Redis, lotteryadmin needs their redis_url."
+		if a, b := strings.Contains(show, warning), strings.Contains(account, warning); a != b || (!a && show+account != "") {
+			t.Fatalf("%q\n%q", show, account)
+		}
+		return strings.Contains(show, "Warning: the database has counted 7 requests of "+ada+warning)
+	}
+	if add(7); warned() {
+		t.Error("a warning, although the numbers agree")
+	}
+	if add(1); !warned() {
+		t.Error("no warning, although the statistics have more requests than the counters")
+	}
+}
+
 func compact(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
