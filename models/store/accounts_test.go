@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,4 +161,46 @@ func TestOwnChangesAreTold(t *testing.T) {
 			t.Error("changes that nobody took are not told")
 		}
 	})
+}
+
+// A node whose database has been replaced by an older backup cannot tell from the numbers of changes which accounts have
+// changed, whether the other database has fewer changes, as many or more. It follows that database's changes from then on.
+func TestAccountChangesOfAnotherDatabase(t *testing.T) {
+	t.Parallel()
+	for kind, open := range map[string]func(testing.TB) string{"sqlite": storetest.URL, "postgres": storetest.NewPostgres} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			before := storetest.OpenURL(t, open(t), store.Options{})
+			suspend := func(st *store.Store, name string) string {
+				a := storetest.Account(t, st, name+"@example.com")
+				if _, err := st.SetAccountStatus(t.Context(), a.ID, models.AccountSuspended); err != nil {
+					t.Fatal(err)
+				}
+				return a.ID
+			}
+			for _, name := range []string{"ann", "bob", "cyd"} {
+				suspend(before, name)
+			}
+			since, err := before.NewestAccountChange(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			after := storetest.OpenURL(t, open(t), store.Options{})
+			for _, name := range []string{"dan", "eve", "fay"} { // fewer changes, as many, more
+				suspend(after, name)
+				_, newest, known, err := after.AccountChanges(t.Context(), since)
+				if err != nil || known {
+					t.Errorf("%s: known %v, %v", name, known, err)
+				}
+				ids, newest, known, err := after.AccountChanges(t.Context(), newest)
+				if err != nil || !known || len(ids) != 0 {
+					t.Errorf("%s: then %q, known %v, %v", name, ids, known, err)
+				}
+				want := suspend(after, "another-"+name)
+				if ids, _, known, err = after.AccountChanges(t.Context(), newest); err != nil || !known || !slices.Equal(ids, []string{want}) {
+					t.Errorf("%s: changed %q, want %q, known %v, %v", name, ids, want, known, err)
+				}
+			}
+		})
+	}
 }
