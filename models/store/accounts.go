@@ -275,13 +275,9 @@ func limitName(limit *int) string {
 	return strconv.Itoa(*limit)
 }
 
-// SetAccountStatus suspends or resumes an account; a closed one stays closed. A suspension
-// voids links to new addresses.
+// SetAccountStatus suspends or resumes an account. A suspension voids links to new addresses.
 func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.AccountStatus) (models.Account, error) {
 	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
-		if a.Status == models.AccountClosed {
-			return nil, models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
-		}
 		e.Was, e.Became = string(a.Status), string(status)
 		return map[string]any{"status": status}, nil
 	}, func(tx *gorm.DB, a *models.Account) error {
@@ -317,7 +313,7 @@ func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, 
 }
 
 // updateAccount changes the columns that change returns and then runs also, in one transaction, and notifies the nodes.
-// If an operator is at work, it adds change's entry to the audit log.
+// If an operator is at work, it adds change's entry to the audit log. Nothing changes an account that is closed.
 func (s *Store) updateAccount(ctx context.Context, ref string, change func(*models.Account, *models.AuditEntry) (map[string]any, error),
 	also ...func(tx *gorm.DB, a *models.Account) error,
 ) (models.Account, error) {

@@ -36,8 +36,8 @@ func (s *Store) CorrectAccount(ctx context.Context, ref string, in AccountCorrec
 	}
 	var moved, respelled bool
 	a, err := s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
-		respelled = in.Email != nil && (a.Email == nil || *a.Email != email)
-		moved = respelled && (a.EmailKey == nil || *a.EmailKey != key)
+		respelled = in.Email != nil && *a.Email != email
+		moved = respelled && *a.EmailKey != key
 		switch renamed := in.Name != nil && *in.Name != a.Name; { // the log holds no address or name
 		case respelled && renamed:
 			e.Became = "another address and name"

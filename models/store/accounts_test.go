@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -203,4 +204,46 @@ func TestAccountChangesOfAnotherDatabase(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nothing changes an account that is closed, or makes keys for it: somebody may close it while an operator is at work.
+func TestClosedAccountStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx, pro, limit := t.Context(), models.PlanPro, 7
+		id := storetest.Account(t, st, "ann@example.com").ID
+		if _, err := st.DeleteAccount(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+		before, err := st.KeptAccount(ctx, id)
+		if err != nil || before.Status != models.AccountClosed || before.Email != nil {
+			t.Fatalf("%+v, %v", before, err)
+		}
+		for name, change := range map[string]func() (models.Account, error){
+			"address": func() (models.Account, error) {
+				return st.CorrectAccount(ctx, id, store.AccountCorrection{Email: new("eve@example.com")})
+			},
+			"name": func() (models.Account, error) {
+				return st.CorrectAccount(ctx, id, store.AccountCorrection{Name: new("Eve")})
+			},
+			"plan":   func() (models.Account, error) { return st.GrantPlan(ctx, id, &pro) },
+			"limit":  func() (models.Account, error) { return st.OverrideLimit(ctx, id, &limit) },
+			"resume": func() (models.Account, error) { return st.SetAccountStatus(ctx, id, models.AccountActive) },
+			"delete": func() (models.Account, error) { return st.DeleteAccount(ctx, id) },
+			"key": func() (models.Account, error) {
+				k, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: id, Name: "late"})
+				return k.Account, err
+			},
+		} {
+			if _, err := change(); models.ErrorCode(err) != models.CodeNotFound || !strings.Contains(err.Error(), "is closed") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if after, err := st.KeptAccount(ctx, id); err != nil || !reflect.DeepEqual(after, before) {
+			t.Errorf("%+v became %+v, %v", before, after, err)
+		}
+		if keys, err := st.Keys(ctx, id); err != nil || len(keys) != 0 {
+			t.Errorf("%d keys, %v", len(keys), err)
+		}
+	})
 }

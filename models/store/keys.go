@@ -76,9 +76,6 @@ func (s *Store) locking(tx *gorm.DB) *gorm.DB {
 }
 
 func (s *Store) roomForKey(tx *gorm.DB, plans models.Plans, a *models.Account) error {
-	if a.Status == models.AccountClosed {
-		return models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
-	}
 	var keys []models.APIKey
 	if err := tx.Where("account_id = ? AND revoked_at IS NULL", a.ID).Find(&keys).Error; err != nil {
 		return err
