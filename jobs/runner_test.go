@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"lottery/jobs"
 	"lottery/models"
@@ -121,10 +122,10 @@ func TestFailedRuns(t *testing.T) {
 		fault = context.DeadlineExceeded
 		j.Limit = time.Millisecond
 		by(a, "took too long", 3)
-		fault = errors.New(strings.Repeat("ü", 1000))
-		by(a, "üüü", 4)
-		if n := len(lastRun(t, a, "frail").Outcome); n > 510 {
-			t.Errorf("%d bytes are noted", n)
+		fault = errors.New("-" + strings.Repeat("ü", 1000)) // its 500th byte is inside a character
+		by(a, "-üü", 4)
+		if noted := lastRun(t, a, "frail").Outcome; len(noted) > 510 || !utf8.ValidString(noted) {
+			t.Errorf("%d bytes are noted: %q", len(noted), noted)
 		}
 		fault = nil
 		by(b, "fine", 0)
