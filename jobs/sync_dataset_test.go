@@ -163,19 +163,22 @@ func TestSyncNewYork(t *testing.T) {
 	}
 }
 
-// A server that returns fewer records than it is asked for is read to the end all the same.
+// A server that returns fewer records than it is asked for is read to the end all the same, and from the beginning if the
+// records change meanwhile.
 func TestSyncNewYorkSmallPages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	pages := soda(3500)
+	pages, version := soda(3500), 0
 	b.answer(nyFile, func(w http.ResponseWriter, r *http.Request) {
+		version = min(version+1, 2) // from the second page on
+		w.Header().Set("Last-Modified", time.Unix(int64(version)*1000, 0).UTC().Format(http.TimeFormat))
 		q := r.URL.Query()
 		q.Set("$limit", "1000")
 		r.URL.RawQuery = q.Encode()
 		pages(w, r)
 	})
 	got := b.run(t, jobs.SyncOptions{Feed: models.FeedNYOpenData})
-	if len(got.Errs) > 0 || got.Summary.Inserted != 14_000 || b.requests(nyFile) != 4 {
+	if len(got.Errs) > 0 || got.Summary.Inserted != 14_000 || b.requests(nyFile) != 2+4 {
 		t.Fatalf("%+v, %d requests", got, b.requests(nyFile))
 	}
 }

@@ -97,7 +97,8 @@ func TestSyncJobTellsIgnoredColumns(t *testing.T) {
 	}
 }
 
-// A draw that its lottery no longer publishes is reported in the log and in the outcome. It stays.
+// A draw that its lottery no longer publishes is reported in the log and in the outcome. It stays. The outcome counts what
+// is corrected.
 func TestSyncJobTellsWithdrawnDraws(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -107,6 +108,7 @@ func TestSyncJobTellsWithdrawnDraws(t *testing.T) {
 	for _, sync := range []struct{ file, outcome string }{
 		{header + kept + moved, "3 new draws, 0 corrected, 0 newly rejected"},
 		{header + kept + "03/16/2026,D,0,0,7\n" + "03/16/2026,E,0,0,7\n", "2 new draws, 0 corrected, 0 newly rejected, 1 draw withdrawn"},
+		{header + strings.Replace(kept, "4,2,7", "4,2,8", 1) + moved + "03/16/2026,D,0,0,7\n" + "03/16/2026,E,0,0,7\n", "0 new draws, 1 corrected, 0 newly rejected"},
 	} {
 		log.Reset()
 		b.set(ncFile, sync.file)
