@@ -168,7 +168,7 @@ func sniff(feedID string, got *feed.Fetched) error {
 // refuseShrunk returns an error for a response that lost more than a tenth of its size: that is more likely the
 // publisher's mistake than a correction.
 func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions) error {
-	if o.AcceptShrink || src.Size == 0 || float64(size) >= shrunk*float64(src.Size) {
+	if o.AcceptShrink || float64(size) >= shrunk*float64(src.Size) {
 		return nil
 	}
 	return models.Errorf(models.CodeConflict, "it shrank from %d to %d %s and was refused; check it, and if it is correct: `lotteryadmin draws sync --feed %s --accept-shrink`",
