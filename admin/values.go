@@ -126,7 +126,7 @@ func parseExpiry(text string, now time.Time) (time.Time, error) {
 		}
 		span, err := parseSpan("--expires", text)
 		if err != nil {
-			return at, models.Errorf(models.CodeInvalid, "--expires must be a time such as 90d, 2w or 36h, or a date such as 2027-12-31, not %q", text)
+			return at, models.Errorf(models.CodeInvalid, "--expires must be a time such as 90d, 2w or 36h, at most 100 years, or a date such as 2027-12-31, not %q", text)
 		}
 		at = now.Add(span)
 	}

@@ -29,7 +29,7 @@ func TestParseExpiry(t *testing.T) {
 		"2026-03-03": "not in the future", "0d": "not in the future", "0": "not in the future",
 		"2027-02-29": "not a valid date", "2101-01-01": "not between", "2026-3-4": "YYYY-MM-DD",
 		"": "must be a time", "d": "must be a time", "-1d": "must be a time", "1.5d": "must be a time", "90": "must be a time",
-		"36501d": "must be a time", "99999999999999999999w": "must be a time", "tomorrow": "must be a time", "-5h": "must be a time",
+		"36501d": "at most 100 years", "99999999999999999999w": "must be a time", "tomorrow": "must be a time", "-5h": "must be a time",
 	} {
 		if got, err := parseExpiry(text, now); models.ErrorCode(err) != models.CodeInvalid || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %s, %v; want %q", text, got, err, want)
