@@ -64,7 +64,7 @@ func (s *Store) NewestAccountChange(ctx context.Context) (AccountChange, error) 
 		return AccountChange{}, err
 	}
 	var newest []accountChange
-	err := s.reader(ctx).Table("account_version").Select("account_version.number", "c.account_id", "c.changed_at").
+	err := s.urgent(ctx).Table("account_version").Select("account_version.number", "c.account_id", "c.changed_at").
 		Joins("LEFT JOIN account_changes c ON c.number = account_version.number").Where("account_version.id = 1").Scan(&newest).Error
 	if err == nil && len(newest) != 1 {
 		err = gorm.ErrRecordNotFound
@@ -90,7 +90,7 @@ func (s *Store) AccountChanges(ctx context.Context, since AccountChange) (ids []
 		Newest int64
 		Change accountChange `gorm:"embedded"`
 	}
-	err = s.reader(ctx).Raw("SELECT v.number AS newest, c.number, c.account_id, c.changed_at FROM account_version v "+
+	err = s.urgent(ctx).Raw("SELECT v.number AS newest, c.number, c.account_id, c.changed_at FROM account_version v "+
 		"LEFT JOIN account_changes c ON c.number BETWEEN ? AND v.number WHERE v.id = 1 ORDER BY c.number", since.Number).Scan(&rows).Error
 	if err == nil && len(rows) == 0 {
 		err = gorm.ErrRecordNotFound

@@ -30,14 +30,12 @@ const (
 	deadAfter = 20 * time.Second
 )
 
-// connectPostgres returns a pool for databaseURL. It does not connect yet.
-func (s *Store) connectPostgres(databaseURL string) (*gorm.DB, error) {
+// connectPostgres makes the pools for databaseURL. It does not connect yet.
+func (s *Store) connectPostgres(databaseURL string) error {
 	config, err := postgresConfig(databaseURL)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	quiet := gormConfig()
-	quiet.DisableAutomaticPing = true // it ignores contexts
 	connector := stdlib.GetConnector(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
 		if config.ConnectTimeout > 0 { // a pooler accepts at once, but answers when it has a session
 			var cancel context.CancelFunc
@@ -56,7 +54,16 @@ func (s *Store) connectPostgres(databaseURL string) (*gorm.DB, error) {
 			}
 			return stillReadOnly(c.PgConn())
 		}))
-	return gorm.Open(postgres.New(postgres.Config{Conn: sql.OpenDB(&backOff{Connector: connector})}), quiet)
+	shared := &backOff{Connector: connector}
+	s.counters = sql.OpenDB(shared)
+	setLimit(s.counters, urgentConnections)
+	pool := sql.OpenDB(shared)
+	setLimit(pool, MaxConnections-urgentConnections)
+	quiet := gormConfig()
+	quiet.DisableAutomaticPing = true // it ignores contexts
+	s.write, err = gorm.Open(postgres.New(postgres.Config{Conn: pool}), quiet)
+	s.read = s.write
+	return err
 }
 
 // renew sets the user and password of the URL that renewed returns. While that is none, as when its file is being

@@ -80,7 +80,7 @@ func (s *Store) CopyFrom(ctx context.Context, from *Source, progress CopyProgres
 	if s.dialect == Postgres { // it has no such table
 		made.tables = slices.DeleteFunc(made.tables, func(t schemaTable) bool { return t.name == "quota_log" })
 	}
-	read := from.store.snapshot(ctx)
+	read := from.store.snapshot(from.store.reader(ctx))
 	if read.Error != nil {
 		return done, unavailable(read.Error)
 	}

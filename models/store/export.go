@@ -25,7 +25,7 @@ type DrawFilter struct {
 // is called first, with the sorted names of the add-ons in the selection. The draw passed to yield is only valid during
 // the call, and has only its slot, number and add-ons.
 func (s *Store) Export(ctx context.Context, f DrawFilter, begin func(addons []string) error, yield func(*models.Draw) error) error {
-	tx := s.snapshot(ctx)
+	tx := s.snapshot(s.reader(ctx))
 	if tx.Error != nil {
 		return translate(tx.Error)
 	}
@@ -51,12 +51,12 @@ func (s *Store) Export(ctx context.Context, f DrawFilter, begin func(addons []st
 }
 
 // snapshot begins a read transaction that sees one moment: any does on SQLite, only this isolation level on PostgreSQL.
-func (s *Store) snapshot(ctx context.Context) *gorm.DB {
+func (s *Store) snapshot(db *gorm.DB) *gorm.DB {
 	opts := &sql.TxOptions{ReadOnly: true}
 	if s.dialect == Postgres {
 		opts.Isolation = sql.LevelRepeatableRead
 	}
-	return s.reader(ctx).Begin(opts)
+	return db.Begin(opts)
 }
 
 // dateText is SQL for the draws' date as YYYY-MM-DD.

@@ -19,7 +19,7 @@ type StoredDraw struct {
 // InspectDraws streams the rows of one game, or of all (""), by game and oldest first, as of one moment. Void slots are
 // left out. The row passed to yield is only valid during the call.
 func (s *Store) InspectDraws(ctx context.Context, gameID string, yield func(*StoredDraw) error) error {
-	tx := s.snapshot(ctx)
+	tx := s.snapshot(s.reader(ctx))
 	if tx.Error != nil {
 		return translate(tx.Error)
 	}

@@ -288,12 +288,12 @@ func (s *Store) HasKeys(ctx context.Context, accountID string) (bool, error) {
 // CodeNotFound if there is none.
 func (s *Store) KeyByHash(ctx context.Context, hash [32]byte) (Key, error) {
 	var k Key
-	err := s.reader(ctx).Take(&k.APIKey, "hash = ?", hash[:]).Error
+	err := s.urgent(ctx).Take(&k.APIKey, "hash = ?", hash[:]).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return Key{}, models.Errorf(models.CodeNotFound, "no such key")
 	}
 	if err == nil {
-		err = s.reader(ctx).Take(&k.Account, "id = ?", k.AccountID).Error
+		err = s.urgent(ctx).Take(&k.Account, "id = ?", k.AccountID).Error
 	}
 	return k, translate(err)
 }
@@ -323,7 +323,7 @@ func (s *Store) KeysAfter(ctx context.Context, id string, n int) ([]Key, error) 
 // judgedBy reads what decides about requests without GORM's models, which would take as long again as the query: a
 // request waits for a key that is used for the first time, and after startup that is every key.
 func (s *Store) judgedBy(ctx context.Context, found func(k *Key), which string, args ...any) error {
-	rows, err := s.reader(ctx).Raw(`SELECT k.id, k.account_id, k.prefix, k.hash, k.expires_at, k.grace_until, k.last_used_at, k.revoked_at,
+	rows, err := s.urgent(ctx).Raw(`SELECT k.id, k.account_id, k.prefix, k.hash, k.expires_at, k.grace_until, k.last_used_at, k.revoked_at,
 		a.status, a.granted_plan, a.billed_plan, a.limit_override
 		FROM api_keys k JOIN accounts a ON a.id = k.account_id `+which, args...).Rows()
 	if err != nil {

@@ -14,7 +14,7 @@ type DrawFunc func(date models.Date, tod models.Tod, sequence int, number []byte
 // LoadDraws reads every game and every draw as of one moment. begin is called first; then game is called for each game,
 // by id, and the function it returns for that game's draws, oldest first. Void slots are left out.
 func (s *Store) LoadDraws(ctx context.Context, begin func(models.DataVersion), game func(models.Game) DrawFunc) error {
-	tx := s.snapshot(ctx)
+	tx := s.snapshot(s.urgent(ctx))
 	if tx.Error != nil {
 		return unavailable(tx.Error)
 	}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -185,4 +186,53 @@ func TestAddressOfAnAccountThatIsBeingDeleted(t *testing.T) {
 	if err := <-changed; models.ErrorCode(err) != models.CodeNotFound && models.ErrorCode(err) != models.CodeConflict {
 		t.Errorf("changing the address: %v", err)
 	}
+}
+
+// While pages hang, such as on a table that somebody has locked, the API goes on counting, sees revocations and new draws,
+// and finds new keys.
+func TestPagesThatHang(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	release := storetest.Lock(t, url, "sessions")
+	var pages sync.WaitGroup
+	for range 2 * store.MaxConnections {
+		pages.Go(func() { _, _ = st.Visitor(ctx, secret.Hash("ann")) })
+	}
+	storetest.UntilBlocked(t, db, 10) // all that the API does not share
+	for what, do := range map[string]func() error{
+		"count": func() error {
+			_, _, err := st.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: 1, Limit: 100}})
+			return err
+		},
+		"add usage": func() error {
+			return st.AddUsage(ctx, []models.UsageDay{{AccountID: "acc_1", Day: march, Endpoint: "/v1/games", Class: 2, Requests: 1}})
+		},
+		"look for changes of keys": func() error {
+			newest, err := st.NewestAccountChange(ctx)
+			if err == nil {
+				_, _, _, err = st.AccountChanges(ctx, newest)
+			}
+			return err
+		},
+		"find a key": func() error {
+			_, err := st.KeyByHash(ctx, secret.Hash("key"))
+			if models.ErrorCode(err) == models.CodeNotFound {
+				_, err = st.KeysByHash(ctx, [][32]byte{secret.Hash("key")})
+			}
+			return err
+		},
+		"look for new draws": func() error { _, err := st.DataVersion(ctx); return err },
+		"load the draws": func() error {
+			return st.LoadDraws(ctx, func(models.DataVersion) {}, func(models.Game) store.DrawFunc { return nil })
+		},
+	} {
+		storetest.Soon(t, what, func() {
+			if err := do(); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
+	}
+	release()
+	pages.Wait()
 }

@@ -32,8 +32,11 @@ const (
 	Postgres = "postgres"
 )
 
-// MaxConnections is how many connections a Store opens to PostgreSQL.
-const MaxConnections = 16
+// MaxConnections is how many connections a Store opens to PostgreSQL; urgentConnections of them are for urgent.
+const (
+	MaxConnections    = 16
+	urgentConnections = 6
+)
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
@@ -53,7 +56,7 @@ type Store struct {
 
 	accountsChanged chan struct{} // see AccountsChanged
 
-	counters *sql.DB   // see openCounters
+	counters *sql.DB   // connections of their own for the counters; see openQuotaLog, and urgent
 	lineage  lineage   // PostgreSQL
 	quota    *quotaLog // SQLite
 }
@@ -98,9 +101,6 @@ func Open(ctx context.Context, databaseURL string, opts Options) (*Store, error)
 		}
 	default:
 		err = models.Errorf(models.CodeInvalid, "the database URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
-	}
-	if err == nil {
-		err = s.openCounters()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -163,19 +163,26 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 	if s.read, err = gorm.Open(sqlite.Open(sqliteURI(s.path, readers)), gormConfig()); err != nil {
 		return unopened(s.path, err)
 	}
-	if err := limit(s.write, 1); err != nil {
+	write, err := s.write.DB()
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	setLimit(write, 1)
+	read, err := s.read.DB()
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	setLimit(read, 8)
+	if s.quota, err = openQuotaLog(s.path, read, s.now); err != nil {
 		return err
 	}
-	return limit(s.read, 8)
+	s.counters = s.quota.write
+	return nil
 }
 
 func (s *Store) openPostgres(ctx context.Context, databaseURL string) error {
 	s.dialect = Postgres
-	db, err := s.connectPostgres(databaseURL)
-	if err == nil {
-		s.read, s.write = db, db
-		err = limit(db, MaxConnections)
-	}
+	err := s.connectPostgres(databaseURL)
 	if err == nil {
 		err = s.greet(ctx)
 	}
@@ -208,15 +215,10 @@ func (s *Store) greet(ctx context.Context) error {
 	return conn.Close()
 }
 
-// limit bounds a pool. Idle connections stay open, so that a burst does not reconnect.
-func limit(db *gorm.DB, open int) error {
-	pool, err := db.DB()
-	if err != nil {
-		return fmt.Errorf("open the database: %w", err)
-	}
+// setLimit bounds a pool. Idle connections stay open, so that a burst does not reconnect.
+func setLimit(pool *sql.DB, open int) {
 	pool.SetMaxOpenConns(open)
 	pool.SetMaxIdleConns(open)
-	return nil
 }
 
 // rootCause returns the driver's message about a connection that could not be made. If TLS is optional the driver tries
@@ -243,16 +245,31 @@ func rootCause(err error) string {
 // reader returns a session for queries that change nothing.
 func (s *Store) reader(ctx context.Context) *gorm.DB { return s.read.WithContext(ctx) }
 
+// urgent is reader for what requests to the API depend on: keys, their changes, and the draws. On PostgreSQL it shares
+// connections with the counters, so that these never wait for pages and jobs, all of which may hang on a locked table.
+func (s *Store) urgent(ctx context.Context) *gorm.DB {
+	session := s.reader(ctx)
+	if s.dialect == Postgres {
+		session.Statement.ConnPool = s.counters
+	}
+	return session
+}
+
 // writer returns a session for changes. SQLite has only one connection for them: do nothing slow on it.
 func (s *Store) writer(ctx context.Context) *gorm.DB { return s.write.WithContext(ctx) }
 
-// transaction runs fn in one write transaction. PostgreSQL may end it because it and another wait for each other; then
-// that one goes on, and fn runs once more.
+// againAfter is how long a transaction that was in the way of another leaves that one time: it may otherwise take what
+// the other waits for before that one wakes up.
+const againAfter = 100 * time.Millisecond
+
+// transaction runs fn in one write transaction. It runs fn again if PostgreSQL ended the transaction because it and
+// another waited for each other, or if the connection had been broken off before.
 func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) error {
 	noted := false
 	db := s.writer(context.WithValue(ctx, notedChange{}, &noted))
 	err := db.Transaction(fn)
-	if deadlocked(err) {
+	for again := 0; (deadlocked(err) || brokenOff(err)) && again < 3; again++ {
+		time.Sleep(againAfter)
 		err = db.Transaction(fn)
 	}
 	if err == nil && noted {
@@ -267,7 +284,7 @@ func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) err
 // Close closes all connections. SQLite then writes its log back into the file.
 func (s *Store) Close() error {
 	var errs []error
-	if s.counters != nil && s.dialect == SQLite {
+	if s.counters != nil {
 		errs = append(errs, s.counters.Close())
 	}
 	for _, db := range []*gorm.DB{s.read, s.write} {

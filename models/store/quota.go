@@ -124,21 +124,3 @@ func (s *Store) compactQuota(ctx context.Context) error {
 	}
 	return unavailable(s.quota.compact(ctx))
 }
-
-// openCounters opens a separate connection to SQLite for the counters.
-func (s *Store) openCounters() error {
-	if s.dialect == Postgres {
-		var err error
-		s.counters, err = s.write.DB()
-		return err
-	}
-	read, err := s.read.DB()
-	if err != nil {
-		return err
-	}
-	if s.quota, err = openQuotaLog(s.path, read, s.now); err != nil {
-		return err
-	}
-	s.counters = s.quota.write
-	return nil
-}

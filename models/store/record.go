@@ -25,7 +25,7 @@ type Record struct {
 
 // Record reads everything held about an account as of one moment; CodeNotFound if there is none, or it was deleted.
 func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
-	tx := s.snapshot(ctx)
+	tx := s.snapshot(s.reader(ctx))
 	if tx.Error != nil {
 		return Record{}, translate(tx.Error)
 	}

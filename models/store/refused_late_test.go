@@ -63,11 +63,11 @@ func TestUserRefusedByAPooler(t *testing.T) {
 				_ = client.Close()
 			}
 		}()
-		db, err := new(Store).connectPostgres("postgres://u@" + listener.Addr().String() + "/x?sslmode=disable")
-		if err != nil {
+		st := new(Store)
+		if err := st.connectPostgres("postgres://u@" + listener.Addr().String() + "/x?sslmode=disable"); err != nil {
 			t.Fatal(err)
 		}
-		pool, err := db.DB()
+		pool, err := st.write.DB()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ func (s *Store) DataVersion(ctx context.Context) (models.DataVersion, error) {
 	if err := s.replaced(); err != nil {
 		return models.DataVersion{}, err
 	}
-	v, err := dataVersion(s.reader(ctx))
+	v, err := dataVersion(s.urgent(ctx))
 	return v, unavailable(err)
 }
 
