@@ -1,8 +1,10 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -48,4 +50,24 @@ func TestScheduleGoesOnWithoutGocronsClock(t *testing.T) {
 			t.Errorf("it ran %d times in three hours, want at once and every hour", n)
 		}
 	})
+}
+
+// If it cannot be seen which jobs are due, the log says when that begins and when it ends, not at every look.
+func TestLooksInVainAreToldOnce(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	var log bytes.Buffer
+	l := &looker{schedule: &Schedule{Runner: &Runner{
+		Store: storetest.OpenURL(t, url, store.Options{}), Node: "a", Log: slog.New(slog.NewTextHandler(&log, nil)),
+	}}}
+	for _, change := range []string{"SELECT 1", "ALTER TABLE job_runs RENAME TO away", "ALTER TABLE away RENAME TO job_runs"} {
+		storetest.Exec(t, url, change)
+		for range 3 {
+			l.look(t.Context())
+		}
+	}
+	begun, ended := strings.Count(log.String(), "cannot be seen which jobs are due"), strings.Count(log.String(), "can be seen again which jobs are due")
+	if begun != 1 || ended != 1 {
+		t.Errorf("told %d times, and its end %d times:\n%s", begun, ended, &log)
+	}
 }
