@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,18 @@ func TestCleanup(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		version, err := st.DataVersion(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		imported, err := st.Clock(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := store.Merge{Run: models.ImportRun{Feed: models.FeedCSV, Source: "test", FinishedAt: imported}, Changes: slices.Values([]store.DrawChange{})}
+		if err := st.MergeDraws(ctx, version.Number, []store.Merge{run, run}, imported); err != nil { // the second stays
+			t.Fatal(err)
+		}
 		expires := time.Now().Add(30 * aDay)
 		if _, err := st.CreateKey(ctx, plans, store.NewKey{Account: account.ID, ExpiresAt: &expires}); err != nil {
 			t.Fatal(err)
@@ -103,7 +116,7 @@ func TestCleanup(t *testing.T) {
 		after(90*aDay-time.Hour, "")
 		after(90*aDay+time.Hour, "events 1")
 		after(400*aDay-time.Hour, "")
-		after(400*aDay+time.Hour, "failed events 1, job runs 1")
+		after(400*aDay+time.Hour, "failed events 1, import runs 1, job runs 1")
 		after(425*aDay-time.Hour, "")
 		after(425*aDay+time.Hour, "mails 1")
 		after(4*365*aDay-time.Hour, "")
