@@ -263,14 +263,22 @@ func (s *Store) writer(ctx context.Context) *gorm.DB { return s.write.WithContex
 const againAfter = 100 * time.Millisecond
 
 // transaction runs fn in one write transaction. It runs fn again if PostgreSQL ended the transaction because it and
-// another waited for each other, or if the connection had been broken off before.
+// another waited for each other. A connection that had been broken off before is found out when the transaction begins;
+// all that are idle may be.
 func (s *Store) transaction(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	noted := false
+	var noted, begun bool
 	db := s.writer(context.WithValue(ctx, notedChange{}, &noted))
-	err := db.Transaction(fn)
-	for again := 0; (deadlocked(err) || brokenOff(err)) && again < 3; again++ {
+	work := func(tx *gorm.DB) error {
+		begun = true
+		return fn(tx)
+	}
+	err := db.Transaction(work)
+	for broken := 0; broken < MaxConnections && !begun && brokenOff(err); broken++ {
+		err = db.Transaction(work)
+	}
+	for again := 0; again < 3 && deadlocked(err); again++ {
 		time.Sleep(againAfter)
-		err = db.Transaction(fn)
+		err = db.Transaction(work)
 	}
 	if err == nil && noted {
 		select {
