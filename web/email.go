@@ -110,9 +110,9 @@ func (h *Handler) tellBefore(ctx context.Context, m *models.Mail) {
 	after, cancel := h.deps.Store.Lasting(ctx)
 	defer cancel()
 	if err == nil {
-		err = h.deps.Store.DropMail(after, m.ID)
+		err = h.deps.Store.DropMail(after, m.Once)
 	} else {
-		err = h.deps.Store.MailFailed(after, m.ID, err.Error(), firstWait)
+		err = h.deps.Store.MailFailed(after, m.Once, err.Error(), firstWait)
 	}
 	if err != nil {
 		h.deps.Log.WarnContext(ctx, "the outbox cannot be told of a mail now; it tries again in a minute", "mail", m.ID, "error", err)

@@ -111,14 +111,14 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	}
 	after, cancel := o.Store.Lasting(ctx)
 	defer cancel()
-	return o.Store.MailSent(after, m.ID)
+	return o.Store.MailSent(after, m.Once)
 }
 
 // drop deletes a mail, so that nothing of it is kept.
 func (o *Outbox) drop(ctx context.Context, m *store.DueMail) error {
 	after, cancel := o.Store.Lasting(ctx)
 	defer cancel()
-	return o.Store.DropMail(after, m.ID)
+	return o.Store.DropMail(after, m.Once)
 }
 
 // overtaken returns why a mail is no longer true, or "" if it still is. While it waited for the mail server, the
@@ -142,5 +142,5 @@ func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 func (o *Outbox) failed(ctx context.Context, m *store.DueMail, reason string, wait time.Duration) error {
 	asked, cancel := o.Store.Bounded(ctx)
 	defer cancel()
-	return o.Store.MailFailed(asked, m.ID, reason, wait)
+	return o.Store.MailFailed(asked, m.Once, reason, wait)
 }

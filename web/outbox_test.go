@@ -245,7 +245,7 @@ func TestOutboxClockWasAhead(t *testing.T) {
 		if err != nil || len(claimed) != 1 {
 			t.Fatal(len(claimed), err)
 		}
-		if err := st.MailFailed(t.Context(), claimed[0].ID, "connection refused", time.Hour); err != nil {
+		if err := st.MailFailed(t.Context(), claimed[0].Once, "connection refused", time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		c.move(-25 * 24 * time.Hour)

@@ -108,7 +108,7 @@ func TestCleanup(t *testing.T) {
 		if err != nil || len(mails) != 1 {
 			t.Fatal(mails, err)
 		}
-		if err := st.MailSent(ctx, mails[0].ID); err != nil {
+		if err := st.MailSent(ctx, mails[0].Once); err != nil {
 			t.Fatal(err)
 		}
 		after(30*aDay-time.Hour, "")

@@ -108,25 +108,26 @@ func (s *Store) RetryMails(ctx context.Context, id int64) (list []models.Mail, _
 	return list, unavailable(err)
 }
 
-// MailSent records that a mail was sent.
-func (s *Store) MailSent(ctx context.Context, id int64) error {
-	return s.settleMail(ctx, id, map[string]any{"sent_at": s.now(), "last_error": ""})
+// MailSent records that the mail of that name was sent. It is known by its name, not its id, since SQLite gives the id of
+// the newest mail to the next one if the former was deleted with its account.
+func (s *Store) MailSent(ctx context.Context, once string) error {
+	return s.settleMail(ctx, once, map[string]any{"sent_at": s.now(), "last_error": ""})
 }
 
 // MailFailed records why a mail could not be sent. It is retried after wait, or never if wait is 0.
-func (s *Store) MailFailed(ctx context.Context, id int64, reason string, wait time.Duration) error {
+func (s *Store) MailFailed(ctx context.Context, once, reason string, wait time.Duration) error {
 	columns := map[string]any{"last_error": reason, "next_at": s.later(wait)}
 	if wait == 0 {
 		columns["failed_at"] = s.now()
 	}
-	return s.settleMail(ctx, id, columns)
+	return s.settleMail(ctx, once, columns)
 }
 
 // DropMail deletes a mail that is not to be sent any more.
-func (s *Store) DropMail(ctx context.Context, id int64) error {
-	return unavailable(s.writer(ctx).Where("id = ?", id).Delete(&models.Mail{}).Error)
+func (s *Store) DropMail(ctx context.Context, once string) error {
+	return unavailable(s.writer(ctx).Where("once = ?", once).Delete(&models.Mail{}).Error)
 }
 
-func (s *Store) settleMail(ctx context.Context, id int64, columns map[string]any) error {
-	return unavailable(s.writer(ctx).Model(&models.Mail{}).Where("id = ?", id).Updates(columns).Error)
+func (s *Store) settleMail(ctx context.Context, once string, columns map[string]any) error {
+	return unavailable(s.writer(ctx).Model(&models.Mail{}).Where("once = ?", once).Updates(columns).Error)
 }

@@ -54,7 +54,7 @@ func TestMailLives(t *testing.T) {
 		postMail(t, st, account.ID, "sent")
 		postMail(t, st, account.ID, "given up")
 		for _, m := range dueMails(t, st, 2) {
-			if err := st.MailFailed(ctx, m.ID, "greylisted", 10*time.Minute); err != nil {
+			if err := st.MailFailed(ctx, m.Once, "greylisted", 10*time.Minute); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,9 +66,9 @@ func TestMailLives(t *testing.T) {
 			}
 			var err error
 			if m.Once == "sent" {
-				err = st.MailSent(ctx, m.ID)
+				err = st.MailSent(ctx, m.Once)
 			} else {
-				err = st.MailFailed(ctx, m.ID, "no such mailbox", 0)
+				err = st.MailFailed(ctx, m.Once, "no such mailbox", 0)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -106,11 +106,11 @@ func TestMailsRetried(t *testing.T) {
 			var err error
 			switch m.Once {
 			case "sent":
-				err = st.MailSent(ctx, m.ID)
+				err = st.MailSent(ctx, m.Once)
 			case "waits":
-				err = st.MailFailed(ctx, m.ID, "greylisted", 3*time.Hour)
+				err = st.MailFailed(ctx, m.Once, "greylisted", 3*time.Hour)
 			default:
-				err = st.MailFailed(ctx, m.ID, "no route", 0)
+				err = st.MailFailed(ctx, m.Once, "no route", 0)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -158,7 +158,7 @@ func TestManyMailsRetried(t *testing.T) {
 		st := storetest.OpenURL(t, url, store.Options{})
 		account := storetest.Account(t, st, "ann@example.com")
 		postMail(t, st, account.ID, "mail")
-		if err := st.MailFailed(t.Context(), dueMails(t, st, 1)[0].ID, "no route", 0); err != nil {
+		if err := st.MailFailed(t.Context(), dueMails(t, st, 1)[0].Once, "no route", 0); err != nil {
 			t.Fatal(err)
 		}
 		const more = 70_000
@@ -198,6 +198,36 @@ func TestMailOfAClosedAccount(t *testing.T) {
 		}
 		if addresses["to nobody"] != "" || addresses["to somebody"] != "ann@example.com" {
 			t.Errorf("%v", addresses)
+		}
+	})
+}
+
+// A mail's account is closed while the mail is being sent. On SQLite the next mail gets its id, and is sent all the same.
+func TestMailAfterOneOfAClosedAccount(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		ctx := t.Context()
+		for _, settle := range []func(m *store.DueMail) error{
+			func(m *store.DueMail) error { return st.MailSent(ctx, m.Once) },
+			func(m *store.DueMail) error { return st.MailFailed(ctx, m.Once, "no such mailbox", 0) },
+			func(m *store.DueMail) error { return st.DropMail(ctx, m.Once) },
+		} {
+			closed, other := storetest.Account(t, st, "eve@example.com"), storetest.Account(t, st, "ann@example.com")
+			postMail(t, st, closed.ID, closed.ID)
+			sending := dueMails(t, st, 1)
+			if _, err := st.DeleteAccount(ctx, closed.ID); err != nil {
+				t.Fatal(err)
+			}
+			postMail(t, st, other.ID, other.ID)
+			if err := settle(&sending[0]); err != nil {
+				t.Fatal(err)
+			}
+			if next := dueMails(t, st, 1); next[0].AccountID != other.ID {
+				t.Errorf("%+v", next)
+			}
+			if _, err := st.DeleteAccount(ctx, other.ID); err != nil {
+				t.Fatal(err)
+			}
 		}
 	})
 }

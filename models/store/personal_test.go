@@ -70,7 +70,7 @@ func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 	ok(err)
 	mails, err := st.MailsNewest(ctx, store.MailFilter{AccountID: a.ID})
 	ok(err)
-	ok(st.MailFailed(ctx, mails[0].ID, "550 no such user: ada@example.com", 0))
+	ok(st.MailFailed(ctx, mails[0].Once, "550 no such user: ada@example.com", 0))
 	_, err = db.ExecContext(ctx, "UPDATE mails SET data = '{\"name\":\"Lovelace\"}'")
 	ok(err)
 	_, err = st.AddEvent(ctx, models.StripeEvent{ID: "evt_1", Type: "invoice.paid", AccountID: a.ID, State: models.EventDone, Outcome: "sent to ada@example.com"})
