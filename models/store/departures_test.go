@@ -50,7 +50,7 @@ func TestDepartures(t *testing.T) {
 			t.Errorf("of an address that had no account: %v", got)
 		}
 		in := store.SignIn{Link: createLink(t, st, store.NewLink{Purpose: models.LinkSignIn, Email: "ann@example.com"}), Session: secret.Hash("ann"), NewID: store.NewAccountID()}
-		for carried, want := range []error{store.ErrDepartedMeanwhile, store.ErrDepartedMeanwhile, nil} { // the same link each time
+		for carried, want := range []error{store.ErrAccountChanged, store.ErrAccountChanged, nil} { // the same link each time
 			in.Carried = carried
 			if _, err := st.SignIn(ctx, models.DefaultPlans(), in); !errors.Is(err, want) || models.ErrorCode(err) != "" {
 				t.Errorf("with %d carried: %v, want %v", carried, err, want)

@@ -200,9 +200,9 @@ type SignedIn struct {
 	Key     string // its first key, known only now; "" = none was made
 }
 
-// ErrDepartedMeanwhile means that the address's account was closed between Departures and
-// SignIn: call Departures again.
-var ErrDepartedMeanwhile = errors.New("an account of this address was closed just now")
+// ErrAccountChanged means that the address's account was closed, or that it got one, between Departures and SignIn: call
+// Departures again.
+var ErrAccountChanged = errors.New("an account of this address was closed or created just now")
 
 // SignIn spends a link and opens a session, making an account if the address has none. The browser's previous session
 // ends, so that nobody who planted or saw it is signed in.
@@ -235,7 +235,7 @@ func (s *Store) SignIn(ctx context.Context, plans models.Plans, in SignIn) (Sign
 		}
 		return s.newSession(tx, out.Account.ID, in.Session)
 	})
-	if errors.Is(err, ErrDepartedMeanwhile) {
+	if errors.Is(err, ErrAccountChanged) {
 		return out, err
 	}
 	return out, translate(err)
@@ -247,9 +247,13 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 		return err
 	}
 	if len(departed) != in.Carried {
-		return ErrDepartedMeanwhile
+		return ErrAccountChanged
 	}
-	if out.Account, err = s.createAccount(tx, in.NewID, NewAccount{Email: out.Link.Email}); err != nil {
+	out.Account, err = s.createAccount(tx, in.NewID, NewAccount{Email: out.Link.Email})
+	if models.ErrorCode(err) == models.CodeConflict { // an operator created it, or another account moved here
+		return ErrAccountChanged
+	}
+	if err != nil {
 		return err
 	}
 	out.New = true

@@ -236,3 +236,32 @@ func TestPagesThatHang(t *testing.T) {
 	release()
 	pages.Wait()
 }
+
+// Somebody signs in while an operator creates the account.
+func TestSignInWhileTheAccountIsCreated(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	in := store.SignIn{
+		Link: createLink(t, st, store.NewLink{Purpose: models.LinkSignIn, Email: "ann@example.com"}), Session: secret.Hash("ann"), NewID: store.NewAccountID(),
+	}
+	other, err := db.BeginTx(ctx, nil)
+	if err == nil {
+		_, err = other.ExecContext(ctx, "INSERT INTO accounts (id, email, email_key, status, created_at) VALUES ('acc_ann', 'ann@example.com', 'ann@example.com', 'active', now())")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	signedIn := make(chan error, 1)
+	go func() { _, err := st.SignIn(ctx, models.DefaultPlans(), in); signedIn <- err }()
+	storetest.UntilBlocked(t, db, 1)
+	if err := other.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-signedIn; !errors.Is(err, store.ErrAccountChanged) {
+		t.Errorf("meanwhile: %v", err)
+	}
+	if done, err := st.SignIn(ctx, models.DefaultPlans(), in); err != nil || done.New || done.Account.ID != "acc_ann" {
+		t.Errorf("then: %+v, %v", done, err)
+	}
+}
