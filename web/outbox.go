@@ -73,8 +73,8 @@ func (o *Outbox) Send(ctx context.Context) error {
 var errUnknownMail = errors.New("this release does not know that kind of mail")
 
 func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
-	if m.Email == "" { // the account is closed
-		return o.failed(ctx, m, "the account has no address any more", 0)
+	if m.Email == "" { // the account was closed while the mail was written, and none of its mails may stay
+		return o.drop(ctx, m)
 	}
 	asked, cancel := o.Store.Bounded(ctx)
 	b, err := o.Store.BillingAccount(asked, m.AccountID)

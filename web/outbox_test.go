@@ -281,3 +281,35 @@ func TestOutboxWithADatabaseThatHangs(t *testing.T) {
 		ctx = t.Context()
 	}
 }
+
+// A mail that is written while its account is being closed is neither sent nor kept: it holds the name of a key.
+func TestOutboxOfAClosedAccount(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	c := &clock{}
+	st := storetest.OpenURL(t, url, store.Options{Now: c.now, Skew: c.skew})
+	expires := c.now().Add(5 * 24 * time.Hour)
+	key := storetest.Key(t, st, "ada@example.com")
+	storetest.Exec(t, url, fmt.Sprintf("UPDATE api_keys SET name = 'laptop', created_at = now() - interval '30 days', expires_at = '%s'", expires.Format(time.RFC3339)))
+	release := storetest.Hold(t, url, "INSERT INTO mails (account_id, kind, once, created_at, next_at) VALUES ('', '', 'key_expires:"+key.ID+"', now(), now())")
+	posted := make(chan error, 1)
+	go func() {
+		_, err := st.MailExpiringKeys(context.WithoutCancel(t.Context()), 7*24*time.Hour)
+		posted <- err
+	}()
+	storetest.UntilBlocked(t, storetest.SQL(t, url), 1)
+	if _, err := st.DeleteAccount(t.Context(), key.AccountID); err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if err := <-posted; err != nil {
+		t.Fatal(err)
+	}
+	box := &mail.Mailbox{}
+	if err := newOutbox(st, box).Send(t.Context()); err != nil || len(box.All()) != 0 {
+		t.Errorf("%d mails: %v", len(box.All()), err)
+	}
+	if mails, err := st.MailsNewest(t.Context(), store.MailFilter{}); err != nil || len(mails) != 0 {
+		t.Errorf("kept: %+v, %v", mails, err)
+	}
+}
