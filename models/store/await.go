@@ -201,7 +201,7 @@ type backends struct {
 	pids []int32
 }
 
-// add records a new connection's process. A pool has at most as many connections as are kept here, and during
+// add records a new connection's process. The pools have at most as many connections as are kept here, and during
 // startup all of them are new.
 func (b *backends) add(_ context.Context, conn *pgx.Conn) error {
 	b.mu.Lock()

@@ -10,7 +10,7 @@ import (
 
 // Clock returns the time by the clock that all nodes share: PostgreSQL's, or for SQLite this machine's.
 func (s *Store) Clock(ctx context.Context) (time.Time, error) {
-	now, err := s.clock(s.reader(ctx))
+	now, err := s.clock(s.urgent(ctx))
 	return now, unavailable(err)
 }
 

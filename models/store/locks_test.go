@@ -222,7 +222,8 @@ func TestPagesThatHang(t *testing.T) {
 			}
 			return err
 		},
-		"look for new draws": func() error { _, err := st.DataVersion(ctx); return err },
+		"look for old statistics": func() error { _, err := st.PruneUsage(ctx); return err },
+		"look for new draws":      func() error { _, err := st.DataVersion(ctx); return err },
 		"load the draws": func() error {
 			return st.LoadDraws(ctx, func(models.DataVersion) {}, func(models.Game) store.DrawFunc { return nil })
 		},

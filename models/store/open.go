@@ -245,8 +245,9 @@ func rootCause(err error) string {
 // reader returns a session for queries that change nothing.
 func (s *Store) reader(ctx context.Context) *gorm.DB { return s.read.WithContext(ctx) }
 
-// urgent is reader for what requests to the API depend on: keys, their changes, and the draws. On PostgreSQL it shares
-// connections with the counters, so that these never wait for pages and jobs, all of which may hang on a locked table.
+// urgent is reader for what requests to the API depend on: keys, their changes, the draws, and the clock by which old
+// statistics are deleted. On PostgreSQL it shares connections with the counters, so that these never wait for pages and
+// jobs, all of which may hang on a locked table.
 func (s *Store) urgent(ctx context.Context) *gorm.DB {
 	session := s.reader(ctx)
 	if s.dialect == Postgres {

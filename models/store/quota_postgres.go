@@ -41,7 +41,7 @@ func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult
 			return results, now, nil
 		}
 		// That many connections may be idle, and each as broken as this one.
-		if !brokenOff(err) || broken == MaxConnections {
+		if !brokenOff(err) || broken == urgentConnections {
 			return nil, time.Time{}, err
 		}
 	}
