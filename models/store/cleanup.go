@@ -56,7 +56,7 @@ func (s *Store) Cleanup(ctx context.Context) ([]CleanedUp, error) {
 	if err := s.compactQuota(ctx); err != nil {
 		return nil, err
 	}
-	now, err := s.earlier(ctx)
+	now, err := s.earlier(s.reader(ctx))
 	if err != nil {
 		return nil, err
 	}

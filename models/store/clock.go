@@ -10,7 +10,7 @@ import (
 
 // Clock returns the time by the clock that all nodes share: PostgreSQL's, or for SQLite this machine's.
 func (s *Store) Clock(ctx context.Context) (time.Time, error) {
-	now, err := s.clock(s.urgent(ctx))
+	now, err := s.clock(s.reader(ctx))
 	return now, unavailable(err)
 }
 
@@ -26,12 +26,12 @@ func (s *Store) clock(tx *gorm.DB) (time.Time, error) {
 
 // earlier returns the time by which it is judged what is old enough to be deleted: Clock's, or this machine's if that
 // is earlier. What one of them makes look old while it is far ahead would be gone for good.
-func (s *Store) earlier(ctx context.Context) (time.Time, error) {
-	shared, err := s.Clock(ctx)
+func (s *Store) earlier(db *gorm.DB) (time.Time, error) {
+	shared, err := s.clock(db)
 	if own := s.now(); own.Before(shared) {
-		return own, err
+		return own, unavailable(err)
 	}
-	return shared, err
+	return shared, unavailable(err)
 }
 
 // later is an SQL expression for the time d from now by that clock.

@@ -46,7 +46,7 @@ func pruning(table, key, where, age string, rows int64) string {
 // PruneUsage deletes some of the counts and warnings from more than models.UsageKept days ago, by Clock and this
 // machine's. more reports whether it must be called again for the rest.
 func (s *Store) PruneUsage(ctx context.Context) (more bool, err error) {
-	now, err := s.earlier(ctx)
+	now, err := s.earlier(s.urgent(ctx))
 	if err != nil {
 		return false, err
 	}
