@@ -119,32 +119,37 @@ const (
 
 // locked runs fn while no other process or node works on the account's billing.
 func (s *Service) locked(ctx context.Context, accountID string, fn func(ctx context.Context, l store.Lease) error) error {
+	return s.alone(ctx, "billing:"+accountID, "the billing of account "+accountID, func(ctx context.Context, l store.Lease) error {
+		return s.safely(ctx, func() error { return fn(ctx, l) }, "account", accountID)
+	})
+}
+
+// alone runs fn under the lease of that name. work says in an error what it is for.
+func (s *Service) alone(ctx context.Context, lease, work string, fn func(ctx context.Context, l store.Lease) error) error {
 	deadline := time.Now().Add(lockWait)
 	for pause := 4 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		asked, cancel := s.store.Bounded(ctx)
-		l, ok, err := s.store.TryLease(asked, "billing:"+accountID, s.leaseFor)
+		l, ok, err := s.store.TryLease(asked, lease, s.leaseFor)
 		cancel()
 		if err != nil {
 			return err
 		}
 		if ok {
-			return s.hold(ctx, l, func(ctx context.Context, l store.Lease) error {
-				return s.safely(ctx, func() error { return fn(ctx, l) }, "account", accountID)
-			})
+			return s.hold(ctx, l, fn)
 		}
 		if time.Now().After(deadline) {
-			return busy(accountID, nil)
+			return busy(work, nil)
 		}
 		select {
 		case <-ctx.Done():
-			return busy(accountID, ctx.Err())
+			return busy(work, ctx.Err())
 		case <-time.After(pause/2 + rand.N(pause)):
 		}
 	}
 }
 
-func busy(accountID string, why error) error {
-	return &models.Error{Code: models.CodeUnavailable, Message: fmt.Sprintf("another process is working on the billing of account %s; try again in a moment", accountID), Err: why}
+func busy(work string, why error) error {
+	return &models.Error{Code: models.CodeUnavailable, Message: "another process is working on " + work + "; try again in a moment", Err: why}
 }
 
 // hold runs fn while renewing the lease l, and ends the lease afterwards. If the lease is lost, or cannot be renewed in

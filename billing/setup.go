@@ -9,6 +9,7 @@ import (
 
 	"lottery/models"
 	"lottery/models/secret"
+	"lottery/models/store"
 )
 
 // What the product sells.
@@ -46,18 +47,21 @@ type SetupResult struct {
 }
 
 // Setup creates at Stripe what selling needs, or finds it: the product, its price, the portal's configuration and the
-// webhook endpoint. Running it again changes nothing. The endpoint comes last because Stripe shows its secret only
-// once: no later step can fail and lose it.
+// webhook endpoint. Running it again changes nothing, and of two that run at once, one waits. The endpoint comes last
+// because Stripe shows its secret only once: no later step can fail and lose it.
 func (s *Service) Setup(ctx context.Context) (SetupResult, error) {
 	var out SetupResult
-	for _, step := range []func(context.Context, *SetupResult) (SetupStep, error){s.setupProduct, s.setupPrice, s.setupPortal, s.setupWebhook} {
-		done, err := step(ctx, &out)
-		if err != nil {
-			return out, err
+	err := s.alone(ctx, "billing setup", "the setup of billing", func(ctx context.Context, _ store.Lease) error {
+		for _, step := range []func(context.Context, *SetupResult) (SetupStep, error){s.setupProduct, s.setupPrice, s.setupPortal, s.setupWebhook} {
+			done, err := step(ctx, &out)
+			if err != nil {
+				return err
+			}
+			out.Steps = append(out.Steps, done)
 		}
-		out.Steps = append(out.Steps, done)
-	}
-	return out, nil
+		return nil
+	})
+	return out, err
 }
 
 func (s *Service) setupProduct(ctx context.Context, _ *SetupResult) (SetupStep, error) {

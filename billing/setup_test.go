@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -38,6 +39,43 @@ func TestSetupTwice(t *testing.T) {
 		}
 		if done.WebhookSecret != "" || len(w.billing.SetupAdvice(&done)) != 0 {
 			w.t.Errorf("%+v %q", done, w.billing.SetupAdvice(&done))
+		}
+	})
+}
+
+// Several nodes that are deployed at once set billing up: Stripe has one of everything, and one of them gets the secret.
+func TestSetupsAtOnce(t *testing.T) {
+	each(t, func(w *world) {
+		w.kill()
+		stripe, err := sandbox.New(sandbox.Options{URL: w.api.URL})
+		w.must(err)
+		defer func() { w.must(stripe.Close(context.Background())) }()
+		const nodes = 4
+		secrets := make(chan string, nodes)
+		for range nodes {
+			node := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, Transport: stripe.Transport()})
+			go func() {
+				done, err := node.Setup(context.WithoutCancel(w.t.Context()))
+				if err != nil {
+					w.t.Error(err)
+				}
+				secrets <- done.WebhookSecret
+			}()
+		}
+		shown := 0
+		for range nodes {
+			if <-secrets != "" {
+				shown++
+			}
+		}
+		made := map[string]int{}
+		for _, c := range stripe.Calls() {
+			if c.Method == http.MethodPost {
+				made[c.Path]++
+			}
+		}
+		if shown != 1 || made["/v1/products"] != 1 || made["/v1/prices"] != 1 || made["/v1/webhook_endpoints"] != 1 {
+			w.t.Errorf("%d secrets, %v", shown, made)
 		}
 	})
 }
