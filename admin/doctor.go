@@ -246,9 +246,11 @@ func (p *patient) database(ctx context.Context) finding {
 		found += ": the latest changes (payments, counted requests, draws) may be lost if it or its machine crashes (" + strings.Join(health.Risks, ", ") + ")"
 		remedies = append(remedies, "turn these on in PostgreSQL's configuration, or for the database and its user")
 	}
-	if st.Dialect() == store.Postgres && health.Allowed <= store.MaxConnections { // a command needs another
-		found += fmt.Sprintf("; it lets its user open %s, and a node opens %d", models.Count(health.Allowed, "connection"), store.MaxConnections)
-		remedies = append(remedies, fmt.Sprintf("raise max_connections, or the CONNECTION LIMIT of the user or the database, above %d for each node", store.MaxConnections))
+	if st.Dialect() == store.Postgres && health.Allowed < store.MaxConnections+store.CommandConnections {
+		found += fmt.Sprintf("; it lets its user open %s; a node opens %d, and a command %d",
+			models.Count(health.Allowed, "connection"), store.MaxConnections, store.CommandConnections)
+		remedies = append(remedies, fmt.Sprintf("raise max_connections, or the CONNECTION LIMIT of the user or the database, to %d for each node and %d for a command",
+			store.MaxConnections, store.CommandConnections))
 	}
 	if health.Unread {
 		found += "; its file is too large to be checked for damage here"

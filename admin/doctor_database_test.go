@@ -38,7 +38,7 @@ func TestDoctorOfALaterSchema(t *testing.T) {
 	}
 }
 
-// One node keeps 16 connections, and a command needs one more: a user who may open fewer is told before requests fail.
+// One node keeps 16 connections, and a command needs up to three: a user who may open fewer is told before anything fails.
 func TestDoctorOfFewConnections(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -55,9 +55,9 @@ func TestDoctorOfFewConnections(t *testing.T) {
 	d.database = at.String()
 	for _, c := range []struct{ limits, want string }{
 		{"DROP ROLE IF EXISTS few; CREATE ROLE few LOGIN", ""},
-		{"ALTER ROLE few CONNECTION LIMIT 17", ""},
-		{"ALTER ROLE few CONNECTION LIMIT 16", "lets its user open 16 connections, and a node opens 16"},
-		{"ALTER ROLE few CONNECTION LIMIT -1; ALTER DATABASE " + name + " CONNECTION LIMIT 9", "lets its user open 9 connections, and a node opens 16"},
+		{"ALTER ROLE few CONNECTION LIMIT 19", ""},
+		{"ALTER ROLE few CONNECTION LIMIT 18", "lets its user open 18 connections; a node opens 16, and a command 3"},
+		{"ALTER ROLE few CONNECTION LIMIT -1; ALTER DATABASE " + name + " CONNECTION LIMIT 9", "lets its user open 9 connections; a node opens 16, and a command 3"},
 		{"ALTER ROLE few SUPERUSER", ""},
 	} {
 		storetest.Exec(t, owner, c.limits, "GRANT ALL ON ALL TABLES IN SCHEMA public TO few")

@@ -60,7 +60,7 @@ const (
 	wrongUser      = "the database refuses the user or password of database_url: correct it; if it is in a file (database_url_file), running servers read it again by themselves"
 	barred         = "the database does not let the user of database_url in, whatever the password: see that it exists and may log in, and what pg_hba.conf says for it and this machine"
 	noTable        = "a table is missing: see that database_url names the right database, and that nobody changed its user's search_path"
-	noConnection   = "the database has no connection left for its user: raise max_connections, or the user's CONNECTION LIMIT, above 16 for each node"
+	noConnection   = "the database has no connection left for its user: raise max_connections, or the user's CONNECTION LIMIT, to 16 for each node and 3 for a command"
 	takesNoChanges = "the database takes no changes: see that database_url names the primary, not a replica, and that default_transaction_read_only is off"
 )
 

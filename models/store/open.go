@@ -32,10 +32,13 @@ const (
 	Postgres = "postgres"
 )
 
-// MaxConnections is how many connections a Store opens to PostgreSQL; urgentConnections of them are for urgent.
 const (
+	// MaxConnections is how many connections a Store opens to PostgreSQL; urgentConnections of them are for urgent.
 	MaxConnections    = 16
 	urgentConnections = 6
+	// CommandConnections is how many a command needs at most: an import compares on an urgent one, writes on another, and
+	// keeps its lock on a third.
+	CommandConnections = 3
 )
 
 // Store is an open database. It is safe for concurrent use.
