@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -86,6 +87,10 @@ type topAccount struct {
 
 // spendingOf asks the counters, wherever they are, what a has used of what they consider today.
 func (c *call) spendingOf(ctx context.Context, a *models.Account) (s spending, today models.Date, err error) {
+	days, err := c.store.UsageByDay(ctx, a.ID, models.FirstDate, models.LastDate) // before the counters, as they lag behind
+	if err != nil {
+		return s, today, err
+	}
 	if c.cfg.RedisURL == "" {
 		s.Used, today, err = c.store.CountedToday(ctx, a.ID)
 	} else {
@@ -94,25 +99,23 @@ func (c *call) spendingOf(ctx context.Context, a *models.Account) (s spending, t
 	s.Limit = int64(a.DailyLimit(c.cfg.Plans))
 	s.Remaining = max(0, s.Limit-s.Used)
 	s.ResetsAt = stamp((today + 1).Time())
-	if err == nil {
-		err = c.compareCounts(ctx, a.ID, s.Used, today)
+	if i := slices.IndexFunc(days, func(d store.DayUsage) bool { return d.Day == today }); err == nil && i >= 0 {
+		c.compareCounts(a.ID, s.Used, days[i].Requests)
 	}
 	return s, today, err
 }
 
 // compareCounts warns if the statistics have more requests of today than the counters. They only lag behind, so these
 // are not the counters that the servers use, or they lost something; what is left of the day is then another number.
-func (c *call) compareCounts(ctx context.Context, accountID string, used int64, today models.Date) error {
-	days, err := c.store.UsageByDay(ctx, accountID, today, today)
-	if err != nil || len(days) == 0 || days[0].Requests <= used {
-		return err
+func (c *call) compareCounts(accountID string, used, written int64) {
+	if written <= used {
+		return
 	}
 	where, remedy := "Redis", "Redis lost counts, or the servers use another one or the database (redis_url)"
 	if c.cfg.RedisURL == "" {
 		where, remedy = "the database", "if the servers count in Redis, lotteryadmin needs their redis_url"
 	}
-	c.say("Warning: %s has counted %s of %s today, but the statistics have %d: %s.", where, models.Count(used, "request"), accountID, days[0].Requests, remedy)
-	return nil
+	c.say("Warning: %s has counted %s of %s today, but the statistics have %d: %s.", where, models.Count(used, "request"), accountID, written, remedy)
 }
 
 // countedElsewhere asks counters outside the database.

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -108,6 +112,35 @@ func TestCountersThatNobodyUsesAreNoticed(t *testing.T) {
 	}
 	if add(1); !warned() {
 		t.Error("no warning, although the statistics have more requests than the counters")
+	}
+}
+
+// Requests that are counted and written to the statistics while a command asks for both are no lost counts.
+func TestCountedWhileACommandAsks(t *testing.T) {
+	t.Parallel()
+	storetest.AwayFromMidnight(t)
+	d, url := newDesk(t), storetest.NewPostgres(t)
+	st := storetest.OpenURL(t, url, store.Options{})
+	ada := storetest.Account(t, st, "ada@example.com").ID
+	count := func() {
+		_, _, err := st.ApplyQuota(context.Background(), []store.QuotaOp{{Kind: store.QuotaTake, Key: ada, Period: quota.Day, Need: 1, Limit: 100}})
+		day := models.UsageDay{AccountID: ada, Day: models.DateOf(time.Now().UTC()), Endpoint: "/v1/games", Class: 2, Requests: 1}
+		if err := errors.Join(err, st.AddUsage(context.Background(), []models.UsageDay{day})); err != nil {
+			t.Error(err)
+		}
+	}
+	count()
+	var once sync.Once
+	d.database = storetest.PostgresAt(t, url, storetest.Link(t, storetest.PostgresSocket(t, url), func(net.Conn) (sent, answered func([]byte) bool) {
+		return func(piece []byte) bool {
+			if bytes.Contains(piece, []byte("usage_days")) {
+				once.Do(count)
+			}
+			return true
+		}, nil
+	}))
+	if out, messages := d.run(0, "accounts", "show", ada); messages != "" || !regexp.MustCompile(`USED +2\n`).MatchString(out) {
+		t.Errorf("%s%s", out, messages)
 	}
 }
 
