@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -8,7 +9,9 @@ import (
 	"testing"
 
 	"lottery/billing"
+	"lottery/billing/sandbox"
 	"lottery/models"
+	"lottery/models/store/storetest"
 )
 
 // What set-up finds, mends and leaves alone, and what it tells the operator to do.
@@ -144,6 +147,26 @@ func TestSetupTakesThePriceByItsKey(t *testing.T) {
 		w.otherPrice("lottery_pro")
 		if sold := w.sold(); sold.PriceID != w.price || sold.UnitAmount != models.ProMonthlyCents {
 			w.t.Errorf("%+v is sold, want %s", sold, w.price)
+		}
+	})
+}
+
+// Stripe shows the webhook's secret once, so it is not lost to a lock that cannot be released afterwards.
+func TestSetupShowsTheSecretWhateverTheDatabaseDoes(t *testing.T) {
+	each(t, func(w *world) {
+		w.kill()
+		stripe, err := sandbox.New(sandbox.Options{URL: w.api.URL}) // which has no endpoint yet
+		w.must(err)
+		defer func() { w.must(stripe.Close(context.Background())) }()
+		node := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+			res, err := stripe.Transport().RoundTrip(r)
+			if r.Method == http.MethodPost && r.URL.Path == "/v1/webhook_endpoints" {
+				storetest.Exec(w.t, w.address, "ALTER TABLE leases RENAME TO gone")
+			}
+			return res, err
+		}))
+		if done, err := node.Setup(w.t.Context()); err != nil || done.WebhookSecret == "" {
+			w.t.Errorf("the secret is %q: %v", done.WebhookSecret, err)
 		}
 	})
 }
