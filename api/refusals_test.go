@@ -203,7 +203,7 @@ func TestRequestID(t *testing.T) {
 	s := newServer(t)
 	for sent, kept := range map[string]bool{
 		"my-id.1:2/3": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "two words": false, "a\"b": false, "é": false,
-		"ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV0OueG9": false,
+		"ldk_0123456789ABCDEFGHIJKLMNOPQRSTUV0OueG9":                             false,
 		"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_.:/+=@": true, "a;": false, "a[": false, "a`": false, "a{": false, "a,": false,
 	} {
 		got := s.get(t, "/healthz", map[string]string{"X-Request-Id": sent}).Header().Get("X-Request-Id")
