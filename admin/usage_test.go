@@ -91,9 +91,9 @@ func TestCountersThatNobodyUsesAreNoticed(t *testing.T) {
 	ada := d.object("accounts", "create", "--email", "ada@example.com")["id"].(string)
 	today := models.DateOf(d.now)
 	used(t, st, ada, 7)
-	add := func(requests int64) {
+	add := func(day models.Date, requests int64) {
 		t.Helper()
-		if err := st.AddUsage(context.Background(), []models.UsageDay{{AccountID: ada, Day: today, Endpoint: "/v1/games", Class: 2, Requests: requests}}); err != nil {
+		if err := st.AddUsage(context.Background(), []models.UsageDay{{AccountID: ada, Day: day, Endpoint: "/v1/games", Class: 2, Requests: requests}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,10 +107,13 @@ func TestCountersThatNobodyUsesAreNoticed(t *testing.T) {
 		}
 		return strings.Contains(show, "Warning: the database has counted 7 requests of "+ada+warning)
 	}
-	if add(7); warned() {
+	if add(today-1, 8); warned() {
+		t.Error("a warning about the requests of yesterday")
+	}
+	if add(today, 7); warned() {
 		t.Error("a warning, although the numbers agree")
 	}
-	if add(1); !warned() {
+	if add(today, 1); !warned() {
 		t.Error("no warning, although the statistics have more requests than the counters")
 	}
 }
