@@ -15,12 +15,14 @@ import (
 // tallied counts what a database is asked about accounts.
 type tallied struct {
 	*store.Store
-	contacts, reads atomic.Int64
+	contacts, looks, reads atomic.Int64
 }
 
 func (c *tallied) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
-	if len(ops) > 0 { // otherwise the node only looks whether it answers
+	if len(ops) > 0 {
 		c.contacts.Add(1)
+	} else {
+		c.looks.Add(1) // whether it answers, and is the same
 	}
 	return c.Store.ApplyQuota(ctx, ops)
 }
@@ -36,7 +38,8 @@ func talliedNode(t *testing.T) (c *testClock, url string, l *tallied) {
 	return c, url, &tallied{Store: storetest.OpenURL(t, url, store.Options{Now: c.now})}
 }
 
-// A client that keeps asking after reaching its limit costs the backend five contacts a second, not thousands.
+// A client that keeps asking after reaching its limit costs the backend five contacts a second, not thousands. A clock
+// that is set back does not make a refusal last longer.
 func TestRefusalIsRememberedForAWhile(t *testing.T) {
 	t.Parallel()
 	c, _, l := talliedNode(t)
@@ -48,10 +51,20 @@ func TestRefusalIsRememberedForAWhile(t *testing.T) {
 		if got := n.burst(t, "acc", 200, 1, 10); got != 0 || l.contacts.Load() != before {
 			t.Errorf("served %d beyond the limit; 200 requests made %d contacts", got, l.contacts.Load()-before)
 		}
-		c.move(200 * time.Millisecond)
+		c.move(200*time.Millisecond - 1)
+		if got := n.burst(t, "acc", 2, 1, 10); got != 0 || l.contacts.Load() != before {
+			t.Errorf("served %d beyond the limit; %d contacts within 200 ms", got, l.contacts.Load()-before)
+		}
+		c.move(1)
 		if got := n.burst(t, "acc", 2, 1, 10); got != 0 || l.contacts.Load() != before+1 {
 			t.Errorf("served %d beyond the limit; %d contacts 200 ms later", got, l.contacts.Load()-before)
 		}
+	}
+	n.Settle()
+	before := l.contacts.Load()
+	c.move(-time.Minute)
+	if got := n.burst(t, "acc", 2, 1, 10); got != 0 || l.contacts.Load() != before+1 {
+		t.Errorf("served %d beyond the limit; %d contacts after the clock was set back", got, l.contacts.Load()-before)
 	}
 	closeNode(t, n.Store)
 }
@@ -104,4 +117,19 @@ func TestCounterIsReadOnceWhileTheWriteLockIsHeld(t *testing.T) {
 	}
 	unlock()
 	closeNode(t, n.Store)
+}
+
+// A node without requests looks every second whether a backend that may be replaced has been, but rarely at one that
+// cannot be.
+func TestReplaceableBackendIsLookedAtOften(t *testing.T) {
+	t.Parallel()
+	_, _, often := talliedNode(t)
+	_, _, rarely := talliedNode(t)
+	a, b := watch(t, often, quota.Options{Replaceable: true}), watch(t, rarely, quota.Options{Advance: true})
+	storetest.Until(t, "a node to look at its backend", func() bool { return often.looks.Load() >= 4 })
+	if got := rarely.looks.Load(); got > 2 {
+		t.Errorf("a backend that cannot be replaced was looked at %d times meanwhile", got)
+	}
+	closeNode(t, a.Store)
+	closeNode(t, b.Store)
 }
