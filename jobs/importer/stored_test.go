@@ -24,6 +24,11 @@ func generic(number, fireball string) string {
 	return csvText("tx-pick-3,2024-05-02,Day," + number + "," + fireball)
 }
 
+// genericBooster is generic with a second add-on.
+func genericBooster(number, fireball, booster string) string {
+	return strings.Replace(csvText("tx-pick-3,2024-05-02,Day,"+number+","+fireball+","+booster), "fireball", "fireball,booster", 1)
+}
+
 // TestAgainstTheStoredDraw: what one line does to a slot that is empty, or holds 123 of one feed or another.
 func TestAgainstTheStoredDraw(t *testing.T) {
 	onEach(t, func(b *bench) {
@@ -53,6 +58,7 @@ func TestAgainstTheStoredDraw(t *testing.T) {
 			{"other digits leave an add-on that they do not bring", from(models.FeedTexas, texas("123", "4")), models.FeedTexas, texas("124", ""), "corrected", "124 fireball=4 tx-lottery r2", "1 123 {\"fireball\":\"4\"} tx-lottery tx-lottery", ""},
 			{"same feed, other add-on", from(models.FeedTexas, texas("123", "4")), models.FeedTexas, texas("123", "5"), "corrected", "123 fireball=5 tx-lottery r2", "1 123 {\"fireball\":\"4\"} tx-lottery tx-lottery", ""},
 			{"same feed, an add-on more", from(models.FeedTexas, texas("123", "")), models.FeedTexas, texas("123", "5"), "corrected", "123 fireball=5 tx-lottery r2", "1 123  tx-lottery tx-lottery", ""},
+			{"same feed, one add-on more and one the same", from(models.FeedCSV, generic("123", "4")), models.FeedCSV, genericBooster("123", "4", "x3"), "corrected", "123 booster=x3 fireball=4 csv r2", "1 123 {\"fireball\":\"4\"} csv csv", ""},
 			{"an absent add-on erases nothing", from(models.FeedTexas, texas("123", "4")), models.FeedTexas, texas("123", ""), "unchanged", "123 fireball=4 tx-lottery r1", "", ""},
 			{"a higher feed says the same", from(models.FeedCSV, generic("123", "4")), models.FeedTexas, texas("123", "4"), "unchanged", "123 fireball=4 csv r1", "", ""},
 			{"a higher feed, other digits", from(models.FeedCSV, generic("123", "4")), models.FeedTexas, texas("124", ""), "corrected", "124 fireball=4 tx-lottery r2", "1 123 {\"fireball\":\"4\"} csv tx-lottery", ""},
