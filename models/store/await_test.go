@@ -174,6 +174,27 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 	}
 }
 
+// While a wait goes on, it is told again, but not all the time.
+func TestLongWaitIsToldAgain(t *testing.T) {
+	t.Parallel()
+	const patience = 50 * time.Millisecond
+	url := storetest.NewPostgres(t)
+	migratedTo(t, url, 8)
+	defer storetest.Hold(t, url, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lock.DefaultLockID))()
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	var told []time.Duration
+	begun := time.Now()
+	st := waitingStore(t, url, patience, func(string) {
+		if told = append(told, time.Since(begun)); len(told) == 2 {
+			stop()
+		}
+	})
+	if _, err := st.Migrate(ctx); err == nil || len(told) != 2 || told[1] < 13*patience {
+		t.Errorf("told after %v, %v", told, err)
+	}
+}
+
 // After startup, a statement that waits for a locked row is reported with the session that locked it, once a minute;
 // one that waits only a moment is not.
 func TestLocksAreTold(t *testing.T) {

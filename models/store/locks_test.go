@@ -194,6 +194,7 @@ func TestPagesThatHang(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	key := secret.Hash(storetest.Key(t, st, "bob@example.com").Secret)
 	release := storetest.Lock(t, url, "sessions")
 	var pages sync.WaitGroup
 	for range 2 * store.MaxConnections {
@@ -216,9 +217,9 @@ func TestPagesThatHang(t *testing.T) {
 			return err
 		},
 		"find a key": func() error {
-			_, err := st.KeyByHash(ctx, secret.Hash("key"))
-			if models.ErrorCode(err) == models.CodeNotFound {
-				_, err = st.KeysByHash(ctx, [][32]byte{secret.Hash("key")})
+			_, err := st.KeyByHash(ctx, key)
+			if err == nil {
+				_, err = st.KeysByHash(ctx, [][32]byte{key})
 			}
 			return err
 		},
@@ -265,4 +266,27 @@ func TestSignInWhileTheAccountIsCreated(t *testing.T) {
 	if done, err := st.SignIn(ctx, models.DefaultPlans(), in); err != nil || done.New || done.Account.ID != "acc_ann" {
 		t.Errorf("then: %+v, %v", done, err)
 	}
+}
+
+// However many wait, a Store opens no more connections than it says, since several nodes share what PostgreSQL allows.
+func TestConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	release := storetest.Lock(t, url, "sessions, api_keys")
+	var waiting sync.WaitGroup
+	for range 2 * store.MaxConnections {
+		waiting.Go(func() { _, _ = st.Visitor(ctx, secret.Hash("ann")) })
+		waiting.Go(func() { _, _ = st.KeyByHash(ctx, secret.Hash("key")) })
+	}
+	storetest.UntilBlocked(t, db, store.MaxConnections)
+	most := 0
+	for range 50 {
+		most = max(most, storetest.Blocked(t, db))
+	}
+	if most != store.MaxConnections {
+		t.Errorf("%d connections wait", most)
+	}
+	release()
+	waiting.Wait()
 }

@@ -216,3 +216,31 @@ func TestAnEmptyDatabaseStaysEmpty(t *testing.T) {
 		}
 	})
 }
+
+// A Store that is closed leaves no session at PostgreSQL, neither of pages and jobs nor of the counters.
+func TestClosedStoreLeavesNoSession(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url)
+	sessions := func() (n int) {
+		t.Helper()
+		err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()").Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if _, err := st.Account(t.Context(), "acc_1"); models.ErrorCode(err) != models.CodeNotFound {
+		t.Fatal(err)
+	}
+	if _, _, err := st.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaPeek, Key: "acc_1", Period: aDay}}); err != nil {
+		t.Fatal(err)
+	}
+	if n := sessions(); n < 2 {
+		t.Fatalf("%d sessions: the test shows nothing", n)
+	}
+	if err := st.Close(); err != nil {
+		t.Error(err)
+	}
+	storetest.Until(t, "all sessions to end", func() bool { return sessions() == 0 })
+}
