@@ -96,3 +96,24 @@ func steps(t *testing.T, st *Store, statement string) []string {
 	}
 	return steps
 }
+
+// On SQLite, where all other writers wait, a cleanup deletes a little at a time.
+func TestCleanupHoldsUpNobodyForLong(t *testing.T) {
+	t.Parallel()
+	st, _ := onSQLite(t, Options{})
+	if err := st.write.Exec("WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1200) " +
+		"INSERT INTO mails (account_id, kind, data, once, attempts, created_at, sent_at, next_at) SELECT 'acc_1', 'x', '', i, 1, '2020-01-01', '2020-01-01', '2020-01-01' FROM n").Error; err != nil {
+		t.Fatal(err)
+	}
+	var portions []int64
+	if err := st.write.Callback().Raw().After("gorm:raw").Register("portions", func(db *gorm.DB) {
+		if strings.HasPrefix(db.Statement.SQL.String(), "DELETE FROM mails") {
+			portions = append(portions, db.RowsAffected)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Cleanup(t.Context()); err != nil || !slices.Equal(portions, []int64{500, 500, 200}) {
+		t.Errorf("%v, %v", portions, err)
+	}
+}
