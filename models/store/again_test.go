@@ -39,7 +39,7 @@ func TestSignUpIsRepeatedAfterAnother(t *testing.T) {
 	second := open("second")
 	storetest.UntilBlocked(t, db, 2)
 	var ended bool
-	if err := db.QueryRowContext(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' ORDER BY xact_start LIMIT 1").Scan(&ended); err != nil || !ended {
+	if err := db.QueryRowContext(ctx, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' ORDER BY xact_start LIMIT 1").Scan(&ended); err != nil || !ended {
 		t.Fatalf("%v, %v", ended, err)
 	}
 	storetest.UntilBlocked(t, db, 2)
