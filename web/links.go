@@ -146,7 +146,7 @@ func (h *Handler) signIn(ctx context.Context, emailKey string, in store.SignIn) 
 			return store.SignedIn{}, err
 		}
 		done, err := h.deps.Store.SignIn(ctx, h.deps.Plans, in)
-		if !errors.Is(err, store.ErrAccountChanged) || attempt == 3 {
+		if !errors.Is(err, store.ErrAccountChanged) || attempt == 5 {
 			return done, err
 		}
 	}

@@ -312,10 +312,10 @@ func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, 
 	})
 }
 
-// updateAccount changes the columns that change returns and then runs also, in one transaction, and notifies the nodes.
+// updateAccount runs first and then changes the columns that change returns, in one transaction, and notifies the nodes.
 // If an operator is at work, it adds change's entry to the audit log. Nothing changes an account that is closed.
 func (s *Store) updateAccount(ctx context.Context, ref string, change func(*models.Account, *models.AuditEntry) (map[string]any, error),
-	also ...func(tx *gorm.DB, a *models.Account) error,
+	first ...func(tx *gorm.DB, a *models.Account) error,
 ) (models.Account, error) {
 	var a models.Account
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
@@ -328,13 +328,14 @@ func (s *Store) updateAccount(ctx context.Context, ref string, change func(*mode
 		if err != nil {
 			return err
 		}
-		if err := tx.Model(&models.Account{}).Where("id = ?", a.ID).Updates(columns).Error; err != nil {
-			return err
-		}
-		for _, step := range also {
+		for _, step := range first {
 			if err := step(tx, &a); err != nil {
 				return err
 			}
+		}
+		// After all other locks: whoever takes an address that is being given up waits for it, perhaps with its links locked.
+		if err := tx.Model(&models.Account{}).Where("id = ?", a.ID).Updates(columns).Error; err != nil {
+			return err
 		}
 		if err := s.did(tx, entry); err != nil {
 			return err

@@ -155,7 +155,7 @@ func TestSignUpWhileDeletingAnother(t *testing.T) {
 }
 
 // An account takes over the address of another that is being deleted. The deletion waits for the link, which was sent to
-// its address, and the change for the address, so PostgreSQL ends one of them.
+// its address, and must not let the change wait for the address meanwhile.
 func TestAddressOfAnAccountThatIsBeingDeleted(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
@@ -289,4 +289,34 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	release()
 	waiting.Wait()
+}
+
+// A transaction that PostgreSQL ends because it and another wait for each other is repeated.
+func TestDeadlock(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	k := storetest.Key(t, st, "ann@example.com")
+	other, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(statement string) {
+		t.Helper()
+		if _, err := other.ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("SET LOCAL deadlock_timeout = '1min'") // so that it is not this one that is ended
+	run("SELECT 1 FROM api_keys FOR UPDATE")
+	deleted := make(chan error, 1)
+	go func() { _, err := st.DeleteAccount(ctx, k.AccountID); deleted <- err }()
+	storetest.UntilBlocked(t, db, 1)
+	run("SELECT 1 FROM accounts FOR UPDATE")
+	if err := other.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-deleted; err != nil {
+		t.Error(err)
+	}
 }
