@@ -27,8 +27,8 @@ func TestCloseAccount(t *testing.T) {
 	h.uses("ada@example.com", 20)
 	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK)
 	p.signIn("ada@example.com")
-	if used := h.used("ada@example.com"); used < 90 {
-		t.Errorf("closed twice: %d used, less than 90", used)
+	if used := h.used("ada@example.com"); used != 90 {
+		t.Errorf("closed twice: %d used, not 90", used)
 	}
 	h.person().signIn("other@example.com")
 	if used := h.used("other@example.com"); used != 0 {

@@ -168,8 +168,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// carry raises today's counter of the account named to, if need be, to the sum of what the departed have used today. It
-// first waits until their keys have stopped working on all nodes.
+// carry raises today's counter of the account named to, if need be, to the highest of the departed: the counter of each
+// began with what those before it had used. It first waits until their keys have stopped working on all nodes.
 func (h *Handler) carry(ctx context.Context, departed []store.Departed, to string) error {
 	if len(departed) == 0 || h.deps.Counters == nil {
 		return nil
@@ -187,7 +187,7 @@ func (h *Handler) carry(ctx context.Context, departed []store.Departed, to strin
 	}
 	floor := store.QuotaOp{Kind: store.QuotaFloor, Key: to, Period: 24 * time.Hour}
 	for _, f := range found {
-		floor.N += f.Used
+		floor.N = max(floor.N, f.Used)
 		floor.Start = f.Start
 	}
 	if floor.N == 0 {
