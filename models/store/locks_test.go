@@ -290,33 +290,3 @@ func TestConnectionsAreBounded(t *testing.T) {
 	release()
 	waiting.Wait()
 }
-
-// A transaction that PostgreSQL ends because it and another wait for each other is repeated.
-func TestDeadlock(t *testing.T) {
-	t.Parallel()
-	url := storetest.NewPostgres(t)
-	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
-	k := storetest.Key(t, st, "ann@example.com")
-	other, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run := func(statement string) {
-		t.Helper()
-		if _, err := other.ExecContext(ctx, statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run("SET LOCAL deadlock_timeout = '1min'") // so that it is not this one that is ended
-	run("SELECT 1 FROM api_keys FOR UPDATE")
-	deleted := make(chan error, 1)
-	go func() { _, err := st.DeleteAccount(ctx, k.AccountID); deleted <- err }()
-	storetest.UntilBlocked(t, db, 1)
-	run("SELECT 1 FROM accounts FOR UPDATE")
-	if err := other.Rollback(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-deleted; err != nil {
-		t.Error(err)
-	}
-}
