@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"database/sql"
-	"sync"
 	"testing"
 
 	"lottery/models"
@@ -83,14 +82,7 @@ func TestChangeAfterConnectionsWereEnded(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
 	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
-	release := storetest.Lock(t, url, "sessions")
-	var pages sync.WaitGroup
-	for range store.MaxConnections {
-		pages.Go(func() { _, _ = st.Visitor(ctx, secret.Hash("ann")) })
-	}
-	storetest.UntilBlocked(t, db, 10) // all that the API does not share
-	release()
-	pages.Wait()
+	hangPages(t, st, url)()
 	storetest.Until(t, "the ends of the connections", func() bool {
 		var left int
 		const query = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"

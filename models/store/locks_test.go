@@ -188,19 +188,29 @@ func TestAddressOfAnAccountThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
+// hangPages lets more pages than there are connections for wait for a locked table, until release is called.
+func hangPages(t *testing.T, st *store.Store, url string) (release func()) {
+	t.Helper()
+	unlock := storetest.Lock(t, url, "sessions")
+	var pages sync.WaitGroup
+	for range 2 * store.MaxConnections {
+		pages.Go(func() { _, _ = st.Visitor(context.WithoutCancel(t.Context()), secret.Hash("ann")) })
+	}
+	storetest.UntilBlocked(t, storetest.SQL(t, url), 10) // all that the API does not share
+	return func() {
+		unlock()
+		pages.Wait()
+	}
+}
+
 // While pages hang, such as on a table that somebody has locked, the API goes on counting, sees revocations and new draws,
 // and finds new keys.
 func TestPagesThatHang(t *testing.T) {
 	t.Parallel()
 	url := storetest.NewPostgres(t)
-	st, db, ctx := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url), context.WithoutCancel(t.Context())
+	st, ctx := storetest.OpenURL(t, url, store.Options{}), context.WithoutCancel(t.Context())
 	key := secret.Hash(storetest.Key(t, st, "bob@example.com").Secret)
-	release := storetest.Lock(t, url, "sessions")
-	var pages sync.WaitGroup
-	for range 2 * store.MaxConnections {
-		pages.Go(func() { _, _ = st.Visitor(ctx, secret.Hash("ann")) })
-	}
-	storetest.UntilBlocked(t, db, 10) // all that the API does not share
+	release := hangPages(t, st, url)
 	for what, do := range map[string]func() error{
 		"count": func() error {
 			_, _, err := st.ApplyQuota(ctx, []store.QuotaOp{{Kind: store.QuotaTake, Key: "acc_1", Period: aDay, Need: 1, Limit: 100}})
@@ -236,7 +246,6 @@ func TestPagesThatHang(t *testing.T) {
 		})
 	}
 	release()
-	pages.Wait()
 }
 
 // Somebody signs in while an operator creates the account.
