@@ -128,12 +128,16 @@ func stillReadOnly(c *pgconn.PgConn) error {
 	return nil
 }
 
-// giveUpDeadClients lets PostgreSQL notice within deadAfter that this machine is gone. By default it keeps the locks of
-// a dead machine's transaction, such as the draws of an import or all changes of keys, for two hours. It leaves an
-// operator's settings alone, and does without what a server does not know or allow.
+// giveUpDeadClients lets PostgreSQL notice within deadAfter that this machine is gone, or that this program is stopped
+// (a machine that is suspended) within a transaction. By default it keeps the locks of such a transaction, which may be
+// those of all changes of keys, for two hours or forever. It leaves an operator's settings alone, and does without what
+// a server does not know or allow.
 var giveUpDeadClients = "SELECT set_config(name, value, false) FROM (VALUES ('tcp_keepalives_idle', '" + seconds(deadAfter/2) + "'), " +
-	"('tcp_keepalives_interval', '" + seconds(deadAfter/4) + "'), ('tcp_keepalives_count', '2')) AS ours (name, value) " +
+	"('tcp_keepalives_interval', '" + seconds(deadAfter/4) + "'), ('tcp_keepalives_count', '2'), " +
+	"('" + idleInTransaction + "', '" + seconds(deadAfter) + "s')) AS ours (name, value) " +
 	"JOIN pg_settings USING (name) WHERE source = 'default'"
+
+const idleInTransaction = "idle_in_transaction_session_timeout"
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) }
 

@@ -85,12 +85,18 @@ func (s *Store) CopyFrom(ctx context.Context, from *Source, progress CopyProgres
 		return done, unavailable(read.Error)
 	}
 	defer read.Rollback()
+	if err := from.store.mayBeIdle(read); err != nil {
+		return done, err
+	}
 	c := copying{from: from.store, read: read, to: s, schema: made, tell: progress}
 	if progress == nil {
 		c.tell = func(string, int64, int64) {}
 	}
 	err = s.inFilling(ctx, func(tx *gorm.DB, fill filling) error {
 		c.tx, c.fill = tx, fill
+		if err := s.mayBeIdle(tx); err != nil {
+			return err
+		}
 		if err := c.refuse(); err != nil {
 			return err
 		}
@@ -107,6 +113,15 @@ func (s *Store) CopyFrom(ctx context.Context, from *Source, progress CopyProgres
 		err = ErrDiskFull
 	}
 	return done, err
+}
+
+// mayBeIdle exempts a transaction from the limit of giveUpDeadClients: one side of a copy may need long for a statement
+// while the other waits.
+func (s *Store) mayBeIdle(tx *gorm.DB) error {
+	if s.dialect == SQLite {
+		return nil
+	}
+	return unavailable(tx.Exec("SET LOCAL " + idleInTransaction + " = 0").Error)
 }
 
 // copying is the state of one CopyFrom.

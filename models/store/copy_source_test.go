@@ -89,3 +89,26 @@ func TestCopyIsOfOneMoment(t *testing.T) {
 		}
 	})
 }
+
+// Both sides of a copy may wait for each other, however soon PostgreSQL ends transactions in which nothing happens.
+func TestCopyMayWait(t *testing.T) {
+	t.Parallel()
+	from, to := storetest.NewPostgres(t), storetest.NewPostgres(t)
+	fillAll(t, from)
+	storetest.OpenURL(t, to, store.Options{})
+	const soon = "&idle_in_transaction_session_timeout=50"
+	source, err := store.OpenSource(t.Context(), from+soon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	st, err := store.Open(t.Context(), to+soon, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	wait := sync.OnceFunc(func() { time.Sleep(500 * time.Millisecond) })
+	if _, err := st.CopyFrom(t.Context(), source, func(string, int64, int64) { wait() }); err != nil {
+		t.Error(err)
+	}
+}
