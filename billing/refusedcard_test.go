@@ -87,7 +87,7 @@ func TestClosedCheckoutAfterARefusedCard(t *testing.T) {
 				if next == first {
 					w.t.Errorf("%s is closed, and is given again", first)
 				}
-				w.wantStates(map[string]string{left: "canceled"})
+				w.wantStates(map[string]string{left: "incomplete_expired"})
 				_, paid, err := w.stripe.Pay(next, sandbox.CardOK)
 				if err != nil || !paid {
 					w.t.Fatal(paid, err)

@@ -169,11 +169,14 @@ func TestCheckoutThatIsClosedIsForgotten(t *testing.T) {
 			w.t.Errorf("%s is said to be open", *id)
 		}
 		w.stripe.ClearFaults()
-		w.ask(http.MethodPost, "/v1/prices/"+w.price, url.Values{"active": {"false"}}, &struct{}{}) // in Stripe's dashboard
-		_, err := w.billing.Checkout(ctx, w.account.ID)
-		w.refused(err)
-		if err != nil && (!strings.Contains(err.Error(), w.price) || !strings.Contains(err.Error(), "billing doctor")) {
-			w.t.Errorf("the price is not sold any more: %v", err)
+		for _, archived := range []string{"products/lottery_pro", "prices/" + w.price} { // in Stripe's dashboard
+			w.ask(http.MethodPost, "/v1/"+archived, url.Values{"active": {"false"}}, &struct{}{})
+			_, err := w.billing.Checkout(ctx, w.account.ID)
+			w.refused(err)
+			if err != nil && (!strings.Contains(err.Error(), w.price) || !strings.Contains(err.Error(), "billing doctor")) {
+				w.t.Errorf("%s is archived: %v", archived, err)
+			}
+			w.ask(http.MethodPost, "/v1/"+archived, url.Values{"active": {"true"}}, &struct{}{})
 		}
 	})
 }

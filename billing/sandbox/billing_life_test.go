@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,33 @@ func TestCheckoutDeclined(t *testing.T) {
 	}
 	if _, ok, _ := b.Pay(cs.ID, sandbox.CardOK); !ok || len(b.Subscriptions(customer)) != 1 || b.Subscriptions(customer)[0].Status != "active" {
 		t.Error("another try with a good card did not pay")
+	}
+
+	late := b.checkout(customer)
+	_, _, err := b.Pay(late.ID, sandbox.CardDeclined)
+	b.must(err)
+	b.hush()
+	left = b.Subscriptions(customer)
+	if got := must(b.API.Subscriptions.Cancel(left[1].ID, nil))(t); got.Status != "incomplete_expired" || got.EndedAt == 0 || got.CanceledAt == 0 {
+		t.Errorf("%+v", got)
+	}
+	b.quiesce()
+	if types := b.hook.types(); !slices.Contains(types, "customer.subscription.updated") || slices.Contains(types, "customer.subscription.deleted") {
+		t.Error(types)
+	}
+}
+
+func TestArchivedProduct(t *testing.T) {
+	t.Parallel()
+	b := open(t).sells()
+	customer := b.customer()
+	p := must(b.API.Prices.Get(b.price, nil))(t)
+	must(b.API.Products.Update(p.Product.ID, &stripe.ProductParams{Active: new(false)}))(t)
+	_, err := b.API.CheckoutSessions.New(&stripe.CheckoutSessionParams{
+		Mode: new("subscription"), Customer: &customer, SuccessURL: new("https://example.com"), LineItems: []*stripe.CheckoutSessionLineItemParams{{Price: &b.price}},
+	})
+	if got := stripeError(err); got.HTTPStatusCode != 400 || got.Param != "line_items[0][price]" || !strings.Contains(got.Msg, "its product is not active") {
+		t.Error(err)
 	}
 }
 

@@ -97,6 +97,7 @@ func (s *Sandbox) force(sub *subscription, status string) {
 	switch {
 	case sub.Status == status:
 	case status == statusCanceled:
+		sub.Status = statusActive // an incomplete one would not become canceled
 		s.end(sub, "cancellation_requested")
 	case status == statusExpired:
 		s.changeSub(sub, func() { sub.Status, sub.EndedAt = status, s.now() })

@@ -149,7 +149,7 @@ func tell(w http.ResponseWriter, v any, err error) {
 }
 
 // timesIn holds the names of the fields that are durations, written like "72h".
-var timesIn = map[string]bool{"by": true, "overlap": true, "delay": true, "retry_after": true, "retries": true}
+var timesIn = map[string]bool{"by": true, "overlap": true, "delay": true, "retries": true}
 
 // readOrder reads a JSON object whose durations are strings. An empty body is an empty object.
 func readOrder(r io.Reader, to any) error {

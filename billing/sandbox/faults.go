@@ -4,7 +4,6 @@ import (
 	"context"
 	mathrand "math/rand/v2"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -47,11 +46,10 @@ type Often struct {
 type APIFault struct {
 	Often
 
-	Action     Action        `json:"action"`
-	Method     string        `json:"method"` // "" = any
-	Path       string        `json:"path"`   // "" = any; a * at its end stands for anything
-	Delay      time.Duration `json:"delay"`
-	RetryAfter time.Duration `json:"retry_after"` // RateLimit: the Retry-After of the answer, 0 = none
+	Action Action        `json:"action"`
+	Method string        `json:"method"` // "" = any
+	Path   string        `json:"path"`   // "" = any; a * at its end stands for anything
+	Delay  time.Duration `json:"delay"`
 }
 
 // DeliveryFault makes webhooks go wrong.
@@ -168,15 +166,12 @@ func (f APIFault) before(sandbox, client context.Context) bool {
 func (f APIFault) instead() (reply, bool) {
 	switch f.Action {
 	case RateLimit:
-		rep := failure(&apiError{
+		// Without Stripe-Should-Retry: the SDK does not repeat what exceeded the rate limit.
+		// https://github.com/stripe/stripe-dotnet/issues/1886
+		return failure(&apiError{
 			status: http.StatusTooManyRequests, Type: invalidRequest, Code: "rate_limit",
 			Message: "Request rate limit exceeded. Learn more about rate limits here https://stripe.com/docs/rate-limits.",
-		}, "")
-		rep.header = map[string]string{"Stripe-Should-Retry": "true"}
-		if f.RetryAfter > 0 {
-			rep.header["Retry-After"] = strconv.Itoa(int(f.RetryAfter.Seconds()))
-		}
-		return rep, true
+		}, ""), true
 	case ServerError:
 		return failure(&apiError{
 			status: http.StatusInternalServerError, Type: internalError,

@@ -171,9 +171,14 @@ func createSession(s *Sandbox, r *request) (object, error) {
 
 func (s *Sandbox) checkPrice(q *params, id string) {
 	pr, err := need[*price](s, "price", id, q.name("price"))
-	switch {
-	case err != nil:
+	if err != nil {
 		q.fail(err)
+		return
+	}
+	prod, _ := find[*product](s, pr.Product)
+	switch {
+	case !prod.Active:
+		q.fail(invalid(q.name("price"), "", "Price `%s` is not available to be purchased because its product is not active.", id))
 	case !pr.Active:
 		q.fail(invalid(q.name("price"), "", "The price specified is inactive. This field only accepts active prices."))
 	case pr.Interval == "":

@@ -85,7 +85,8 @@ func (s *Sandbox) changeSub(sub *subscription, f func()) {
 	s.change(sub, "customer.subscription.updated", f)
 }
 
-// end cancels a subscription immediately. What it still owes is no longer collected.
+// end cancels a subscription immediately. What it still owes is no longer collected. One that was never paid becomes
+// incomplete_expired, and is updated rather than deleted: https://github.com/dj-stripe/dj-stripe/issues/1168.
 func (s *Sandbox) end(sub *subscription, reason string) {
 	now := s.now()
 	first := sub.Status == statusIncomplete
@@ -98,11 +99,15 @@ func (s *Sandbox) end(sub *subscription, reason string) {
 			s.void(inv)
 		}
 	}
-	sub.Status, sub.EndedAt, sub.Reason, s.dirty = statusCanceled, now, reason, true
+	status, event := statusCanceled, "customer.subscription.deleted"
+	if first {
+		status, event = statusExpired, "customer.subscription.updated"
+	}
+	sub.Status, sub.EndedAt, sub.Reason, s.dirty = status, now, reason, true
 	if sub.CanceledAt == 0 {
 		sub.CanceledAt = now
 	}
-	s.emit("customer.subscription.deleted", sub.render(s), nil)
+	s.emit(event, sub.render(s), nil)
 }
 
 // endTrial bills the first period, unless there is no payment method and the subscription says otherwise.
