@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"errors"
+	"net/http"
 	"regexp"
 	"slices"
 	"time"
@@ -223,9 +224,10 @@ func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, pric
 		Metadata:          map[string]string{accountKey: b.AccountID},
 		SubscriptionData:  &stripe.CheckoutSessionSubscriptionDataParams{Metadata: map[string]string{accountKey: b.AccountID}},
 	})
-	if e, ok := errors.AsType[*stripe.Error](err); ok && e.Type == stripe.ErrorTypeInvalidRequest && !missing(err) && e.Param == "line_items[0][price]" {
-		s.log.WarnContext(ctx, "Stripe does not sell the price of Pro: `lotteryadmin billing doctor` has the details", "account", b.AccountID, "price", priceID, "error", e.Msg)
-		return nil, models.Errorf(models.CodeConflict, "Stripe does not sell price %s: %s `lotteryadmin billing doctor` says what to do", priceID, e.Msg)
+	// The price or its product is archived, or the customer pays for something else in another currency.
+	if e, ok := errors.AsType[*stripe.Error](err); ok && e.HTTPStatusCode == http.StatusBadRequest && !missing(err) {
+		s.log.WarnContext(ctx, "Stripe does not sell the price of Pro: `lotteryadmin billing doctor` may have the details", "account", b.AccountID, "price", priceID, "error", e.Msg)
+		return nil, models.Errorf(models.CodeConflict, "Stripe does not sell price %s: %s `lotteryadmin billing doctor` may say what to do", priceID, e.Msg)
 	}
 	if err != nil {
 		return nil, explained("open a checkout", err)

@@ -181,6 +181,30 @@ func TestCheckoutThatIsClosedIsForgotten(t *testing.T) {
 	})
 }
 
+// Stripe binds a customer to one currency at a time. If the price of Pro moves to another, what a customer began in the
+// old one is out of the way before a new checkout opens; what they pay for something else refuses it.
+func TestCheckoutInAnotherCurrency(t *testing.T) {
+	each(t, func(w *world) {
+		socks := w.otherPrice("")
+		old := w.checkout()
+		_, _, err := w.stripe.Pay(old, sandbox.CardDeclined)
+		w.must(err)
+		w.keyed(url.Values{"unit_amount": {"899"}, "currency": {"eur"}, "recurring[interval]": {"month"}})
+		w.sold()
+		if next := w.checkout(); next == old {
+			w.t.Errorf("%s sells the old price", next)
+		}
+
+		_, err = w.stripe.NewSubscription(w.customer(), socks, "active", nil)
+		w.must(err)
+		w.stripe.Advance(25 * time.Hour) // the checkout is over
+		_, err = w.billing.Checkout(w.t.Context(), w.account.ID)
+		if w.refused(err); err != nil && !strings.Contains(err.Error(), "combine currencies") {
+			w.t.Errorf("%v", err)
+		}
+	})
+}
+
 // Whatever Stripe says about the sessions of a deleted customer, the next checkout is a new customer's.
 func TestCheckoutOfADeletedCustomer(t *testing.T) {
 	each(t, func(w *world) {

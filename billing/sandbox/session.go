@@ -159,6 +159,9 @@ func createSession(s *Sandbox, r *request) (object, error) {
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
+	if err := s.oneCurrency(cs); err != nil {
+		return nil, err
+	}
 	prefix := "cs_test_"
 	if s.live {
 		prefix = "cs_live_"
@@ -167,6 +170,29 @@ func createSession(s *Sandbox, r *request) (object, error) {
 	cs.URL = s.base() + "/c/pay/" + cs.ID
 	insert(s, &s.d.Sessions, cs, "", 0)
 	return cs.render(s), nil
+}
+
+// oneCurrency returns an error if the customer is bound to another currency than that of a new session.
+func (s *Sandbox) oneCurrency(cs *session) error {
+	_, currency := cs.total(s)
+	var bound []string
+	for _, sub := range s.d.Subs.of(cs.Customer) {
+		if sub.Customer == cs.Customer && !sub.ended() {
+			bound = append(bound, sub.Currency)
+		}
+	}
+	for _, other := range s.d.Sessions.of(cs.Customer) {
+		if _, c := other.total(s); other.Customer == cs.Customer && other.Status == sessionOpen {
+			bound = append(bound, c)
+		}
+	}
+	for _, c := range bound {
+		if cs.Customer != "" && c != currency {
+			return invalid("", "", "You cannot combine currencies on a single customer. This customer has an active subscription, "+
+				"subscription schedule, discount, quote, invoice item or active subscription mode checkout session with currency %s.", c)
+		}
+	}
+	return nil
 }
 
 func (s *Sandbox) checkPrice(q *params, id string) {
