@@ -139,17 +139,10 @@ func (s *Sync) file(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		out.NotModified++
 		return nil
 	}
-	if err := sniff(src.Feed, got); err != nil {
+	if _, err := s.take(ctx, out, src, response{whole: true, size: got.Size, unit: "bytes", game: game, open: got.Open}, o); err != nil {
 		return err
 	}
-	if err := refuseShrunk(src, got.Size, "bytes", o); err != nil {
-		return err
-	}
-	open := func(context.Context) (io.ReadCloser, error) { return got.Open(), nil }
-	if _, err := s.take(ctx, out, src, true, importer.Source{Game: game, Open: open}, o); err != nil {
-		return err
-	}
-	src.ETag, src.LastModified, src.Size, src.WholeAt = got.ETag, got.LastModified, got.Size, src.CheckedAt
+	src.ETag, src.LastModified = got.ETag, got.LastModified
 	return nil
 }
 
@@ -159,48 +152,44 @@ func (s *Sync) readAgain(src *models.FeedSource) bool {
 	return len(src.Rejected) > 0 && src.WholeAt != nil && models.DateOf(src.WholeAt.UTC()) != models.DateOf(s.now())
 }
 
-// sniff returns an error for a response that is no data at all, before anything is said about its size.
-func sniff(feedID string, got *feed.Fetched) error {
-	body := got.Open()
-	return errors.Join(importer.Sniff(feedID, body), body.Close())
+// response is what a URL returned.
+type response struct {
+	whole bool   // it is everything that the URL has
+	size  int64  // of a whole one, in units
+	unit  string // bytes, records
+	game  string // whose draws it holds; "" = any of the feed's
+	open  func() io.ReadCloser
 }
 
-// refuseShrunk returns an error for a response that lost more than a tenth of its size: that is more likely the
-// publisher's mistake than a correction.
-func refuseShrunk(src *models.FeedSource, size int64, unit string, o SyncOptions) error {
-	if o.AcceptShrink || float64(size) >= shrunk*float64(src.Size) {
+// doubt returns an error for a response that is more likely the publisher's mistake than a correction: one that lost
+// more than a tenth of its size, or that has different digits for more than a tenth of the feed's earlier draws, since a
+// column, date or time of day may be in the wrong place.
+func (r *response) doubt(src *models.FeedSource, held, changed int, o SyncOptions) error {
+	switch {
+	case r.whole && !o.AcceptShrink && float64(r.size) < shrunk*float64(src.Size):
+		return models.Errorf(models.CodeConflict, "it shrank from %d to %d %s and was refused; check it, and if it is correct: `lotteryadmin draws sync --feed %s --accept-shrink`",
+			src.Size, r.size, r.unit, src.Feed)
+	case !o.AcceptCorrections && changed > fewRewritten && float64(changed) > rewritten*float64(held):
+		return models.Errorf(models.CodeConflict, "it changes the digits of %d of %s, and nothing of it was imported; check it, and if it is correct: "+
+			"`lotteryadmin draws sync --feed %s --accept-corrections`", changed, models.Count(held, "draw"), src.Feed)
+	default:
 		return nil
 	}
-	return models.Errorf(models.CodeConflict, "it shrank from %d to %d %s and was refused; check it, and if it is correct: `lotteryadmin draws sync --feed %s --accept-shrink`",
-		src.Size, size, unit, src.Feed)
 }
 
-// refuseRewritten returns an error for a response with different digits for more than a tenth of the feed's earlier
-// draws: that is more likely a column, date or time of day in the wrong place than a correction.
-func refuseRewritten(feedID string, held, changed int) error {
-	if changed <= fewRewritten || float64(changed) <= rewritten*float64(held) {
-		return nil
+// take imports one response, returns how many draws it holds, and finds out which of its rejections are new.
+func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, from response, o SyncOptions) (draws int, _ error) {
+	source := importer.Source{
+		Name: src.Address, Size: -1, Game: from.game,
+		Open: func(context.Context) (io.ReadCloser, error) { return from.open(), nil },
 	}
-	return models.Errorf(models.CodeConflict, "it changes the digits of %d of %s, and nothing of it was imported; check it, and if it is correct: "+
-		"`lotteryadmin draws sync --feed %s --accept-corrections`", changed, models.Count(held, "draw"), feedID)
-}
-
-// take imports one response, returns how many draws it holds, and finds out which of its rejections are new. whole is
-// set if the response is everything that the URL has.
-func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource, whole bool, from importer.Source, o SyncOptions) (draws int, _ error) {
-	from.Name, from.Size = src.Address, -1
 	var rejected []models.Rejection
-	done, err := importer.Run(ctx, s.Store, []importer.Source{from}, importer.Options{
+	done, err := importer.Run(ctx, s.Store, []importer.Source{source}, importer.Options{
 		Feed: src.Feed, Now: s.now, MostDraws: mostDraws, OnRejection: func(r models.Rejection) error {
 			rejected = append(rejected, r)
 			return nil
 		},
-		Doubt: func(held, changed int) error {
-			if o.AcceptCorrections {
-				return nil
-			}
-			return refuseRewritten(src.Feed, held, changed)
-		},
+		Doubt: func(held, changed int) error { return from.doubt(src, held, changed, o) },
 	})
 	if err != nil {
 		return 0, err
@@ -215,12 +204,15 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 			"feed", src.Feed, "address", src.Address, "draws", n, "first", done.Summary.WithdrawnDraws[0].String())
 	}
 	for _, fault := range done.FileErrors {
-		if !whole && errors.Is(fault, importer.ErrNoDraws) && done.Summary.Rejected == 0 {
+		if !from.whole && errors.Is(fault, importer.ErrNoDraws) && done.Summary.Rejected == 0 {
 			continue // nothing has been drawn since
 		}
 		return 0, fault.Err
 	}
-	src.Rejected = s.tellNew(ctx, out, src, whole, rejected)
+	src.Rejected = s.tellNew(ctx, out, src, from.whole, rejected)
+	if from.whole {
+		src.Size, src.WholeAt = from.size, src.CheckedAt
+	}
 	return done.Summary.Draws, nil
 }
 

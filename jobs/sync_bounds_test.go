@@ -13,7 +13,8 @@ func TestBoundOfShrinking(t *testing.T) {
 		was, is int64
 		refused bool
 	}{{1000, 900, false}, {1000, 899, true}, {1000, 1001, false}, {10, 9, false}, {10, 8, true}, {0, 5, false}} {
-		err := refuseShrunk(&models.FeedSource{Size: c.was}, c.is, "bytes", SyncOptions{})
+		r := response{whole: true, size: c.is, unit: "bytes"}
+		err := r.doubt(&models.FeedSource{Size: c.was}, 0, 0, SyncOptions{})
 		if (err != nil) != c.refused {
 			t.Errorf("from %d to %d: %v", c.was, c.is, err)
 		}
@@ -27,7 +28,8 @@ func TestBoundOfRewriting(t *testing.T) {
 		held, changed int
 		refused       bool
 	}{{20, 20, false}, {100, 20, false}, {100, 21, true}, {210, 21, false}, {209, 21, true}, {1000, 100, false}, {1000, 101, true}, {0, 0, false}} {
-		if err := refuseRewritten("va-lottery", c.held, c.changed); (err != nil) != c.refused {
+		var r response
+		if err := r.doubt(&models.FeedSource{}, c.held, c.changed, SyncOptions{}); (err != nil) != c.refused {
 			t.Errorf("%d of %d: %v", c.changed, c.held, err)
 		}
 	}

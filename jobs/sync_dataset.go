@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"lottery/jobs/feed"
-	"lottery/jobs/importer"
 	"lottery/models"
 	"lottery/models/store"
 )
@@ -66,18 +65,10 @@ func (s *Sync) dataset(ctx context.Context, out *FeedSynced, p *publisher, src *
 		return err
 	}
 	defer records.close()
-	if whole {
-		if err := refuseShrunk(src, int64(records.rows), "records", o); err != nil {
-			return err
-		}
-	}
-	open := func(context.Context) (io.ReadCloser, error) { return feed.OpenTempFile(records.file), nil }
-	draws, err := s.take(ctx, out, src, whole, importer.Source{Open: open}, o)
+	open := func() io.ReadCloser { return feed.OpenTempFile(records.file) }
+	draws, err := s.take(ctx, out, src, response{whole: whole, size: int64(records.rows), unit: "records", open: open}, o)
 	if err != nil {
 		return err
-	}
-	if whole {
-		src.Size, src.WholeAt = int64(records.rows), src.CheckedAt
 	}
 	if held && (draws == 0 || records.endBefore(since)) {
 		return s.refuseEmptied(ctx, p, since, o)

@@ -38,9 +38,6 @@ func (f Form) Read(r io.Reader, yield func(*Candidate) error) (lines int, err er
 	return f.Parse(f, buffered, yield)
 }
 
-// Sniff returns an error if the first bytes of r show that it cannot be data of the form.
-func (f Form) Sniff(r io.Reader) error { return f.sniff(bufio.NewReaderSize(r, Sniffed)) }
-
 // unusable returns the error for a file that is something else: found says what.
 func (f Form) unusable(found string) error {
 	return models.Errorf(models.CodeInvalid, "%s: expected %s", found, f.Expected)

@@ -113,15 +113,6 @@ func formOf(id string) (feed.Form, error) {
 	return feed.Form{}, models.Errorf(models.CodeInvalid, "%q is not a feed; use one of %s", id, strings.Join(Feeds(), ", "))
 }
 
-// Sniff returns an error if the first bytes of r show that it is no data of a feed: a web page, an empty file.
-func Sniff(feedID string, r io.Reader) error {
-	form, err := formOf(feedID)
-	if err != nil {
-		return err
-	}
-	return form.Sniff(r)
-}
-
 // Run imports sources in order. Its error is one that stops the whole command (an unknown feed, the database away, ctx
 // ended, OnRejection failing); what is wrong with a single file is in the Result.
 func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (Result, error) {
