@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -28,6 +29,10 @@ const (
 	ReasonSumMismatch Reason = "sum_mismatch"
 	ReasonConflict    Reason = "conflict"
 )
+
+var reasons = []Reason{
+	ReasonMalformed, ReasonBadDate, ReasonFutureDate, ReasonUnknownGame, ReasonBadTod, ReasonBadDigits, ReasonSumMismatch, ReasonConflict,
+}
 
 // Rejection is one draw that was not taken.
 type Rejection struct {
@@ -106,6 +111,17 @@ func (s *ImportSummary) Add(other *ImportSummary) {
 	for reason, n := range other.Rejections {
 		s.Rejections[reason] += n
 	}
+}
+
+// RejectedBy lists the rejections by reason, in the order of the reasons: malformed 1, bad_date 3.
+func (s *ImportSummary) RejectedBy() string {
+	var list []string
+	for _, reason := range reasons {
+		if n := s.Rejections[reason]; n > 0 {
+			list = append(list, fmt.Sprintf("%s %d", reason, n))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // AllRejected reports whether there were draws and all of them were rejected.

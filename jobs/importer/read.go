@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 
 	"lottery/jobs/feed"
 	"lottery/models"
@@ -148,13 +147,8 @@ func (s *reading) take(c *feed.Candidate) error {
 func (s *reading) nothing() error {
 	found := "there is no line that could be a draw"
 	if s.index > 0 {
-		var counts []string
-		for _, reason := range []models.Reason{models.ReasonMalformed, models.ReasonBadDate} {
-			if n := s.file.rejected[reason]; n > 0 {
-				counts = append(counts, fmt.Sprintf("%s %d", reason, n))
-			}
-		}
-		found = "every line that could be a draw is rejected (" + strings.Join(counts, ", ") + ")"
+		summary := s.file.summary()
+		found = "every line that could be a draw is rejected (" + summary.RejectedBy() + ")"
 	}
 	return noDraws{models.Errorf(models.CodeInvalid, "of %s, %s: expected %s", models.Count(s.file.lines, "line"), found, s.run.form.Expected)}
 }
