@@ -3,6 +3,8 @@ package importer
 import (
 	"bytes"
 	"hash/maphash"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -68,16 +70,20 @@ func (t *addonTable) grow() {
 	}
 }
 
-// each calls f for every add-on of set i.
-func (t *addonTable) each(i uint32, f func(name, value string)) {
-	if i == 0 {
-		return
-	}
-	for rest := string(t.sets.text(t.places[i])); rest != ""; {
-		var name, value string
-		name, rest, _ = strings.Cut(rest, "\x00")
-		value, rest, _ = strings.Cut(rest, "\x00")
-		f(name, value)
+// each yields every add-on of set i.
+func (t *addonTable) each(i uint32) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		if i == 0 {
+			return
+		}
+		for rest := string(t.sets.text(t.places[i])); rest != ""; {
+			var name, value string
+			name, rest, _ = strings.Cut(rest, "\x00")
+			value, rest, _ = strings.Cut(rest, "\x00")
+			if !yield(name, value) {
+				return
+			}
+		}
 	}
 }
 
@@ -89,33 +95,24 @@ func (t *addonTable) union(a, b uint32) (_ uint32, ok bool) {
 	case a == 0:
 		return b, true
 	}
-	values := map[string]string{}
-	var list []feed.Addon
-	t.each(a, func(name, value string) {
-		values[name] = value
-		list = append(list, feed.Addon{Name: name, Value: value})
-	})
-	ok = true
-	t.each(b, func(name, value string) {
-		if known, found := values[name]; !found {
-			list = append(list, feed.Addon{Name: name, Value: value})
-		} else if known != value {
-			ok = false
+	values := t.addons(a)
+	for name, value := range t.each(b) {
+		if known, found := values[name]; found && known != value {
+			return a, false
 		}
-	})
-	if !ok {
-		return a, false
+		values[name] = value
 	}
-	return t.number(list), true
+	return t.numberOf(values), true
 }
 
 // brings reports whether set i has an add-on that stored lacks or has with another value.
 func (t *addonTable) brings(i uint32, stored models.Addons) bool {
-	news := false
-	t.each(i, func(name, value string) {
-		news = news || stored[name] != value // no add-on is blank
-	})
-	return news
+	for name, value := range t.each(i) {
+		if stored[name] != value { // no add-on is blank
+			return true
+		}
+	}
+	return false
 }
 
 // over returns stored overlaid with set i.
@@ -123,13 +120,16 @@ func (t *addonTable) over(stored models.Addons, i uint32) uint32 {
 	if len(stored) == 0 {
 		return i
 	}
-	list := make([]feed.Addon, 0, len(stored)+1)
-	t.each(i, func(name, value string) { list = append(list, feed.Addon{Name: name, Value: value}) })
-	fresh := len(list)
-	for name, value := range stored {
-		if !slices.ContainsFunc(list[:fresh], func(a feed.Addon) bool { return a.Name == name }) {
-			list = append(list, feed.Addon{Name: name, Value: value})
-		}
+	values := maps.Clone(stored)
+	maps.Insert(values, t.each(i))
+	return t.numberOf(values)
+}
+
+// numberOf is number of a set in the model's type.
+func (t *addonTable) numberOf(values models.Addons) uint32 {
+	list := make([]feed.Addon, 0, len(values))
+	for name, value := range values {
+		list = append(list, feed.Addon{Name: name, Value: value})
 	}
 	return t.number(list)
 }
@@ -139,9 +139,7 @@ func (t *addonTable) addons(i uint32) models.Addons {
 	if i == 0 {
 		return nil
 	}
-	a := models.Addons{}
-	t.each(i, func(name, value string) { a[name] = value })
-	return a
+	return maps.Collect(t.each(i))
 }
 
 const maxTexts = 4096

@@ -3,7 +3,6 @@ package importer
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -31,6 +30,13 @@ type file struct {
 	rewritten  int                   // set by the plan: how many of those would get other digits
 }
 
+// fail makes f one that cannot be used.
+func (f *file) fail(err error) error {
+	closed := f.rejections.close()
+	*f = file{name: f.name, failed: err, ignored: f.ignored}
+	return closed
+}
+
 // reading is the state while a file is being read.
 type reading struct {
 	run      *run
@@ -44,7 +50,8 @@ type reading struct {
 	broken   error  // an error of the importer itself, not of the file
 }
 
-// read reads and checks one source. What is wrong with the file is in file.failed; the error is anything else.
+// read reads and checks one source. What is wrong with the file is in file.failed; the error is anything else. The
+// caller must close the file's rejections, whatever the error.
 func (r *run) read(ctx context.Context, source Source) (*file, error) {
 	f := &file{name: source.Name, rejected: map[models.Reason]int{}}
 	f.rejections.wanted = r.opts.OnRejection != nil
@@ -55,13 +62,11 @@ func (r *run) read(ctx context.Context, source Source) (*file, error) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		return f, errors.Join(ctx.Err(), f.rejections.close())
+		return f, ctx.Err()
 	case s.broken != nil:
-		return f, errors.Join(s.broken, f.rejections.close())
+		return f, s.broken
 	case err != nil:
-		closed := f.rejections.close()
-		*f = file{name: source.Name, failed: err, ignored: f.ignored}
-		return f, closed
+		return f, f.fail(err)
 	}
 	f.lines, f.skipped = lines, lines-s.covered
 	if s.draws == 0 {

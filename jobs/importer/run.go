@@ -32,10 +32,7 @@ type run struct {
 func (r *run) oneByOne(ctx context.Context, sources []Source) error {
 	for _, source := range sources {
 		f, err := r.read(ctx, source)
-		if err != nil {
-			return err
-		}
-		if f.failed == nil {
+		if err == nil && f.failed == nil {
 			err = r.planAndMerge(ctx, []*file{f})
 		}
 		if err == nil {
@@ -64,10 +61,10 @@ func (r *run) together(ctx context.Context, sources []Source) (err error) {
 	}()
 	for _, source := range sources {
 		f, err := r.read(ctx, source)
+		files = append(files, f)
 		if err != nil {
 			return err
 		}
-		files = append(files, f)
 		if f.failed == nil {
 			usable = append(usable, f)
 		}
@@ -107,8 +104,10 @@ func (r *run) planAndMerge(ctx context.Context, files []*file) error {
 			if err := r.plan(ctx, f, before); err != nil {
 				return err
 			}
-			if doubted, err := r.doubted(f); doubted || err != nil {
-				return err
+			if r.opts.Doubt != nil {
+				if doubt := r.opts.Doubt(f.held, f.rewritten); doubt != nil {
+					return f.fail(doubt)
+				}
 			}
 			if i < len(files)-1 {
 				before = before.with(f)
@@ -147,20 +146,6 @@ func (r *run) sameGames(ctx context.Context, files []*file) error {
 		}
 	}
 	return nil
-}
-
-// doubted asks Doubt about a planned file and, if it objects, makes the file one that cannot be used.
-func (r *run) doubted(f *file) (bool, error) {
-	if r.opts.Doubt == nil {
-		return false, nil
-	}
-	err := r.opts.Doubt(f.held, f.rewritten)
-	if err == nil {
-		return false, nil
-	}
-	closed := f.rejections.close()
-	*f = file{name: f.name, failed: err, ignored: f.ignored}
-	return true, closed
 }
 
 func (r *run) wouldRefuse(files []*file) bool {
