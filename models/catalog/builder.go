@@ -139,32 +139,13 @@ func (g *GameBuilder) build(s *scratch) (*Game, error) {
 
 // scratch is memory that a worker of Build reuses from game to game.
 type scratch struct {
-	groups    []uint32
-	keyStarts []uint32
-	keys      [2][]uint64
-	days      []bool
+	groups, keyStarts []uint32
+	keys, spare       []uint64
+	days              []bool
 }
 
-func (s *scratch) daysOf(n int) []bool {
-	s.days = slices.Grow(s.days[:0], n)[:n]
-	clear(s.days)
-	return s.days
-}
-
-func (s *scratch) groupsOf(n int) []uint32 {
-	s.groups = slices.Grow(s.groups[:0], n)[:n]
-	return s.groups
-}
-
-// keyStartsOf returns room for n keys, not cleared.
-func (s *scratch) keyStartsOf(n int) []uint32 {
-	s.keyStarts = slices.Grow(s.keyStarts[:0], n)[:n]
-	return s.keyStarts
-}
-
-func (s *scratch) keysOf(n int) (keys, spare []uint64) {
-	for i := range s.keys {
-		s.keys[i] = slices.Grow(s.keys[i][:0], n)[:n]
-	}
-	return s.keys[0], s.keys[1]
+// room returns n elements of *list, which it grows if necessary. They are not cleared.
+func room[E any](list *[]E, n int) []E {
+	*list = slices.Grow((*list)[:0], n)[:n]
+	return *list
 }

@@ -111,7 +111,8 @@ func (g *Game) Latest() []Ref { return g.latest }
 // missingDays consults the draw days only for dates without a draw.
 func missingDays(g *Game, days models.DrawDays, all models.TodSet, s *scratch) int {
 	first := g.First()
-	drawn := s.daysOf(int(g.Last()-first) + 1)
+	drawn := room(&s.days, int(g.Last()-first)+1)
+	clear(drawn)
 	for _, d := range g.draws {
 		drawn[d.slot().date()-first] = true
 	}

@@ -31,7 +31,7 @@ func newKeyIndex(g *Game, s *scratch, keys uint64, key keyFunc) keyIndex {
 
 func (x *keyIndex) fillTable(g *Game, s *scratch, keys int) {
 	groups, next := g.groups(s, keys, x.key)
-	nextOfKey := s.keyStartsOf(keys)
+	nextOfKey := room(&s.keyStarts, keys)
 	for key := range nextOfKey {
 		nextOfKey[key] = next[key*x.groups]
 	}
@@ -47,7 +47,7 @@ func (x *keyIndex) fillTable(g *Game, s *scratch, keys int) {
 
 func (x *keyIndex) fillSorted(g *Game, s *scratch, keys uint64) {
 	positionBits := bits.Len(uint(len(g.draws) - 1))
-	packed, spare := s.keysOf(len(g.draws))
+	packed, spare := room(&s.keys, len(g.draws)), room(&s.spare, len(g.draws))
 	for position, d := range g.draws {
 		packed[position] = x.key(d.number())<<positionBits | uint64(position)
 	}

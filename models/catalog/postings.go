@@ -35,7 +35,7 @@ func newPostings(g *Game, s *scratch, keys int, key keyFunc) postings {
 // plus the end of the last.
 func (g *Game) groups(s *scratch, keys int, key keyFunc) (groups, starts []uint32) {
 	tods := uint32(len(g.sections))
-	groups = s.groupsOf(len(g.draws))
+	groups = room(&s.groups, len(g.draws))
 	starts = make([]uint32, keys*len(g.sections)+1)
 	for position, d := range g.draws {
 		group := uint32(key(d.number()))*tods + uint32(g.sectionOf[d.slot().tod()])
