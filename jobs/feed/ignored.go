@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 )
@@ -16,34 +17,22 @@ func (f Form) Ignore(cell Cell) {
 	}
 }
 
-// Ignored finds the columns of a table that its form does not read.
-type Ignored struct {
-	form    Form
-	header  *Header
-	columns []int // unknown ones that have had no value so far
-}
-
-// NewIgnored watches the columns of a table that are not known; a -1 in known is skipped.
-func (f Form) NewIgnored(h *Header, known ...int) *Ignored {
-	g := &Ignored{form: f, header: h}
+// Unknown returns what examines each complete row of a table for values in columns that are not known; a -1 in known is
+// skipped.
+func (f Form) Unknown(h *Header, known ...int) (row func(fields []string)) {
+	var columns []int // unknown ones that have had no value so far
 	for i := range h.Names {
 		if !slices.Contains(known, i) {
-			g.columns = append(g.columns, i)
+			columns = append(columns, i)
 		}
 	}
-	return g
-}
-
-// Row examines the fields of one complete row.
-func (g *Ignored) Row(fields []string) {
-	g.columns = slices.DeleteFunc(g.columns, func(i int) bool {
-		cell := g.header.Cell(fields, i)
-		if cell.Column == "" {
-			cell.Column = strconv.Itoa(i + 1)
-		}
-		g.form.Ignore(cell)
-		return !cell.Blank()
-	})
+	return func(fields []string) {
+		columns = slices.DeleteFunc(columns, func(i int) bool {
+			cell := Cell{cmp.Or(h.Names[i], strconv.Itoa(i+1)), fields[i]}
+			f.Ignore(cell)
+			return !cell.Blank()
+		})
+	}
 }
 
 // onceEach returns a function that calls tell once for each name, whichever header or record has it. Names with the

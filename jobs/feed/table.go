@@ -64,16 +64,13 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 			if !InMarkup(line.Text) {
 				return nil
 			}
-			malformed.Reset(line.Number, line.Text)
-			malformed.FailRow(FaultMarkup)
-			return yield(&malformed)
-		case fault != "":
-			malformed.Reset(line.Number, line.Text)
-			malformed.FailRow(fault)
-			return yield(&malformed)
-		default:
+			fault = FaultMarkup
+		case fault == "":
 			return rows.Read(line, fields)
 		}
+		malformed.Reset(line.Number, line.Text)
+		malformed.FailRow(fault)
+		return yield(&malformed)
 	})
 }
 

@@ -43,13 +43,13 @@ func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 			if !ok {
 				return nil, nil
 			}
-			ignored := f.NewIgnored(h, slices.Concat(cols.balls, []int{cols.date, cols.dayEve, cols.fireball, cols.greenBall, cols.doubleDraw})...)
+			unknown := f.Unknown(h, slices.Concat(cols.balls, []int{cols.date, cols.dayEve, cols.fireball, cols.greenBall, cols.doubleDraw})...)
 			return &feed.Rows{
 				Date: cols.date,
 				Read: func(line feed.Line, fields []string) error {
 					c.Reset(line.Number, line.Text)
 					cols.read(&c, h, fields)
-					ignored.Row(fields)
+					unknown(fields)
 					return yield(&c)
 				},
 			}, h.Distinct()

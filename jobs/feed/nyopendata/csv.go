@@ -28,11 +28,11 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 			for _, col := range cols {
 				known = append(known, col.number, col.sum, col.booster)
 			}
-			ignored, row := f.NewIgnored(h, known...), make([]cells, 0, len(cols))
+			unknown, row := f.Unknown(h, known...), make([]cells, 0, len(cols))
 			return &feed.Rows{
 				Date: date,
 				Read: func(line feed.Line, fields []string) error {
-					ignored.Row(fields)
+					unknown(fields)
 					row = row[:0]
 					for _, col := range cols {
 						row = append(row, cells{

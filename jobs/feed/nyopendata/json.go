@@ -109,13 +109,13 @@ func (p *jsonParser) element() error {
 			p.form.Ignore(v.cell(v.key))
 		}
 	}
-	date := record[dateColumn].cell(dateColumnJSON)
+	date := record[dateColumn].cell("draw_date")
 	row := make([]cells, 0, len(slots))
 	for i, s := range slots {
 		number, booster := record[s.column], record[s.column+"booster"]
 		at := cells{
 			slot: s, place: i,
-			number: number.cell(slotKeys[i]), sum: record[s.column+"sum"].cell(slotKeys[i] + "_sum"), booster: booster.cell(slotKeys[i] + "_booster"),
+			number: number.cell(s.key), sum: record[s.column+"sum"].cell(s.key + "_sum"), booster: booster.cell(s.key + "_booster"),
 		}
 		if at.fault, at.faulty = number.fault, at.number; at.fault == "" {
 			at.fault, at.faulty = booster.fault, at.booster
@@ -149,11 +149,6 @@ type value struct {
 	text  string
 	fault string // set if it is not a string, number or null
 }
-
-// The keys under which SODA publishes the columns, for reports.
-const dateColumnJSON = "draw_date"
-
-var slotKeys = [len(slots)]string{"midday_daily", "evening_daily", "midday_win_4", "evening_win_4"}
 
 func (v value) cell(column string) feed.Cell { return feed.Cell{Column: column, Value: v.text} }
 

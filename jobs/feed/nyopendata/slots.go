@@ -47,14 +47,15 @@ const dateColumn = "drawdate" // folded, like the columns below
 type slot struct {
 	game   string
 	tod    models.Tod
-	column string // folded name of the number's column; its sum and booster are column + "sum" and + "booster"
+	key    string // SODA's name of the number; its sum and booster are key + "_sum" and + "_booster"
+	column string // key, folded, as a column is found: with "sum" and "booster" for the other two
 }
 
 var slots = [...]slot{
-	{"ny-numbers", models.Midday, "middaydaily"},
-	{"ny-numbers", models.Evening, "eveningdaily"},
-	{"ny-win-4", models.Midday, "middaywin4"},
-	{"ny-win-4", models.Evening, "eveningwin4"},
+	{"ny-numbers", models.Midday, "midday_daily", "middaydaily"},
+	{"ny-numbers", models.Evening, "evening_daily", "eveningdaily"},
+	{"ny-win-4", models.Midday, "midday_win_4", "middaywin4"},
+	{"ny-win-4", models.Evening, "evening_win_4", "eveningwin4"},
 }
 
 // cells holds a row's fields for one slot.
