@@ -134,6 +134,7 @@ func TestSniff(t *testing.T) {
 		{"<!DOCTYPE html><html>", "web page"},
 		{"\r\n  <html lang=en>", "web page"},
 		{"\ufeff<?xml version='1.0'?>", "web page"},
+		{"<response><row>", "XML"},
 		{"\xff\xfed\x00a\x00", "UTF-16"},
 		{"d\x00a\x00t\x00a\x00", "UTF-16"},
 		{"a,b\r1,2\r3,4\r", "carriage return alone"},

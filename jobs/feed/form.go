@@ -73,7 +73,7 @@ func (f Form) sniff(r *bufio.Reader) error {
 	case len(text) == 0 && err != nil:
 		return f.unusable("the file is empty")
 	case len(text) > 0 && text[0] == '<':
-		return f.unusable("it is a web page (HTML), not data")
+		return f.unusable("it is a web page (HTML) or XML, not data")
 	case bytes.IndexByte(text, 0) >= 0 && bytes.Count(text, []byte{0}) >= len(text)/4:
 		return f.unusable("it is UTF-16 text, save it as UTF-8")
 	case bytes.IndexByte(text, '\r') >= 0 && bytes.IndexByte(text, '\n') < 0:

@@ -163,7 +163,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		{"missing", "file does not exist", fs.ErrNotExist},
 		{"cut", "connection reset", broken},
 		{"empty", "the file is empty: expected CSV with the header game,date,tod,number", nil},
-		{"page", "it is a web page (HTML), not data", nil},
+		{"page", "it is a web page (HTML) or XML, not data", nil},
 		{"header", "of 2 lines, there is no line that could be a draw: expected CSV", importer.ErrNoDraws},
 		{"other", `"c,d" is not the header`, nil},
 		{"nothing", "of 5 lines, every line that could be a draw is rejected (malformed 1, bad_date 3): expected CSV", importer.ErrNoDraws},
