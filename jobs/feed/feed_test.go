@@ -46,7 +46,7 @@ func TestSplitFields(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "", " ;, ": "", "a b": "a|b", "\"a,b\";'c'\td\u00a0e | 1/2/2024 ": "a|b|c|d|e|1/2/2024", "x:y-z": "x:y-z",
+		"": "", " ;, ": "", "a b": "a|b", "\"a,b\";'c'\td\u00a0e | 1/2/2024 ": "a|b|c|d|e|1/2/2024", "x:y-z": "x:y-z", "1 - 2 – - 3 * x": "1|2|3|x",
 		"\u200ba，b；\xa0c,=\"088\",’d’": "a|b|c|088|d",
 	} {
 		if got := strings.Join(feed.Words(text), "|"); got != want {

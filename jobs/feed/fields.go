@@ -2,6 +2,7 @@ package feed
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -127,10 +128,13 @@ func BeginsWithDigit(s string) bool {
 	return unicode.IsDigit(first)
 }
 
-// Words returns what is between the separators of any kind in line, stray characters included. It serves to find a
-// draw in a line that is not in the form's own format.
+// Words returns what is between the separators of any kind in line, stray characters included, if it has a letter or a
+// digit. It serves to find a draw in a line that is not in the form's own format.
 func Words(line string) []string {
-	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;|\uff0c\uff1b", r) || stray(r) })
+	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;|\uff0c\uff1b", r) || stray(r) })
+	return slices.DeleteFunc(words, func(word string) bool {
+		return !strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	})
 }
 
 // FaultMarkup is why a line InMarkup cannot be read.

@@ -77,7 +77,7 @@ var cases = []feedtest.Case{
 		Name: "rows with other separators, or quoted as a whole, are no titles",
 		Text: "game,date,tod,number\ntx-pick-3;2024-05-02;Day;123\n\"tx-pick-3,2024-05-03,Day,123\"\ntx-pick-3\t2024-05-04\tDay\t123\ntx-pick-3|2024-05-05|Day|123\n" +
 			"tx-pick-3 2024-05-06 day 123\ntx-pick-3;5/7/2024;Day;\n'tx-pick-3';'May 8, 2024';'Day';'123'\nNew York Win 4;2024-05-09;Evening;0123\ng;2024-05-10;Day;12\n" +
-			"tx-pick-3;2024-05-11;Day;123,,,\ntx-pick-3;\"2024-05-12\"Day;123\ntx-pick-3;2024-05-13\n",
+			"tx-pick-3;2024-05-11;Day;123,,,\ntx-pick-3;\"2024-05-12\"Day;123\ntx-pick-3;2024-05-13\ntx-pick-3 - 2024-05-14 - Day - 123\n",
 		Want: []string{
 			"2: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
 			"3: malformed[] " + oneField + ", and quotes stand around all of it: leave them out",
@@ -91,6 +91,7 @@ var cases = []feedtest.Case{
 			`11: tx-pick-3;2024-05-11;Day;123 ?date="" ?tod="" ?number=""`,
 			"12: malformed[] the quotes do not pair up",
 			"13: malformed[] " + oneField + ", and its fields are separated by semicolons: save it with commas",
+			"14: malformed[] " + oneField,
 		},
 	},
 	{

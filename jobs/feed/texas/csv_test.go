@@ -79,7 +79,7 @@ var cases = []feedtest.Case{
 		Name: "draws with other separators, or quoted as a whole, or with the name lost, are no titles",
 		Text: "Pick 3 Day,9,9,2013,3,9,8\n\"Pick 3 Morning,10,3,2023,8,2,4,,1\"\nPick 3 Morning;10;4;2023;8;2;4;;1\nPick 3 Morning 10/2/2023 1-1-5\nPick3 Morning,10,2,2023,1,1\n" +
 			"10,13,2023,8,2,4\nPick 3 Day\t1\t2\t23\t1\t1\t5,,\n  daily4 night|10/2/2023|1|1|5|5\nPick 3 Evening;Oct 4, 2023;8-2-4\nPick 3 Night 10/2/2023 115 FB 3 Sum 7\n" +
-			"10;13;2023;8;2;4\nCash Five,10,2,2023,1,2\nPick 3 Noon|10/2/2023|115\n",
+			"10;13;2023;8;2;4\nCash Five,10,2,2023,1,2\nPick 3 Noon|10/2/2023|115\nPick 3 Day - 10 - 5 - 2023 - 8 - 2 - 4\n",
 		Want: []string{
 			"1: tx-pick-3 2013-09-09 Day 398", "2: " + undivided + ", and quotes stand around all of it: leave them out",
 			"3: " + undivided + ", and its fields are separated by semicolons: save it with commas", "4: " + undivided,
@@ -92,6 +92,7 @@ var cases = []feedtest.Case{
 			"11: malformed[] the line has 1 field; the game's name, month, day, year and the balls make 4, and its fields are separated by semicolons: save it with commas",
 			`12: tx-cash-five 2023-10-02 ?1="Cash Five" 12`,
 			"13: malformed[] the line has 1 field; the game's name, month, day, year and the balls make 7, and its fields are separated by bars: save it with commas",
+			"14: " + undivided,
 		},
 	},
 	{
