@@ -24,7 +24,7 @@ type file struct {
 	rejected   map[models.Reason]int // without the conflicts, which the plan adds
 	counts     [outcomes]int         // set by the plan
 	conflicts  []conflict            // set by the plan
-	doubtful   []key                 // the days, as keys, of rejected draws: what is stored of them may be meant
+	doubtful   []models.Date         // the days of rejected draws: what is stored of them may be meant
 	withdrawn  withdrawn             // set by the plan
 	held       int                   // set by the plan: slots that hold the feed's own earlier word
 	rewritten  int                   // set by the plan: how many of those would get other digits
@@ -125,7 +125,7 @@ func (s *reading) take(c *feed.Candidate) error {
 	}
 	if fault != nil {
 		f.rejected[fault.reason]++
-		f.doubt(r.games, c)
+		f.doubt(c)
 		if readable(fault.reason) {
 			s.draws++
 		}

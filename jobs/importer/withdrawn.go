@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"regexp"
 	"slices"
 
 	"lottery/jobs/feed"
@@ -34,11 +35,22 @@ func spansOf(rows []row) (all spans) {
 	return all
 }
 
-// doubt records the day of a rejected draw, as far as it can be read. It records no slot, since the slot may be just
-// what is wrong with the draw.
-func (f *file) doubt(games *gameTable, c *feed.Candidate) {
-	if game, known := games.index[c.GameID]; known && c.DateOK {
-		f.doubtful = append(f.doubtful, newKey(game, c.Date, 0, 0))
+// anyDate matches what may be a date in a row of any form.
+var anyDate = regexp.MustCompile(`\b(?:(\d{1,2})\W{1,3}(\d{1,2})\W{1,3}(\d{4})|(\d{4})-(\d\d)-(\d\d))(?:\b|T)`)
+
+// doubt records the day of a rejected draw; if it is malformed, every day that its row names. It records no slot, since
+// the slot may be just what is wrong with the draw.
+func (f *file) doubt(c *feed.Candidate) {
+	if c.DateOK {
+		f.doubtful = append(f.doubtful, c.Date)
+	}
+	if c.Malformed == "" {
+		return
+	}
+	for _, m := range anyDate.FindAllStringSubmatch(c.Raw, -1) {
+		if date, ok := feed.CivilDate(m[1]+m[5], m[2]+m[6], m[3]+m[4]); ok {
+			f.doubtful = append(f.doubtful, date)
+		}
 	}
 }
 
@@ -59,7 +71,7 @@ func (p *planner) absent(at key, number uint64) {
 	if !p.run.form.Whole || at.game() != p.game || at.date() < span.first || at.date() > span.last {
 		return
 	}
-	if _, doubtful := slices.BinarySearch(f.doubtful, newKey(p.game, at.date(), 0, 0)); doubtful {
+	if _, doubtful := slices.BinarySearch(f.doubtful, at.date()); doubtful {
 		return
 	}
 	if f.withdrawn.count++; len(f.withdrawn.draws) == models.MostWithdrawn {
