@@ -56,6 +56,12 @@ func TestDrawDays(t *testing.T) {
 		{"ny-win-4", "1981-07-22", ""}, // Tuesdays and Thursdays only
 		{"ny-win-4", "1981-07-23", "Evening"},
 		{"ny-win-4", "1984-01-04", ""}, // a Wednesday
+		{"tx-pick-3", "1993-10-23", ""},
+		{"tx-pick-3", "1993-10-25", "Night"},
+		{"tx-pick-3", "2002-04-27", "Night"},
+		{"tx-pick-3", "2002-04-29", "Day,Night"},
+		{"tx-daily-4", "2007-09-29", ""},
+		{"tx-daily-4", "2007-10-01", "Day,Night"},
 		{"tx-pick-3", "2013-09-08", ""},
 		{"tx-pick-3", "2013-09-07", "Day,Night"},
 		{"tx-pick-3", "2013-09-09", "Morning,Day,Evening,Night"},
