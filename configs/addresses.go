@@ -36,13 +36,13 @@ func sqliteAddress(v string) error {
 func redisAddress(v string) error {
 	const form = "must be redis://[:PASSWORD@]HOST:PORT[/DB], rediss:// for TLS, or unix://PATH"
 	const escaped = form + "; in user and password, write @ as %40, / as %2F, ? as %3F and # as %23"
-	scheme, rest, _ := strings.Cut(v, "://")
+	_, rest, _ := strings.Cut(v, "://")
 	switch _, err := url.Parse(v); {
 	case v == "":
 		return nil
 	case torn(v):
 		return errors.New(escaped)
-	case err != nil || rest == "" || (scheme != "redis" && scheme != "rediss" && scheme != "unix"):
+	case err != nil || rest == "":
 		return errors.New(form)
 	}
 	switch _, err := redis.ParseURL(v); {

@@ -41,8 +41,8 @@ func (c *Config) LeadsAstray() bool {
 		return false
 	}
 	host := strings.ToLower(strings.TrimSuffix(c.PublicURL.Hostname(), "."))
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && (addr.Unmap().IsLoopback() || addr.IsUnspecified())
+	addr, _ := netip.ParseAddr(host) // of a name, an address that is neither
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || addr.Unmap().IsLoopback() || addr.IsUnspecified()
 }
 
 // Feeds is where the lotteries publish, and when that is fetched.

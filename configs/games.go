@@ -3,7 +3,6 @@ package configs
 import (
 	_ "embed"
 	"fmt"
-	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -40,36 +39,7 @@ func Games() ([]models.Game, error) {
 		if err := g.Validate(); err != nil {
 			return nil, fmt.Errorf("games.yaml: %w", err)
 		}
-		if err := checkDrawDays(g.DrawDays); err != nil {
-			return nil, fmt.Errorf("games.yaml: %s: %w", g.ID, err)
-		}
 		games = append(games, g)
 	}
 	return games, nil
-}
-
-// checkDrawDays refuses names that DrawDays.On would silently never match.
-func checkDrawDays(days models.DrawDays) error {
-	weekdays := map[string]bool{}
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		weekdays[d.String()[:3]] = true
-	}
-	for _, p := range days {
-		for _, name := range p.Days {
-			if !weekdays[name] {
-				return fmt.Errorf("%q is not a weekday", name)
-			}
-		}
-		for _, name := range p.Tods {
-			if _, ok := models.ParseTod(name); !ok {
-				return fmt.Errorf("%q is not a time of day", name)
-			}
-		}
-		for _, off := range p.Except {
-			if _, err := time.Parse("01-02", off); err != nil {
-				return fmt.Errorf("%q is not a day of the form MM-DD", off)
-			}
-		}
-	}
-	return nil
 }

@@ -1,7 +1,9 @@
 package configs_test
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"lottery/configs"
 	"lottery/models"
@@ -30,6 +32,29 @@ func TestGamesOfTheProduct(t *testing.T) {
 		w := want[g.ID]
 		if g.Name != w.name || g.Type() != w.kind || g.Tods.String() != w.tods {
 			t.Errorf("%s is %q %s %s, want %+v", g.ID, g.Name, g.Type(), g.Tods, w)
+		}
+		checkDrawDays(t, &g)
+	}
+}
+
+// checkDrawDays finds names that DrawDays.On would silently never match.
+func checkDrawDays(t *testing.T, g *models.Game) {
+	t.Helper()
+	for _, p := range g.DrawDays {
+		for _, name := range p.Days {
+			if !slices.Contains([]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}, name) {
+				t.Errorf("%s: %q is not a weekday", g.ID, name)
+			}
+		}
+		for _, name := range p.Tods {
+			if tod, ok := models.ParseTod(name); !ok || !g.Tods.Has(tod) {
+				t.Errorf("%s: %q is not a time of day of the game", g.ID, name)
+			}
+		}
+		for _, off := range p.Except {
+			if _, err := time.Parse("01-02", off); err != nil {
+				t.Errorf("%s: %q is not a day of the form MM-DD", g.ID, off)
+			}
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (o *Option) value(file map[string]string, path string, getenv func(string) 
 			return v, o.Env() + "_FILE", p, err
 		}
 	}
-	if p := file[o.Key+"_file"]; o.Secret && p != "" {
+	if p := file[o.Key+"_file"]; p != "" { // of a secret: readFile refuses others
 		if file[o.Key] != "" { // the example file contains empty ones, which mean nothing
 			return "", path + ": " + o.Key, "", fmt.Errorf("%s_file is set too: leave one out", o.Key)
 		}

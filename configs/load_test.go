@@ -171,8 +171,8 @@ func TestSecretFromFile(t *testing.T) {
 	t.Parallel()
 	secret := write(t, "postgres://u:p@h/d\n")
 	cfg, err := configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL_FILE", secret)})
-	if err != nil || cfg.DatabaseURL != "postgres://u:p@h/d" {
-		t.Errorf("%q, %v", cfg.DatabaseURL, err)
+	if err != nil || cfg.DatabaseURL != "postgres://u:p@h/d" || cfg.DatabaseURLFile != secret { // which is read again when it is used again
+		t.Errorf("%q, %q, %v", cfg.DatabaseURL, cfg.DatabaseURLFile, err)
 	}
 	_, err = configs.Load(configs.Source{Getenv: env("LOTTERY_DATABASE_URL_FILE", secret, "LOTTERY_DATABASE_URL", "sqlite:x")})
 	if err == nil {
@@ -190,8 +190,12 @@ func TestSecretFromFileOfTheFile(t *testing.T) {
 	t.Parallel()
 	secret := write(t, "sk_test_abc\n")
 	cfg, err := configs.Load(configs.Source{File: write(t, "stripe_secret_key: \"\"\nstripe_secret_key_file: "+secret+"\nredis_url: redis://h\nredis_url_file: \"\"\n")})
-	if err != nil || cfg.Stripe.SecretKey != "sk_test_abc" || cfg.RedisURL != "redis://h" {
-		t.Errorf("%q, %q, %v", cfg.Stripe.SecretKey, cfg.RedisURL, err)
+	if err != nil || cfg.Stripe.SecretKey != "sk_test_abc" || cfg.RedisURL != "redis://h" || cfg.RedisURLFile != "" {
+		t.Errorf("%q, %q, %q, %v", cfg.Stripe.SecretKey, cfg.RedisURL, cfg.RedisURLFile, err)
+	}
+	redis := write(t, "redis://:p@h\n")
+	if cfg, err := configs.Load(configs.Source{File: write(t, "redis_url_file: "+redis+"\n")}); err != nil || cfg.RedisURL != "redis://:p@h" || cfg.RedisURLFile != redis {
+		t.Errorf("%q, %q, %v", cfg.RedisURL, cfg.RedisURLFile, err)
 	}
 	example, err := os.ReadFile("lottery.example.yaml")
 	if err != nil {
@@ -288,10 +292,11 @@ func TestForms(t *testing.T) {
 		},
 		"database_url": {
 			"sqlite:a.db": true, "sqlite:///tmp/a.db": true, "postgres://u:secret@h/d?sslmode=require": true,
+			"postgres://h/d?sslmode=disable": true, "postgres://h/d?sslmode=allow": true, "postgres://h/d?sslmode=prefer": true, "postgres://h/d?sslmode=verify-ca": true, "postgres://h/d?sslmode=verify-full": true,
 			"sqlite:": false, "postgres:": false, "mysql://h": false, "sqlite::memory:": false, "sqlite:a.db?mode=ro": false, "sqlite:a#b.db": false, "sqlite://": false, "postgres://u:secret@h/d?sslmode=foo": false,
 		},
 		"listen":                {"127.0.0.1:0": true, ":8080": true, "127.0.0.1": false, "127.0.0.1:http": false, "127.0.0.1:65536": false, "127.0.0.1:-1": false},
-		"feeds_sync":            {"@every 1h": true, "15 * * * *": true, "@every -5m": false, "@every 0s": false, "TZ=UTC": false, "CRON_TZ=America/New_York": false, "TZ=UTC 15 * * * *": true, "0 0 30 2 *": false},
+		"feeds_sync":            {"@every 1h": true, "@hourly": true, "15 * * * *": true, "@every -5m": false, "@every 0s": false, "TZ=UTC": false, "CRON_TZ=America/New_York": false, "TZ=UTC 15 * * * *": true, "0 0 30 2 *": false},
 		"public_url":            {"http://h": true, "https://h:8443/": true, "http://h/path": false, "http://h?q": false, "h": false},
 		"smtp_url":              {"": true, "smtp://h": true, "smtps://u:secret@h:465": true, "http://h": false, "smtp://": false, "smtp://u:secret@": false, "smtp:h": false, "smtp://:%zzsecret@h": false},
 		"support_email":         {"": true, "a@example.com": true, "Help <a@example.com>": false, "a": false},

@@ -160,11 +160,8 @@ func boolean(v string) (bool, error) {
 }
 
 func hostPort(v string) (string, error) {
-	_, port, err := net.SplitHostPort(v)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
-	}
-	if err != nil {
+	_, port, _ := net.SplitHostPort(v) // "" if there is none
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return "", fmt.Errorf("must be host:port, such as 127.0.0.1:8080, not %q", v)
 	}
 	return v, nil

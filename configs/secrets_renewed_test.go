@@ -43,7 +43,8 @@ func TestRenewed(t *testing.T) {
 			t.Errorf("%d: told %d times, want %d", i, n, c.told)
 		}
 	}
-	if got := configs.Renewed("sqlite:x", "", slog.New(slog.DiscardHandler))(); got != "sqlite:x" {
-		t.Error(got)
+	log.Reset()
+	if got := configs.Renewed("sqlite:x", "", slog.New(slog.NewTextHandler(&log, nil)))(); got != "sqlite:x" || log.Len() > 0 {
+		t.Error(got, log.String())
 	}
 }
