@@ -32,7 +32,6 @@ func Without(text, password string) string {
 		rest, found := strings.CutPrefix(text, password)
 		if next, _ := utf8.DecodeRuneInString(rest); found && !inWord(last) && !inWord(next) {
 			out.WriteString("xxxxx")
-			last, _ = utf8.DecodeLastRuneInString(password)
 			text = rest
 			continue
 		}

@@ -121,6 +121,7 @@ func TestWithout(t *testing.T) {
 		{"c", "cc c-c ccc éc cé c1 1c", "cc xxxxx-xxxxx ccc éc cé c1 1c"},
 		{"post", "postgres: post, (post)", "postgres: xxxxx, (xxxxx)"},
 		{"!a", "x!a !a !ab", "x!a xxxxx !ab"},
+		{"!a", "'!a!a'", "'xxxxxxxxxx'"},
 		{"!", "no! no", "no! no"},
 		{"a:a", "xa:a:a, a:a", "xa:xxxxx, xxxxx"},
 		{"topsecret", "postgrestopsecret1 topsecret", "postgresxxxxx1 xxxxx"},
