@@ -87,9 +87,6 @@ func looksLikeData(text string, fields []string, split bool) bool {
 		first, _, _ := strings.Cut(text, ",")
 		return strings.Count(text, ",")+1 >= dataFields || knownGame.MatchString(strings.Trim(first, `" `))
 	}
-	if feed.AllBlank(fields) {
-		return false
-	}
 	var digits int
 	for _, f := range fields[1:] {
 		if feed.BeginsWithDigit(f) {
@@ -97,10 +94,9 @@ func looksLikeData(text string, fields []string, split bool) bool {
 		}
 	}
 	name := strings.Join(feed.Words(fields[0]), " ")
-	_, tod, _ := splitName(name)
 	known := knownGame.FindStringSubmatch(name)
 	switch {
-	case known != nil && (digits > 0 || tod != 0 || cutOff(known[3])),
+	case known != nil && (digits > 0 || cutOff(known[3])),
 		digits > 0 && len(fields) >= dataFields && !namesDate(fields[1:dateFields]),
 		digits >= dateFields && digits == len(fields)-1:
 		return true
@@ -109,7 +105,7 @@ func looksLikeData(text string, fields []string, split bool) bool {
 	}
 }
 
-// cutOff reports whether rest, which follows a game's own name, is the beginning of a time of day: Pick 3 Mor.
+// cutOff reports whether rest, which follows a game's own name, is a time of day or the beginning of one: Pick 3 Mor.
 func cutOff(rest string) bool {
 	return rest != "" && slices.ContainsFunc([]string{"Morning", "Day", "Evening", "Night"}, func(tod string) bool { return strings.HasPrefix(tod, rest) })
 }
@@ -146,8 +142,7 @@ func namesDate(fields []string) bool {
 // read fills c from the fields of a line that looks like data.
 func read(c *feed.Candidate, fields []string) {
 	game, tod, balls := splitName(fields[0])
-	known := balls > 0
-	if !known { // the importer will reject the game as unknown; here all further fields count as balls
+	if balls == 0 { // the importer will reject the game as unknown; here all further fields count as balls
 		balls = max(0, len(fields)-dateFields)
 	}
 	if need := dateFields + balls; len(fields) < need {
@@ -167,9 +162,7 @@ func read(c *feed.Candidate, fields []string) {
 		cells[i] = cell(fields, dateFields+i)
 	}
 	c.SetBalls(cells)
-	if known {
-		readRest(c, fields, dateFields+balls)
-	}
+	readRest(c, fields, dateFields+balls)
 }
 
 // readRest reads what follows the balls: the sum, the Fireball, and nothing more.

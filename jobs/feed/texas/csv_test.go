@@ -37,11 +37,11 @@ var cases = []feedtest.Case{
 	},
 	{
 		Name: "other games are named for what they are",
-		Text: "Powerball,1,2,2020,5,10,15,20,25,3,2\nCash Five,1,2,2020,1,2,3,4,5\nPick 5 Night,1,2,2020,1,2,3,4,5\nAll or Nothing Morning,1,2,2020,1,2,3,4,5,6,7,8,9,10,11,12\nDaily 44 Day,1,2,2020,1,2\n",
+		Text: "Powerball,1,2,2020,5,10,15,20,25,3,2\nCash Five,1,2,2020,1,2,3,4,5\nPick 5 Night,1,2,2020,1,2,3,4,5\nAll or Nothing Morning,1,2,2020,1,2,3,4,5,6,7,8,9,10,11,12\nDaily 44 Day,1,2,2020,1,2\nNight,1,2,2020,1,2,3\n,1,2,2020,1,2,3\n",
 		Want: []string{
 			`1: tx-powerball 2020-01-02 ?1="Powerball" ?6="10"`, `2: tx-cash-five 2020-01-02 ?1="Cash Five" 12345`,
 			"3: tx-pick-5 2020-01-02 Night 12345", `4: tx-all-or-nothing 2020-01-02 Morning ?14="10"`,
-			"5: tx-daily-44 2020-01-02 Day 12",
+			"5: tx-daily-44 2020-01-02 Day 12", `6: tx-night 2020-01-02 ?1="Night" 123`, `7: tx- 2020-01-02 ?1="" 123`,
 		},
 	},
 	{
@@ -54,12 +54,13 @@ var cases = []feedtest.Case{
 	},
 	{
 		Name: "malformed: fields missing, a Fireball that is none, something behind it, quotes",
-		Text: "Daily 4 Day,9,9,2013,3,9,8\nPick 3 Day,9,9\nPick 3 Day,9,9,2013,3,9,8,20,20\nPick 3 Day,9,9,2013,3,9,8,20,2,1\n\"Pick 3 Day,9,9,2013,3,9,8\n\"Pick 3 Day\",\"9\",9,2013,3,9,8\n",
+		Text: "Daily 4 Day,9,9,2013,3,9,8\nPick 3 Day,9,9\nPick 3 Day,9,9,2013,3,9,8,20,20\nPick 3 Day,9,9,2013,3,9,8,20,2,1\n\"Pick 3 Day,9,9,2013,3,9,8\n\"Pick 3 Day\",\"9\",9,2013,3,9,8\n\"Pick 3 Day,9\n\"Powerball,1,2,2020,5,10,15\n\"Texas, Lottery\n",
 		Want: []string{
 			"1: malformed[] the line has 7 fields; the game's name, month, day, year and the balls make 8",
 			"2: malformed[] the line has 3 fields; the game's name, month, day, year and the balls make 7",
 			"3: malformed[9] a Fireball is one digit or blank", "4: malformed[10] nothing is known to follow the Fireball",
-			"5: malformed[] the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing", "6: tx-pick-3 2013-09-09 Day 398",
+			"5: " + openQuote, "6: tx-pick-3 2013-09-09 Day 398",
+			"7: " + openQuote, "8: " + openQuote,
 		},
 	},
 	{
@@ -69,10 +70,10 @@ var cases = []feedtest.Case{
 	},
 	{
 		Name: "column names are skipped, wherever they stand; a game's line without its date is not",
-		Text: "Game Name,Month,Day,Year,Num1,Num2,Num3,Sum,Fireball\nPick 3 Day,9,9,2013,3,9,8,20,1\n\"Game Name\",\"MONTH\", day ,Year,Num1,Num2,Num3\n" +
+		Text: "Game Name,Month,Day,Year,1st,2nd,3rd\nGame Name,Month,Day,Year,Num1,Num2,Num3,Sum,Fireball\nPick 3 Day,9,9,2013,3,9,8,20,1\n\"Game Name\",\"MONTH\", day ,Year,Num1,Num2,Num3\n" +
 			"Pick 3 Day,Month,Day,Year,3,9,8\nGame Name,Month,Day,2013,3,9,8\n",
 		Want: []string{
-			"2: tx-pick-3 2013-09-09 Day 398 fireball=1", `4: tx-pick-3 ?2="Month,Day,Year" Day 398`, `5: tx-game-name ?2="Month,Day,2013" ?1="Game Name" 398`,
+			"3: tx-pick-3 2013-09-09 Day 398 fireball=1", `5: tx-pick-3 ?2="Month,Day,Year" Day 398`, `6: tx-game-name ?2="Month,Day,2013" ?1="Game Name" 398`,
 		},
 	},
 	{
@@ -111,7 +112,8 @@ var cases = []feedtest.Case{
 		Name: "notices with an & or brackets, whose numbers are part of sentences",
 		Text: "Pick 3 Day,9,9,2013,3,9,8\nDrawings are held Monday to Saturday at 10:00 AM, 12:27 PM, 6:00 PM & 10:12 PM\n" +
 			"Odds: Pick 3 up to 1:1,000 & Daily 4 up to 1:10,000\nPlay responsibly [18 or older, 24 hours a day, 7 days a week]\n" +
-			"Winning numbers [10/1/2023 to 10/31/2023], 27 draws\nResults & statistics, 2024, 2025\n",
+			"Winning numbers [10/1/2023 to 10/31/2023], 27 draws\nResults & statistics, 2024, 2025\n" +
+			"Match 0, 1, 2, 3, 4, or more\nThe numbers 1 2 3 4 5 6 were drawn\nPick 3 is drawn at 10 and 12\nTexas Lottery, 2024",
 		Want: []string{"1: tx-pick-3 2013-09-09 Day 398"},
 	},
 	{
@@ -151,6 +153,8 @@ var cases = []feedtest.Case{
 	},
 	{Name: "nothing of use", Text: "Service unavailable, try later\n", Want: nil},
 }
+
+const openQuote = "malformed[] the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing"
 
 const undivided = "malformed[] the line has 1 field; the game's name, month, day, year and the balls make 7"
 
