@@ -42,7 +42,7 @@ func TestKeysLiveNoLonger(t *testing.T) {
 	if keys := h.keysOf("ada@example.com"); len(keys) != 1 || keys[0].GraceUntil != nil {
 		t.Errorf("%v", keys)
 	}
-	p.post(rotate).says(t, http.StatusOK, "for 24 hours")
+	p.post(rotate).says(t, http.StatusOK, "for 24 hours", "You have 100 requests a day")
 }
 
 // However often a key is rotated, the page of keys stays short; and the number of rotations is limited, but not

@@ -111,7 +111,9 @@ func TestTextFiles(t *testing.T) {
 		t.Error("the operator's Markdown may hold scripts")
 	}
 	p.get("/privacy").says(t, http.StatusOK, "What is stored")
-	p.get("/explore/ny-numbers").says(t, http.StatusOK, "New York &#34;Numbers&#34; &lt;3&gt;", "007")
+	p.get("/explore/ny-numbers").says(t, http.StatusOK, "New York &#34;Numbers&#34; &lt;3&gt;", "007",
+		`<th scope="row">7</th><td class="num">3</td><td class="num">75.00%</td><td class="num">3.60%</td>`, // 36 of 1,000 numbers
+		`<th scope="row">27</th><td class="num">0</td><td class="num">0.00%</td><td class="num">0.10%</td>`)
 	p.get("/").says(t, http.StatusOK, "/v1/draws/date/2024-07-02?game=ny-numbers&amp;tod=Evening", "618")
 }
 

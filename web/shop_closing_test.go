@@ -50,12 +50,21 @@ func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 				t.Error("the page promises what nobody can do")
 			}
 			off.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusConflict, "cannot be canceled from here")
-			s.account("ada@example.com")
+			id := s.account("ada@example.com").ID
 
 			p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK, "nothing more will be charged")
 			for _, sub := range s.stripe.Subscriptions("") {
 				if sub.Status != "canceled" {
 					t.Errorf("%+v", sub)
+				}
+			}
+			changes, err := s.store.AuditOf(t.Context(), id, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range changes {
+				if e.Actor != "customer" {
+					t.Errorf("%+v", e)
 				}
 			}
 		})
