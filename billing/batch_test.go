@@ -22,7 +22,7 @@ func TestRefundBesideOtherEvents(t *testing.T) {
 		hook := w.billing.Webhook()
 		w.handler.Store(&hook)
 		w.pending("evt_before", w.customer())
-		_, err := w.stripe.Refund(sub, 100)
+		err := w.stripe.Refund(sub, 100)
 		w.must(err)
 		w.must(w.stripe.Quiesce(w.t.Context()))
 		w.pending("evt_later", w.customer())
@@ -75,7 +75,7 @@ func TestFault14BesideOtherEvents(t *testing.T) {
 		hook := node.Webhook()
 		w.handler.Store(&hook)
 		for _, kind := range []string{"customer.subscription.*", "invoice.*"} {
-			w.stripe.FaultEvent(sandbox.EventFault{Type: kind, Skip: true})
+			w.stripe.SkipEvents(kind)
 		}
 		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Often: sandbox.Often{Times: 1}})
 		w.pending("evt_before", w.customer())

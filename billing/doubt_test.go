@@ -97,7 +97,7 @@ func TestListThatIsNotThere(t *testing.T) {
 // One month was never paid, later ones were: when a later one fails, its grace period is complete.
 func TestGraceForgetsInvoicesBeforeTheLastPaid(t *testing.T) {
 	each(t, func(w *world) {
-		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{day}, End: "past_due"}))
+		w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{day}, End: "past_due"})
 		w.pro()
 		for _, c := range []struct {
 			card sandbox.Card
@@ -126,7 +126,7 @@ func TestGraceForgetsInvoicesBeforeTheLastPaid(t *testing.T) {
 // A second failed payment has its own grace period, even if no event told of the payment in between.
 func TestGraceBeginsAnewAfterAPaymentThatWasNotSeen(t *testing.T) {
 	each(t, func(w *world) {
-		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{day}, End: "past_due"}))
+		w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{day}, End: "past_due"})
 		sub := w.pro()
 		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
 		w.must(w.stripe.Renew(sub))
@@ -163,7 +163,7 @@ func TestFault14ForAReturningCustomer(t *testing.T) {
 		session, err := w.billing.Checkout(w.t.Context(), w.account.ID)
 		w.must(err)
 		for _, kind := range []string{"customer.subscription.*", "invoice.*"} {
-			w.stripe.FaultEvent(sandbox.EventFault{Type: kind, Skip: true})
+			w.stripe.SkipEvents(kind)
 		}
 		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Often: sandbox.Often{Times: 1}})
 		hook := node.Webhook()

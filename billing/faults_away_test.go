@@ -110,7 +110,7 @@ func TestFault31ThreeDaysWithoutWebhooks(t *testing.T) {
 
 func TestFault32EventNeverGenerated(t *testing.T) {
 	each(t, func(w *world) {
-		w.stripe.FaultEvent(sandbox.EventFault{Skip: true})
+		w.stripe.SkipEvents("")
 		w.buy(sandbox.CardOK)
 		w.settle()
 		w.wantPlan(models.PlanFree)

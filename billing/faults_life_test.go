@@ -63,7 +63,7 @@ func TestFault33RenewalFailsThenPaid(t *testing.T) {
 // A bank refuses a renewal days after its invoice: the grace period begins then, and is complete.
 func TestFault33ABankRefusesARenewal(t *testing.T) {
 	each(t, func(w *world) {
-		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
+		w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"})
 		sub := w.pro()
 		w.must(w.stripe.SetCard(w.customer(), sandbox.BankFails))
 		w.must(w.stripe.Renew(sub))

@@ -14,12 +14,12 @@ import (
 func TestFault37Refunds(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
-		_, err := w.stripe.Refund(sub, 300)
+		err := w.stripe.Refund(sub, 300)
 		w.must(err)
 		w.settle()
 		w.wantPlan(models.PlanPro)
 		w.wantFlags(models.FlagRefund)
-		_, err = w.stripe.Refund(sub, 699)
+		err = w.stripe.Refund(sub, 699)
 		w.must(err)
 		w.settle()
 		w.wantPlan(models.PlanPro)
@@ -95,7 +95,7 @@ func TestFault38CustomerDeleted(t *testing.T) {
 						w.t.Fatalf("%v %+v", err, list)
 					}
 				}
-				_, err := w.stripe.Refund(sub, 100)
+				err := w.stripe.Refund(sub, 100)
 				w.must(err)
 				_, err = w.stripe.Dispute(sub, false)
 				w.must(err)
@@ -142,7 +142,7 @@ func TestFault38OfAStranger(t *testing.T) {
 		w.must(err)
 		w.must(w.stripe.DeleteCustomer(stranger))
 		for _, id := range []string{sub, other} {
-			_, err = w.stripe.Refund(id, 100)
+			err = w.stripe.Refund(id, 100)
 			w.must(err)
 		}
 		w.settle()

@@ -168,8 +168,8 @@ func TestFault13RedirectNeverHappens(t *testing.T) {
 func TestFault14SessionHasNoSubscriptionYet(t *testing.T) {
 	each(t, func(w *world) {
 		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold})
-		w.stripe.FaultEvent(sandbox.EventFault{Type: "customer.subscription.*", Skip: true})
-		w.stripe.FaultEvent(sandbox.EventFault{Type: "invoice.*", Skip: true})
+		w.stripe.SkipEvents("customer.subscription.*")
+		w.stripe.SkipEvents("invoice.*")
 		session := w.buy(sandbox.CardOK)
 		if arrived, _, err := w.billing.Return(w.t.Context(), w.account.ID, session); err != nil || (arrived != billing.ArrivedPending && arrived != billing.ArrivedPro) {
 			w.t.Errorf("%s %v", arrived, err)

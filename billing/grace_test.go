@@ -34,7 +34,7 @@ func (w *world) pastDue(node *billing.Service, sub string, steps ...passes) {
 // answer is tried again, and delays no other.
 func TestGraceEndsByItself(t *testing.T) {
 	each(t, func(w *world) {
-		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
+		w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"})
 		var late []models.Account
 		for range 2 {
 			w.account = w.newAccount()

@@ -113,7 +113,7 @@ func (h *history) step() {
 	case "at end", "undo":
 		_ = h.stripe.CancelAtPeriodEnd(sub(), kind == "at end")
 	case "refund":
-		_, _ = h.stripe.Refund(sub(), 500)
+		_ = h.stripe.Refund(sub(), 500)
 	case "dispute":
 		_, _ = h.stripe.Dispute(sub(), rapid.Bool().Draw(h.rt, "inquiry"))
 	case "price":

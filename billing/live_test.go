@@ -16,7 +16,7 @@ import (
 // elsewhere returns billing at another Stripe account that knows none of this one's objects, in the mode of the key.
 func (w *world) elsewhere(key string) (*billing.Service, *sandbox.Sandbox) {
 	w.t.Helper()
-	other, err := sandbox.New(sandbox.Options{SecretKeys: []string{key}})
+	other, err := sandbox.New(sandbox.Options{SecretKey: key})
 	w.must(err)
 	server := httptest.NewServer(other)
 	w.t.Cleanup(func() {

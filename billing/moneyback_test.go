@@ -13,10 +13,10 @@ func TestFlagsTellTheMoney(t *testing.T) {
 	each(t, func(w *world) {
 		sub := w.pro()
 		charge := w.stripe.Invoices(w.customer())[0].Charge
-		_, err := w.stripe.Refund(sub, 300)
+		err := w.stripe.Refund(sub, 300)
 		w.must(err)
 		w.settle()
-		_, err = w.stripe.Refund(sub, 699)
+		err = w.stripe.Refund(sub, 699)
 		w.must(err)
 		w.settle()
 		dispute, err := w.stripe.Dispute(sub, false)
@@ -54,7 +54,7 @@ func TestMoneyBackIsThePayers(t *testing.T) {
 		w.checkout()
 		sub, err := w.stripe.NewSubscription(w.customer(), w.price, "active", map[string]string{"lottery_account": named.ID})
 		w.must(err)
-		_, err = w.stripe.Refund(sub, 100)
+		err = w.stripe.Refund(sub, 100)
 		w.must(err)
 		w.settle()
 		w.wantFlags(models.FlagRefund)

@@ -203,7 +203,7 @@ func (w *world) live() (made *flow, said string) {
 	w.settle()
 	w.must(w.stripe.SetCard(w.customer(), sandbox.CardOK))
 	w.must(w.stripe.RetryPayment(sub))
-	_, err = w.stripe.Refund(sub, 100)
+	err = w.stripe.Refund(sub, 100)
 	w.must(err)
 	dispute, err := w.stripe.Dispute(sub, false)
 	w.must(err)

@@ -189,7 +189,7 @@ func TestEndOfWhatEndsJustNow(t *testing.T) {
 // An unpaid subscription has its own grace period, whatever was seen of another subscription meanwhile.
 func TestGraceOfAnotherSubscription(t *testing.T) {
 	each(t, func(w *world) {
-		w.must(w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"}))
+		w.stripe.SetDunning(sandbox.Dunning{Retries: []time.Duration{30 * day}, End: "past_due"})
 		w.kill()
 		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
 		w.buy(sandbox.CardOK)

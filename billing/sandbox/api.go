@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,9 +16,6 @@ type request struct {
 	path   string
 	expand []string
 }
-
-// cause is the API request that leads to events. Events of the clock and of the pages have none.
-type cause struct{ request, key string }
 
 // reply is a response before it is sent.
 type reply struct {
@@ -41,7 +37,7 @@ func (s *Sandbox) serveAPI(w http.ResponseWriter, r *http.Request) {
 	s.catchUp()
 	s.d.Requests++
 	id := s.newRequestID()
-	fault := s.faults.takeAPI(r.Method, r.URL.Path, s.dice)
+	fault := s.faults.takeAPI(r.Method, r.URL.Path)
 	s.noteCall(r, id, body, fault)
 	key := s.keyOf(r)
 	if key != "" && s.inflight[key] {
@@ -112,7 +108,7 @@ func (s *Sandbox) process(r *http.Request, id, body string, fault APIFault) repl
 			return rep
 		}
 	}
-	s.cause, s.origin = cause{id, key}, r.Host
+	s.origin = r.Host
 	if fault.Action == NewShape {
 		version = NewVersion
 	}
@@ -123,7 +119,6 @@ func (s *Sandbox) process(r *http.Request, id, body string, fault APIFault) repl
 			rep = done
 		}
 	}
-	s.cause = cause{}
 	if key != "" && rep.status != http.StatusUnauthorized {
 		s.remember(key, r.URL.Path, form.String(), id, rep)
 	}
@@ -192,7 +187,7 @@ func (s *Sandbox) authorize(r *http.Request) error {
 	if !basic {
 		key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	}
-	if slices.Contains(s.opts.SecretKeys, key) {
+	if key == s.opts.SecretKey {
 		return nil
 	}
 	return unauthorized(key)

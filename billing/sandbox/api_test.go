@@ -63,7 +63,7 @@ func TestErrors(t *testing.T) {
 		"unknown in the query": {"GET", "/v1/subscriptions?state=all", "", 400, "parameter_unknown", "state", nil},
 		"missing parameter":    {"POST", "/v1/products", "", 400, "parameter_missing", "name", nil},
 		"empty parameter":      {"POST", "/v1/products", "name=", 400, "parameter_invalid_empty", "name", nil},
-		"bad integer":          {"POST", "/v1/prices", "currency=usd&unit_amount=9.99&product_data[name]=x", 400, "parameter_invalid_integer", "unit_amount", nil},
+		"bad integer":          {"POST", "/v1/prices", "currency=usd&unit_amount=9.99&product=" + b.product, 400, "parameter_invalid_integer", "unit_amount", nil},
 		"bad boolean":          {"POST", "/v1/products", "name=x&active=yes", 400, "", "active", nil},
 		"unknown customer":     {"POST", "/v1/checkout/sessions", strings.Replace(good, customer, "cus_x", 1), 400, "resource_missing", "customer", nil},
 		"unknown price":        {"POST", "/v1/checkout/sessions", strings.Replace(good, b.price, "price_x", 1), 400, "resource_missing", "line_items[0][price]", nil},
@@ -72,7 +72,7 @@ func TestErrors(t *testing.T) {
 		"limit":                {"GET", "/v1/customers?limit=101", "", 400, "", "limit", nil},
 		"mark":                 {"GET", "/v1/customers?starting_after=cus_x", "", 400, "resource_missing", "starting_after", nil},
 		"expand":               {"GET", "/v1/customers/" + customer + "?expand[]=email", "", 400, "", "expand", nil},
-		"lookup key taken":     {"POST", "/v1/prices", "currency=usd&unit_amount=1&product_data[name]=x&lookup_key=lottery_pro_monthly", 400, "", "lookup_key", nil},
+		"lookup key taken":     {"POST", "/v1/prices", "currency=usd&unit_amount=1&lookup_key=lottery_pro_monthly&product=" + b.product, 400, "", "lookup_key", nil},
 		"no portal yet":        {"POST", "/v1/billing_portal/sessions", "customer=" + customer, 400, "", "", nil},
 		"JSON":                 {"POST", "/v1/customers", "{}", 400, "", "", []string{"Content-Type", "application/json"}},
 		"version":              {"GET", "/v1/customers", "", 400, "", "", []string{"Stripe-Version", "latest"}},
@@ -100,26 +100,11 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestKeys(t *testing.T) {
+// TestLiveKey shows that a live key makes every object livemode.
+func TestLiveKey(t *testing.T) {
 	t.Parallel()
-	if _, err := sandbox.New(sandbox.Options{SecretKeys: []string{"sk_test_a", "sk_live_b"}}); err == nil {
-		t.Error("keys of both modes")
-	}
-	if _, err := sandbox.New(sandbox.Options{SecretKeys: []string{"pk_test_a"}}); err == nil {
-		t.Error("a publishable key")
-	}
-	if _, err := sandbox.New(sandbox.Options{Dunning: &sandbox.Dunning{}}); err == nil {
-		t.Error("dunning without an end")
-	}
-	b := open(t, func(o *sandbox.Options) { o.SecretKeys = []string{"sk_live_a", "sk_live_b"} })
-	req, _ := http.NewRequest(http.MethodGet, b.URL+"/v1/balance", nil)
-	req.SetBasicAuth("sk_live_b", "")
-	resp, err := http.DefaultClient.Do(req)
-	b.must(err)
-	defer resp.Body.Close()
-	var o map[string]any
-	b.must(json.NewDecoder(resp.Body).Decode(&o))
-	if resp.StatusCode != 200 || o["livemode"] != true {
+	b := open(t, func(o *sandbox.Options) { o.SecretKey = "sk_live_a" })
+	if resp, o := b.raw("POST", "/v1/customers", "", "Authorization", "Bearer sk_live_a"); resp.StatusCode != 200 || o["livemode"] != true {
 		t.Errorf("%d %v", resp.StatusCode, o)
 	}
 }
@@ -148,19 +133,8 @@ func TestPages(t *testing.T) {
 	if len(seen) != n {
 		t.Errorf("%d of %d", len(seen), n)
 	}
-	_, o := b.raw("GET", "/v1/subscriptions?limit=3&customer="+customer+"&ending_before="+made[100], "")
-	data, _ := o["data"].([]any)
-	if len(data) != 3 || o["has_more"] != true || data[2].(map[string]any)["id"] != made[101] || o["url"] != "/v1/subscriptions" {
-		t.Errorf("%v", o)
-	}
 	if _, o := b.raw("GET", "/v1/subscriptions", ""); len(o["data"].([]any)) != 10 {
 		t.Error("the default limit is 10")
-	}
-	b.Advance(time.Hour)
-	late := b.customer()
-	_, o = b.raw("GET", fmt.Sprintf("/v1/customers?created[gt]=%d", b.Now().Add(-time.Minute).Unix()), "")
-	if data, _ := o["data"].([]any); len(data) != 1 || data[0].(map[string]any)["id"] != late {
-		t.Errorf("%v", o)
 	}
 }
 
@@ -209,18 +183,6 @@ func TestIdempotency(t *testing.T) {
 	b.raw("POST", "/v1/products", "nome=x", "Idempotency-Key", "j")
 	if resp, p := b.raw("POST", "/v1/products", "name=x", "Idempotency-Key", "j"); resp.StatusCode != 200 {
 		t.Errorf("after a refusal: %v", p)
-	}
-	// A declined card is a saved response, and stays one.
-	customer := b.customer()
-	b.sells()
-	b.must(b.SetCard(customer, sandbox.CardDeclined))
-	body := "customer=" + customer + "&payment_behavior=error_if_incomplete&items[0][price]=" + b.price
-	if resp, _ := b.raw("POST", "/v1/subscriptions", body, "Idempotency-Key", "d"); resp.StatusCode != 402 {
-		t.Error(resp.StatusCode)
-	}
-	b.must(b.SetCard(customer, sandbox.CardOK))
-	if resp, _ := b.raw("POST", "/v1/subscriptions", body, "Idempotency-Key", "d"); resp.StatusCode != 402 || resp.Header.Get("Idempotent-Replayed") != "true" {
-		t.Error(resp.StatusCode)
 	}
 }
 

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"maps"
 	"strings"
 )
@@ -21,35 +20,20 @@ func (s *Sandbox) expire(cs *session) {
 
 // pay does what the checkout page's button does: the customer pays with a card. It returns where to go next, or false
 // if the card was declined. A session that is no longer open is not paid again.
-func (s *Sandbox) pay(cs *session, card Card, email string) (next string, ok bool) {
+func (s *Sandbox) pay(cs *session, card Card) (next string, ok bool) {
 	if cs.Status != sessionOpen {
 		return cs.success(), cs.Status == sessionComplete
 	}
-	refused := card == CardDeclined || card == CardNone
-	// An attempt without a customer, or with nothing to pay, begins no subscription.
-	if total, currency := cs.total(s); refused && (cs.Customer == "" || total == 0) {
-		p := &intent{Customer: cs.Customer, Amount: total, Currency: currency, Secret: s.newID("pi_", secretID), Status: intentNeedsCard}
-		insert(s, &s.d.Intents, p, "pi_", longID)
-		s.newCharge(p, &method{Card: card}, chargeFailed)
+	if card == CardNone {
 		return "", false
 	}
-	c, found := find[*customer](s, cs.Customer)
-	if !found {
-		c = &customer{Email: cmp.Or(cs.Email, email)}
-		insert(s, &s.d.Customers, c, "cus_", shortID)
-		s.emit("customer.created", c.render(s), nil)
-		s.adopt(cs, c)
-	}
-	sub := s.tryToPay(cs, c, card, refused)
-	if refused {
+	sub := s.tryToPay(cs, card)
+	if card == CardDeclined {
 		return "", false
 	}
 	inv, _ := find[*invoice](s, sub.Latest)
 	cs.Status, cs.Sub, cs.Invoice, s.dirty = sessionComplete, sub.ID, inv.ID, true
-	switch {
-	case inv.Total == 0:
-		cs.Payment = payNone
-	case inv.Status == invoicePaid:
+	if inv.Status == invoicePaid {
 		cs.Payment = payPaid
 	}
 	s.emit("checkout.session.completed", cs.render(s), nil)
@@ -60,39 +44,18 @@ func (s *Sandbox) pay(cs *session, card Card, email string) (next string, ok boo
 // incomplete and the session open: the next attempt pays for the same subscription. Stripe does so in API versions
 // before 2025-03-31.
 // https://docs.stripe.com/changelog/basil/2025-03-31/checkout-legacy-subscription-upgrade
-func (s *Sandbox) tryToPay(cs *session, c *customer, card Card, refused bool) *subscription {
-	var m *method
-	if refused { // a card that does not pay is not kept
-		m = &method{Card: card}
-		insert(s, &s.d.Methods, m, "pm_", longID)
-	} else {
-		m = s.attach(c, card)
-	}
+func (s *Sandbox) tryToPay(cs *session, card Card) *subscription {
 	if sub, ok := find[*subscription](s, cs.Begun); ok && !sub.ended() {
-		sub.Method = m.ID
+		sub.Card = card
 		inv, _ := find[*invoice](s, sub.Latest)
 		s.attempt(inv, true)
 		return sub
 	}
-	sub := &subscription{
-		Customer: c.ID, Items: s.itemsOf(cs), Method: m.ID, Description: cs.SubText, TrialEnd: cs.TrialEnd, TrialNoCard: cs.TrialNoCard,
-	}
+	sub := &subscription{Customer: cs.Customer, Items: s.itemsOf(cs), Card: card}
 	sub.Metadata = maps.Clone(cs.SubMetadata)
-	if cs.TrialDays > 0 {
-		sub.TrialEnd = s.now() + cs.TrialDays*24*60*60
-	}
 	s.begin(sub, true, true)
 	cs.Begun, s.dirty = sub.ID, true
 	return sub
-}
-
-// adopt assigns a session without a customer the one that was made for it.
-func (s *Sandbox) adopt(cs *session, c *customer) {
-	cs.Customer = c.ID
-	if s.d.Sessions.byOwner == nil {
-		s.d.Sessions.byOwner = map[string][]*session{}
-	}
-	s.d.Sessions.byOwner[c.ID] = append(s.d.Sessions.byOwner[c.ID], cs)
 }
 
 // success returns where the customer goes after paying.

@@ -9,51 +9,47 @@ func (s *Sandbox) attempt(inv *invoice, atCheckout bool) bool {
 		return true
 	}
 	inv.Attempts++
-	p, _ := find[*intent](s, inv.Intent)
-	m, ok := find[*method](s, s.methodOf(inv))
+	card := s.cardOf(inv)
+	charged := func(status string) {
+		inv.Charge = s.newCharge(inv.Customer, inv.ID, inv.Total, inv.Currency, card, status)
+	}
 	switch {
-	case !ok:
-		s.failed(inv)
-		return false
-	case m.Card == CardOK, m.Card == CardFailsLater && atCheckout:
-		inv.Charge = s.newCharge(p, m, chargeSucceeded).ID
+	case card == CardOK, card == CardFailsLater && atCheckout:
+		charged(chargeSucceeded)
 		s.markPaid(inv)
 		return true
-	case m.Card.bank():
-		inv.Charge = s.newCharge(p, m, chargePending).ID
+	case card.bank():
+		charged(chargePending)
 		inv.SettlesAt = s.now() + settleAfter
 		s.plan(inv)
 		s.activate(inv)
-		return false
 	default:
-		inv.Charge = s.newCharge(p, m, chargeFailed).ID
+		if card != CardNone {
+			charged(chargeFailed)
+		}
 		s.failed(inv)
-		return false
 	}
+	return false
 }
 
-// methodOf returns the payment method that pays an invoice: the subscription's, or else the customer's.
-func (s *Sandbox) methodOf(inv *invoice) string {
-	if sub, ok := find[*subscription](s, inv.Subscription); ok && sub.Method != "" {
-		return sub.Method
+// cardOf returns the card that pays an invoice: the subscription's, or else the customer's.
+func (s *Sandbox) cardOf(inv *invoice) Card {
+	if sub, ok := find[*subscription](s, inv.Subscription); ok && sub.Card != CardNone {
+		return sub.Card
 	}
 	c, _ := find[*customer](s, inv.Customer)
-	return c.Method
+	return c.Card
 }
 
-func (s *Sandbox) cardOf(inv *invoice) Card {
-	if ch, ok := find[*charge](s, inv.Charge); ok {
-		return ch.Card
-	}
-	return CardNone
-}
-
-// settle applies the bank's decision on a pending payment.
+// settle applies the bank's decision on the pending payment of an invoice.
 func (s *Sandbox) settle(inv *invoice, paid bool) {
 	inv.SettlesAt, s.dirty = 0, true
-	p, _ := find[*intent](s, inv.Intent)
 	ch, _ := find[*charge](s, inv.Charge)
-	s.settleCharge(p, ch, paid)
+	ch.Status = chargeFailed
+	if paid {
+		ch.Status = chargeSucceeded
+	}
+	s.emit("charge."+ch.Status, ch.render(s), nil)
 	if paid {
 		s.markPaid(inv)
 	} else {
@@ -87,7 +83,6 @@ func (s *Sandbox) markPaid(inv *invoice) {
 	case statusIncomplete, statusPastDue, statusUnpaid:
 		s.changeSub(sub, func() { sub.Status = statusActive })
 	}
-	s.setDelinquent(inv.Customer, false)
 }
 
 // failed applies the consequences of a failed attempt. The invoice of an incomplete subscription is not retried: Stripe
@@ -104,7 +99,6 @@ func (s *Sandbox) failed(inv *invoice) {
 	if !retry {
 		return
 	}
-	s.setDelinquent(inv.Customer, true)
 	status := statusPastDue
 	if last {
 		status = s.d.Dunning.End
@@ -118,62 +112,8 @@ func (s *Sandbox) failed(inv *invoice) {
 	}
 }
 
-func (s *Sandbox) setDelinquent(id string, delinquent bool) {
-	if c, ok := find[*customer](s, id); ok && !c.Deleted && c.Delinquent != delinquent {
-		s.change(c, "customer.updated", func() { c.Delinquent = delinquent })
-	}
-}
-
-// void marks an invoice as a mistake that is not to be paid.
+// void marks an invoice as not to be paid.
 func (s *Sandbox) void(inv *invoice) {
 	inv.Status, inv.VoidedAt, inv.NextAttempt, inv.SettlesAt, s.dirty = invoiceVoid, s.now(), 0, 0, true
-	if p, ok := find[*intent](s, inv.Intent); ok {
-		p.Status = intentCanceled
-		s.emit("payment_intent.canceled", p.render(s), nil)
-	}
 	s.emit("invoice.voided", inv.render(s), nil)
-}
-
-func payInvoice(s *Sandbox, r *request) (object, error) {
-	outOfBand := r.p.flag("paid_out_of_band")
-	r.p.flag("off_session")
-	inv, err := named[*invoice](s, r, "invoice")
-	if err != nil {
-		return nil, err
-	}
-	switch inv.Status {
-	case invoicePaid:
-		return nil, invalid("", "invoice_already_paid", "Invoice is already paid")
-	case invoiceVoid:
-		return nil, invalid("", "invoice_not_payable", "This invoice is void and can no longer be paid.")
-	case invoiceDraft:
-		s.finalize(inv)
-	}
-	if outOfBand {
-		inv.OutOfBand = true
-		s.markPaid(inv)
-		return inv.render(s), nil
-	}
-	if inv.SettlesAt != 0 {
-		return nil, invalid("", "payment_intent_unexpected_state", "This invoice's payment is already being processed.")
-	}
-	if !s.attempt(inv, false) && inv.SettlesAt == 0 {
-		return nil, declined()
-	}
-	return inv.render(s), nil
-}
-
-func voidInvoice(s *Sandbox, r *request) (object, error) {
-	inv, err := named[*invoice](s, r, "invoice")
-	if err != nil {
-		return nil, err
-	}
-	if inv.Status != invoiceOpen && inv.Status != invoiceLost {
-		return nil, invalid("", "invoice_not_editable", "You can only pass in open or uncollectible invoices. This invoice is %s.", inv.Status)
-	}
-	s.void(inv)
-	if sub, ok := find[*subscription](s, inv.Subscription); ok && sub.Status == statusIncomplete && sub.Latest == inv.ID {
-		s.changeSub(sub, func() { sub.Status, sub.EndedAt = statusExpired, s.now() })
-	}
-	return inv.render(s), nil
 }

@@ -6,15 +6,11 @@ import "strings"
 type customer struct {
 	head
 
-	Email       string `json:"email"`
-	Name        string `json:"name"`
-	Phone       string `json:"phone"`
-	Description string `json:"description"`
-	Method      string `json:"method"` // the default payment method
-	Deleted     bool   `json:"deleted"`
-	Delinquent  bool   `json:"delinquent"`
-	Currency    string `json:"currency"`
-	Invoices    int64  `json:"invoices"` // made so far
+	Email    string `json:"email"`
+	Name     string `json:"name"`
+	Card     Card   `json:"card"`
+	Deleted  bool   `json:"deleted"`
+	Invoices int64  `json:"invoices"` // made so far
 }
 
 func (c *customer) render(s *Sandbox) object {
@@ -23,13 +19,13 @@ func (c *customer) render(s *Sandbox) object {
 	}
 	return object{
 		"id": c.ID, "object": "customer", "created": c.Created, "livemode": s.live, "metadata": meta(c.Metadata),
-		"address": nil, "balance": 0, "currency": orNull(c.Currency), "default_source": nil, "delinquent": c.Delinquent,
-		"description": orNull(c.Description), "discount": nil, "email": orNull(c.Email),
+		"address": nil, "balance": 0, "currency": nil, "default_source": nil, "delinquent": false,
+		"description": nil, "discount": nil, "email": orNull(c.Email),
 		"invoice_prefix": c.prefix(),
 		"invoice_settings": object{
-			"custom_fields": nil, "default_payment_method": orNull(c.Method), "footer": nil, "rendering_options": nil,
+			"custom_fields": nil, "default_payment_method": c.Card.method(), "footer": nil, "rendering_options": nil,
 		},
-		"name": orNull(c.Name), "next_invoice_sequence": c.Invoices + 1, "phone": orNull(c.Phone),
+		"name": orNull(c.Name), "next_invoice_sequence": c.Invoices + 1, "phone": nil,
 		"preferred_locales": []any{}, "shipping": nil, "tax_exempt": "none", "test_clock": nil,
 	}
 }
@@ -47,24 +43,13 @@ func (s *Sandbox) customer(id, param string) (*customer, error) {
 }
 
 // read applies the parameters that create and update share.
-func (c *customer) read(s *Sandbox, p *params) {
-	for key, to := range map[string]*string{"email": &c.Email, "name": &c.Name, "phone": &c.Phone, "description": &c.Description} {
-		if v, ok := p.opt(key); ok {
-			*to = v
-		}
-	}
+func (c *customer) read(p *params) {
+	p.set("email", &c.Email)
+	p.set("name", &c.Name)
 	if !isEmail(c.Email) {
 		p.fail(invalid("email", "email_invalid", "Invalid email address: %s", c.Email))
 	}
 	c.Metadata = p.metadata(c.Metadata)
-	if q := p.sub("invoice_settings"); q != nil {
-		if id, ok := q.opt("default_payment_method"); ok {
-			c.Method = id
-			if m, found := find[*method](s, id); id != "" && (!found || m.Customer != c.ID) {
-				p.fail(missing("PaymentMethod", id, q.name("default_payment_method")))
-			}
-		}
-	}
 }
 
 // isEmail reports whether the sandbox accepts an address. It refuses those with characters outside ASCII, even though
@@ -76,24 +61,11 @@ func isEmail(s string) bool {
 
 func createCustomer(s *Sandbox, r *request) (object, error) {
 	c := &customer{}
-	c.read(s, r.p)
-	card := CardNone
-	if id, ok := r.p.opt("payment_method"); ok {
-		card = cardOf(id)
-		if card == CardNone {
-			r.p.fail(missing("PaymentMethod", id, "payment_method"))
-		}
-		if card == CardDeclined {
-			r.p.fail(declined())
-		}
-	}
+	c.read(r.p)
 	if err := r.p.finish(); err != nil {
 		return nil, err
 	}
 	insert(s, &s.d.Customers, c, "cus_", shortID)
-	if card != CardNone {
-		c.Method = s.attach(c, card).ID
-	}
 	o := c.render(s)
 	s.emit("customer.created", o, nil)
 	return o, nil
@@ -105,23 +77,11 @@ func updateCustomer(s *Sandbox, r *request) (object, error) {
 		return nil, err
 	}
 	next := *c
-	next.read(s, r.p)
+	next.read(r.p)
 	if err := r.p.finish(); err != nil {
 		return nil, err
 	}
 	s.change(c, "customer.updated", func() { *c = next })
-	return c.render(s), nil
-}
-
-func deleteCustomer(s *Sandbox, r *request) (object, error) {
-	if err := r.p.finish(); err != nil {
-		return nil, err
-	}
-	c, err := s.customer(r.id, "")
-	if err != nil {
-		return nil, err
-	}
-	s.removeCustomer(c)
 	return c.render(s), nil
 }
 
@@ -138,14 +98,11 @@ func (s *Sandbox) removeCustomer(c *customer) {
 		}
 	}
 	o := c.render(s)
-	c.Deleted, c.Method, s.dirty = true, "", true
+	c.Deleted, c.Card, s.dirty = true, CardNone, true
 	s.emit("customer.deleted", o, nil)
 }
 
 func listCustomers(s *Sandbox, r *request) (object, error) {
 	email, byEmail := r.p.opt("email")
-	created := r.p.span("created")
-	return list(s, r, "customer", s.d.Customers.rows, func(c *customer) bool {
-		return !c.Deleted && created(c.Created) && (!byEmail || c.Email == email)
-	})
+	return list(s, r, "customer", s.d.Customers.rows, func(c *customer) bool { return !c.Deleted && (!byEmail || c.Email == email) })
 }

@@ -17,7 +17,6 @@ type delivery struct {
 	Attempts []Attempt `json:"attempts"`
 	Copies   int       `json:"copies"` // sent in each attempt
 	AtOnce   bool      `json:"at_once"`
-	FailOnly int       `json:"fail_only"` // attempts that fail without being sent
 	queued   bool
 }
 
@@ -56,7 +55,7 @@ func (d *delivery) run(s *Sandbox) { s.enqueue(d) }
 
 // deliver creates the delivery of an event to an endpoint, subject to faults.
 func (s *Sandbox) deliver(e *event, to *endpoint) {
-	fault := s.faults.takeDelivery(e.Type, to.ID, s.dice)
+	fault := s.faults.takeDelivery(e.Type)
 	d := &delivery{Event: e.ID, Endpoint: to.ID, State: deliveryPending, Copies: 1, Next: s.now()}
 	switch fault.Action {
 	case Drop:
@@ -67,8 +66,6 @@ func (s *Sandbox) deliver(e *event, to *endpoint) {
 		d.Next += int64(fault.Delay.Seconds())
 	case Duplicate:
 		d.Copies, d.AtOnce = max(2, fault.Copies), fault.AtOnce
-	case FailAttempts:
-		d.FailOnly = max(1, fault.Copies)
 	}
 	insert(s, &s.d.Deliveries, d, "dlv_", longID)
 	if d.Next <= s.now() && d.State == deliveryPending {
@@ -99,7 +96,6 @@ func (s *Sandbox) attempted(d *delivery, a Attempt) {
 	d.Next = a.At + int64(wait.Seconds())
 	if d.Next > d.Created+int64(retryFor.Seconds()) {
 		d.State, d.Next = deliveryFailed, 0
-		s.opts.Log.Warn("a webhook is given up", "event", d.Event, "endpoint", d.Endpoint, "status", a.Status, "error", a.Error)
 		return
 	}
 	s.plan(d)

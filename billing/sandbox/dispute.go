@@ -7,11 +7,8 @@ type dispute struct {
 	head
 
 	Charge   string `json:"charge"`
-	Intent   string `json:"intent"`
-	Customer string `json:"customer"`
 	Amount   int64  `json:"amount"`
 	Currency string `json:"currency"`
-	Reason   string `json:"reason"`
 	Status   string `json:"status"`
 }
 
@@ -22,8 +19,6 @@ const (
 	disputeWon     = "won"
 	inquiryClosed  = "warning_closed"
 )
-
-func (d *dispute) owner() string { return d.Customer }
 
 func (d *dispute) closed() bool {
 	return d.Status == disputeLost || d.Status == disputeWon || d.Status == inquiryClosed
@@ -42,15 +37,15 @@ func (d *dispute) render(s *Sandbox) object {
 		"id": d.ID, "object": "dispute", "created": d.Created, "livemode": s.live, "metadata": meta(d.Metadata), "amount": d.Amount,
 		"balance_transactions": []any{}, "charge": d.Charge, "currency": d.Currency, "evidence": evidence,
 		"evidence_details":     object{"due_by": d.Created + 7*24*60*60, "has_evidence": false, "past_due": false, "submission_count": 0},
-		"is_charge_refundable": strings.HasPrefix(d.Status, "warning_"), "payment_intent": orNull(d.Intent),
+		"is_charge_refundable": strings.HasPrefix(d.Status, "warning_"), "payment_intent": nil,
 		"payment_method_details": object{"type": "card", "card": object{"brand": "visa", "network_reason_code": "10.4"}},
-		"reason":                 d.Reason, "status": d.Status,
+		"reason":                 "fraudulent", "status": d.Status,
 	}
 }
 
 // dispute opens a dispute of a charge, or an inquiry.
-func (s *Sandbox) dispute(c *charge, inquiry bool, reason string) *dispute {
-	d := &dispute{Charge: c.ID, Intent: c.Intent, Customer: c.Customer, Amount: c.Amount, Currency: c.Currency, Reason: reason, Status: disputeOpen}
+func (s *Sandbox) dispute(c *charge, inquiry bool) *dispute {
+	d := &dispute{Charge: c.ID, Amount: c.Amount, Currency: c.Currency, Status: disputeOpen}
 	if inquiry {
 		d.Status = disputeInquiry
 	}
@@ -70,23 +65,4 @@ func (s *Sandbox) closeAs(d *dispute, status string) {
 		s.emit("charge.dispute.funds_reinstated", d.render(s), nil)
 	}
 	s.emit("charge.dispute.closed", d.render(s), nil)
-}
-
-func closeDispute(s *Sandbox, r *request) (object, error) {
-	d, err := named[*dispute](s, r, "dispute")
-	if err != nil {
-		return nil, err
-	}
-	if d.closed() {
-		return nil, invalid("", "", "This dispute is already closed")
-	}
-	s.closeAs(d, disputeLost)
-	return d.render(s), nil
-}
-
-func listDisputes(s *Sandbox, r *request) (object, error) {
-	id, pi, created := r.p.str("charge"), r.p.str("payment_intent"), r.p.span("created")
-	return list(s, r, "dispute", s.d.Disputes.rows, func(d *dispute) bool {
-		return created(d.Created) && (id == "" || d.Charge == id) && (pi == "" || d.Intent == pi)
-	})
 }

@@ -49,9 +49,7 @@ func (e *endpoint) secrets(now int64) []string {
 }
 
 func (e *endpoint) read(s *Sandbox, p *params) {
-	if v, ok := p.opt("description"); ok {
-		e.Description = v
-	}
+	p.set("description", &e.Description)
 	e.Metadata = p.metadata(e.Metadata)
 	if v, ok := p.strs("enabled_events"); ok {
 		e.Enabled = v
@@ -93,7 +91,6 @@ func createEndpoint(s *Sandbox, r *request) (object, error) {
 			r.p.fail(err)
 		}
 	}
-	r.p.flag("connect")
 	if err := r.p.finish(); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ type apiError struct {
 	status  int
 	Type    string `json:"type"`
 	Code    string `json:"code,omitempty"`
-	Decline string `json:"decline_code,omitempty"`
 	DocURL  string `json:"doc_url,omitempty"`
 	Message string `json:"message"`
 	Param   string `json:"param,omitempty"`
@@ -25,7 +24,6 @@ func (e *apiError) Error() string { return fmt.Sprintf("%d %s: %s", e.status, e.
 const (
 	invalidRequest   = "invalid_request_error"
 	idempotencyError = "idempotency_error"
-	cardError        = "card_error"
 	internalError    = "api_error"
 )
 
@@ -41,11 +39,6 @@ func missing(noun, id, param string) *apiError {
 		e.status, e.Param = http.StatusNotFound, "id"
 	}
 	return e
-}
-
-// declined returns Stripe's error for a card that is declined.
-func declined() *apiError {
-	return &apiError{status: http.StatusPaymentRequired, Type: cardError, Code: "card_declined", Decline: "generic_decline", Message: "Your card was declined."}
 }
 
 func unauthorized(key string) *apiError {

@@ -2,8 +2,8 @@ package sandbox
 
 import (
 	"context"
-	mathrand "math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,15 +31,12 @@ const (
 	Duplicate     Action = "duplicate" // sent Copies times, one after the other or AtOnce
 	Hold          Action = "hold"      // kept until Release, which chooses the order
 	DelayDelivery Action = "delay"     // sent Delay later, by the sandbox's clock
-	FailAttempts  Action = "fail"      // the first Copies attempts fail without being sent
 )
 
 // Often says how often a fault strikes.
 type Often struct {
 	// Times is how many times it strikes; 0 = until it is cleared.
 	Times int `json:"times"`
-	// Chance is the probability that it strikes when it could, by the sandbox's own dice; 0 = always.
-	Chance float64 `json:"chance"`
 }
 
 // APIFault makes requests to the API go wrong.
@@ -56,29 +53,18 @@ type APIFault struct {
 type DeliveryFault struct {
 	Often
 
-	Action   Action        `json:"action"`
-	Type     string        `json:"type"`     // of the event; "" = any; a * at its end stands for anything
-	Endpoint string        `json:"endpoint"` // its id; "" = any
-	Delay    time.Duration `json:"delay"`
-	Copies   int           `json:"copies"`
-	AtOnce   bool          `json:"at_once"`
-}
-
-// EventFault makes events wrong, or suppresses them.
-type EventFault struct {
-	Often
-
-	Type      string `json:"type"`       // "" = any; a * at its end stands for anything
-	Skip      bool   `json:"skip"`       // the event never exists: the API does not list it either
-	WrongMode bool   `json:"wrong_mode"` // it says the wrong livemode
-	Version   string `json:"version"`    // its shape, pinned or NewVersion
+	Action Action        `json:"action"`
+	Type   string        `json:"type"` // of the event; "" = any; a * at its end stands for anything
+	Delay  time.Duration `json:"delay"`
+	Copies int           `json:"copies"`
+	AtOnce bool          `json:"at_once"`
 }
 
 // faults holds the faults that may still strike.
 type faults struct {
 	api      []*APIFault
 	delivery []*DeliveryFault
-	event    []*EventFault
+	skipped  []string // types of events that are not made
 }
 
 // FaultAPI adds a fault of the API. If several match a request, the first one strikes.
@@ -89,17 +75,18 @@ func (s *Sandbox) FaultDelivery(f DeliveryFault) {
 	s.do(func() { s.faults.delivery = append(s.faults.delivery, &f) })
 }
 
-// FaultEvent adds a fault of events.
-func (s *Sandbox) FaultEvent(f EventFault) {
-	s.do(func() { s.faults.event = append(s.faults.event, &f) })
+// SkipEvents suppresses the events of a type: the API does not list them either. "" = any; a * at its end stands for
+// anything.
+func (s *Sandbox) SkipEvents(kind string) {
+	s.do(func() { s.faults.skipped = append(s.faults.skipped, kind) })
 }
 
 // ClearFaults ends all faults. What is held stays held until Release.
 func (s *Sandbox) ClearFaults() { s.do(func() { s.faults = faults{} }) }
 
 // strike reports whether the fault strikes, and counts it if so.
-func (o *Often) strike(dice *mathrand.Rand) bool {
-	if o.Times < 0 || o.Chance > 0 && dice.Float64() >= o.Chance {
+func (o *Often) strike() bool {
+	if o.Times < 0 {
 		return false
 	}
 	if o.Times == 1 {
@@ -118,31 +105,26 @@ func fits(pattern, word string) bool {
 	return pattern == "" || pattern == word
 }
 
-func (f *faults) takeAPI(method, path string, dice *mathrand.Rand) APIFault {
+func (f *faults) takeAPI(method, path string) APIFault {
 	for _, a := range f.api {
-		if fits(a.Method, method) && fits(a.Path, path) && a.strike(dice) {
+		if fits(a.Method, method) && fits(a.Path, path) && a.strike() {
 			return *a
 		}
 	}
 	return APIFault{}
 }
 
-func (f *faults) takeDelivery(kind, endpoint string, dice *mathrand.Rand) DeliveryFault {
+func (f *faults) takeDelivery(kind string) DeliveryFault {
 	for _, d := range f.delivery {
-		if fits(d.Type, kind) && fits(d.Endpoint, endpoint) && d.strike(dice) {
+		if fits(d.Type, kind) && d.strike() {
 			return *d
 		}
 	}
 	return DeliveryFault{}
 }
 
-func (f *faults) takeEvent(kind string, dice *mathrand.Rand) EventFault {
-	for _, e := range f.event {
-		if fits(e.Type, kind) && e.strike(dice) {
-			return *e
-		}
-	}
-	return EventFault{}
+func (f *faults) skips(kind string) bool {
+	return slices.ContainsFunc(f.skipped, func(pattern string) bool { return fits(pattern, kind) })
 }
 
 // before does what the fault does before the request is processed; false = the request never is.

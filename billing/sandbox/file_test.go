@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -98,25 +97,6 @@ func TestFileFollows(t *testing.T) {
 	}
 }
 
-func TestSnapshot(t *testing.T) {
-	t.Parallel()
-	a := open(t).sells()
-	customer, sub := a.pro(sandbox.CardOK)
-	var kept, again bytes.Buffer
-	a.must(a.Snapshot(&kept))
-	a.must(a.Cancel(sub))
-	a.must(a.Restore(bytes.NewReader(kept.Bytes())))
-	a.want(sub, "active")
-	a.must(a.Snapshot(&again))
-	if !strings.Contains(again.String(), customer) {
-		t.Error("not the same")
-	}
-	if err := a.Restore(strings.NewReader("{")); err == nil {
-		t.Error("half a state was taken")
-	}
-	a.want(sub, "active")
-}
-
 // TestRealClock shows that with a real clock, what falls due happens by itself.
 func TestRealClock(t *testing.T) {
 	t.Parallel()
@@ -158,24 +138,4 @@ type fails struct{}
 
 func (fails) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("no network to %s", r.URL.Host)
-}
-
-func BenchmarkLife(b *testing.B) {
-	for b.Loop() {
-		s, err := sandbox.New(sandbox.Options{Seed: 1})
-		if err != nil {
-			b.Fatal(err)
-		}
-		c := http.Client{Transport: s.Transport()}
-		for _, body := range []string{"email=a@b.example", "email=b@b.example"} {
-			req, _ := http.NewRequest(http.MethodPost, "http://x/v1/customers", strings.NewReader(body))
-			req.Header.Set("Authorization", "Bearer "+sandbox.DefaultKey)
-			if resp, err := c.Do(req); err != nil || resp.StatusCode != 200 {
-				b.Fatal(resp, err)
-			}
-		}
-		if err := s.Close(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -1,9 +1,6 @@
 package sandbox
 
-import (
-	"net/http"
-	"strconv"
-)
+import "net/http"
 
 // checkoutView is what the checkout page shows.
 type checkoutView struct {
@@ -11,9 +8,7 @@ type checkoutView struct {
 
 	Lines     []checkoutLine
 	Total     string
-	Trial     string
 	Email     string
-	Fixed     bool // the customer is known
 	Cards     []cardChoice
 	CanCancel bool
 	CancelTo  string
@@ -56,14 +51,11 @@ func (s *Sandbox) showCheckout(w http.ResponseWriter, r *http.Request, note stri
 func (s *Sandbox) viewCheckout(cs *session) checkoutView {
 	total, currency := cs.total(s)
 	v := checkoutView{
-		top: top{Title: "Subscribe"}, Total: money(total, currency), Email: cs.Email, Cards: cards,
+		top: top{Title: "Subscribe"}, Total: money(total, currency), Cards: cards,
 		CanCancel: cs.CancelURL != "", CancelTo: "/c/cancel/" + cs.ID,
 	}
 	if c, ok := find[*customer](s, cs.Customer); ok {
-		v.Email, v.Fixed = c.Email, c.Email != ""
-	}
-	if cs.TrialDays > 0 {
-		v.Trial = "The first " + strconv.FormatInt(cs.TrialDays, 10) + " days are free."
+		v.Email = c.Email
 	}
 	for _, l := range cs.Lines {
 		p, _ := find[*price](s, l.Price)
@@ -87,7 +79,7 @@ func (s *Sandbox) checkoutPay(w http.ResponseWriter, r *http.Request) {
 	s.do(func() {
 		if cs, found := find[*session](s, r.PathValue("id")); found {
 			open = cs.Status == sessionOpen
-			next, ok = s.pay(cs, card, r.PostFormValue("email"))
+			next, ok = s.pay(cs, card)
 		}
 	})
 	switch {

@@ -61,8 +61,8 @@ func (s *Sandbox) viewPortal(ps *portalSession) portalView {
 			v.Cards = append(v.Cards, k)
 		}
 	}
-	if m, ok := s.paysWith(c); ok {
-		v.Card = "Card ending in " + m.Card.last4() + "."
+	if card := s.paysWith(c); card != CardNone {
+		v.Card = "Card ending in " + card.last4() + "."
 	}
 	for _, sub := range slices.Backward(s.d.Subs.of(c.ID)) {
 		v.Subs = append(v.Subs, s.viewSub(sub, g))

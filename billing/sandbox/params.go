@@ -61,6 +61,13 @@ func (p *params) str(key string) string {
 	return v
 }
 
+// set changes a string if it was sent.
+func (p *params) set(key string, to *string) {
+	if v, ok := p.opt(key); ok {
+		*to = v
+	}
+}
+
 // need returns a string that is required.
 func (p *params) need(key string) string {
 	v, ok := p.opt(key)
@@ -185,26 +192,6 @@ func (p *params) metadata(m map[string]string) map[string]string {
 		p.fail(invalid("metadata", "", "Metadata can have at most 50 keys."))
 	}
 	return out
-}
-
-// span reads created[gte] and the like, or an exact time, and returns the matching condition.
-func (p *params) span(key string) func(int64) bool {
-	n, ok := p.kids[key]
-	if !ok {
-		return func(int64) bool { return true }
-	}
-	if len(n.kids) == 0 {
-		exact, _ := p.int(key)
-		return func(at int64) bool { return at == exact }
-	}
-	q := p.sub(key)
-	gt, hasGT := q.int("gt")
-	gte, hasGTE := q.int("gte")
-	lt, hasLT := q.int("lt")
-	lte, hasLTE := q.int("lte")
-	return func(at int64) bool {
-		return (!hasGT || at > gt) && (!hasGTE || at >= gte) && (!hasLT || at < lt) && (!hasLTE || at <= lte)
-	}
 }
 
 // finish returns the first mistake, or an error about the first unknown parameter.

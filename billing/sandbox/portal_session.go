@@ -14,7 +14,6 @@ type portalSession struct {
 	ReturnURL string `json:"return_url"`
 	URL       string `json:"url"`
 	Secret    string `json:"secret"` // the last part of the address
-	Locale    string `json:"locale"`
 }
 
 // portalFor is how long a portal page lives.
@@ -25,26 +24,17 @@ func (ps *portalSession) owner() string { return ps.Customer }
 func (ps *portalSession) render(s *Sandbox) object {
 	return object{
 		"id": ps.ID, "object": "billing_portal.session", "created": ps.Created, "livemode": s.live, "configuration": ps.Config,
-		"customer": ps.Customer, "flow": nil, "locale": orNull(ps.Locale), "on_behalf_of": nil, "return_url": orNull(ps.ReturnURL), "url": ps.URL,
+		"customer": ps.Customer, "flow": nil, "locale": nil, "on_behalf_of": nil, "return_url": orNull(ps.ReturnURL), "url": ps.URL,
 	}
 }
 
 func createPortal(s *Sandbox, r *request) (object, error) {
-	ps := &portalSession{Customer: r.p.need("customer"), Config: r.p.str("configuration"), ReturnURL: r.p.str("return_url"), Locale: r.p.str("locale")}
-	if ps.Customer != "" {
-		if _, err := s.customer(ps.Customer, "customer"); err != nil {
-			r.p.fail(err)
-		}
+	ps := &portalSession{Customer: r.p.need("customer"), Config: r.p.str("configuration"), ReturnURL: r.p.str("return_url")}
+	if _, err := s.customer(ps.Customer, "customer"); err != nil {
+		r.p.fail(err)
 	}
 	if err := r.p.finish(); err != nil {
 		return nil, err
-	}
-	if ps.Config == "" {
-		for _, g := range s.d.Configs.rows {
-			if g.Default && g.Active {
-				ps.Config = g.ID
-			}
-		}
 	}
 	if ps.Config == "" {
 		return nil, invalid("", "", "No configuration provided and your test mode default configuration has not been created. Provide a configuration or create your default by saving your customer portal settings in test mode at https://dashboard.stripe.com/test/settings/billing/portal.")

@@ -17,8 +17,6 @@ type price struct {
 	Interval  string `json:"interval"`
 	Count     int64  `json:"interval_count"`
 	LookupKey string `json:"lookup_key"`
-	Nickname  string `json:"nickname"`
-	Tax       string `json:"tax_behavior"`
 }
 
 func (p *price) render(s *Sandbox) object {
@@ -30,8 +28,8 @@ func (p *price) render(s *Sandbox) object {
 	return object{
 		"id": p.ID, "object": "price", "created": p.Created, "livemode": s.live, "metadata": meta(p.Metadata),
 		"active": p.Active, "billing_scheme": "per_unit", "currency": p.Currency, "custom_unit_amount": nil,
-		"lookup_key": orNull(p.LookupKey), "nickname": orNull(p.Nickname), "product": p.Product, "recurring": recurring,
-		"tax_behavior": p.Tax, "tiers_mode": nil, "transform_quantity": nil, "type": kind,
+		"lookup_key": orNull(p.LookupKey), "nickname": nil, "product": p.Product, "recurring": recurring,
+		"tax_behavior": "unspecified", "tiers_mode": nil, "transform_quantity": nil, "type": kind,
 		"unit_amount": p.Amount, "unit_amount_decimal": strconv.FormatInt(p.Amount, 10),
 	}
 }
@@ -41,9 +39,6 @@ func (p *price) render(s *Sandbox) object {
 func (p *price) readShared(s *Sandbox, q *params) (moved *price) {
 	if v, ok := q.bool("active"); ok {
 		p.Active = v
-	}
-	if v, ok := q.opt("nickname"); ok {
-		p.Nickname = v
 	}
 	p.Metadata = q.metadata(p.Metadata)
 	transfer := q.flag("transfer_lookup_key")
@@ -77,40 +72,23 @@ func createPrice(s *Sandbox, r *request) (object, error) {
 	if p.Amount = amount; amount < 0 {
 		r.p.fail(invalid("unit_amount", "parameter_invalid_integer", "This value must be greater than or equal to 0."))
 	}
-	p.Tax = r.p.enum("tax_behavior", "unspecified", "inclusive", "exclusive")
-	r.p.enum("billing_scheme", "per_unit")
 	if q := r.p.sub("recurring"); q != nil {
-		p.Interval = q.need("interval")
-		if p.Interval != "" && !slices.Contains([]string{"day", "week", "month", "year"}, p.Interval) {
-			q.fail(invalid("recurring[interval]", "", "Invalid recurring[interval]: must be one of month, year, week, or day"))
-		}
+		q.need("interval")
+		p.Interval = q.enum("interval", "month", "year")
 		if n, ok := q.int("interval_count"); ok {
 			p.Count = n
 		}
 		if p.Count < 1 {
 			q.fail(invalid("recurring[interval_count]", "parameter_invalid_integer", "This value must be greater than or equal to 1."))
 		}
-		q.enum("usage_type", "licensed")
 	}
-	var made *product
-	if q := r.p.sub("product_data"); q != nil {
-		made = &product{Active: true, Updated: s.now(), Name: q.need("name")}
-		made.ID = q.str("id")
-		made.read(q)
-	} else {
-		p.Product = r.p.need("product")
-		if _, err := need[*product](s, "product", p.Product, "product"); err != nil {
-			r.p.fail(err)
-		}
+	p.Product = r.p.need("product")
+	if _, err := need[*product](s, "product", p.Product, "product"); err != nil {
+		r.p.fail(err)
 	}
 	moved := p.readShared(s, r.p)
 	if err := r.p.finish(); err != nil {
 		return nil, err
-	}
-	if made != nil {
-		insert(s, &s.d.Products, made, "prod_", shortID)
-		s.emit("product.created", made.render(s), nil)
-		p.Product = made.ID
 	}
 	s.takeKey(moved)
 	insert(s, &s.d.Prices, p, "price_", longID)
@@ -132,9 +110,6 @@ func updatePrice(s *Sandbox, r *request) (object, error) {
 		return nil, err
 	}
 	next := *p
-	if v, ok := r.p.opt("tax_behavior"); ok {
-		next.Tax = v
-	}
 	moved := next.readShared(s, r.p)
 	if err := r.p.finish(); err != nil {
 		return nil, err
@@ -147,15 +122,7 @@ func updatePrice(s *Sandbox, r *request) (object, error) {
 func listPrices(s *Sandbox, r *request) (object, error) {
 	active, byActive := r.p.bool("active")
 	keys, byKey := r.p.strs("lookup_keys")
-	of := r.p.str("product")
-	currency := r.p.str("currency")
-	kind := r.p.str("type")
-	created := r.p.span("created")
-	if len(keys) > 10 {
-		r.p.fail(invalid("lookup_keys", "", "You may only specify up to 10 lookup keys."))
-	}
 	return list(s, r, "price", s.d.Prices.rows, func(p *price) bool {
-		return created(p.Created) && (!byActive || p.Active == active) && (!byKey || p.LookupKey != "" && slices.Contains(keys, p.LookupKey)) &&
-			(of == "" || p.Product == of) && (currency == "" || p.Currency == currency) && (kind == "" || (kind == "recurring") == (p.Interval != ""))
+		return (!byActive || p.Active == active) && (!byKey || p.LookupKey != "" && slices.Contains(keys, p.LookupKey))
 	})
 }

@@ -4,18 +4,16 @@
 //
 // Its clock can be moved (Advance), and whatever falls due happens on the way: renewals, retries of failed payments,
 // ends of periods, redeliveries of webhooks. What Stripe does within an hour of a renewal (finalizing the invoice, the
-// first attempt to collect) happens here immediately. The sandbox refuses parameters that it does not know, even if
-// Stripe knows them. Of those that it accepts, proration, payment_settings and whatever changes only the looks of a
-// real page have no effect.
+// first attempt to collect) happens here immediately. It has no more of Stripe than billing and its tests use, and
+// refuses parameters that it does not know, even if Stripe knows them.
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"log/slog"
 	mathrand "math/rand/v2"
 	"net/http"
 	"strings"
@@ -27,29 +25,22 @@ import (
 type Options struct {
 	// URL is where the hosted pages are reached, without a trailing slash. "" = where the request came to.
 	URL string
-	// SecretKeys are the keys that the API accepts: all sk_test_… (or rk_test_…), or all sk_live_…, which makes every
-	// object livemode. nil = DefaultKey.
-	SecretKeys []string
+	// SecretKey is the key that the API accepts, "" = DefaultKey. If it begins with sk_live_, every object is livemode.
+	SecretKey string
 	// Now is the clock beneath the sandbox's own, which Advance moves ahead of it. nil = time.Now, and what becomes
 	// due happens by itself; otherwise it happens at the next Advance, Quiesce or request.
 	Now func() time.Time
 	// SignNow is the clock of webhook signatures: receivers compare it with their own. nil = Now, not moved.
 	SignNow func() time.Time
-	// Seed determines ids, secrets and the dice of faults. 0 = a new one each time, so that a database that outlives
-	// the sandbox never sees an old id again.
+	// Seed determines ids, secrets and random orders. 0 = a new one each time, so that a database that outlives the
+	// sandbox never sees an old id again.
 	Seed uint64
 	// File keeps the state across restarts, with mode 0600. "" = memory only.
 	File string
-	// Log receives reports of failed webhooks. nil = none.
-	Log *slog.Logger
 	// Client sends webhooks. nil = a default one. Redirects are never followed.
 	Client *http.Client
 	// Workers is the most webhooks in flight at once. 0 = 4; 1 = one after the other, in order.
 	Workers int
-	// DeliveryTimeout bounds one delivery attempt. 0 = 20 s.
-	DeliveryTimeout time.Duration
-	// Dunning is what happens after a failed renewal. nil = DefaultDunning.
-	Dunning *Dunning
 }
 
 // DefaultKey is the secret key of a sandbox that was given none.
@@ -61,13 +52,6 @@ type Dunning struct {
 	Retries []time.Duration `json:"retries"`
 	// End is the status after the last failed attempt: "canceled", "unpaid" or "past_due".
 	End string `json:"end"`
-}
-
-func (d Dunning) check() error {
-	if d.End != statusCanceled && d.End != statusUnpaid && d.End != statusPastDue {
-		return fmt.Errorf("dunning ends with canceled, unpaid or past_due, not with %q", d.End)
-	}
-	return nil
 }
 
 const day = 24 * time.Hour
@@ -88,7 +72,6 @@ type Sandbox struct {
 	byID   map[string]record
 	agenda agenda
 	dice   *mathrand.Rand
-	cause  cause // of the events being made now
 	origin string
 	timer  *time.Timer
 	faults faults
@@ -120,15 +103,12 @@ type data struct {
 	Requests uint64        `json:"requests"`
 
 	Customers   table[*customer]      `json:"customers"`
-	Methods     table[*method]        `json:"payment_methods"`
 	Products    table[*product]       `json:"products"`
 	Prices      table[*price]         `json:"prices"`
 	Sessions    table[*session]       `json:"checkout_sessions"`
 	Subs        table[*subscription]  `json:"subscriptions"`
 	Invoices    table[*invoice]       `json:"invoices"`
-	Intents     table[*intent]        `json:"payment_intents"`
 	Charges     table[*charge]        `json:"charges"`
-	Refunds     table[*refund]        `json:"refunds"`
 	Disputes    table[*dispute]       `json:"disputes"`
 	Configs     table[*portalConfig]  `json:"portal_configurations"`
 	Portals     table[*portalSession] `json:"portal_sessions"`
@@ -140,24 +120,10 @@ type data struct {
 
 // New makes a sandbox, from its file if there is one. The caller must Close it.
 func New(opts Options) (*Sandbox, error) {
-	if len(opts.SecretKeys) == 0 {
-		opts.SecretKeys = []string{DefaultKey}
-	}
-	live, err := mode(opts.SecretKeys)
-	if err != nil {
-		return nil, err
-	}
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
-	if opts.Workers <= 0 {
-		opts.Workers = 4
-	}
-	if opts.DeliveryTimeout <= 0 {
-		opts.DeliveryTimeout = 20 * time.Second
-	}
+	opts.SecretKey = cmp.Or(opts.SecretKey, DefaultKey)
+	opts.Workers = cmp.Or(opts.Workers, 4)
 	opts.Client = deliveryClient(opts.Client)
-	s := &Sandbox{opts: opts, live: live, byID: map[string]record{}, inflight: map[string]bool{}}
+	s := &Sandbox{opts: opts, live: strings.HasPrefix(opts.SecretKey, "sk_live_"), byID: map[string]record{}, inflight: map[string]bool{}}
 	s.idle = sync.NewCond(&s.mu)
 	s.d.Seed = opts.Seed
 	if s.d.Seed == 0 {
@@ -166,12 +132,6 @@ func New(opts Options) (*Sandbox, error) {
 		s.d.Seed = binary.LittleEndian.Uint64(b[:])
 	}
 	s.d.Dunning = DefaultDunning()
-	if opts.Dunning != nil {
-		s.d.Dunning = *opts.Dunning
-	}
-	if err := s.d.Dunning.check(); err != nil {
-		return nil, err
-	}
 	s.d.Idempotency = map[string]*saved{}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if opts.File != "" {
@@ -186,25 +146,6 @@ func New(opts Options) (*Sandbox, error) {
 	defer s.mu.Unlock()
 	s.catchUp()
 	return s, nil
-}
-
-// mode reports whether the keys are live ones. Mixed or unknown keys are an error.
-func mode(keys []string) (live bool, err error) {
-	for i, key := range keys {
-		var l bool
-		switch {
-		case strings.HasPrefix(key, "sk_test_"), strings.HasPrefix(key, "rk_test_"):
-		case strings.HasPrefix(key, "sk_live_"), strings.HasPrefix(key, "rk_live_"):
-			l = true
-		default:
-			return false, errors.New("a secret key begins with sk_test_ or sk_live_")
-		}
-		if i > 0 && l != live {
-			return false, errors.New("the secret keys of one sandbox are all of test mode or all of live mode")
-		}
-		live = l
-	}
-	return live, nil
 }
 
 // Close ends all deliveries, waits for them until ctx ends, and writes the file. It may be called again.

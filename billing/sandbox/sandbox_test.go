@@ -22,13 +22,14 @@ import (
 type bench struct {
 	*sandbox.Sandbox
 
-	t      *testing.T
-	URL    string
-	API    *client.API
-	clock  *clock
-	hook   *receiver
-	price  string
-	secret string
+	t       *testing.T
+	URL     string
+	API     *client.API
+	clock   *clock
+	hook    *receiver
+	price   string
+	product string
+	secret  string
 }
 
 // clock is the clock beneath the sandbox's: it stands still unless the test moves it.
@@ -176,7 +177,7 @@ func (b *bench) sells() *bench {
 		Product: &p.ID, Currency: new("usd"), UnitAmount: new(int64(999)), LookupKey: new("lottery_pro_monthly"),
 		Recurring: &stripe.PriceRecurringParams{Interval: new("month")},
 	}))(b.t)
-	b.price = price.ID
+	b.price, b.product = price.ID, p.ID
 	return b
 }
 

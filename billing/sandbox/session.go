@@ -1,9 +1,6 @@
 package sandbox
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // session is a checkout: a hosted page that sells one subscription.
 type session struct {
@@ -11,7 +8,6 @@ type session struct {
 
 	Customer    string            `json:"customer"`
 	Reference   string            `json:"client_reference_id"`
-	Email       string            `json:"customer_email"`
 	Lines       []item            `json:"lines"`
 	SuccessURL  string            `json:"success_url"`
 	CancelURL   string            `json:"cancel_url"`
@@ -23,14 +19,6 @@ type session struct {
 	Begun       string            `json:"begun"` // the subscription that the first attempt to pay made, whether or not it paid
 	Invoice     string            `json:"invoice"`
 	SubMetadata map[string]string `json:"subscription_metadata"`
-	SubText     string            `json:"subscription_description"`
-	TrialDays   int64             `json:"trial_days"`
-	TrialEnd    int64             `json:"trial_end"`
-	TrialNoCard string            `json:"trial_no_card"`
-	Promotion   any               `json:"allow_promotion_codes"`
-	Locale      string            `json:"locale"`
-	Billing     string            `json:"billing_address_collection"`
-	Collect     string            `json:"payment_method_collection"`
 }
 
 const (
@@ -40,7 +28,6 @@ const (
 
 	payPaid = "paid"
 	payNot  = "unpaid"
-	payNone = "no_payment_required"
 )
 
 func (cs *session) owner() string { return cs.Customer }
@@ -59,35 +46,27 @@ func (cs *session) total(s *Sandbox) (cents int64, currency string) {
 		p, _ := find[*price](s, l.Price)
 		cents, currency = cents+p.Amount*l.Quantity, p.Currency
 	}
-	if cs.TrialDays > 0 || cs.TrialEnd > 0 {
-		cents = 0
-	}
 	return cents, currency
 }
 
 func (cs *session) render(s *Sandbox) object {
 	total, currency := cs.total(s)
-	url, email := orNull(cs.URL), cs.Email
+	url := orNull(cs.URL)
 	if cs.Status != sessionOpen {
 		url = nil
 	}
-	if c, ok := find[*customer](s, cs.Customer); ok && email == "" {
-		email = c.Email
-	}
-	var details any
-	if email != "" || cs.Status == sessionComplete {
-		details = object{"address": nil, "email": orNull(email), "name": nil, "phone": nil, "tax_exempt": "none", "tax_ids": []any{}}
-	}
+	c, _ := find[*customer](s, cs.Customer)
+	details := object{"address": nil, "email": orNull(c.Email), "name": nil, "phone": nil, "tax_exempt": "none", "tax_ids": []any{}}
 	return object{
 		"id": cs.ID, "object": "checkout.session", "created": cs.Created, "livemode": s.live, "metadata": meta(cs.Metadata),
-		"after_expiration": nil, "allow_promotion_codes": cs.Promotion, "amount_subtotal": total, "amount_total": total,
-		"automatic_tax": object{"enabled": false, "liability": nil, "status": nil}, "billing_address_collection": orNull(cs.Billing),
+		"after_expiration": nil, "allow_promotion_codes": nil, "amount_subtotal": total, "amount_total": total,
+		"automatic_tax": object{"enabled": false, "liability": nil, "status": nil}, "billing_address_collection": nil,
 		"cancel_url": orNull(cs.CancelURL), "client_reference_id": orNull(cs.Reference), "client_secret": nil, "consent": nil,
 		"consent_collection": nil, "currency": currency, "currency_conversion": nil, "custom_fields": []any{},
 		"custom_text": object{"after_submit": nil, "shipping_address": nil, "submit": nil, "terms_of_service_acceptance": nil},
-		"customer":    orNull(cs.Customer), "customer_creation": nil, "customer_details": details, "customer_email": orNull(cs.Email),
-		"expires_at": cs.ExpiresAt, "invoice": orNull(cs.Invoice), "invoice_creation": nil, "locale": orNull(cs.Locale), "mode": "subscription",
-		"payment_intent": nil, "payment_link": nil, "payment_method_collection": cs.Collect, "payment_method_configuration_details": nil,
+		"customer":    cs.Customer, "customer_creation": nil, "customer_details": details, "customer_email": nil,
+		"expires_at": cs.ExpiresAt, "invoice": orNull(cs.Invoice), "invoice_creation": nil, "locale": nil, "mode": "subscription",
+		"payment_intent": nil, "payment_link": nil, "payment_method_collection": "always", "payment_method_configuration_details": nil,
 		"payment_method_options": object{}, "payment_method_types": []any{"card"}, "payment_status": cs.Payment,
 		"phone_number_collection": object{"enabled": false}, "recovered_from": nil, "setup_intent": nil, "shipping_address_collection": nil,
 		"shipping_cost": nil, "shipping_details": nil, "shipping_options": []any{}, "status": cs.Status, "submit_type": nil,
@@ -117,13 +96,9 @@ func createSession(s *Sandbox, r *request) (object, error) {
 	if mode := p.need("mode"); mode != "" && mode != "subscription" {
 		p.fail(invalid("mode", "", "The sandbox has mode=subscription only."))
 	}
-	if cs.Customer = p.str("customer"); cs.Customer != "" {
-		if _, err := s.customer(cs.Customer, "customer"); err != nil {
-			p.fail(err)
-		}
-	}
-	if cs.Email = p.str("customer_email"); cs.Email != "" && cs.Customer != "" {
-		p.fail(invalid("customer", "", "You may only specify one of these parameters: customer, customer_email."))
+	cs.Customer = p.need("customer")
+	if _, err := s.customer(cs.Customer, "customer"); err != nil {
+		p.fail(err)
 	}
 	if cs.Reference = p.str("client_reference_id"); len(cs.Reference) > 200 {
 		p.fail(invalid("client_reference_id", "parameter_invalid_string_too_long", "Invalid string: must be at most 200 characters"))
@@ -147,15 +122,10 @@ func createSession(s *Sandbox, r *request) (object, error) {
 		}
 	}
 	cs.Metadata = p.metadata(nil)
-	cs.readSubscription(s, p)
-	cs.readLooks(p)
-	cs.ExpiresAt = s.now() + 24*60*60
-	if at, ok := p.int("expires_at"); ok {
-		cs.ExpiresAt = at
-		if at < s.now()+30*60-60 || at > s.now()+24*60*60+60 { // tolerates a minute between clocks
-			p.fail(invalid("expires_at", "", "The `expires_at` timestamp must be between 30 minutes and 24 hours from Checkout Session creation."))
-		}
+	if q := p.sub("subscription_data"); q != nil {
+		cs.SubMetadata = q.metadata(nil)
 	}
+	cs.ExpiresAt = s.now() + 24*60*60
 	if err := p.finish(); err != nil {
 		return nil, err
 	}
@@ -177,17 +147,17 @@ func (s *Sandbox) oneCurrency(cs *session) error {
 	_, currency := cs.total(s)
 	var bound []string
 	for _, sub := range s.d.Subs.of(cs.Customer) {
-		if sub.Customer == cs.Customer && !sub.ended() {
+		if !sub.ended() {
 			bound = append(bound, sub.Currency)
 		}
 	}
 	for _, other := range s.d.Sessions.of(cs.Customer) {
-		if _, c := other.total(s); other.Customer == cs.Customer && other.Status == sessionOpen {
+		if _, c := other.total(s); other.Status == sessionOpen {
 			bound = append(bound, c)
 		}
 	}
 	for _, c := range bound {
-		if cs.Customer != "" && c != currency {
+		if c != currency {
 			return invalid("", "", "You cannot combine currencies on a single customer. This customer has an active subscription, "+
 				"subscription schedule, discount, quote, invoice item or active subscription mode checkout session with currency %s.", c)
 		}
@@ -208,62 +178,12 @@ func (s *Sandbox) checkPrice(q *params, id string) {
 	case !pr.Active:
 		q.fail(invalid(q.name("price"), "", "The price specified is inactive. This field only accepts active prices."))
 	case pr.Interval == "":
-		q.fail(invalid("line_items", "", "You must provide at least one recurring price in `subscription` mode when using prices."))
-	}
-}
-
-// readSubscription reads the parameters of the subscription to be made.
-func (cs *session) readSubscription(s *Sandbox, p *params) {
-	q := p.sub("subscription_data")
-	if q == nil {
-		return
-	}
-	cs.SubMetadata = q.metadata(nil)
-	cs.SubText = q.str("description")
-	cs.TrialDays, _ = q.int("trial_period_days")
-	cs.TrialEnd, _ = q.int("trial_end")
-	if cs.TrialEnd != 0 && cs.TrialEnd < s.now()+48*60*60 {
-		q.fail(invalid("subscription_data[trial_end]", "", "The `trial_end` date has to be at least 2 days in the future."))
-	}
-	if t := q.sub("trial_settings"); t != nil {
-		if e := t.sub("end_behavior"); e != nil {
-			cs.TrialNoCard = e.enum("missing_payment_method", "create_invoice", "cancel", "pause")
-		}
-	}
-}
-
-// readLooks reads the parameters that affect only the looks of the real page.
-func (cs *session) readLooks(p *params) {
-	if v, ok := p.bool("allow_promotion_codes"); ok {
-		cs.Promotion = v
-	}
-	cs.Locale = p.str("locale")
-	if v, ok := p.opt("billing_address_collection"); ok {
-		cs.Billing = v
-	}
-	cs.Collect = p.enum("payment_method_collection", "always", "if_required")
-	p.enum("ui_mode", "hosted")
-	if kinds, ok := p.strs("payment_method_types"); ok && !slices.Contains(kinds, "card") {
-		p.fail(invalid("payment_method_types", "", "The sandbox takes cards."))
+		q.fail(invalid(q.name("price"), "", "The price specified is set to `type=one_time` but this field only accepts prices with `type=recurring`."))
 	}
 }
 
 func listSessions(s *Sandbox, r *request) (object, error) {
-	status := r.p.enum("status", "", sessionOpen, sessionComplete, sessionExpired)
-	sub := r.p.str("subscription")
-	created := r.p.span("created")
-	return list(s, r, "checkout.session", s.d.Sessions.of(r.p.str("customer")), func(cs *session) bool {
-		return created(cs.Created) && (status == "" || cs.Status == status) && (sub == "" || cs.Sub == sub)
-	})
-}
-
-func listLineItems(s *Sandbox, r *request) (object, error) {
-	r.p.int("limit")
-	cs, err := named[*session](s, r, "checkout.session")
-	if err != nil {
-		return nil, err
-	}
-	return sublist(r.path, s.lineItems(cs)), nil
+	return list(s, r, "checkout.session", s.d.Sessions.of(r.p.str("customer")), func(*session) bool { return true })
 }
 
 func expireSession(s *Sandbox, r *request) (object, error) {

@@ -93,11 +93,7 @@ func (s *Sandbox) Customers() []Customer {
 	defer s.mu.Unlock()
 	var out []Customer
 	for _, c := range s.d.Customers.rows {
-		v := Customer{ID: c.ID, Email: c.Email, Metadata: maps.Clone(c.Metadata), Deleted: c.Deleted}
-		if m, ok := s.paysWith(c); ok {
-			v.Card = m.Card
-		}
-		out = append(out, v)
+		out = append(out, Customer{ID: c.ID, Email: c.Email, Metadata: maps.Clone(c.Metadata), Deleted: c.Deleted, Card: s.paysWith(c)})
 	}
 	return out
 }

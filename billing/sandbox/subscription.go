@@ -13,7 +13,6 @@ type subscription struct {
 	PeriodEnd   int64  `json:"period_end"`
 	TrialStart  int64  `json:"trial_start"`
 	TrialEnd    int64  `json:"trial_end"`
-	TrialNoCard string `json:"trial_no_card"` // what happens at its end without a card: create_invoice, cancel, pause
 
 	AtPeriodEnd bool   `json:"at_period_end"`
 	CancelAt    int64  `json:"cancel_at"`
@@ -21,13 +20,9 @@ type subscription struct {
 	EndedAt     int64  `json:"ended_at"`
 	Reason      string `json:"reason"`
 	Comment     string `json:"comment"`
-	Feedback    string `json:"feedback"`
 
-	Latest      string `json:"latest_invoice"`
-	Method      string `json:"method"`
-	Description string `json:"description"`
-	Pause       string `json:"pause"` // behavior of pause_collection
-	ResumesAt   int64  `json:"resumes_at"`
+	Latest string `json:"latest_invoice"`
+	Card   Card   `json:"card"`
 }
 
 // item is one price of a subscription.
@@ -73,29 +68,21 @@ func (sub *subscription) render(s *Sandbox) object {
 	if sub.AtPeriodEnd {
 		cancelAt = sub.PeriodEnd
 	}
-	var pause any
-	if sub.Pause != "" {
-		pause = object{"behavior": sub.Pause, "resumes_at": orNull(sub.ResumesAt)}
-	}
-	missing := sub.TrialNoCard
-	if missing == "" {
-		missing = "create_invoice"
-	}
 	return object{
 		"id": sub.ID, "object": "subscription", "created": sub.Created, "livemode": s.live, "metadata": meta(sub.Metadata),
 		"application": nil, "application_fee_percent": nil, "automatic_tax": object{"enabled": false, "liability": nil},
 		"billing_cycle_anchor": sub.Anchor, "billing_cycle_anchor_config": nil, "billing_thresholds": nil, "cancel_at": orNull(cancelAt),
 		"cancel_at_period_end": sub.AtPeriodEnd, "canceled_at": orNull(sub.CanceledAt),
-		"cancellation_details": object{"comment": orNull(sub.Comment), "feedback": orNull(sub.Feedback), "reason": orNull(sub.Reason)},
+		"cancellation_details": object{"comment": orNull(sub.Comment), "feedback": nil, "reason": orNull(sub.Reason)},
 		"collection_method":    "charge_automatically", "currency": sub.Currency, "current_period_end": sub.PeriodEnd,
-		"current_period_start": sub.PeriodStart, "customer": sub.Customer, "days_until_due": nil, "default_payment_method": orNull(sub.Method),
-		"default_source": nil, "default_tax_rates": []any{}, "description": orNull(sub.Description), "discount": nil, "ended_at": orNull(sub.EndedAt),
+		"current_period_start": sub.PeriodStart, "customer": sub.Customer, "days_until_due": nil, "default_payment_method": sub.Card.method(),
+		"default_source": nil, "default_tax_rates": []any{}, "description": nil, "discount": nil, "ended_at": orNull(sub.EndedAt),
 		"items":          sublist("/v1/subscription_items?subscription="+sub.ID, items),
-		"latest_invoice": orNull(sub.Latest), "next_pending_invoice_item_invoice": nil, "on_behalf_of": nil, "pause_collection": pause,
+		"latest_invoice": orNull(sub.Latest), "next_pending_invoice_item_invoice": nil, "on_behalf_of": nil, "pause_collection": nil,
 		"payment_settings":              object{"payment_method_options": nil, "payment_method_types": nil, "save_default_payment_method": "off"},
 		"pending_invoice_item_interval": nil, "pending_setup_intent": nil, "pending_update": nil, "schedule": nil, "start_date": sub.Created,
 		"status": sub.Status, "test_clock": nil, "transfer_data": nil, "trial_end": orNull(sub.TrialEnd),
-		"trial_settings": object{"end_behavior": object{"missing_payment_method": missing}}, "trial_start": orNull(sub.TrialStart),
+		"trial_settings": object{"end_behavior": object{"missing_payment_method": "create_invoice"}}, "trial_start": orNull(sub.TrialStart),
 	}
 }
 
@@ -107,6 +94,7 @@ func (it *item) render(s *Sandbox, sub string) object {
 	}
 }
 
+// listSubscriptions returns a page of all subscriptions with status=all, and otherwise of those that are not canceled.
 func listSubscriptions(s *Sandbox, r *request) (object, error) {
 	id := r.p.str("customer")
 	if id != "" {
@@ -114,47 +102,6 @@ func listSubscriptions(s *Sandbox, r *request) (object, error) {
 			return nil, err
 		}
 	}
-	return s.pageOfSubscriptions(r, id)
-}
-
-func listCustomerSubscriptions(s *Sandbox, r *request) (object, error) {
-	if _, err := s.customer(r.id, ""); err != nil {
-		return nil, err
-	}
-	return s.pageOfSubscriptions(r, r.id)
-}
-
-// pageOfSubscriptions returns a page of all subscriptions that are not canceled, or of those with the status asked for.
-func (s *Sandbox) pageOfSubscriptions(r *request, customer string) (object, error) {
-	status := r.p.enum("status", append([]string{"", "all", "ended"}, statuses...)...)
-	of := r.p.str("price")
-	r.p.enum("collection_method", "charge_automatically", "send_invoice")
-	created, start, end := r.p.span("created"), r.p.span("current_period_start"), r.p.span("current_period_end")
-	return list(s, r, "subscription", s.d.Subs.of(customer), func(sub *subscription) bool {
-		switch status {
-		case "":
-			if sub.Status == statusCanceled {
-				return false
-			}
-		case "all":
-		case "ended":
-			if !sub.ended() {
-				return false
-			}
-		default:
-			if sub.Status != status {
-				return false
-			}
-		}
-		return created(sub.Created) && start(sub.PeriodStart) && end(sub.PeriodEnd) && (of == "" || sub.has(of))
-	})
-}
-
-func (sub *subscription) has(price string) bool {
-	for i := range sub.Items {
-		if sub.Items[i].Price == price {
-			return true
-		}
-	}
-	return false
+	all := r.p.enum("status", "", "all") == "all"
+	return list(s, r, "subscription", s.d.Subs.of(id), func(sub *subscription) bool { return all || sub.Status != statusCanceled })
 }

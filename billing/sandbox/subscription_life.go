@@ -23,9 +23,6 @@ func (s *Sandbox) begin(sub *subscription, pay, atCheckout bool) {
 	} else {
 		sub.Status, sub.Anchor, sub.PeriodEnd = statusIncomplete, now, nextPeriod(now, now, p)
 	}
-	if c, ok := find[*customer](s, sub.Customer); ok && c.Currency == "" {
-		s.change(c, "customer.updated", func() { c.Currency = sub.Currency })
-	}
 	inv := s.newInvoice(sub, reasonCreate, trial)
 	sub.Latest = inv.ID
 	insert(s, &s.d.Subs, sub, "", 0)
@@ -57,7 +54,6 @@ func (sub *subscription) due(s *Sandbox) int64 {
 		return 0
 	}
 	sooner(sub.CancelAt)
-	sooner(sub.ResumesAt)
 	return at
 }
 
@@ -66,15 +62,11 @@ func (sub *subscription) run(s *Sandbox) {
 	switch {
 	case sub.CancelAt != 0 && sub.CancelAt <= now, sub.AtPeriodEnd && sub.PeriodEnd <= now && sub.Status != statusIncomplete:
 		s.end(sub, sub.Reason)
-	case sub.ResumesAt != 0 && sub.ResumesAt <= now:
-		s.changeSub(sub, func() { sub.Pause, sub.ResumesAt = "", 0 })
 	case sub.Status == statusIncomplete:
 		s.changeSub(sub, func() { sub.Status, sub.EndedAt = statusExpired, now })
 		if inv, ok := find[*invoice](s, sub.Latest); ok && inv.Status == invoiceOpen {
 			s.void(inv)
 		}
-	case sub.Status == statusTrialing:
-		s.endTrial(sub)
 	default:
 		s.renew(sub)
 	}
@@ -110,24 +102,7 @@ func (s *Sandbox) end(sub *subscription, reason string) {
 	s.emit(event, sub.render(s), nil)
 }
 
-// endTrial bills the first period, unless there is no payment method and the subscription says otherwise.
-func (s *Sandbox) endTrial(sub *subscription) {
-	c, _ := find[*customer](s, sub.Customer)
-	if sub.Method == "" && c.Method == "" {
-		switch sub.TrialNoCard {
-		case "cancel":
-			s.end(sub, "payment_failed")
-			return
-		case "pause":
-			s.changeSub(sub, func() { sub.Status = statusPaused })
-			s.emit("customer.subscription.paused", sub.render(s), nil)
-			return
-		}
-	}
-	s.renew(sub)
-}
-
-// renew begins the next period and bills it.
+// renew begins the next period, or the first after a trial, and bills it.
 func (s *Sandbox) renew(sub *subscription) {
 	var inv *invoice
 	s.changeSub(sub, func() {
@@ -140,26 +115,9 @@ func (s *Sandbox) renew(sub *subscription) {
 		sub.Latest = inv.ID
 	})
 	s.emit("invoice.created", inv.render(s), nil)
-	switch {
-	case sub.Status == statusUnpaid, sub.Pause == "keep_as_draft":
+	if sub.Status == statusUnpaid {
 		return // a draft that nobody collects
-	case sub.Pause == "void":
-		s.finalize(inv)
-		s.void(inv)
-	case sub.Pause == "mark_uncollectible":
-		s.finalize(inv)
-		inv.Status, inv.LostAt = invoiceLost, s.now()
-		s.emit("invoice.marked_uncollectible", inv.render(s), nil)
-	default:
-		s.finalize(inv)
-		s.attempt(inv, false)
 	}
-}
-
-// resume ends a pause that began when a trial ended without a card.
-func (s *Sandbox) resume(sub *subscription) {
-	now := s.now()
-	s.changeSub(sub, func() { sub.Status, sub.Anchor, sub.PeriodEnd = statusActive, now, now })
-	s.emit("customer.subscription.resumed", sub.render(s), nil)
-	s.renew(sub)
+	s.finalize(inv)
+	s.attempt(inv, false)
 }

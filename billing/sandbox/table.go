@@ -1,6 +1,9 @@
 package sandbox
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"reflect"
+)
 
 // object is a JSON object as Stripe sends it.
 type object = map[string]any
@@ -107,7 +110,13 @@ func (s *Sandbox) change(r record, event string, f func()) {
 	s.plan(r)
 	s.dirty = true
 	after := r.render(s)
-	if previous := difference(before, after); len(previous) > 0 {
+	previous := object{}
+	for k, was := range before {
+		if !reflect.DeepEqual(was, after[k]) {
+			previous[k] = was
+		}
+	}
+	if len(previous) > 0 {
 		s.emit(event, after, previous)
 	}
 }

@@ -52,17 +52,11 @@ func (s *Sandbox) send(d *delivery) {
 	s.mu.Lock()
 	url, signature, body, ok := s.message(d)
 	copies, atOnce := max(1, d.Copies), d.AtOnce
-	unsent := d.FailOnly > 0
-	if unsent {
-		d.FailOnly--
-	}
 	s.mu.Unlock()
 	results := make([]Attempt, copies)
 	switch {
 	case !ok:
 		results = []Attempt{{Error: "the endpoint is disabled or deleted"}}
-	case unsent:
-		results = []Attempt{{Error: "failed by a fault"}}
 	case atOnce:
 		var all sync.WaitGroup
 		for i := range results {
@@ -79,9 +73,12 @@ func (s *Sandbox) send(d *delivery) {
 	s.attempted(d, results[0])
 }
 
+// deliveryTimeout bounds one delivery attempt.
+const deliveryTimeout = 20 * time.Second
+
 // post sends a webhook. Anything but a 2xx before the timeout is a failure.
 func (s *Sandbox) post(url, signature string, body []byte) Attempt {
-	ctx, cancel := context.WithTimeout(s.ctx, s.opts.DeliveryTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, deliveryTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
