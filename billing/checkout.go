@@ -103,7 +103,7 @@ func sellable(now *Standing, open bool) error {
 		return models.Errorf(models.CodeConflict, "account %s is closed", a.ID)
 	case a.Status == models.AccountSuspended:
 		return models.Errorf(models.CodeConflict, "account %s is suspended, so nothing is sold to it", a.ID)
-	case unfinished && now.Billing.Status != nil && *now.Billing.Status == models.SubscriptionIncomplete:
+	case unfinished && equal(now.Billing.Status, models.SubscriptionIncomplete):
 		return models.Errorf(models.CodeConflict, "a payment for account %s is being processed; wait for its result", a.ID)
 	case unfinished:
 		return models.Errorf(models.CodeConflict, "account %s already has a subscription; use the billing portal to manage it", a.ID)

@@ -167,7 +167,7 @@ func (s *Service) endOther(ctx context.Context, accountID, customerID string) er
 
 // unheard reports whether a subscription has been paid but is not known here yet: its checkout was completed just now.
 func unheard(b *models.BillingAccount, sub *subscription) bool {
-	known := b.SubscriptionID != nil && *b.SubscriptionID == sub.id && b.Status != nil && *b.Status != models.SubscriptionIncomplete
+	known := equal(b.SubscriptionID, sub.id) && !equal(b.Status, models.SubscriptionIncomplete)
 	return !known && sub.status == models.SubscriptionActive && !sub.neverPaid
 }
 

@@ -334,15 +334,8 @@ func (s *Service) prices(ctx context.Context) (map[string]models.KnownPrice, err
 func (s *Service) cancelSurplus(ctx context.Context, accountID string, surplus []subscription) error {
 	var errs []error
 	for _, sub := range surplus {
-		// Raise the flag before cancelling: if this process dies in between, the next sync would find nothing paid
-		// twice.
-		f := flag(accountID, models.FlagDoublePayment, sub.id,
-			fmt.Sprintf("subscription %s was paid in addition to an older one, and has been canceled: refund its payment in Stripe's dashboard", sub.id))
-		if err := s.store.RaiseFlag(ctx, f); err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		errs = append(errs, s.cancel(ctx, &sub))
+		errs = append(errs, s.cancelFlagged(ctx, &sub, flag(accountID, models.FlagDoublePayment, sub.id,
+			fmt.Sprintf("subscription %s was paid in addition to an older one, and has been canceled: refund its payment in Stripe's dashboard", sub.id))))
 	}
 	return errors.Join(errs...)
 }
@@ -353,12 +346,8 @@ func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscr
 	var errs []error
 	for i := range subs {
 		if sub := &subs[i]; sub.goesOn() {
-			detail := fmt.Sprintf("subscription %s was live although the account is closed, and has been canceled: check whether to refund a payment", sub.id)
-			if err := s.store.RaiseFlag(ctx, flag(accountID, models.FlagClosed, sub.id, detail)); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			err := s.cancel(ctx, sub)
+			err := s.cancelFlagged(ctx, sub, flag(accountID, models.FlagClosed, sub.id,
+				fmt.Sprintf("subscription %s was live although the account is closed, and has been canceled: check whether to refund a payment", sub.id)))
 			if err == nil {
 				sub.status = models.SubscriptionCanceled
 			}
@@ -366,6 +355,15 @@ func (s *Service) endClosed(ctx context.Context, accountID string, subs []subscr
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// cancelFlagged cancels a subscription, after raising the flag about it: if this process dies in between, the next sync
+// would find nothing to flag.
+func (s *Service) cancelFlagged(ctx context.Context, sub *subscription, f models.AccountFlag) error {
+	if err := s.store.RaiseFlag(ctx, f); err != nil {
+		return err
+	}
+	return s.cancel(ctx, sub)
 }
 
 // besideABank is the comment on a subscription that was canceled while a bank may have been deciding on a payment for
