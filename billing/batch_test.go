@@ -77,7 +77,7 @@ func TestFault14BesideOtherEvents(t *testing.T) {
 		for _, kind := range []string{"customer.subscription.*", "invoice.*"} {
 			w.stripe.SkipEvents(kind)
 		}
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Often: sandbox.Often{Times: 1}})
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Times: 1})
 		w.pending("evt_before", w.customer())
 		_, _, err := w.stripe.Pay(session, sandbox.CardOK)
 		w.must(err)

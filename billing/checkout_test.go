@@ -152,7 +152,7 @@ func TestCheckoutAnswersThatAreLost(t *testing.T) {
 				for _, retries := range []int64{0, 1} {
 					w.account = w.newAccount()
 					begin(w)
-					w.stripe.FaultAPI(sandbox.APIFault{Action: action, Method: http.MethodPost, Path: path, Often: sandbox.Often{Times: 1}})
+					w.stripe.FaultAPI(sandbox.APIFault{Action: action, Method: http.MethodPost, Path: path, Times: 1})
 					node := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: w.hook.URL, StripeNow: w.stripe.Now, Retries: retries})
 					_, err := node.Checkout(w.t.Context(), w.account.ID)
 					if retries == 0 && models.ErrorCode(err) != models.CodeUnavailable && err != nil {
@@ -184,7 +184,7 @@ func TestCheckoutAnswersThatAreLost(t *testing.T) {
 func TestCheckoutAddressChangedBetweenAttempts(t *testing.T) {
 	each(t, func(w *world) {
 		w.stripe.FaultAPI(sandbox.APIFault{
-			Action: sandbox.LoseReply, Method: http.MethodPost, Path: "/v1/customers", Often: sandbox.Often{Times: 1},
+			Action: sandbox.LoseReply, Method: http.MethodPost, Path: "/v1/customers", Times: 1,
 		})
 		if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); err == nil || len(w.stripe.Customers()) != 1 {
 			w.t.Fatalf("the answer was not lost: %v, customers %v", err, w.stripe.Customers())

@@ -64,7 +64,7 @@ func TestDoublePaymentIsCancelledInTheEnd(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
 		w.stripe.Advance(time.Minute)
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodDelete, Often: sandbox.Often{Times: 2}})
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodDelete, Times: 2})
 		_, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
 		w.must(err)
 		w.settle()
@@ -86,7 +86,7 @@ func TestDoublePaymentIsCancelledInTheEnd(t *testing.T) {
 func TestListThatIsNotThere(t *testing.T) {
 	each(t, func(w *world) {
 		w.pro()
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.NotFound, Path: "/v1/subscriptions", Often: sandbox.Often{Times: 1}})
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.NotFound, Path: "/v1/subscriptions", Times: 1})
 		if _, err := w.billing.Sync(w.t.Context(), w.account.ID, cause()); err == nil {
 			w.t.Error("it was taken for an empty one")
 		}
@@ -165,7 +165,7 @@ func TestFault14ForAReturningCustomer(t *testing.T) {
 		for _, kind := range []string{"customer.subscription.*", "invoice.*"} {
 			w.stripe.SkipEvents(kind)
 		}
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Often: sandbox.Often{Times: 1}})
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Times: 1})
 		hook := node.Webhook()
 		w.handler.Store(&hook)
 		_, _, err = w.stripe.Pay(session.ID, sandbox.CardOK)

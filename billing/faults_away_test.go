@@ -18,7 +18,7 @@ func TestFault30StripeIsAway(t *testing.T) {
 		for _, action := range []sandbox.Action{sandbox.RateLimit, sandbox.ServerError} {
 			w.account = w.newAccount()
 			session := w.checkout()
-			w.stripe.FaultAPI(sandbox.APIFault{Action: action, Method: http.MethodGet, Often: sandbox.Often{Times: 3}})
+			w.stripe.FaultAPI(sandbox.APIFault{Action: action, Method: http.MethodGet, Times: 3})
 			_, _, err := w.stripe.Pay(session, sandbox.CardOK)
 			w.must(err)
 			w.settle()

@@ -51,7 +51,7 @@ func TestGraceEndsByItself(t *testing.T) {
 		w.kill()
 		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
 		w.stripe.Advance(7*day + time.Minute)
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodGet, Path: "/v1/subscriptions", Often: sandbox.Often{Times: 1}})
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Method: http.MethodGet, Path: "/v1/subscriptions", Times: 1})
 		node := w.service()
 		node.LookForGrace(50 * time.Millisecond)
 		ctx, stop := context.WithCancel(w.t.Context())

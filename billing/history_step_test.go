@@ -144,16 +144,16 @@ func (h *history) step() {
 		h.stripe.FaultAPI(sandbox.APIFault{
 			Action: rapid.SampledFrom([]sandbox.Action{sandbox.RateLimit, sandbox.ServerError, sandbox.ErrorAfter, sandbox.ErrorStays, sandbox.LoseReply, sandbox.Withhold}).Draw(h.rt, "fault"),
 			Method: rapid.SampledFrom([]string{"", http.MethodGet, http.MethodPost}).Draw(h.rt, "method"),
-			Often:  sandbox.Often{Times: rapid.IntRange(1, 3).Draw(h.rt, "times")},
+			Times:  rapid.IntRange(1, 3).Draw(h.rt, "times"),
 		})
 	case "lose":
-		h.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop, Often: sandbox.Often{Times: rapid.IntRange(1, 4).Draw(h.rt, "times")}})
+		h.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop, Times: rapid.IntRange(1, 4).Draw(h.rt, "times")})
 	case "repeat":
-		h.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Duplicate, Copies: 3, AtOnce: rapid.Bool().Draw(h.rt, "at once"), Often: sandbox.Often{Times: 3}})
+		h.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Duplicate, Copies: 3, AtOnce: rapid.Bool().Draw(h.rt, "at once"), Times: 3})
 	case "hold":
-		h.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Hold, Often: sandbox.Often{Times: rapid.IntRange(1, 6).Draw(h.rt, "times")}})
+		h.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Hold, Times: rapid.IntRange(1, 6).Draw(h.rt, "times")})
 	case "delay":
-		h.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.DelayDelivery, Delay: 50 * time.Hour, Often: sandbox.Often{Times: 2}})
+		h.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.DelayDelivery, Delay: 50 * time.Hour, Times: 2})
 	case "release":
 		_, _ = h.stripe.Release(h.ctx, rapid.SampledFrom([]string{sandbox.OrderSent, sandbox.OrderReversed, sandbox.OrderRandom}).Draw(h.rt, "order"))
 	case "clear":

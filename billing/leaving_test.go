@@ -268,7 +268,7 @@ func TestPaidCheckoutIsForgotten(t *testing.T) {
 			w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
 			_, _, err := w.stripe.Pay(session, card)
 			w.must(err)
-			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/checkout/sessions/*", Often: sandbox.Often{Times: 1}})
+			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/checkout/sessions/*", Times: 1})
 			now, err := w.billing.Sync(ctx, w.account.ID, cause())
 			if err != nil || !now.Unfinished || !payable() { // what is known about the plan does not depend on it
 				w.t.Errorf("%v %+v", err, now)

@@ -135,7 +135,7 @@ func TestReconcileWithAnAccountThatCannotBeRead(t *testing.T) {
 		w.account = broken
 		w.pro()
 		w.several(2)
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/subscriptions", Often: sandbox.Often{Times: 1}})
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: "/v1/subscriptions", Times: 1})
 		var failed []string
 		done, err := w.billing.Reconcile(w.t.Context(), func(id string, _ billing.Standing, err error) {
 			if err != nil {

@@ -187,7 +187,7 @@ func (w *world) live() (made *flow, said string) {
 	w.checkout()
 	w.checkout()
 	w.stripe.Advance(23*time.Hour + 55*time.Minute)
-	w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Often: sandbox.Often{Times: 1}})
+	w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Times: 1})
 	session := w.buy(sandbox.CardOK)
 	_, _, err = w.billing.Return(ctx, w.account.ID, session)
 	w.must(err)

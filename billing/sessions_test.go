@@ -210,7 +210,7 @@ func TestCheckoutOfADeletedCustomer(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
 		w.stripe.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop})
-		unlisted := sandbox.APIFault{Action: sandbox.NotFound, Method: http.MethodGet, Path: "/v1/checkout/sessions", Often: sandbox.Often{Times: 1}}
+		unlisted := sandbox.APIFault{Action: sandbox.NotFound, Method: http.MethodGet, Path: "/v1/checkout/sessions", Times: 1}
 		w.checkout()
 		w.must(w.stripe.DeleteCustomer(w.customer()))
 		w.stripe.FaultAPI(unlisted)

@@ -191,7 +191,7 @@ func TestSetupTellsTheSecret(t *testing.T) {
 		ctx := w.t.Context()
 		for _, path := range []string{"/v1/products/*", "/v1/prices", "/v1/billing_portal/configurations", "/v1/webhook_endpoints"} {
 			w.ask(http.MethodDelete, "/v1/webhook_endpoints/"+w.endpoint(), nil, &struct{}{})
-			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: path, Often: sandbox.Often{Times: 1}})
+			w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.ServerError, Path: path, Times: 1})
 			if done, err := w.billing.Setup(ctx); err == nil || done.WebhookSecret != "" {
 				w.t.Errorf("%s: %v %+v", path, err, done)
 			}
@@ -200,7 +200,7 @@ func TestSetupTellsTheSecret(t *testing.T) {
 			}
 		}
 		w.ask(http.MethodDelete, "/v1/webhook_endpoints/"+w.endpoint(), nil, &struct{}{})
-		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodPost, Path: "/v1/webhook_endpoints", Often: sandbox.Often{Times: 1}})
+		w.stripe.FaultAPI(sandbox.APIFault{Action: sandbox.LoseReply, Method: http.MethodPost, Path: "/v1/webhook_endpoints", Times: 1})
 		if _, err := w.billing.Setup(ctx); err == nil || !strings.Contains(err.Error(), "its secret is in Stripe's dashboard") {
 			w.t.Errorf("%v", err)
 		}

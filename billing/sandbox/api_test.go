@@ -189,7 +189,7 @@ func TestIdempotency(t *testing.T) {
 func TestIdempotencyAtOnce(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	b.FaultAPI(sandbox.APIFault{Action: sandbox.DelayReply, Delay: 150 * time.Millisecond, Often: sandbox.Often{Times: 1}})
+	b.FaultAPI(sandbox.APIFault{Action: sandbox.DelayReply, Delay: 150 * time.Millisecond, Times: 1})
 	ids, conflicts := map[any]bool{}, 0
 	var mu sync.Mutex
 	var all sync.WaitGroup

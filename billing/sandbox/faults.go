@@ -33,17 +33,10 @@ const (
 	DelayDelivery Action = "delay"     // sent Delay later, by the sandbox's clock
 )
 
-// Often says how often a fault strikes.
-type Often struct {
-	// Times is how many times it strikes; 0 = until it is cleared.
-	Times int `json:"times"`
-}
-
 // APIFault makes requests to the API go wrong.
 type APIFault struct {
-	Often
-
 	Action Action        `json:"action"`
+	Times  int           `json:"times"`  // how often it strikes; 0 = until it is cleared
 	Method string        `json:"method"` // "" = any
 	Path   string        `json:"path"`   // "" = any; a * at its end stands for anything
 	Delay  time.Duration `json:"delay"`
@@ -51,10 +44,9 @@ type APIFault struct {
 
 // DeliveryFault makes webhooks go wrong.
 type DeliveryFault struct {
-	Often
-
 	Action Action        `json:"action"`
-	Type   string        `json:"type"` // of the event; "" = any; a * at its end stands for anything
+	Times  int           `json:"times"` // how often it strikes; 0 = until it is cleared
+	Type   string        `json:"type"`  // of the event; "" = any; a * at its end stands for anything
 	Delay  time.Duration `json:"delay"`
 	Copies int           `json:"copies"`
 	AtOnce bool          `json:"at_once"`
@@ -84,15 +76,15 @@ func (s *Sandbox) SkipEvents(kind string) {
 // ClearFaults ends all faults. What is held stays held until Release.
 func (s *Sandbox) ClearFaults() { s.do(func() { s.faults = faults{} }) }
 
-// strike reports whether the fault strikes, and counts it if so.
-func (o *Often) strike() bool {
-	if o.Times < 0 {
+// strikes reports whether a fault that has so many times left strikes, and counts it if so.
+func strikes(times *int) bool {
+	switch {
+	case *times < 0:
 		return false
-	}
-	if o.Times == 1 {
-		o.Times = -1 // used up
-	} else if o.Times > 1 {
-		o.Times--
+	case *times == 1:
+		*times = -1 // used up
+	case *times > 1:
+		*times--
 	}
 	return true
 }
@@ -107,7 +99,7 @@ func fits(pattern, word string) bool {
 
 func (f *faults) takeAPI(method, path string) APIFault {
 	for _, a := range f.api {
-		if fits(a.Method, method) && fits(a.Path, path) && a.strike() {
+		if fits(a.Method, method) && fits(a.Path, path) && strikes(&a.Times) {
 			return *a
 		}
 	}
@@ -116,7 +108,7 @@ func (f *faults) takeAPI(method, path string) APIFault {
 
 func (f *faults) takeDelivery(kind string) DeliveryFault {
 	for _, d := range f.delivery {
-		if fits(d.Type, kind) && d.strike() {
+		if fits(d.Type, kind) && strikes(&d.Times) {
 			return *d
 		}
 	}

@@ -19,19 +19,18 @@ import (
 func TestAPIFaults(t *testing.T) {
 	t.Parallel()
 	b := open(t)
-	once := sandbox.Often{Times: 1}
 	for _, c := range []struct {
 		fault  sandbox.APIFault
 		status int
 		made   int
 	}{
-		{sandbox.APIFault{Action: sandbox.RateLimit, Often: once}, 429, 0},
-		{sandbox.APIFault{Action: sandbox.ServerError, Often: once}, 500, 0},
-		{sandbox.APIFault{Action: sandbox.ErrorAfter, Often: once}, 500, 1},
-		{sandbox.APIFault{Action: sandbox.ErrorStays, Often: once}, 500, 0},
-		{sandbox.APIFault{Action: sandbox.Hang, Delay: 20 * time.Millisecond, Often: once}, 0, 0},
-		{sandbox.APIFault{Action: sandbox.LoseReply, Often: once}, 0, 1},
-		{sandbox.APIFault{Action: sandbox.DelayReply, Delay: 20 * time.Millisecond, Often: once}, 200, 1},
+		{sandbox.APIFault{Action: sandbox.RateLimit, Times: 1}, 429, 0},
+		{sandbox.APIFault{Action: sandbox.ServerError, Times: 1}, 500, 0},
+		{sandbox.APIFault{Action: sandbox.ErrorAfter, Times: 1}, 500, 1},
+		{sandbox.APIFault{Action: sandbox.ErrorStays, Times: 1}, 500, 0},
+		{sandbox.APIFault{Action: sandbox.Hang, Delay: 20 * time.Millisecond, Times: 1}, 0, 0},
+		{sandbox.APIFault{Action: sandbox.LoseReply, Times: 1}, 0, 1},
+		{sandbox.APIFault{Action: sandbox.DelayReply, Delay: 20 * time.Millisecond, Times: 1}, 200, 1},
 	} {
 		before := len(b.Customers())
 		b.FaultAPI(c.fault)
@@ -83,19 +82,18 @@ func TestAnswersThatMislead(t *testing.T) {
 	b := open(t).sells()
 	customer, sub := b.pro(sandbox.CardOK)
 	cs := b.Sessions(customer)[0].ID
-	once := sandbox.Often{Times: 1}
-	b.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Often: once})
+	b.FaultAPI(sandbox.APIFault{Action: sandbox.Withhold, Path: "/v1/checkout/sessions/*", Times: 1})
 	if got := must(b.API.CheckoutSessions.Get(cs, nil))(t); got.Subscription != nil || got.Status != "complete" {
 		t.Errorf("%+v", got)
 	}
 	if got := must(b.API.CheckoutSessions.Get(cs, nil))(t); got.Subscription.ID != sub {
 		t.Errorf("%+v", got)
 	}
-	b.FaultAPI(sandbox.APIFault{Action: sandbox.NotFound, Path: "/v1/subscriptions/" + sub, Often: once})
+	b.FaultAPI(sandbox.APIFault{Action: sandbox.NotFound, Path: "/v1/subscriptions/" + sub, Times: 1})
 	if _, err := b.API.Subscriptions.Get(sub, nil); stripeError(err).HTTPStatusCode != 404 || stripeError(err).Code != "resource_missing" {
 		t.Error(err)
 	}
-	b.FaultAPI(sandbox.APIFault{Action: sandbox.NewShape, Often: once})
+	b.FaultAPI(sandbox.APIFault{Action: sandbox.NewShape, Times: 1})
 	if _, got := b.raw("GET", "/v1/subscriptions/"+sub, ""); got["status"] != "active" || got["current_period_end"] != nil {
 		t.Errorf("%+v", got)
 	}
@@ -139,7 +137,7 @@ func TestTransport(t *testing.T) {
 	})
 	c := client.New(sandbox.DefaultKey, &stripe.Backends{API: backend})
 	for _, a := range []sandbox.Action{sandbox.LoseReply, sandbox.Hang} {
-		s.FaultAPI(sandbox.APIFault{Action: a, Often: sandbox.Often{Times: 1}})
+		s.FaultAPI(sandbox.APIFault{Action: a, Times: 1})
 		if _, err := c.Customers.New(nil); err == nil {
 			t.Error(a)
 		}

@@ -118,10 +118,9 @@ func TestRollSecret(t *testing.T) {
 func TestDeliveryFaults(t *testing.T) {
 	t.Parallel()
 	b := open(t).listens()
-	once := sandbox.Often{Times: 1}
-	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop, Type: "customer.created", Often: once})
-	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Duplicate, Copies: 3, Often: once})
-	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.DelayDelivery, Delay: time.Minute, Often: once})
+	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Drop, Type: "customer.created", Times: 1})
+	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.Duplicate, Copies: 3, Times: 1})
+	b.FaultDelivery(sandbox.DeliveryFault{Action: sandbox.DelayDelivery, Delay: time.Minute, Times: 1})
 	b.customer() // dropped
 	b.quiesce()
 	if len(b.hook.types()) != 0 || b.Events()[0].Deliveries[0].State != "dropped" {
