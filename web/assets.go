@@ -56,7 +56,7 @@ func loadAssets() (*assets, error) {
 			kind = "image/svg+xml"
 		}
 		file := &asset{contentType: kind, plain: text}
-		if ext != ".woff2" && ext != ".png" {
+		if ext != ".woff2" {
 			file.gzip = zip(text)
 		}
 		a.address[name], a.byPath[address] = address, file

@@ -87,6 +87,24 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// The style sheet names the fonts under which browsers may keep them.
+func TestStyleFindsItsFonts(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	p := h.person()
+	style := regexp.MustCompile(`href="(/static/style[^"]*)"`).FindStringSubmatch(p.get("/").text)
+	if style == nil {
+		t.Fatal("there is no style sheet")
+	}
+	sheet := p.get(style[1])
+	sheet.says(t, http.StatusOK, "@font-face")
+	for _, used := range regexp.MustCompile(`url\("([^"]*)"\)`).FindAllStringSubmatch(sheet.text, -1) {
+		if got := p.get(used[1]); got.status != http.StatusOK || !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %d, %q", used[1], got.status, got.header.Get("Cache-Control"))
+		}
+	}
+}
+
 // Every error code of the API has the page that problem documents point to.
 func TestErrorPages(t *testing.T) {
 	t.Parallel()
