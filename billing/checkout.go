@@ -226,8 +226,8 @@ func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, pric
 	})
 	// The price or its product is archived, or the customer pays for something else in another currency.
 	if e, ok := errors.AsType[*stripe.Error](err); ok && e.HTTPStatusCode == http.StatusBadRequest && !missing(err) {
-		s.log.WarnContext(ctx, "Stripe does not sell the price of Pro: `lotteryadmin billing doctor` may have the details", "account", b.AccountID, "price", priceID, "error", e.Msg)
-		return nil, models.Errorf(models.CodeConflict, "Stripe does not sell price %s: %s `lotteryadmin billing doctor` may say what to do", priceID, e.Msg)
+		s.log.WarnContext(ctx, "Stripe refuses a checkout for Pro: `lotteryadmin billing doctor` may have the details", "account", b.AccountID, "price", priceID, "error", e.Msg)
+		return nil, models.Errorf(models.CodeConflict, "Stripe refuses a checkout for price %s: %s `lotteryadmin billing doctor` may say what to do", priceID, e.Msg)
 	}
 	if err != nil {
 		return nil, explained("open a checkout", err)
