@@ -141,3 +141,28 @@ func TestCheckoutLongAfterARefusedCard(t *testing.T) {
 		}
 	})
 }
+
+// After a refused card, the customer pays the invoice in the portal, with the checkout still open in another tab: it is
+// one subscription, paid once, and nothing else is sold.
+func TestRefusedCardIsPaidInThePortal(t *testing.T) {
+	each(t, func(w *world) {
+		session := w.buy(sandbox.CardDeclined)
+		w.settle()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardOK))
+		w.must(w.stripe.RetryPayment(w.onlySubscription()))
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		_, err := w.billing.Checkout(w.t.Context(), w.account.ID)
+		w.refused(err)
+		_, _, err = w.stripe.Pay(session, sandbox.CardOK)
+		w.must(err)
+		w.settle()
+		w.wantPlan(models.PlanPro)
+		w.wantFlags()
+		w.wantMails(models.MailWelcomePro)
+		w.wantStates(map[string]string{w.onlySubscription(): "active"})
+		if paid := w.stripe.Invoices(w.customer()); len(paid) != 1 {
+			w.t.Errorf("%+v", paid)
+		}
+	})
+}

@@ -49,6 +49,25 @@ func TestCheckoutDeclined(t *testing.T) {
 	}
 }
 
+// TestCheckoutPaidElsewhere pays for what a refused card began in the portal: the checkout then charges nothing more.
+func TestCheckoutPaidElsewhere(t *testing.T) {
+	t.Parallel()
+	b := open(t).sells().listens()
+	customer := b.customer()
+	cs := b.checkout(customer)
+	_, _, err := b.Pay(cs.ID, sandbox.CardDeclined)
+	b.must(err)
+	b.must(b.SetCard(customer, sandbox.CardOK))
+	b.must(b.RetryPayment(b.Subscriptions(customer)[0].ID))
+	if _, ok, err := b.Pay(cs.ID, sandbox.CardOK); !ok || err != nil || len(b.Subscriptions(customer)) != 1 {
+		t.Error(ok, err, b.Subscriptions(customer))
+	}
+	b.quiesce()
+	if n := len(slices.DeleteFunc(b.hook.types(), func(s string) bool { return s != "charge.succeeded" })); n != 1 {
+		t.Errorf("charged %d times", n)
+	}
+}
+
 func TestArchivedProduct(t *testing.T) {
 	t.Parallel()
 	b := open(t).sells()

@@ -46,9 +46,10 @@ func (s *Sandbox) pay(cs *session, card Card) (next string, ok bool) {
 // https://docs.stripe.com/changelog/basil/2025-03-31/checkout-legacy-subscription-upgrade
 func (s *Sandbox) tryToPay(cs *session, card Card) *subscription {
 	if sub, ok := find[*subscription](s, cs.Begun); ok && !sub.ended() {
-		sub.Card = card
-		inv, _ := find[*invoice](s, sub.Latest)
-		s.attempt(inv, true)
+		if inv, _ := find[*invoice](s, sub.Latest); inv.Status == invoiceOpen { // not yet paid in the portal
+			sub.Card = card
+			s.attempt(inv, true)
+		}
 		return sub
 	}
 	sub := &subscription{Customer: cs.Customer, Items: s.itemsOf(cs), Card: card}
