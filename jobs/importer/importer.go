@@ -17,9 +17,11 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -50,7 +52,7 @@ type Options struct {
 	Strict bool   // import all files, or none if anything is rejected
 	Now    func() time.Time
 	// MostDraws is how many draws a file may have, rejected and repeated ones included; one with more is not imported.
-	// 0 = any.
+	// 0 = as many as can be counted.
 	MostDraws int
 	// Patience is how long to keep planning again if others change the draws in the meantime; 0 = ten minutes.
 	Patience time.Duration
@@ -123,9 +125,8 @@ func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.Patience == 0 {
-		opts.Patience = 10 * time.Minute
-	}
+	opts.Patience = cmp.Or(opts.Patience, 10*time.Minute)
+	opts.MostDraws = cmp.Or(opts.MostDraws, math.MaxUint32)
 	started := opts.Now()
 	games, err := st.Games(ctx)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"lottery/jobs/feed"
@@ -107,10 +106,7 @@ func (s *reading) parse(ctx context.Context, source Source) (lines int, err erro
 func (s *reading) take(c *feed.Candidate) error {
 	f, r := s.file, s.run
 	index := s.index
-	if index == math.MaxUint32 {
-		return models.Errorf(models.CodeInvalid, "the file has more than %d draws: split it", math.MaxUint32)
-	}
-	if r.opts.MostDraws > 0 && int(index) >= r.opts.MostDraws {
+	if int(index) >= r.opts.MostDraws {
 		return models.Errorf(models.CodeInvalid, "it has more than %d draws, several times what any lottery has drawn: the file is damaged", r.opts.MostDraws)
 	}
 	s.index++
