@@ -60,6 +60,7 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		fields, fault = feed.SplitFields(fields[:0], line.Text)
 		switch {
 		case line.Fault != "":
+			fault = line.Fault
 		case looksLikeData(line.Text, fields, fault == ""):
 			row = line.Text
 		case line.Open && strings.HasPrefix(row, line.Text) && strings.TrimSpace(line.Text) != "":
@@ -70,12 +71,9 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 			return nil
 		}
 		c.Reset(line.Number, line.Text)
-		switch {
-		case line.Fault != "":
-			c.FailRow(line.Fault)
-		case fault != "":
+		if fault != "" {
 			c.FailRow(fault)
-		default:
+		} else {
 			read(&c, fields)
 		}
 		return yield(&c)
