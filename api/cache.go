@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"net/http"
 	"sync"
 )
 
@@ -98,7 +97,7 @@ func (x *call) sendAnswer(a *answer) {
 	_, _ = x.c.Writer.Write(a.body)
 }
 
-// head sets the status and headers of an answer.
+// head sets the headers of an answer, whose status is the default, 200.
 func (x *call) head(a *answer) {
 	h := x.c.Writer.Header()
 	h["Content-Type"] = contentTypes[x.form]
@@ -112,5 +111,4 @@ func (x *call) head(a *answer) {
 	if a.total != nil {
 		h["X-Total-Count"] = a.total
 	}
-	x.c.Status(http.StatusOK)
 }

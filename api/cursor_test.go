@@ -1,7 +1,11 @@
 package api_test
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
+	"hash/crc32"
 	"net/http"
 	"slices"
 	"strings"
@@ -97,6 +101,26 @@ func TestCursorBelongsToItsRequest(t *testing.T) {
 	} {
 		if res := s.get(t, path, nil); res.Code != want {
 			t.Errorf("%s: %d, want %d", path, res.Code, want)
+		}
+	}
+	// A cursor of which a bit has changed would continue somewhere else, and one of another version might.
+	raw, err := base64.RawURLEncoding.DecodeString(page.NextCursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var altered [][]byte
+	for i := range raw {
+		other := bytes.Clone(raw)
+		other[i] ^= 1
+		altered = append(altered, other)
+	}
+	of := bytes.Clone(raw[:len(raw)-4])
+	of[0]++
+	altered = append(altered, binary.BigEndian.AppendUint32(of, crc32.ChecksumIEEE(of)))
+	for _, other := range altered {
+		cursor := base64.RawURLEncoding.EncodeToString(other)
+		if res := s.get(t, "/v1/draws/by-pair?pair=12&game=ny-numbers&cursor="+cursor, nil); res.Code != http.StatusBadRequest || !strings.Contains(res.Body.String(), "did not issue") {
+			t.Errorf("%x instead of %x: %d %s", other, raw, res.Code, res.Body)
 		}
 	}
 }

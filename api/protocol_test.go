@@ -203,6 +203,9 @@ func TestOpenAPICodings(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"/openapi.json", "/openapi.yaml"} {
 		plain := s.get(t, path, map[string]string{"Accept-Encoding": "identity"})
+		if res := s.get(t, path, map[string]string{"If-None-Match": plain.Header().Get("ETag")}); res.Code != http.StatusNotModified || res.Body.Len() > 0 {
+			t.Errorf("%s again, as %q: %d", path, plain.Header().Get("ETag"), res.Code)
+		}
 		for coding, decode := range map[string]func(io.Reader) (io.Reader, error){
 			"gzip": func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) },
 			"zstd": func(r io.Reader) (io.Reader, error) { return zstd.NewReader(r) },

@@ -143,7 +143,7 @@ func (r *repeated) append(b []byte, share float64) []byte {
 func appendNumber(b []byte, share float64) []byte {
 	if share != 0 && math.Abs(share) < 1e-6 {
 		b = strconv.AppendFloat(b, share, 'e', -1, 64)
-		if n := len(b); n >= 4 && b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' { // e-07 is e-7
+		if n := len(b); b[n-3] == '-' && b[n-2] == '0' { // e-07 is e-7
 			b[n-2] = b[n-1]
 			b = b[:n-1]
 		}

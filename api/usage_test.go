@@ -231,6 +231,11 @@ func TestUsageRefusals(t *testing.T) {
 			t.Fatalf("call %d of a minute: %d", i+5, res.Code)
 		}
 	}
+	// From now on the counters are not asked: what another node counts does not show.
+	take := store.QuotaOp{Kind: store.QuotaTake, Key: m.account.ID, Period: 24 * time.Hour, Need: 1, Limit: 5}
+	if _, _, err := m.store.ApplyQuota(t.Context(), []store.QuotaOp{take}); err != nil {
+		t.Fatal(err)
+	}
 	p := m.refused(t, http.MethodGet, "/v1/usage?days=3", nil)
 	res := m.get(t, "/v1/usage", nil)
 	wait, err := strconv.Atoi(res.Header().Get("Retry-After"))
