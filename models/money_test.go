@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"strings"
 	"testing"
 
 	"lottery/models"
@@ -16,6 +17,16 @@ func TestMoneyText(t *testing.T) {
 	} {
 		if got := models.MoneyText(in.units, in.currency); got != want {
 			t.Errorf("%d %s: %s, want %s", in.units, in.currency, got, want)
+		}
+	}
+	// https://docs.stripe.com/currencies#zero-decimal, #three-decimal, and #special-cases, which are none
+	for currencies, want := range map[string]string{
+		"BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF": "1230", "BHD JOD KWD OMR TND": "1.230", "HUF ISK TWD UGX USD": "12.30",
+	} {
+		for currency := range strings.FieldsSeq(currencies) {
+			if got := models.MoneyText(1230, currency); got != want+" "+currency {
+				t.Errorf("%s, want %s", got, want)
+			}
 		}
 	}
 }

@@ -25,6 +25,7 @@ func TestNearest(t *testing.T) {
 		"powerball":                "",
 		"":                         "",
 		"x":                        "",
+		"n":                        "",
 		"\x00\xff":                 "",
 		strings.Repeat("a", 1<<20): "",
 	} {
@@ -32,6 +33,9 @@ func TestNearest(t *testing.T) {
 		if got == nil || strings.Join(got, " ") != want {
 			t.Errorf("Nearest(%.20q) = %q, want %q", word, got, want)
 		}
+	}
+	if got := models.Nearest("coutn", []string{"cursor", "count"}); strings.Join(got, " ") != "count" { // one swap, not two changes
+		t.Errorf("%q", got)
 	}
 }
 
@@ -70,6 +74,8 @@ func TestNearestGames(t *testing.T) {
 		"new-york":                 "ny-win-4 ny-numbers",
 		"Carolina Pick 3":          "nc-pick-3 va-pick-3",
 		"tx":                       "tx-pick-3 tx-daily-4",
+		"tx-da":                    "tx-daily-4",
+		"n":                        "",
 		"ny-win4":                  "ny-win-4",
 		"NY-WIN-4":                 "ny-win-4",
 		"yn-win-4":                 "ny-win-4",
