@@ -49,6 +49,25 @@ func TestFetchThroughAProxy(t *testing.T) {
 			t.Errorf("%s: the proxy was asked %q, %v", c.address, asked.Load(), err)
 		}
 	}
+	for _, c := range []struct {
+		env            httpproxy.Config
+		allow          bool
+		address, asked string
+	}{
+		{httpproxy.Config{HTTPProxy: proxy.URL}, false, "http://198.51.100.7/draws.csv", "GET http://198.51.100.7/draws.csv"},
+		{httpproxy.Config{HTTPSProxy: proxy.URL}, false, "https://198.51.100.7/draws.csv", "CONNECT 198.51.100.7:443"},
+		{*env, true, "http://10.1.2.3/draws.csv", "GET http://10.1.2.3/draws.csv"},
+		{*env, true, "https://10.1.2.3/draws.csv", "CONNECT 10.1.2.3:443"},
+	} {
+		asked.Store("")
+		f := NewFetcher(FetchOptions{Contact: "http://localhost", FirstWait: 1, Proxy: &c.env, AllowPrivate: c.allow})
+		if got, err := f.Fetch(t.Context(), c.address, Known{}, nil); err == nil {
+			_ = got.Close()
+		}
+		if asked.Load() != c.asked {
+			t.Errorf("%s: the proxy was asked %q", c.address, asked.Load())
+		}
+	}
 }
 
 // A proxy URL without a port means its scheme's default.
