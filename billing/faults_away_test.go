@@ -102,6 +102,9 @@ func TestFault31ThreeDaysWithoutWebhooks(t *testing.T) {
 		w.wantPlan(models.PlanFree)
 		w.account = paid
 		w.wantPlan(models.PlanPro)
+		if changes, err := w.store.AuditOf(w.t.Context(), paid.ID, 10); err != nil || len(changes) != 1 || changes[0].Actor != "reconcile" {
+			w.t.Errorf("%+v %v", changes, err)
+		}
 		if again, err := w.billing.Reconcile(w.t.Context(), nil); err != nil || len(again.Drifts) != 0 {
 			w.t.Errorf("again: %v %+v", err, again)
 		}

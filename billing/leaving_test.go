@@ -1,6 +1,7 @@
 package billing_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -20,6 +21,11 @@ func TestPortal(t *testing.T) {
 			w.t.Errorf("of an account that never paid: %v", err)
 		}
 		w.pro()
+		ended, end := context.WithCancel(ctx)
+		end()
+		if _, err := w.billing.Portal(ended, w.account.ID); err == nil || models.ErrorCode(err) == models.CodeConflict {
+			w.t.Errorf("of an account that cannot be read: %v", err)
+		}
 		if url, err := w.billing.Portal(ctx, w.account.ID); err != nil || url == "" {
 			w.t.Errorf("%q %v", url, err)
 		}

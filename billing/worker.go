@@ -144,15 +144,10 @@ func (s *Service) workOff(ctx context.Context, b *batch) {
 	room := make(chan struct{}, atOnce)
 	for _, customer := range byAttempts(queues) {
 		room <- struct{}{}
-		if left.Load() { // this process is stopping and could not store a result: the other claims run out
-			s.done(customer)
-			<-room
-			continue
-		}
 		wg.Go(func() {
 			defer func() { <-room }()
-			if !s.workOn(ctx, customer, queues[customer], mine) && ctx.Err() != nil {
-				left.Store(true)
+			if !left.Load() && !s.workOn(ctx, customer, queues[customer], mine) && ctx.Err() != nil {
+				left.Store(true) // this process is stopping and could not store a result: the other claims run out
 			}
 			s.done(customer)
 		})

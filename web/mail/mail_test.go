@@ -75,7 +75,7 @@ func TestSMTP(t *testing.T) {
 	text = strings.ReplaceAll(text, "=\n", "") // quoted-printable: soft line breaks
 	for _, want := range []string{
 		"MAIL FROM:<noreply@draws.example>", "RCPT TO:<ada@example.com>", "Subject: Your sign-in link", "Auto-Submitted: auto-generated",
-		"Reply-To: <help@draws.example>", "multipart/alternative", "Hello <you>,", "Hello &lt;you&gt;,", "token=3Dlnk_x",
+		"Importance: high", "Reply-To: <help@draws.example>", "multipart/alternative", "Hello <you>,", "Hello &lt;you&gt;,", "token=3Dlnk_x",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail lacks %q:\n%s", want, text)
@@ -104,7 +104,7 @@ func TestSMTPNamesTheSendersDomain(t *testing.T) {
 				t.Errorf("from %s: the mail lacks %s:\n%s", from, want, text)
 			}
 		}
-		for _, unwanted := range []string{"User-Agent", "X-Mailer", "go-mail"} {
+		for _, unwanted := range []string{"User-Agent", "X-Mailer", "go-mail", "Importance", "Priority"} {
 			if strings.Contains(text, unwanted) {
 				t.Errorf("from %s: the mail has %s:\n%s", from, unwanted, text)
 			}
