@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"compress/gzip"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -99,6 +101,44 @@ func TestGzip(t *testing.T) {
 			if !strings.Contains(got.header.Get("Vary"), "Accept-Encoding") {
 				t.Errorf("%s for %q: Vary: %s", path, c.header, got.header.Get("Vary"))
 			}
+		}
+	}
+}
+
+// Search engines are told the one address of a public page, and to leave out those for one person that anybody can open.
+// A page for one person is neither kept nor compressed: its size would tell what is in it.
+func TestPagesForOnePerson(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	for _, c := range []struct {
+		who     *person
+		path    string
+		private bool
+		open    bool // to anybody
+	}{
+		{h.person(), "/pricing?utm=x", false, true}, {h.person(), "/explore/ny-numbers", false, true}, {h.person(), "/sign-in/link?token=x", true, true},
+		{h.signedIn("ada@example.com"), "/dashboard/keys", true, false},
+	} {
+		req := h.request(http.MethodGet, c.path, "")
+		req.Header.Set("Accept-Encoding", "gzip")
+		got := c.who.do(req)
+		text := got.text
+		if got.header.Get("Content-Encoding") == "gzip" {
+			r, err := gzip.NewReader(strings.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(plain)
+		}
+		page, _, _ := strings.Cut(c.path, "?")
+		if got.status == http.StatusSeeOther || (got.header.Get("Cache-Control") == "no-store") != c.private || (got.header.Get("Content-Encoding") == "gzip") == c.private ||
+			strings.Contains(text, `<link rel="canonical" href="`+h.base+page+`">`) == c.private || strings.Contains(text, "og:title") == c.private ||
+			(got.header.Get("X-Robots-Tag") == "noindex") != (c.private && c.open) || strings.Contains(text, `<meta name="robots" content="noindex">`) != (c.private && c.open) {
+			t.Errorf("%s: %v %.1500s", c.path, got.header, text)
 		}
 	}
 }
