@@ -76,7 +76,7 @@ func modernize(o object) {
 		for _, gone := range []string{"type", "subscription", "subscription_item", "proration", "proration_details", "price"} {
 			delete(o, gone)
 		}
-	case "charge", "payment_intent":
+	case "charge":
 		delete(o, "invoice")
 	}
 }
