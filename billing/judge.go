@@ -75,7 +75,7 @@ func judge(subs []subscription, grace time.Duration, now time.Time) verdict {
 		other := &candidates[1+i]
 		switch {
 		case other.over():
-		case other.paid() && out.chosen.paid() && !other.ending:
+		case other.paid() && !other.ending: // and so is the chosen one, as paid ones come first
 			out.surplus = append(out.surplus, *other)
 		default:
 			out.several = append(out.several, *other)
