@@ -15,15 +15,16 @@ func TestMarked(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		text := make([]byte, rng.IntN(1<<rng.IntN(17)))
-		letters := 1 + rng.IntN(256)
+		// Some repeat so much that a match extends past the next marks.
+		letters, kinds, back, changes := 1+rng.IntN(1<<rng.IntN(9)), 1+rng.IntN(32), 1+rng.IntN(300), 1+rng.IntN(100)
 		for i := range text {
-			if text[i] = byte(rng.IntN(letters)); i >= 300 && rng.IntN(3) > 0 {
-				text[i] = text[i-300]
+			if text[i] = byte(rng.IntN(letters)); i >= back && rng.IntN(changes) > 0 {
+				text[i] = text[i-back]
 			}
 		}
 		var marks []deflate.Mark
 		for at := 0; at < len(text); at += rng.IntN(40) {
-			marks = append(marks, deflate.Mark{At: int32(at), Kind: uint8(rng.IntN(32))})
+			marks = append(marks, deflate.Mark{At: int32(at), Kind: uint8(rng.IntN(kinds))})
 			if at == 0 {
 				at++
 			}
