@@ -52,10 +52,10 @@ var cases = []feedtest.Case{
 	},
 	{
 		Name: "a broken quote costs one row",
-		Text: "game,date,tod,number\ng,2024-01-02,Day,\"1\ng,2024-01-03,Day,2\ng,2024-01-04,Day,3\"\ng,2024-01-05,Day,4\n",
+		Text: "game,date,tod,number\ng,2024-01-02,Day,\"1\ng,2024-01-03,Day,2\ng,2024-01-04,Day,3\"\ng,2024-01-05,Day,4\n\"ny-win,Day\n",
 		Want: []string{
-			"2: malformed[] the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing", "3: g 2024-01-03 Day 2",
-			"4: malformed[] the quotes do not pair up", "5: g 2024-01-05 Day 4",
+			"2: malformed[] " + openQuote, "3: g 2024-01-03 Day 2",
+			"4: malformed[] the quotes do not pair up", "5: g 2024-01-05 Day 4", "6: malformed[] " + openQuote,
 		},
 	},
 	{
@@ -163,6 +163,8 @@ var cases = []feedtest.Case{
 	},
 	{Name: "a header alone", Text: "game,date,tod,number\n", Want: nil},
 }
+
+const openQuote = "the line ends within quotes: line breaks within quotes are not read, put the whole row on one line, or add the quote that is missing"
 
 const oneField = "the row has 1 field, the header has 4"
 
