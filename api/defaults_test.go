@@ -1,15 +1,79 @@
 package api_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"lottery/models"
 	"lottery/models/catalog"
 )
+
+// requiredOf holds what a path needs besides the parameter that is tried. Of many draws, each finds more than a list
+// without a limit has.
+var requiredOf = map[string]string{
+	"/v1/draws/recent": "game=ny-numbers", "/v1/draws/date/{date}": "tod=Evening", "/v1/draws/search": "number=123", "/v1/draws/by-sum": "game=ny-numbers&sum=6",
+	"/v1/draws/by-pair": "game=ny-numbers&pair=12", "/v1/draws/history": "game=ny-numbers&year=2010", "/v1/stats": "game=ny-numbers",
+}
+
+// digitsOf matches the pattern of a string of so many digits, as the document writes it.
+var digitsOf = regexp.MustCompile(`^\^\[0-9\]\{(\d+)(?:,(\d+))?\}\$$`)
+
+// Numbers and lengths within the document's bounds, and each word that it lists, are taken; the next number is not.
+func TestBoundsAreTheDocuments(t *testing.T) {
+	t.Parallel()
+	doc, _ := loadContract(t)
+	s := newServer(t)
+	tried := map[string]bool{}
+	for path, item := range doc.Paths.Map() {
+		for _, ref := range item.Get.Parameters {
+			p := ref.Value
+			if p.In != "query" {
+				continue
+			}
+			want := map[string]int{}
+			if schema := p.Schema.Value; schema.Min != nil && schema.Max != nil {
+				least, most := int(*schema.Min), int(*schema.Max)
+				want = map[string]int{fmt.Sprint(least - 1): 400, fmt.Sprint(least): 200, fmt.Sprint(most): 200, fmt.Sprint(most + 1): 400}
+			} else if schema.Enum != nil {
+				for _, word := range schema.Enum {
+					want[fmt.Sprint(word)] = 200
+				}
+				want["other"] = 400
+			} else if lengths := digitsOf.FindStringSubmatch(schema.Pattern); lengths != nil {
+				least, _ := strconv.Atoi(lengths[1])
+				most, _ := strconv.Atoi(cmp.Or(lengths[2], lengths[1]))
+				for n := least - 1; n <= most+1; n++ {
+					want[strings.Repeat("1", n)] = 200
+				}
+				want[strings.Repeat("1", least-1)], want[strings.Repeat("1", most+1)] = 400, 400
+			}
+			for value, status := range want {
+				tried[p.Name] = true
+				query, err := url.ParseQuery(requiredOf[path])
+				if err != nil {
+					t.Fatal(err)
+				}
+				query.Set(p.Name, value)
+				uri := strings.ReplaceAll(path, "{date}", "2024-02-29") + "?" + query.Encode()
+				if res := s.get(t, uri, nil); res.Code != status {
+					t.Errorf("%s: %d, the document says %d", uri, res.Code, status)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"order", "count", "limit", "match", "position", "format", "sum", "year", "tod", "number", "pair"} {
+		if !tried[name] {
+			t.Errorf("%s has no bounds in the document", name)
+		}
+	}
+}
 
 // A parameter that is left out means what the document gives as its default, and the document's numbers are those that
 // cut a list.
@@ -38,11 +102,7 @@ func TestDefaultsAreTheDocuments(t *testing.T) {
 		}
 		return res.Body.String(), len(list.Draws)
 	}
-	// Each finds more draws than a list without a limit has.
-	required := map[string]string{
-		"/v1/draws/recent": "game=many", "/v1/draws/date/{date}": "tod=Evening", "/v1/draws/search": "number=123", "/v1/draws/by-sum": "game=many&sum=6",
-		"/v1/draws/by-pair": "game=many&pair=12", "/v1/draws/history": "game=many&year=2010",
-	}
+	required := func(path string) string { return strings.ReplaceAll(requiredOf[path], "ny-numbers", "many") }
 	tried := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
 		for _, ref := range item.Get.Parameters {
@@ -50,7 +110,7 @@ func TestDefaultsAreTheDocuments(t *testing.T) {
 			if p.In != "query" || p.Schema.Value.Default == nil {
 				continue
 			}
-			query := required[path]
+			query := required(path)
 			if query == "" {
 				t.Errorf("%s has a default for %s: say in this test what the path needs besides", path, p.Name)
 				continue
