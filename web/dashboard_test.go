@@ -57,3 +57,12 @@ func TestSupportPage(t *testing.T) {
 	h.grant("ada@example.com", models.PlanPro)
 	p.get("/dashboard/support").says(t, http.StatusOK, "?subject=%5bPro%5d%20Question%20about%20the%20API%2c%20account%20"+id, "Priority</span>", "You are on Pro")
 }
+
+// Where nothing is sold, what Stripe's pages lead to leads to the page of the plan.
+func TestNothingIsSold(t *testing.T) {
+	t.Parallel()
+	p := open(t, nil).signedIn("ada@example.com")
+	p.get("/dashboard/billing/return?session_id=cs_test_x").leads(t, "/dashboard/plan")
+	p.post("/dashboard/plan/portal").leads(t, "/dashboard/plan")
+	p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan")
+}

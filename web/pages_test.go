@@ -131,7 +131,9 @@ func TestTextFiles(t *testing.T) {
 	p.get("/privacy").says(t, http.StatusOK, "What is stored")
 	p.get("/explore/ny-numbers").says(t, http.StatusOK, "New York &#34;Numbers&#34; &lt;3&gt;", "007",
 		`<th scope="row">7</th><td class="num">3</td><td class="num">75.00%</td><td class="num">3.60%</td>`, // 36 of 1,000 numbers
-		`<th scope="row">27</th><td class="num">0</td><td class="num">0.00%</td><td class="num">0.10%</td>`)
+		`<th scope="row">27</th><td class="num">0</td><td class="num">0.00%</td><td class="num">0.10%</td>`,
+		`<th scope="row">0</th><td class="num">1</td><td class="num">2</td><td class="num">2</td><td class="num">5</td><td class="num">41.67%</td>`, // of 12 digits
+		"<title>Digit 0 in position 2: 2 times, 50.0%</title>", ">1st</text>")
 	p.get("/").says(t, http.StatusOK, "/v1/draws/date/2024-07-02?game=ny-numbers&amp;tod=Evening", "618")
 }
 
