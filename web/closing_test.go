@@ -6,7 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"lottery/api/quota"
 	"lottery/models"
+	"lottery/models/store"
+	"lottery/models/store/storetest"
+	"lottery/web"
 )
 
 // A closed account's keys and sessions stop working. An account that is opened again on the same day keeps the day's
@@ -43,6 +47,46 @@ func TestCloseAccount(t *testing.T) {
 	p.signIn("ada@example.com")
 	if used := h.used("ada@example.com"); used != 0 {
 		t.Errorf("signed up again on another day: %d used", used)
+	}
+}
+
+// While the counters do not answer, a closed account is not opened again: it would begin the day anew. The link works
+// once they do.
+func TestOpenedAgainWithoutCounters(t *testing.T) {
+	t.Parallel()
+	storetest.AwayFromMidnight(t)
+	server := storetest.NewRedis(t)
+	counters, err := quota.OpenRedis(server.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { counters.Close() })
+	h := open(t, func(d *web.Deps) { d.Counters = counters })
+	p := h.signedIn("ada@example.com")
+	ask := func(kind store.QuotaKind, n int64) int64 {
+		t.Helper()
+		op := store.QuotaOp{Kind: kind, Key: h.account("ada@example.com").ID, Period: 24 * time.Hour, Need: n, Limit: 100}
+		found, _, err := counters.ApplyQuota(t.Context(), []store.QuotaOp{op})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found[0].Used
+	}
+	ask(store.QuotaTake, 70)
+	p.post("/dashboard/account/close", "confirm", "yes").says(t, http.StatusOK)
+	server.Stop()
+	p.signIn("ada@example.com").says(t, http.StatusServiceUnavailable)
+	if _, err := h.store.Account(t.Context(), "ada@example.com"); models.ErrorCode(err) != models.CodeNotFound {
+		t.Fatalf("it is open: %v", err)
+	}
+	server.Start(t)
+	storetest.Until(t, "the link works", func() bool {
+		got := p.post("/sign-in/link", "token", h.tokenOf("ada@example.com"))
+		counters.AcceptCounters() // as the counting of requests does when it meets the new server
+		return got.status == http.StatusOK
+	})
+	if used := ask(store.QuotaPeek, 0); used != 70 {
+		t.Errorf("%d used, not 70", used)
 	}
 }
 
