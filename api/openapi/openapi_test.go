@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,29 @@ func TestNamesOfParameters(t *testing.T) {
 		if !strings.HasSuffix(name, "Parameter") {
 			t.Errorf("%s does not end in Parameter", name)
 		}
+	}
+}
+
+// Answers leave out only what the document says they may: a property that is not required is optional in every client.
+func TestPropertiesAreRequired(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromData(YAML())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var optional []string
+	for name, s := range doc.Components.Schemas {
+		walk(name, s, func(at string, s *openapi3.Schema) {
+			for property := range s.Properties {
+				if !slices.Contains(s.Required, property) {
+					optional = append(optional, at+"."+property)
+				}
+			}
+		})
+	}
+	slices.Sort(optional)
+	if want := []string{"DrawList.next_cursor", "Envelope.next_cursor", "Problem.errors", "Readiness.reason", "SearchList.next_cursor"}; !slices.Equal(slices.Compact(optional), want) {
+		t.Errorf("%q may be left out, not only %q", optional, want)
 	}
 }
 
