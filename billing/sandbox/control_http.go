@@ -18,8 +18,16 @@ func localOnly(next http.Handler) http.Handler {
 	})
 }
 
-// controls serves the time machine and, as JSON, what tests need that reach the sandbox of a demo only over HTTP. An
-// order that cannot be carried out gets a 422 with {"error"}.
+// moneyBack is what the controls for refunds and disputes take, each of them what its method does.
+type moneyBack struct {
+	ID      string
+	Cents   int64
+	Inquiry bool
+	Status  string
+}
+
+// controls serves the time machine and, as JSON, what can only be done over HTTP in a demo: what its pages do not offer,
+// and faults. An order that cannot be carried out gets a 422 with {"error"}.
 func (s *Sandbox) controls() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sandbox", s.machinePage)
@@ -40,8 +48,12 @@ func (s *Sandbox) controls() http.Handler {
 		_, paid, err := s.Pay(o.Session, o.Card)
 		return paid, err
 	})
+	post(mux, "/_sandbox/refund", func(o *moneyBack) (any, error) { return true, s.Refund(o.ID, o.Cents) })
+	post(mux, "/_sandbox/dispute", func(o *moneyBack) (any, error) { return s.Dispute(o.ID, o.Inquiry) })
+	post(mux, "/_sandbox/dispute/close", func(o *moneyBack) (any, error) { return true, s.CloseDispute(o.ID, o.Status) })
 	post(mux, "/_sandbox/faults/api", func(f *APIFault) (any, error) { s.FaultAPI(*f); return true, nil })
 	post(mux, "/_sandbox/faults/delivery", func(f *DeliveryFault) (any, error) { s.FaultDelivery(*f); return true, nil })
+	post(mux, "/_sandbox/release", func(o *struct{ Order string }) (any, error) { return s.Release(s.ctx, o.Order) })
 	mux.HandleFunc("DELETE /_sandbox/faults", func(w http.ResponseWriter, _ *http.Request) { s.ClearFaults(); tell(w, true, nil) })
 	return mux
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,6 +186,18 @@ func TestControls(t *testing.T) {
 	if got := b.hook.types(); len(got) != 0 {
 		t.Error(got)
 	}
+	b.control("DELETE", "faults", "", 200)
+	b.control("POST", "faults/delivery", `{"action":"hold"}`, 200)
+	sub := b.Subscriptions(customer)[0].ID
+	b.control("POST", "refund", `{"id":"`+sub+`","cents":100}`, 200)
+	dispute := fmt.Sprint(b.control("POST", "dispute", `{"id":"`+sub+`"}`, 200))
+	b.control("POST", "dispute/close", `{"id":"`+dispute+`","status":"lost"}`, 200)
+	b.control("POST", "release", `{"order":"reversed"}`, 200)
+	want := []string{"charge.dispute.closed", "charge.dispute.funds_withdrawn", "charge.dispute.created", "charge.updated", "charge.refunded"}
+	if got := b.hook.types(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	b.control("POST", "dispute/close", `{"id":"`+dispute+`","status":"won"}`, 422)
 	b.control("DELETE", "faults", "", 200)
 	b.control("POST", "faults/api", `{"action":"rate_limit","times":1,"path":"/v1/account"}`, 200)
 	if _, err := b.API.Accounts.Get(); stripeError(err).HTTPStatusCode != 429 {
