@@ -38,14 +38,11 @@ func spansOf(rows []row) (all spans) {
 // anyDate matches what may be a date in a row of any form.
 var anyDate = regexp.MustCompile(`\b(?:(\d{1,2})\W{1,3}(\d{1,2})\W{1,3}(\d{4})|(\d{4})-(\d\d)-(\d\d))(?:\b|T)`)
 
-// doubt records the day of a rejected draw; if it is malformed, every day that its row names. It records no slot, since
-// the slot may be just what is wrong with the draw.
+// doubt records the day of a rejected draw and, since that may be what is wrong with it, every day that its row names. It
+// records no slot, which may be wrong, too.
 func (f *file) doubt(c *feed.Candidate) {
 	if c.DateOK {
 		f.doubtful = append(f.doubtful, c.Date)
-	}
-	if c.Malformed == "" {
-		return
 	}
 	for _, m := range anyDate.FindAllStringSubmatch(c.Raw, -1) {
 		if date, ok := feed.CivilDate(m[1]+m[5], m[2]+m[6], m[3]+m[4]); ok {

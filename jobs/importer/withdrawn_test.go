@@ -65,7 +65,7 @@ func TestWithdrawn(t *testing.T) {
 }
 
 // A line that cannot be read may be the draw that is missing, whatever is wrong with it.
-func TestWithdrawnBesideMalformed(t *testing.T) {
+func TestWithdrawnBesideDamaged(t *testing.T) {
 	t.Parallel()
 	for feed, form := range map[string]struct {
 		above, good, below string
@@ -75,20 +75,20 @@ func TestWithdrawnBesideMalformed(t *testing.T) {
 			"Results for Pick 3\n5/3/2024; Day: 0,0,3; Night: 3,3,3\n", "5/2/2024; Day: 0,0,2; Night: 2,2,2\n", "5/1/2024; Day: 0,0,1; Night: 1,1,1\n",
 			[]string{
 				"5/2/2024; Day 0,0,2; Night: 2,2,2\n", "5/2/2024; Day 0,0,2\n", "5/2/2024; Fireball: 1; Night: 2,2,2\n", "5/2/2024; Day: 0,0,2\x00; Night: 2,2,2\n",
-				"4/2/2024; Night: 2,2,2 5/2/2024; Day: 0,0,2\n",
+				"4/2/2024; Night: 2,2,2 5/2/2024; Day: 0,0,2\n", "5-2/2024; Day: 0,0,2; Night: 2,2,2\n", "5/2/2024 \"; Day: 0,0,2; Night: 2,2,2\n",
 			},
 		},
 		models.FeedNC: {
 			"\"Date\",\"Day/Eve\",\"Ball 1\",\"Ball 2\",\"Ball 3\"\n\"05/03/2024\",\"D\",\"0\",\"0\",\"3\"\n", "\"05/02/2024\",\"D\",\"0\",\"0\",\"2\"\n", "\"05/01/2024\",\"D\",\"0\",\"0\",\"1\"\n",
-			[]string{"\"05/02/2024\",\"D\",\"0\",\"0\"\n", "\"05/02/2024,\"D\",\"0\",\"0\",\"2\"\n"},
+			[]string{"\"05/02/2024\",\"D\",\"0\",\"0\"\n", "\"05/02/2024,\"D\",\"0\",\"0\",\"2\"\n", "\"05-02-2024\",\"D\",\"0\",\"0\",\"2\"\n"},
 		},
 		models.FeedNYOpenData: {
 			`[{"draw_date":"2024-05-01T00:00:00.000","midday_daily":"001"},`, `{"draw_date":"2024-05-02T00:00:00.000","midday_daily":"002"},`, `{"draw_date":"2024-05-03T00:00:00.000","midday_daily":"003"}]`,
-			[]string{`{"draw_date":"2024-05-02T00:00:00.000","midday_daily":"001","midday_daily":"002"},`},
+			[]string{`{"draw_date":"2024-05-02T00:00:00.000","midday_daily":"001","midday_daily":"002"},`, `{"draw_date":"2024-05-02 T","midday_daily":"002"},`},
 		},
 		models.FeedTexas: {
 			"Pick 3 Day,5,1,2024,0,0,1,,\n", "Pick 3 Day,5,2,2024,0,0,2,,\n", "Pick 3 Day,5,3,2024,0,0,3,,\n",
-			[]string{"Pick 3 Day,5,2,2024,0,0\n", "\"Pick 3 Day,5,2,2024,0,0,2,,\"\n", "Pick 3 Day, 5, 2, 2024\n"},
+			[]string{"Pick 3 Day,5,2,2024,0,0\n", "\"Pick 3 Day,5,2,2024,0,0,2,,\"\n", "Pick 3 Day, 5, 2, 2024\n", "Pick 3 Day,5,2.,2024,0,0,2,,\n"},
 		},
 	} {
 		for _, damaged := range form.damaged {
