@@ -21,8 +21,9 @@ func (t *tool) drawsSync() *cli.Command {
 		Description: "New York's dataset is read from 14 days before its newest draw, and in full once a week; the other feeds'\n" +
 			"files are read when they have changed. A feed that fails does not stop the others. A file that shrank by\n" +
 			"more than a tenth is refused, and so is one that changes the digits of more than a tenth of its draws and\n" +
-			"of more than 20. A dataset that no longer has its recent draws fails. If any of the draws read are\n" +
-			"rejected, the exit code is 3; those that were not rejected at the last sync are listed.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
+			"of more than 20. A dataset that no longer has its recent draws fails, and so does a response of which every\n" +
+			"draw is rejected. If only some are, the exit code is 3; those that were not rejected at the last sync are\n" +
+			"listed.\n\nExample:\n  lotteryadmin draws sync --feed nc-lottery",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "feed", Usage: "only the feed `" + strings.Join(jobs.SyncedFeeds(), "|") + "`"},
 			&cli.BoolFlag{Name: "accept-shrink", Usage: "accept files that became much smaller, and a dataset without its newest draws"},
