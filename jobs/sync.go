@@ -211,8 +211,8 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 	}
 	src.Rejected = s.tellNew(ctx, out, src, from.whole, rejected)
 	if done.Summary.AllRejected() {
-		return 0, models.Errorf(models.CodeInvalid, "all of its %s are rejected (%s), so its form may have changed: `lotteryadmin draws import --dry-run --report` says why",
-			models.Count(done.Summary.Draws, "draw"), done.Summary.RejectedBy())
+		return 0, models.Errorf(models.CodeInvalid, "all of its %s are rejected (%s), so its form may have changed: `lotteryadmin draws import --feed %s --dry-run --report FILE URL` says why",
+			models.Count(done.Summary.Draws, "draw"), done.Summary.RejectedBy(), src.Feed)
 	}
 	if from.whole {
 		src.Size, src.WholeAt = from.size, src.CheckedAt
