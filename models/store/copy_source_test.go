@@ -96,7 +96,7 @@ func TestCopyMayWait(t *testing.T) {
 	from, to := storetest.NewPostgres(t), storetest.NewPostgres(t)
 	fillAll(t, from)
 	storetest.OpenURL(t, to, store.Options{})
-	const soon = "&idle_in_transaction_session_timeout=50"
+	const soon = "&idle_in_transaction_session_timeout=2000" // longer than a loaded machine pauses
 	source, err := store.OpenSource(t.Context(), from+soon)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,24 @@ func TestCopyMayWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	wait := sync.OnceFunc(func() { time.Sleep(500 * time.Millisecond) })
+	sees := storetest.SQL(t, from)
+	wait := sync.OnceFunc(func() {
+		idle, err := storetest.SQL(t, from+soon).BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer idle.Rollback() //nolint:errcheck // PostgreSQL has ended it
+		var pid int
+		if err := idle.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
+			t.Error(err)
+		}
+		storetest.Until(t, "PostgreSQL to end an idle transaction", func() bool {
+			var lives bool
+			err := sees.QueryRowContext(t.Context(), "SELECT count(*) > 0 FROM pg_stat_activity WHERE pid = $1", pid).Scan(&lives)
+			return err == nil && !lives
+		})
+	})
 	if _, err := st.CopyFrom(t.Context(), source, func(string, int64, int64) { wait() }); err != nil {
 		t.Error(err)
 	}
