@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"regexp"
 	"strings"
 	"sync"
@@ -36,8 +35,6 @@ type Env struct {
 	Now func() time.Time
 	// IsTerminal reports whether one of the three streams is a terminal; nil = ask the operating system.
 	IsTerminal func(stream any) bool
-	// HTTP fetches the URLs of `draws import`; nil = a client with timeouts.
-	HTTP *http.Client
 }
 
 // The exit codes.

@@ -12,8 +12,8 @@ func (t *tool) draws() *cli.Command {
 		{
 			Name: "import", Usage: "import files published by a lottery", ArgsUsage: "FILE|URL…",
 			Description: "Each file is imported whole or not at all, and importing it again changes nothing. - is stdin.\n" +
-				"A URL given here may be in a private network; for the URLs of `draws sync`, feeds_allow_private must\n" +
-				"allow that.\n" +
+				"A URL is fetched like those of `draws sync`, in two minutes at most: download what takes longer to a file.\n" +
+				"It may be in a private network; for those of `draws sync`, feeds_allow_private must allow that.\n" +
 				"Rows that contradict their game, their file or what is stored are rejected; the exit code is then 3.\n" +
 				"A file that cannot be used does not affect the others; the exit code is then 1.\n" +
 				"Draws that came from a lottery's feed but are no longer in its file are reported, and kept.\n" +
