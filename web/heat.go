@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dustin/go-humanize"
+
 	"lottery/models"
 	"lottery/models/catalog"
 )
@@ -68,7 +70,7 @@ func (h *digitHeat) draw(g *catalog.Game) template.HTML {
 	}
 	for place := range g.Digits {
 		y := float64(top + place*tall)
-		d.label(left-10, y+tall/2+4, "end", "tick", ordinal(place+1))
+		d.label(left-10, y+tall/2+4, "end", "tick", humanize.Ordinal(place+1))
 		for digit := range h.Rows {
 			n := h.Rows[digit].Counts[place]
 			x := float64(left + digit*cell)
@@ -78,17 +80,4 @@ func (h *digitHeat) draw(g *catalog.Game) template.HTML {
 		}
 	}
 	return d.done()
-}
-
-func ordinal(n int) string {
-	switch n {
-	case 1:
-		return "1st"
-	case 2:
-		return "2nd"
-	case 3:
-		return "3rd"
-	default:
-		return fmt.Sprintf("%dth", n)
-	}
 }

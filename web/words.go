@@ -2,34 +2,26 @@ package web
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dustin/go-humanize"
 
 	"lottery/models"
 )
 
 // thousands formats a number with separators: 12,345.
 func thousands(v any) string {
-	var text string
 	switch n := v.(type) {
 	case int:
-		text = strconv.Itoa(n)
+		return humanize.Comma(int64(n))
 	case int64:
-		text = strconv.FormatInt(n, 10)
+		return humanize.Comma(n)
 	default:
 		return fmt.Sprint(v)
 	}
-	sign := ""
-	if strings.HasPrefix(text, "-") {
-		sign, text = "-", text[1:]
-	}
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return sign + text
 }
 
 // counted formats a number of things: 1 request, 12,345 requests.
