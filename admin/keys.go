@@ -83,7 +83,15 @@ func (c *call) keyOf(k *models.APIKey) key {
 // newKey is a key with its secret, which is shown only this once.
 type newKey struct {
 	key
-	Key string `json:"key"`
+	Key string `json:"key,omitempty"` // "" in a table, above which it stands alone
+}
+
+func (c *call) newKeyOf(k *store.Key) newKey {
+	out := newKey{c.keyOf(&k.APIKey), k.Secret}
+	if c.form == formTable {
+		out.Key = ""
+	}
+	return out
 }
 
 // rotatedKey is a new key and the one that it replaces.
@@ -141,11 +149,7 @@ func keysCreate(ctx context.Context, c *call) error {
 		c.say("The account already exists and keeps its plan (%s); to change it, use `lotteryadmin accounts set-plan`.", has)
 	}
 	c.saySuspended(&k.Account)
-	object := newKey{c.keyOf(&k.APIKey), k.Secret}
-	if c.form == formTable {
-		return c.keyResult(k.Secret, object.key)
-	}
-	return c.keyResult(k.Secret, object)
+	return c.keyResult(k.Secret, c.newKeyOf(&k))
 }
 
 func keysList(ctx context.Context, c *call) error {
@@ -209,12 +213,5 @@ func keysRotate(ctx context.Context, c *call) error {
 		return err
 	}
 	c.saySuspended(&fresh.Account)
-	object := rotatedKey{newKey{c.keyOf(&fresh.APIKey), fresh.Secret}, replacedKey{old.ID, stampOf(old.EndsAt())}}
-	if c.form == formTable {
-		return c.keyResult(fresh.Secret, struct {
-			key
-			Replaces replacedKey `json:"replaces"`
-		}{object.key, object.Replaces})
-	}
-	return c.keyResult(fresh.Secret, object)
+	return c.keyResult(fresh.Secret, rotatedKey{c.newKeyOf(&fresh), replacedKey{old.ID, stampOf(old.EndsAt())}})
 }
