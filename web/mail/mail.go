@@ -10,15 +10,14 @@ import (
 
 // Message is one email to one person: paragraphs, and at most one link.
 type Message struct {
-	To       string
-	Subject  string
-	Lines    []string // paragraphs before the link
-	Action   string   // what the link does: "Sign in"
-	Link     string   // "" = none
-	After    []string // paragraphs after the link
-	ReplyTo  string   // "" = no Reply-To header
-	Priority bool     // marked as urgent
-	Once     string   // names the message across attempts to send it, for its Message-ID; "" = each attempt is a new one
+	To      string
+	Subject string
+	Lines   []string // paragraphs before the link
+	Action  string   // what the link does: "Sign in"
+	Link    string   // "" = none
+	After   []string // paragraphs after the link
+	ReplyTo string   // "" = no Reply-To header
+	Once    string   // names the message across attempts to send it, for its Message-ID; "" = each attempt is a new one
 }
 
 // ErrUnconfirmed means that a message was sent, and the server did not say in time whether it took it.

@@ -66,7 +66,7 @@ func TestSMTP(t *testing.T) {
 	}
 	err = sender.Send(context.Background(), mail.Message{
 		To: "ada@example.com", Subject: "Your sign-in link", Lines: []string{"Hello <you>,"}, Action: "Sign in",
-		Link: "https://draws.example/sign-in/link?token=lnk_x", After: []string{"Bye."}, ReplyTo: "help@draws.example", Priority: true,
+		Link: "https://draws.example/sign-in/link?token=lnk_x", After: []string{"Bye."}, ReplyTo: "help@draws.example",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestSMTP(t *testing.T) {
 	text = strings.ReplaceAll(text, "=\n", "") // quoted-printable: soft line breaks
 	for _, want := range []string{
 		"MAIL FROM:<noreply@draws.example>", "RCPT TO:<ada@example.com>", "Subject: Your sign-in link", "Auto-Submitted: auto-generated",
-		"Importance: high", "Reply-To: <help@draws.example>", "multipart/alternative", "Hello <you>,", "Hello &lt;you&gt;,", "token=3Dlnk_x",
+		"Reply-To: <help@draws.example>", "multipart/alternative", "Hello <you>,", "Hello &lt;you&gt;,", "token=3Dlnk_x",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail lacks %q:\n%s", want, text)

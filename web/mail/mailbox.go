@@ -13,8 +13,6 @@ const mailboxKeeps = 100
 // Mailbox keeps messages in memory instead of sending them. The demo shows them, tests read them. It is safe for
 // concurrent use.
 type Mailbox struct {
-	Now func() time.Time // nil = time.Now
-
 	mu   sync.Mutex
 	list []Received
 	next int
@@ -32,12 +30,8 @@ type Received struct {
 func (b *Mailbox) Send(_ context.Context, m Message) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now
-	if b.Now != nil {
-		now = b.Now
-	}
 	b.next++
-	b.list = append(b.list, Received{m, b.next, now()})
+	b.list = append(b.list, Received{m, b.next, time.Now()})
 	if extra := len(b.list) - mailboxKeeps; extra > 0 {
 		b.list = slices.Delete(b.list, 0, extra)
 	}

@@ -165,9 +165,6 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 			return err
 		}
 	}
-	if m.Priority {
-		msg.SetImportance(gomail.ImportanceHigh)
-	}
 	html, err := m.HTML()
 	if err != nil {
 		return err
