@@ -73,7 +73,7 @@ func (h *Handler) openEmailLink(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	h.show(w, r, view{Page: "link", Title: "Confirm your new address", Private: true, Data: linkPage{
-		Token: token, Email: l.Email, Action: "/dashboard/account/email/confirm", Button: "Use " + l.Email,
+		Token: token, Action: "/dashboard/account/email/confirm", Button: "Use " + l.Email,
 		Text: "Your account moves to this address, and you sign in with it from now on.",
 	}})
 	return nil

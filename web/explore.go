@@ -29,7 +29,6 @@ type gameFacts struct {
 	GapChart  template.HTML
 	Recent    []catalog.Ref
 	Overdue   []catalog.OverdueDigit
-	Hot       []catalog.NumberStat
 	Positions []int
 }
 
@@ -112,7 +111,7 @@ const recentDraws = 20
 func drawFacts(cat *catalog.Catalog, g *catalog.Game, of *models.Game) gameFacts {
 	all := cat.Draws(catalog.Query{Games: []*catalog.Game{g}, From: models.FirstDate, To: models.LastDate}, nil).Refs
 	stats := g.Stats(models.FirstDate, models.LastDate, 0)
-	f := gameFacts{Recent: append([]catalog.Ref{}, all[:min(len(all), recentDraws)]...), Overdue: stats.OverdueDigits, Hot: stats.HotNumbers}
+	f := gameFacts{Recent: append([]catalog.Ref{}, all[:min(len(all), recentDraws)]...), Overdue: stats.OverdueDigits}
 	for place := range g.Digits {
 		f.Positions = append(f.Positions, place+1)
 	}

@@ -63,7 +63,6 @@ func (h *Handler) unsent(ctx context.Context, link [32]byte) {
 // scanners open links too.
 type linkPage struct {
 	Token  string
-	Email  string
 	Action string // where the button posts to
 	Button string
 	Text   string
@@ -79,7 +78,7 @@ func (h *Handler) openLink(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	h.show(w, r, view{Page: "link", Title: "Sign in", Private: true, Data: linkPage{
-		Token: token, Email: l.Email, Action: "/sign-in/link", Button: "Sign in as " + l.Email, Text: "One click, and you are in.",
+		Token: token, Action: "/sign-in/link", Button: "Sign in as " + l.Email, Text: "One click, and you are in.",
 	}})
 	return nil
 }

@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"lottery/models"
 )
 
 //go:embed templates
@@ -86,7 +84,6 @@ type view struct {
 	PublicURL string
 	Canonical string
 	NoIndex   bool // private page that is open to everybody; search engines cannot reach the others
-	Build     models.Build
 }
 
 // show renders a page and writes it. It renders to memory first, so that a failing template yields an error and not
@@ -94,7 +91,7 @@ type view struct {
 func (h *Handler) show(w http.ResponseWriter, r *http.Request, v view) {
 	v.Path, v.Visitor = r.URL.Path, visitorOf(r)
 	v.Demo, v.Mailbox, v.SignUp, v.Billing = h.deps.Demo, h.deps.Mailbox != nil, h.deps.Mail != nil, h.deps.Billing != nil
-	v.Support, v.PublicURL, v.Build = h.deps.Support, h.deps.PublicURL, h.deps.Build
+	v.Support, v.PublicURL = h.deps.Support, h.deps.PublicURL
 	if v.NoIndex = v.Private && v.Visitor == nil; v.NoIndex {
 		w.Header().Set("X-Robots-Tag", "noindex")
 	}

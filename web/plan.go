@@ -12,7 +12,6 @@ import (
 // planView is an account's plan and what we know of its payment.
 type planView struct {
 	Plan      models.Plan
-	Source    models.PlanSource
 	Limit     int
 	OwnLimit  bool // the operator has set Limit for this account, whatever its plan
 	Keys      int  // how many live keys the plan allows
@@ -30,7 +29,6 @@ type planView struct {
 	Charging  bool // a subscription continues; not one that an open checkout merely began
 	Suspended bool
 	Granted   bool // the operator has set the plan: paying does not change it
-	Returned  bool // the visitor comes from Stripe's portal
 	Refused   bool // an upgrade was requested, but is not possible now
 	Pro       models.PlanTerms
 	Price     string // monthly price of Pro as sold now
@@ -40,8 +38,7 @@ type planView struct {
 // standing reads the visitor's plan. If they come from Stripe's portal, it syncs the account with Stripe first rather
 // than wait for a webhook.
 func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
-	returned := r.URL.Query().Get("from") == "portal"
-	if returned && h.deps.Billing != nil && !h.tooManyAsks(r, v.Account.ID) { // otherwise leave it to the webhook
+	if r.URL.Query().Get("from") == "portal" && h.deps.Billing != nil && !h.tooManyAsks(r, v.Account.ID) { // otherwise leave it to the webhook
 		asked, cancel := asking(r.Context())
 		now, err := h.deps.Billing.Sync(asked, v.Account.ID, billing.Cause{Actor: "customer", Reason: "came back from the portal"})
 		cancel()
@@ -56,12 +53,12 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 		return planView{}, err
 	}
 	p := planView{
-		Billing: b, Charging: b.GoesOn() && !b.InCheckout(h.deps.Now()), Returned: returned, Suspended: v.Account.Status == models.AccountSuspended,
+		Billing: b, Charging: b.GoesOn() && !b.InCheckout(h.deps.Now()), Suspended: v.Account.Status == models.AccountSuspended,
 		Limit: v.Account.DailyLimit(h.deps.Plans), OwnLimit: v.Account.LimitOverride != nil,
 		Pro: h.deps.Plans[models.PlanPro], Price: h.proPrice(r.Context()), Paid: h.paidPrice(r.Context(), &b),
 	}
-	p.Plan, p.Source = v.Account.Plan()
-	p.Granted = p.Source == models.SourceOperator
+	plan, source := v.Account.Plan()
+	p.Plan, p.Granted = plan, source == models.SourceOperator
 	p.Keys = h.deps.Plans[p.Plan].MaxKeys
 	p.pays()
 	on := h.deps.Billing != nil

@@ -18,7 +18,7 @@ import (
 type reference struct{ Groups []referenceGroup }
 
 type referenceGroup struct {
-	Name, Text string
+	Name       string
 	Operations []operation
 }
 
@@ -58,7 +58,7 @@ func loadReference(publicURL string) (*reference, error) {
 	}
 	ref := &reference{}
 	for _, tag := range doc.Tags {
-		group := referenceGroup{Name: titled(tag.Name), Text: tag.Description}
+		group := referenceGroup{Name: titled(tag.Name)}
 		for path, item := range doc.Paths.Map() {
 			if item.Get == nil || !slices.Contains(item.Get.Tags, tag.Name) {
 				continue

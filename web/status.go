@@ -19,7 +19,6 @@ type statusView struct {
 	Known   bool // whether Feeds could be read
 	Totals  totals
 	Now     time.Time
-	Today   models.Date
 }
 
 // feedStatus is the time of a feed's last import.
@@ -31,8 +30,7 @@ type feedStatus struct {
 // status shows the page as of when the feeds were read last, so that it is made at most once for each of feedsFor.
 func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	feeds, known, at := h.feedTimes(r.Context())
-	now := at.UTC()
-	data := statusView{Build: h.deps.Build, Now: now, Today: models.DateOf(now), Feeds: feeds, Known: known}
+	data := statusView{Build: h.deps.Build, Now: at.UTC(), Feeds: feeds, Known: known}
 	m := h.remember()
 	if m != nil {
 		data.Version, data.Loaded, data.Games, data.Totals = m.cat.Version(), true, m.games, m.totals

@@ -36,8 +36,7 @@ func (n *node) withPages(next http.Handler) (http.Handler, error) {
 		n.outbox = &web.Outbox{
 			Store: n.store, Mail: deps.Mail, Plans: n.cfg.Plans, PublicURL: deps.PublicURL, Support: deps.Support, Log: n.log,
 		}
-	}
-	if deps.Mail == nil {
+	} else {
 		n.log.Info("no email is sent, and sign-up on the pages is off (set smtp_url to turn it on)")
 	}
 	pages, err := web.New(deps)
