@@ -76,7 +76,7 @@ type node struct {
 	work      sync.WaitGroup
 }
 
-// serve runs a server until ctx ends, then lets requests in flight finish.
+// serve runs a server until ctx ends or a listener fails, then lets requests in flight finish.
 func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	slog.SetDefault(opts.log) // net/http's client logs oddities there
 	if cfg.LeadsAstray() && !opts.demo {
@@ -184,14 +184,15 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 	if started != nil {
 		started(listener.Addr().String())
 	}
+	var fault error
 	select {
 	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
+		fault = fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
 	after := context.WithoutCancel(ctx) // the rest must outlive the signal that ended ctx
 	n.drain(public)
-	err = n.shutdown(after, server, ops)
+	err = errors.Join(fault, n.shutdown(after, server, ops))
 	stop()
 	n.work.Wait()
 	n.flushKeys(after)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lottery/models/store"
 	"lottery/models/store/storetest"
@@ -103,13 +106,7 @@ func TestShutdown(t *testing.T) {
 	if code := <-ended; code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}
-	out, _ := admin(t, url, "keys", "list")
-	var keys []struct {
-		LastUsedAt *time.Time `json:"last_used_at"`
-	}
-	if err := json.Unmarshal(out, &keys); err != nil || len(keys) != 1 || keys[0].LastUsedAt == nil {
-		t.Errorf("the last use was not written at the end: %s %v", out, err)
-	}
+	wantLastUse(t, url)
 	if strings.Contains(p.stderr.String(), key) {
 		t.Error("the log holds a key")
 	}
@@ -118,6 +115,46 @@ func TestShutdown(t *testing.T) {
 			t.Errorf("the log has no line %s:\n%s", line, p.stderr)
 		}
 	}
+}
+
+// wantLastUse fails the test unless the last use of the only key is stored.
+func wantLastUse(t *testing.T, url string) {
+	t.Helper()
+	out, _ := admin(t, url, "keys", "list")
+	var keys []struct {
+		LastUsedAt *time.Time `json:"last_used_at"`
+	}
+	if err := json.Unmarshal(out, &keys); err != nil || len(keys) != 1 || keys[0].LastUsedAt == nil {
+		t.Errorf("the last use was not written at the end: %s %v", out, err)
+	}
+}
+
+// A server whose listener fails, for want of memory for instance, ends as if it was told to stop: what it knows is
+// written.
+func TestListenerFails(t *testing.T) {
+	t.Parallel()
+	oneRun.Lock()
+	defer oneRun.Unlock()
+	url, code := "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), make(chan int, 1)
+	p := &process{stderr: &storetest.Buffer{}}
+	go func() {
+		code <- run(t.Context(), append([]string{"lotteryapi"}, serveArgs(url)...), func(string) string { return "" }, io.Discard, p.stderr)
+	}()
+	storetest.Until(t, "the server to listen", func() bool { p.base = listening(p.stderr.String()); return p.base != "" })
+	key := newKey(t, url, "dev@example.com")
+	if status, _ := p.get(t, "/v1/games", key); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	for fd := range 1024 { // the listener is not ours to close
+		address, err := unix.Getsockname(fd)
+		if at, ok := address.(*unix.SockaddrInet4); err == nil && ok && strings.HasSuffix(p.base, fmt.Sprintf(":%d", at.Port)) {
+			_ = unix.Shutdown(fd, unix.SHUT_RDWR) // accepting fails now; a connection ends
+		}
+	}
+	if got := <-code; got != exitFailed || !strings.Contains(p.stderr.String(), "lotteryapi: serve: accept") || !strings.Contains(p.stderr.String(), `"msg":"stopped"`) {
+		t.Errorf("exit code %d\n%s", got, p.stderr)
+	}
+	wantLastUse(t, url)
 }
 
 // A signal to stop is also obeyed while the database is being opened or the index built.
