@@ -5,57 +5,28 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"lottery/models"
 )
 
-// pricesFor is how long prices are cached, and the most that reading them may take. `billing setup` changes them in
-// another process.
-const pricesFor = time.Second
-
-// prices caches the prices that `billing setup` has stored. Pages keep showing the last ones while the database is
-// down.
-type prices struct {
-	last    atomic.Pointer[pricesRead]
-	reading sync.Mutex // held while reading them
-}
-
-type pricesRead struct {
-	list []models.KnownPrice // of live mode, then of test mode; the older first in each
-	at   time.Time
-}
-
-// knownPrices returns the cached prices, reading them again if they are older than pricesFor. If that fails, or another
-// request is reading them, it returns the last ones.
+// knownPrices returns the prices that `billing setup` has stored, in live mode and then in test mode, the older first in
+// each. While the database is down, these are the last that were read.
 func (h *Handler) knownPrices(ctx context.Context) []models.KnownPrice {
-	p, now := &h.prices, h.deps.Now()
-	last := p.last.Load()
-	switch {
-	case last == nil:
-		p.reading.Lock()
-	case now.Sub(last.at) < pricesFor || !p.reading.TryLock(): // fresh, or being read: do not wait
-		return last.list
-	}
-	defer p.reading.Unlock()
-	read := pricesRead{at: now}
-	defer p.last.Store(&read)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pricesFor)
-	defer cancel()
-	for _, live := range []bool{true, false} {
-		list, err := h.deps.Store.KnownPrices(ctx, live)
-		if err != nil {
-			h.deps.Log.WarnContext(ctx, "the price of Pro cannot be read now; pages show the last one that was, if any", "error", err)
-			if last != nil {
-				read.list = last.list
+	list, _ := h.prices.get(h.deps.Now, func(before []models.KnownPrice) (list []models.KnownPrice) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second) // others may wait for it, too
+		defer cancel()
+		for _, live := range []bool{true, false} {
+			some, err := h.deps.Store.KnownPrices(ctx, live)
+			if err != nil {
+				h.deps.Log.WarnContext(ctx, "the price of Pro cannot be read now; pages show the last one that was, if any", "error", err)
+				return before
 			}
-			break
+			list = append(list, some...)
 		}
-		read.list = append(read.list, list...)
-	}
-	return read.list
+		return list
+	})
+	return list
 }
 
 // proPrice returns the monthly price of Pro as text.

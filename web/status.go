@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 
 	"lottery/models"
@@ -27,10 +26,10 @@ type feedStatus struct {
 	At   time.Time
 }
 
-// status shows the page as of when the feeds were read last, so that it is made at most once for each of feedsFor.
+// status shows the page as of when the feeds were read last, so that it is made only as often as they are.
 func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
-	feeds, known, at := h.feedTimes(r.Context())
-	data := statusView{Build: h.deps.Build, Now: at.UTC(), Feeds: feeds, Known: known}
+	feeds, at := h.feedTimes(r.Context())
+	data := statusView{Build: h.deps.Build, Now: at.UTC(), Feeds: feeds.list, Known: feeds.known}
 	m := h.remember()
 	if m != nil {
 		data.Version, data.Loaded, data.Games, data.Totals = m.cat.Version(), true, m.games, m.totals
@@ -42,32 +41,22 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// feedTimes caches when each feed was last imported.
+// feedTimes are when each feed was imported last; known is false if the database did not say.
 type feedTimes struct {
-	reading sync.Mutex // held while reading the rest
-	at      time.Time
-	list    []feedStatus
-	known   bool
+	list  []feedStatus
+	known bool
 }
 
-// feedsFor is how long the times of the feeds are kept: finding them takes longer the more imports are on record.
-const feedsFor = time.Second
-
-// feedTimes returns when each feed was last imported, as read at the given time; known is false while the database is
-// down.
-func (h *Handler) feedTimes(ctx context.Context) (list []feedStatus, known bool, at time.Time) {
-	f := &h.feeds
-	f.reading.Lock()
-	defer f.reading.Unlock()
-	if !f.at.IsZero() && h.deps.Now().Sub(f.at) < feedsFor {
-		return f.list, f.known, f.at
-	}
-	ctx, cancel := glance(context.WithoutCancel(ctx)) // others wait for it, too
-	defer cancel()
-	runs, err := h.deps.Store.NewestImports(ctx)
-	f.at, f.list, f.known = h.deps.Now(), nil, err == nil
-	for _, run := range runs {
-		f.list = append(f.list, feedStatus{run.Feed, run.FinishedAt})
-	}
-	return f.list, f.known, f.at
+// feedTimes returns them, as read at the given time: finding them takes longer the more imports are on record.
+func (h *Handler) feedTimes(ctx context.Context) (times feedTimes, at time.Time) {
+	return h.feeds.get(h.deps.Now, func(feedTimes) feedTimes {
+		ctx, cancel := glance(context.WithoutCancel(ctx)) // others may wait for it, too
+		defer cancel()
+		runs, err := h.deps.Store.NewestImports(ctx)
+		times := feedTimes{known: err == nil}
+		for _, run := range runs {
+			times.list = append(times.list, feedStatus{run.Feed, run.FinishedAt})
+		}
+		return times
+	})
 }

@@ -73,8 +73,8 @@ type Handler struct {
 	keyChanges *middleware.Throttle[string] // by account
 	docs       *docs
 	memory     atomic.Pointer[memory]
-	prices     prices
-	feeds      feedTimes
+	prices     recent[[]models.KnownPrice]
+	feeds      recent[feedTimes]
 	secure     bool // the public URL is https
 	payPages   []string
 }
