@@ -83,14 +83,16 @@ func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
 // factsOf returns the facts of a game, computed once per catalog. The days on which a draw is due come from the
 // database; while it is down, the facts lack the gaps and are not kept, so that a later request completes them.
 func (h *Handler) factsOf(r *http.Request, cat *catalog.Catalog, g *gameView) (facts *gameFacts, complete bool) {
-	g.drawing.Lock()
+	ctx, cancel := glance(r.Context())
+	defer cancel()
+	g.drawing.Lock() // perhaps until another request has waited long enough
 	defer g.drawing.Unlock()
 	if g.facts != nil {
 		return g.facts, true
 	}
-	games, err := h.deps.Store.Games(r.Context())
+	games, err := h.deps.Store.Games(ctx)
 	if err != nil {
-		h.deps.Log.WarnContext(r.Context(), "draw days cannot be read now", "error", err)
+		h.deps.Log.WarnContext(ctx, "draw days cannot be read now", "error", err)
 		f := drawFacts(cat, g.Game, nil)
 		return &f, false
 	}

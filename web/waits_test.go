@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"weak"
@@ -32,6 +33,29 @@ func TestPagesOfADatabaseThatHangs(t *testing.T) {
 	p.get("/pricing").says(t, http.StatusOK)
 	answer()
 	p.get("/dashboard").says(t, http.StatusOK)
+}
+
+// For the gaps of a game, which its page can do without, nobody waits as long as a page may take, however many ask.
+func TestGapsAreNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	h := open(t, func(d *web.Deps) { d.Store, d.Patience = storetest.OpenURL(t, url, store.Options{}), time.Minute })
+	answer := storetest.Lock(t, url, "games")
+	var asking sync.WaitGroup
+	began := time.Now()
+	for range 10 {
+		asking.Go(func() {
+			got := h.person().get("/explore/ny-numbers")
+			if got.status != http.StatusOK || strings.Contains(got.text, `id="gaps"`) {
+				t.Errorf("%d %.4000s", got.status, got.text)
+			}
+		})
+	}
+	asking.Wait()
+	if took := time.Since(began); took > 20*time.Second { // 3, where nothing else is to do
+		t.Errorf("it took %s", took)
+	}
+	answer()
 }
 
 // A database that waits for a standby that is gone commits without answering: a key is rotated, and nobody sees the new
