@@ -86,8 +86,8 @@ func drawsSync(ctx context.Context, c *call) error {
 			line.Errors = append(line.Errors, explain(ctx, fault))
 			faults = append(faults, f.Feed+": "+fault.Error())
 		}
-		for _, r := range f.News {
-			c.say("%s: %s: %q in %s, line %d: %s", f.Feed, r.Reason, r.Value, r.Column, r.Line, r.Detail)
+		for i := range f.News {
+			c.sayRejection(&f.News[i])
 		}
 		c.warnIgnored(f.Feed, f.Summary.IgnoredColumns)
 		c.warnWithdrawn(f.Feed, &f.Summary)

@@ -48,17 +48,17 @@ func TestSyncCountsDraws(t *testing.T) {
 	body.Store("Results for Pick 3\n9/1/2015; Day: 1,1,1\n8/31/2015; Day: 5,5,5\n8/30/2015; Day: 0,3,4\n8/29/2015; Day: 1,2,3\n8/28/2015; Day: 1,1,1\n")
 	d.run(0, "draws", "sync", "--feed", models.FeedVirginia, "--config", file)
 	d.run(0, "draws", "set", "--game", "va-pick-3", "--date", "2015-08-31", "--tod", "Day", "--number", "999", "--reason", "archive")
-	body.Store("Results for Pick 3\n9/3/2015; Day: 0,3; Wild: 4\n9/2/2015; Day: 2,2,2\n9/2/2015; Day: 2,2,2\n9/1/2015; Day: 1,1,1\n8/31/2015; Day: 5,5,5\n8/30/2015; Day: 0,3,5\n8/28/2015; Day: 1,1,1\n")
+	body.Store("Results for Pick 3\n9/3/2015; Day: 0,3; Wild: 4\n9/3/2015\n9/2/2015; Day: 2,2,2\n9/2/2015; Day: 2,2,2\n9/1/2015; Day: 1,1,1\n8/31/2015; Day: 5,5,5\n8/30/2015; Day: 0,3,5\n8/28/2015; Day: 1,1,1\n")
 	out, messages := d.run(3, "draws", "sync", "--feed", models.FeedVirginia, "--config", file, "--whole", "--accept-corrections", "-o", "json")
 	out = strings.Join(strings.Fields(regexp.MustCompile(`"duration_ms": [0-9]+`).ReplaceAllString(out, `"duration_ms": N`)), "")
-	const want = `[{"feed":"va-lottery","addresses":2,"not_modified":0,"lines":10,"draws":9,"inserted":1,"unchanged":3,"corrected":1,"duplicate":1,` +
-		`"overruled":1,"rejected":2,"skipped":2,"rejections":{"bad_digits":1,"bad_tod":1},"new_rejections":2,"errors":[],"duration_ms":N,"ignored_columns":[],` +
+	const want = `[{"feed":"va-lottery","addresses":2,"not_modified":0,"lines":11,"draws":10,"inserted":1,"unchanged":3,"corrected":1,"duplicate":1,` +
+		`"overruled":1,"rejected":3,"skipped":2,"rejections":{"bad_digits":1,"bad_tod":1,"malformed":1},"new_rejections":3,"errors":[],"duration_ms":N,"ignored_columns":[],` +
 		`"withdrawn":1,"withdrawn_draws":[{"file":"SERVER?gameId=1050","game":"va-pick-3","date":"2015-08-29","tod":"Day","sequence":1,"number":"123"}]}]`
 	if out != strings.ReplaceAll(want, "SERVER", lottery.URL) {
 		t.Errorf("%s\nwant\n%s", out, want)
 	}
 	for _, said := range []string{
-		`va-lottery: bad_digits: "0,3" in Day, line 2: Virginia Pick 3 draws 3 digits`, "does not have 1 stored draw any more", "2 of 9 draws rejected, 2 of them for the first time",
+		lottery.URL + `?gameId=1050:2: Day: bad_digits "0,3": Virginia Pick 3 draws 3 digits`, lottery.URL + `?gameId=1050:3: malformed "9/3/2015": `, "does not have 1 stored draw any more", "3 of 10 draws rejected, 3 of them for the first time",
 	} {
 		if !strings.Contains(messages, said) {
 			t.Errorf("%q is not said: %s", said, messages)

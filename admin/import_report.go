@@ -149,14 +149,19 @@ func (r *report) show(rejected int) {
 	if r.temp != nil && rejected > 0 {
 		r.call.say("Every rejection is in %s.", r.path)
 	}
-	for _, x := range r.first {
-		where := fmt.Sprintf("%s:%d", x.File, x.Line)
-		if x.Column != "" {
-			where += ": " + x.Column
-		}
-		r.call.say("%s", clean(fmt.Sprintf("%s: %s %q: %s", where, x.Reason, x.Value, x.Detail)))
+	for i := range r.first {
+		r.call.sayRejection(&r.first[i])
 	}
 	if more := rejected - len(r.first); r.temp == nil && more > 0 {
 		r.call.say("… and %d more; use --report FILE", more)
 	}
+}
+
+// sayRejection says where a rejected draw is, and why it is rejected.
+func (c *call) sayRejection(r *models.Rejection) {
+	where := fmt.Sprintf("%s:%d", r.File, r.Line)
+	if r.Column != "" {
+		where += ": " + r.Column
+	}
+	c.say("%s", clean(fmt.Sprintf("%s: %s %q: %s", where, r.Reason, r.Value, r.Detail)))
 }
