@@ -252,11 +252,11 @@ func (c *call) sayNew() { c.say("Created a new database at %s.", c.cfg.DatabaseU
 // sayWaiting reports what the database keeps a command waiting for.
 func (c *call) sayWaiting(why string) { c.say("Waiting for the database: %s.", why) }
 
-// say writes a message, as opposed to a result, to stderr. It is safe for concurrent use.
+// say writes a message, as opposed to a result, to stderr, made safe to display. It may be used concurrently.
 func (t *tool) say(format string, args ...any) {
 	if !t.quiet {
 		t.saying.Lock()
 		defer t.saying.Unlock()
-		fmt.Fprintf(t.env.Stderr, format+"\n", args...)
+		fmt.Fprintln(t.env.Stderr, clean(fmt.Sprintf(format, args...)))
 	}
 }

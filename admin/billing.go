@@ -316,7 +316,7 @@ func billingClearFlags(ctx context.Context, c *call) error {
 	c.say("Cleared %s.", models.Count(len(cleared), "flag"))
 	for i := range cleared { // one may have been raised after the operator looked
 		f := &cleared[i]
-		c.say("%s", clean(strings.TrimSuffix(fmt.Sprintf("%s %s, raised %s: %s", f.Kind, f.Ref, stamp(f.RaisedAt), f.Detail), ": ")))
+		c.say("%s", strings.TrimSuffix(fmt.Sprintf("%s %s, raised %s: %s", f.Kind, f.Ref, stamp(f.RaisedAt), f.Detail), ": "))
 	}
 	return c.billingResult(ctx, &a)
 }

@@ -60,8 +60,8 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 // warnIgnored names the columns that were not read. They are no failure: everything known was imported.
 func (c *call) warnIgnored(feed string, columns []models.IgnoredColumn) {
 	for _, x := range columns {
-		c.say("%s", clean(fmt.Sprintf("%s: warning: %s has no column %q: its values are not read; if they are draws or add-on balls, look for a newer lotteryadmin, or import them with --feed csv",
-			x.File, feed, x.Column)))
+		c.say("%s: warning: %s has no column %q: its values are not read; if they are draws or add-on balls, look for a newer lotteryadmin, or import them with --feed csv",
+			x.File, feed, x.Column)
 	}
 }
 
@@ -75,8 +75,8 @@ func (c *call) warnWithdrawn(feed string, s *models.ImportSummary) {
 	if n := s.Withdrawn - 1; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	c.say("%s", clean(fmt.Sprintf("%s: warning: %s does not have %s any more that came from it, though it has draws before and after: %s%s",
-		first.File, feed, models.Count(s.Withdrawn, "stored draw"), first, more)))
+	c.say("%s: warning: %s does not have %s any more that came from it, though it has draws before and after: %s%s",
+		first.File, feed, models.Count(s.Withdrawn, "stored draw"), first, more)
 	c.say("They stay stored. Use `lotteryadmin draws unset` to remove a draw that never happened, or `lotteryadmin draws set` to confirm one, so that it is not reported again.")
 }
 

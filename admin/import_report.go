@@ -163,5 +163,5 @@ func (c *call) sayRejection(r *models.Rejection) {
 	if r.Column != "" {
 		where += ": " + r.Column
 	}
-	c.say("%s", clean(fmt.Sprintf("%s: %s %q: %s", where, r.Reason, r.Value, r.Detail)))
+	c.say("%s: %s %q: %s", where, r.Reason, r.Value, r.Detail)
 }
