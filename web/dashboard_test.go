@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"lottery/models"
+	"lottery/models/store/storetest"
 )
 
 // The dashboard says of each endpoint how many calls were answered and how many refused, the most used first, and
 // counts the last 30 days.
 func TestUsageByEndpoint(t *testing.T) {
 	t.Parallel()
+	storetest.AwayFromMidnight(t)
 	h := open(t, nil)
 	p := h.signedIn("ada@example.com")
 	id, today := h.account("ada@example.com").ID, models.DateOf(h.clock.now().UTC())

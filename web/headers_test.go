@@ -135,10 +135,19 @@ func TestPagesForOnePerson(t *testing.T) {
 			text = string(plain)
 		}
 		page, _, _ := strings.Cut(c.path, "?")
-		if got.status == http.StatusSeeOther || (got.header.Get("Cache-Control") == "no-store") != c.private || (got.header.Get("Content-Encoding") == "gzip") == c.private ||
-			strings.Contains(text, `<link rel="canonical" href="`+h.base+page+`">`) == c.private || strings.Contains(text, "og:title") == c.private ||
-			(got.header.Get("X-Robots-Tag") == "noindex") != (c.private && c.open) || strings.Contains(text, `<meta name="robots" content="noindex">`) != (c.private && c.open) {
-			t.Errorf("%s: %v %.1500s", c.path, got.header, text)
+		for what, is := range map[string]struct{ got, want bool }{
+			"a page":              {got.status != http.StatusSeeOther, true},
+			"not kept":            {got.header.Get("Cache-Control") == "no-store", c.private},
+			"compressed":          {got.header.Get("Content-Encoding") == "gzip", !c.private},
+			"the one address":     {strings.Contains(text, `<link rel="canonical" href="`+h.base+page+`">`), !c.private},
+			"any address":         {strings.Contains(text, `rel="canonical"`), !c.private},
+			"a card to share":     {strings.Contains(text, "og:title"), !c.private},
+			"noindex as a header": {got.header.Get("X-Robots-Tag") == "noindex", c.private && c.open},
+			"noindex in the page": {strings.Contains(text, `<meta name="robots" content="noindex">`), c.private && c.open},
+		} {
+			if is.got != is.want {
+				t.Errorf("%s: %s: %v, want %v", c.path, what, is.got, is.want)
+			}
 		}
 	}
 }

@@ -98,7 +98,11 @@ func TestStyleFindsItsFonts(t *testing.T) {
 	}
 	sheet := p.get(style[1])
 	sheet.says(t, http.StatusOK, "@font-face")
-	for _, used := range regexp.MustCompile(`url\("([^"]*)"\)`).FindAllStringSubmatch(sheet.text, -1) {
+	fonts := regexp.MustCompile(`url\("([^"]*)"\)`).FindAllStringSubmatch(sheet.text, -1)
+	if n := strings.Count(sheet.text, "url("); n == 0 || n != len(fonts) {
+		t.Fatalf("%d of %d files that it uses are read here", len(fonts), n)
+	}
+	for _, used := range fonts {
 		if got := p.get(used[1]); got.status != http.StatusOK || !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: %d, %q", used[1], got.status, got.header.Get("Cache-Control"))
 		}

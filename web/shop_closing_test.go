@@ -62,6 +62,9 @@ func TestClosingWhilePaymentsAreNotConnected(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if len(changes) == 0 && len(s.stripe.Subscriptions("")) > 0 {
+				t.Error("nothing tells of it")
+			}
 			for _, e := range changes {
 				if e.Actor != "customer" {
 					t.Errorf("%+v", e)
