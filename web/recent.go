@@ -6,11 +6,15 @@ import (
 	"time"
 )
 
-// recently is how old what pages show of a database may be, where it is the same for everybody.
-const recently = time.Second
+const (
+	// recently is how old what pages show of a database may be, where it is the same for everybody.
+	recently = time.Second
+	// stale is how old it may be while it is read anew, which takes seconds if the database hangs.
+	stale = 10 * time.Second
+)
 
 // recent is something that was read from the database, for all pages. It is read anew once it is older than recently,
-// by one request; meanwhile, others get what was read before. At first they wait.
+// by one request; meanwhile, others get what was read before. At first, or if nobody has asked for it lately, they wait.
 type recent[T any] struct {
 	last    atomic.Pointer[reading[T]]
 	reading sync.Mutex // held while reading
@@ -25,7 +29,7 @@ type reading[T any] struct {
 func (c *recent[T]) get(now func() time.Time, read func(before T) T) (T, time.Time) {
 	last := c.last.Load()
 	switch {
-	case last == nil:
+	case last == nil || now().Sub(last.at) > stale:
 		c.reading.Lock()
 	case now().Sub(last.at) < recently || !c.reading.TryLock():
 		return last.of, last.at
