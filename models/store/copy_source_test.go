@@ -114,7 +114,7 @@ func TestCopyMayWait(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		defer idle.Rollback() //nolint:errcheck // PostgreSQL has ended it
+		defer idle.Rollback()
 		var pid int
 		if err := idle.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 			t.Error(err)
