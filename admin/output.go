@@ -229,11 +229,9 @@ func textOf(text string) *string {
 	return &text
 }
 
-// clean makes text safe to display: it escapes whatever a terminal would act on, except newlines.
+// clean makes text safe to display: it escapes whatever a terminal would act on, except newlines. What is no UTF-8
+// becomes U+FFFD: a byte 0xff would end a table's columns (text/tabwriter).
 func clean(text string) string {
-	if strings.IndexFunc(text, steers) < 0 {
-		return text
-	}
 	var b strings.Builder
 	for _, r := range text {
 		if steers(r) {
