@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -100,11 +99,10 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 // tellBefore mails the account's previous address, so that the owner of a hijacked account learns of the change. The
 // mail is in the outbox too, in case the mail server is down or this node dies.
 func (h *Handler) tellBefore(ctx context.Context, m *models.Mail) {
-	var c models.EmailChanged
-	err := json.Unmarshal([]byte(m.Data), &c)
-	if err == nil {
-		message := emailChanged(c, h.deps.Support)
-		message.Once = m.Once
+	message, ok := emailChanged(m, h.deps.Support)
+	message.Once = m.Once
+	err := errUnknownMail
+	if ok {
 		err = h.send(ctx, message)
 	}
 	after, cancel := h.deps.Store.Lasting(ctx)

@@ -17,7 +17,7 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 	case m.Kind == models.MailKeyExpires:
 		return o.keyExpires(m, out)
 	case m.Kind == models.MailEmailChanged:
-		return o.toBefore(m, out)
+		return emailChanged(&m.Mail, o.Support)
 	case source == models.SourceOperator:
 		return o.besideGrant(m, out)
 	case m.Account.Status == models.AccountSuspended:
@@ -68,16 +68,6 @@ func (o *Outbox) keyExpires(m *store.DueMail, out mail.Message) (mail.Message, b
 		"If nothing uses it anymore, you do not need to do anything.",
 	}
 	return out, true
-}
-
-// toBefore makes the mail to an account's previous address. The outbox deletes it once it is sent or given up, because
-// that address no longer belongs to the account.
-func (o *Outbox) toBefore(m *store.DueMail, out mail.Message) (mail.Message, bool) {
-	var c models.EmailChanged
-	if err := json.Unmarshal([]byte(m.Data), &c); err != nil || c.Before == "" {
-		return out, false
-	}
-	return emailChanged(c, o.Support), true
 }
 
 // proFor says how long Pro continues although its payment failed.
@@ -155,10 +145,13 @@ func (o *Outbox) toSuspended(m *store.DueMail, out mail.Message) (mail.Message, 
 	return out, true
 }
 
-func emailChanged(c models.EmailChanged, support string) mail.Message {
+// emailChanged writes the mail to an account's previous address; false if its data cannot be read.
+func emailChanged(m *models.Mail, support string) (mail.Message, bool) {
+	var c models.EmailChanged
+	err := json.Unmarshal([]byte(m.Data), &c)
 	return mail.Message{
 		To: c.Before, ReplyTo: support, Subject: "Your address was changed",
 		Lines: []string{"Hello,", "The address of your Lottery Draws API account is now " + c.After + "."},
 		After: []string{"If this was not you, contact support" + supportHint(support) + " immediately."},
-	}
+	}, err == nil && c.Before != ""
 }

@@ -106,7 +106,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 		}
 		return o.failed(ctx, m, err.Error(), wait)
 	}
-	if m.Kind == models.MailEmailChanged {
+	if m.Kind == models.MailEmailChanged { // its address no longer belongs to the account
 		return o.drop(ctx, m)
 	}
 	after, cancel := o.Store.Lasting(ctx)
