@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	texttemplate "text/template"
 
 	"github.com/yuin/goldmark"
@@ -35,13 +34,6 @@ type docs struct {
 	samples   map[string][]snippet
 	legal     map[string]template.HTML
 	reference *reference
-	rendered  sync.Map // by page: the *rendered of its last request
-}
-
-// rendered is a docs page as HTML, with the Markdown that it was rendered from.
-type rendered struct {
-	text string
-	html template.HTML
 }
 
 // docEntry is a docs page as the navigation names it.
@@ -201,20 +193,7 @@ func (h *Handler) docBody(name string, values *docValues) (template.HTML, error)
 	if err != nil {
 		return "", err
 	}
-	return h.docs.render(name, b.String())
-}
-
-// render renders a page's text, unless it did so last time. The text changes only with the draws and the price.
-func (d *docs) render(name, text string) (template.HTML, error) {
-	last, _ := d.rendered.Load(name)
-	if r, ok := last.(*rendered); ok && r.text == text {
-		return r.html, nil
-	}
-	html, err := markdown(ours, text)
-	if err == nil {
-		d.rendered.Store(name, &rendered{text: text, html: html})
-	}
-	return html, err
+	return markdown(ours, b.String())
 }
 
 // answerBlock renders the sample request and its response, taken from the catalog in force.
