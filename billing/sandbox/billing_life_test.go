@@ -307,8 +307,9 @@ func TestRefundsAndDisputes(t *testing.T) {
 	_, sub := b.pro(sandbox.CardOK)
 	b.hush()
 	b.must(b.Refund(sub, 400))
+	tooMuch := b.Refund(sub, 600)
 	b.must(b.Refund(sub, 0))
-	if b.Refund(sub, 0) == nil || b.Refund(sub, 1) == nil {
+	if tooMuch == nil || b.Refund(sub, 0) == nil || b.Refund(sub, 1) == nil {
 		t.Error("more was refunded than was paid")
 	}
 	b.want(sub, "active")

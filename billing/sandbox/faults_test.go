@@ -187,13 +187,18 @@ func TestControls(t *testing.T) {
 		t.Error(got)
 	}
 	b.control("DELETE", "faults", "", 200)
+	b.customer()
+	b.quiesce()
+	if got := b.hook.types(); !slices.Equal(got, []string{"customer.created"}) {
+		t.Error(got)
+	}
 	b.control("POST", "faults/delivery", `{"action":"hold"}`, 200)
 	sub := b.Subscriptions(customer)[0].ID
 	b.control("POST", "refund", `{"id":"`+sub+`","cents":100}`, 200)
 	dispute := fmt.Sprint(b.control("POST", "dispute", `{"id":"`+sub+`"}`, 200))
 	b.control("POST", "dispute/close", `{"id":"`+dispute+`","status":"lost"}`, 200)
 	b.control("POST", "release", `{"order":"reversed"}`, 200)
-	want := []string{"charge.dispute.closed", "charge.dispute.funds_withdrawn", "charge.dispute.created", "charge.updated", "charge.refunded"}
+	want := []string{"customer.created", "charge.dispute.closed", "charge.dispute.funds_withdrawn", "charge.dispute.created", "charge.updated", "charge.refunded"}
 	if got := b.hook.types(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

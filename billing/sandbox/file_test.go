@@ -24,6 +24,7 @@ func TestRestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sandbox.json")
 	kept := func(o *sandbox.Options) { o.File = file }
 	a := open(t, kept).sells().listens()
+	a.SetDunning(sandbox.Dunning{Retries: []time.Duration{day}, End: "unpaid"})
 	a.hook.set(func() { a.hook.status = http.StatusServiceUnavailable })
 	customer, sub := a.pro(sandbox.CardFailsLater)
 	later, _ := a.pro(sandbox.BankPays)
@@ -65,7 +66,7 @@ func TestRestart(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	b.Advance(30 * day)
-	b.want(sub, "past_due")
+	b.want(sub, "unpaid")
 	fresh := b.customer()
 	for _, c := range a.Customers() {
 		if c.ID == fresh {

@@ -21,10 +21,12 @@ import (
 type world struct {
 	*sandbox.Sandbox
 
-	rt     *rapid.T
-	client http.Client
-	price  string
-	bad    []string
+	rt       *rapid.T
+	client   http.Client
+	product  string
+	price    string
+	disputes []string // paths
+	bad      []string
 }
 
 // RoundTrip receives webhooks.
@@ -69,13 +71,14 @@ func TestRandomLives(t *testing.T) {
 		}
 		w.Sandbox, w.client.Transport = s, s.Transport()
 		w.call("POST", "webhook_endpoints", "url=http://x&enabled_events[]=*")
-		product := word(w.call("POST", "products", "name=Pro"), "id")
-		w.price = word(w.call("POST", "prices", "currency=usd&unit_amount=999&recurring[interval]=month&product="+product), "id")
+		w.product = word(w.call("POST", "products", "name=Pro"), "id")
+		w.call("POST", "billing_portal/configurations", "business_profile[headline]=Draws&features[invoice_history][enabled]=true")
+		w.price = word(w.call("POST", "prices", "currency=usd&unit_amount=999&recurring[interval]=month&product="+w.product), "id")
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			w.step()
 		}
 		w.verify()
-		before := fmt.Sprint(s.Now(), s.Customers(), s.Subscriptions(""), s.Sessions(""), s.Invoices(""), s.Events())
+		before := w.told()
 		if err := s.Close(context.Background()); err != nil {
 			rt.Fatal(err)
 		}
@@ -83,10 +86,27 @@ func TestRandomLives(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer s.Close(context.Background())
-		if after := fmt.Sprint(s.Now(), s.Customers(), s.Subscriptions(""), s.Sessions(""), s.Invoices(""), s.Events()); after != before {
+		w.Sandbox, w.client.Transport = s, s.Transport()
+		if after := w.told(); after != before {
 			rt.Fatalf("after a restart:\n%s\nbefore:\n%s", after, before)
 		}
 	})
+}
+
+// told is everything that the sandbox tells.
+func (w *world) told() string {
+	all := []any{w.Now(), w.Customers(), w.Subscriptions(""), w.Sessions(""), w.Invoices(""), w.Events()}
+	for _, path := range append([]string{
+		"customers", "prices", "products/" + w.product, "checkout/sessions", "subscriptions?status=all", "invoices?expand[]=data.charge", "events",
+		"webhook_endpoints", "billing_portal/configurations",
+	}, w.disputes...) {
+		answer := w.call("GET", path, "")
+		if answer["error"] != nil {
+			w.rt.Fatal(path, answer)
+		}
+		all = append(all, "\n"+path, answer)
+	}
+	return fmt.Sprint(all...)
 }
 
 func (w *world) step() {
@@ -126,6 +146,7 @@ func (w *world) step() {
 		_ = w.Refund(sub, int64(rapid.SampledFrom([]int{0, 100}).Draw(rt, "cents")))
 	case 11:
 		if id, err := w.Dispute(sub, rapid.Bool().Draw(rt, "inquiry")); err == nil {
+			w.disputes = append(w.disputes, "disputes/"+id)
 			_ = w.CloseDispute(id, "lost")
 		}
 	case 12:
