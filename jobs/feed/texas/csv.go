@@ -110,14 +110,15 @@ func cutOff(rest string) bool {
 
 // holdsDraw reports whether a line that is not divided into fields has the words of a draw: after a game's name, at
 // least two numbers and fewer words that are not; without a name, at least five numbers and nothing else. A title has a
-// year, one or two dates, or a clock time.
+// year, one or two dates, or a clock time. A dash between words counts as one that is no number, since titles have them
+// (Pick 3 Results 2013 - 2016), unless there are no others and at least four numbers.
 func holdsDraw(text string) bool {
-	words, fewest := feed.Words(text), dateFields+1
+	fewest := dateFields + 1
 	m := namedLine.FindStringSubmatch(text)
 	if m != nil {
-		words, fewest = feed.Words(m[1]), 2
+		text, fewest = m[1], 2
 	}
-	numbers, dates := 0, 0
+	words, numbers, dates, dashes := feed.Words(text), 0, 0, 0
 	for _, w := range words {
 		date := yearDate.MatchString(w)
 		if date {
@@ -127,8 +128,13 @@ func holdsDraw(text string) bool {
 			numbers++
 		}
 	}
+	for w := range strings.FieldsSeq(text) {
+		if strings.Trim(w, "-–—") == "" {
+			dashes++
+		}
+	}
 	others := len(words) - numbers
-	return numbers >= fewest && (others == 0 || m != nil && others < numbers)
+	return numbers >= fewest && (others == 0 && (dashes == 0 || numbers >= dateFields) || m != nil && others+dashes < numbers)
 }
 
 // namesDate reports whether the fields of a date are column names: the files come without a header, but some programs

@@ -124,8 +124,9 @@ var cases = []feedtest.Case{
 	{
 		Name: "titles that hold numbers, dates or a time of day",
 		Text: "Pick 3 Winning Numbers 2024\nPick 3 Day Results as of 10/2/2023\nPick 3 Day Results as of 10/12/2023\nPick 3 Day 2024\nPick 3 Night Results 1/1/2023 to 10/12/2023\n" +
-			"Daily 4 Morning (10/12/2023)\nPick 3 Day 10/1/2023 - 10/31/2023\nPick 3 Day 9/9/2013 8:30 PM\nCall 1-800-375-6886, or 512 344 5000\nPick 3 Day,9,9,2013,3,9,8\n",
-		Want: []string{"10: tx-pick-3 2013-09-09 Day 398"},
+			"Daily 4 Morning (10/12/2023)\nPick 3 Day 10/1/2023 - 10/31/2023\nPick 3 Day 9/9/2013 8:30 PM\nCall 1-800-375-6886, or 512 344 5000\n" +
+			"Pick 3 Results 2013 - 2016\nPick 3 – 2013 – 2016\nPick 3 Day — Page 1 — 2\nDaily 4 - Sep 9 2013 - Oct 3 2016\nPick 3 Day,9,9,2013,3,9,8\nPick 3 Day - 9/10/2013 - 3 - 9 - 8\n",
+		Want: []string{"14: tx-pick-3 2013-09-09 Day 398", "15: " + undivided},
 	},
 	{
 		Name: "digits of another script are no title",
