@@ -164,5 +164,14 @@ func TestRefusedCardIsPaidInThePortal(t *testing.T) {
 		if paid := w.stripe.Invoices(w.customer()); len(paid) != 1 {
 			w.t.Errorf("%+v", paid)
 		}
+		charged := 0
+		for _, e := range w.stripe.Events() {
+			if e.Type == "charge.succeeded" {
+				charged++
+			}
+		}
+		if charged != 1 {
+			w.t.Errorf("charged %d times", charged)
+		}
 	})
 }

@@ -210,6 +210,7 @@ func TestControls(t *testing.T) {
 	}
 	b.control("POST", "pay", `{"session":"cs_test_x","card":"ok"}`, 422)
 	b.control("POST", "advance", `{"by":72}`, 422)
+	b.control("POST", "advance", `{"by":"soon"}`, 422)
 }
 
 // TestDeterministic shows that the same seed and the same requests give the same ids.

@@ -91,13 +91,14 @@ func TestWithdrawnBesideDamaged(t *testing.T) {
 			[]string{"Pick 3 Day,5,2,2024,0,0\n", "\"Pick 3 Day,5,2,2024,0,0,2,,\"\n", "Pick 3 Day, 5, 2, 2024\n", "Pick 3 Day,5,2.,2024,0,0,2,,\n"},
 		},
 	} {
-		for _, damaged := range form.damaged {
-			t.Run(damaged, func(t *testing.T) {
+		for _, damaged := range append(form.damaged, "") { // "" = the line is gone
+			t.Run(feed+" "+damaged, func(t *testing.T) {
 				t.Parallel()
 				b := newBench(t)
 				b.add(feed, form.above+form.good+form.below)
 				result, rejections := b.run(importer.Options{Feed: feed}, text("second", form.above+damaged+form.below))
-				if len(rejections) == 0 || len(result.FileErrors) > 0 || result.Summary.Withdrawn != 0 {
+				gone := damaged == ""
+				if (len(rejections) == 0) != gone || len(result.FileErrors) > 0 || (result.Summary.Withdrawn == 0) == gone {
 					t.Errorf("%q: %d withdrawn, %v", rejections, result.Summary.Withdrawn, result.FileErrors)
 				}
 			})
