@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -224,8 +225,9 @@ func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, pric
 		Metadata:          map[string]string{accountKey: b.AccountID},
 		SubscriptionData:  &stripe.CheckoutSessionSubscriptionDataParams{Metadata: map[string]string{accountKey: b.AccountID}},
 	})
-	// The price or its product is archived, or the customer pays for something else in another currency.
-	if e, ok := errors.AsType[*stripe.Error](err); ok && e.HTTPStatusCode == http.StatusBadRequest && !missing(err) {
+	// The price or its product is archived, or the customer pays for something else in another currency. A URL of
+	// ours that Stripe does not take is a fault of this installation.
+	if e, ok := errors.AsType[*stripe.Error](err); ok && e.HTTPStatusCode == http.StatusBadRequest && !missing(err) && !strings.HasSuffix(e.Param, "_url") {
 		s.log.WarnContext(ctx, "Stripe refuses a checkout for Pro: `lotteryadmin billing doctor` may have the details", "account", b.AccountID, "price", priceID, "error", e.Msg)
 		return nil, models.Errorf(models.CodeConflict, "Stripe refuses a checkout for price %s: %s `lotteryadmin billing doctor` may say what to do", priceID, e.Msg)
 	}

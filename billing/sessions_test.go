@@ -2,6 +2,7 @@ package billing_test
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -200,6 +201,16 @@ func TestCheckoutInAnotherCurrency(t *testing.T) {
 		w.stripe.Advance(25 * time.Hour) // the checkout is over
 		_, err = w.billing.Checkout(w.t.Context(), w.account.ID)
 		if w.refused(err); err != nil && !strings.Contains(err.Error(), "combine currencies") {
+			w.t.Errorf("%v", err)
+		}
+	})
+}
+
+// An address of ours that Stripe does not take is a failure, which alerts notice, and no refusal to sell.
+func TestCheckoutWithoutAddress(t *testing.T) {
+	each(t, func(w *world) {
+		s := billing.New(billing.Options{Store: w.store, Stripe: w.cfg, PublicURL: "example.com", StripeNow: w.stripe.Now, Log: slog.New(slog.DiscardHandler)})
+		if _, err := s.Checkout(w.t.Context(), w.account.ID); err == nil || models.ErrorCode(err) == models.CodeConflict {
 			w.t.Errorf("%v", err)
 		}
 	})
