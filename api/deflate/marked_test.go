@@ -60,3 +60,23 @@ func TestMarkedReachesBackAWindow(t *testing.T) {
 		t.Errorf("what stood a window before is written again: %v", sizes)
 	}
 }
+
+// A match that ends past the next marks is continued by them: of a text that repeats, only the first part costs.
+func TestMarkedContinues(t *testing.T) {
+	t.Parallel()
+	const period, times = 300, 20
+	rng := rand.New(rand.NewPCG(1, 3))
+	part := make([]byte, period)
+	for i := range part {
+		part[i] = byte(rng.IntN(256))
+	}
+	text := bytes.Repeat(part, times)
+	var marks []deflate.Mark
+	for at := 0; at < len(text); at += 100 {
+		marks = append(marks, deflate.Mark{At: int32(at), Kind: uint8(at % period / 100)})
+	}
+	// Two matches each, of at most 5 bytes, and a letter of at most 9 bits each for the first part.
+	if n, most := len(deflate.AppendMarked(nil, text, marks)), period*9/8+1+(times-1)*2*5+20; n > most {
+		t.Errorf("%d bytes, want at most %d", n, most)
+	}
+}
