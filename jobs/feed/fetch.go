@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -149,6 +150,9 @@ func worthRetrying(ctx context.Context, res *http.Response, err error) (bool, er
 		return false, nil
 	}
 	if _, ok := errors.AsType[lasting](err); ok {
+		return false, nil
+	}
+	if fault, ok := errors.AsType[*net.DNSError](err); ok && fault.IsNotFound {
 		return false, nil
 	}
 	return retryablehttp.DefaultRetryPolicy(ctx, res, err)

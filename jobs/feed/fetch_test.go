@@ -222,14 +222,19 @@ func TestFetchWaitsAsLongAsTheServerWants(t *testing.T) {
 	}
 }
 
-// A URL that leads into a private network is not tried again: it would lead there in an hour, too.
-func TestFetchTriesAPrivateAddressOnce(t *testing.T) {
+// A URL that leads into a private network, or whose host does not exist, is not tried again in a moment.
+func TestFetchTriesWhatCannotSucceedOnce(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, err := NewFetcher(FetchOptions{FirstWait: time.Hour}).Fetch(ctx, "http://127.0.0.1:1/draws.csv", Known{}, nil)
-	if err == nil || !strings.Contains(err.Error(), "not on the public internet") {
-		t.Error(err)
+	for address, fault := range map[string]string{
+		"http://127.0.0.1:1/draws.csv":                             "not on the public internet",
+		"http://" + strings.Repeat("a", 64) + ".example/draws.csv": "no such host", // too long for a name in DNS
+	} {
+		_, err := NewFetcher(FetchOptions{FirstWait: time.Hour}).Fetch(ctx, address, Known{}, nil)
+		if err == nil || !strings.Contains(err.Error(), fault) {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }
 
