@@ -51,10 +51,14 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	if err != nil {
 		return errors.Join(err, c.result(outcome)) // completed files stand: say what was done
 	}
+	failure := importOutcome(&result, c.Bool("dry-run"))
+	if len(result.FileErrors) == len(sources) {
+		return failure // without counts: no file could be used
+	}
 	report.show(result.Summary.Rejected)
 	c.warnIgnored(feed, result.Summary.IgnoredColumns)
 	c.warnWithdrawn(feed, &result.Summary)
-	return c.finish(outcome, importOutcome(&result, c.Bool("dry-run")))
+	return c.finish(outcome, failure)
 }
 
 // warnIgnored names the columns that were not read. They are no failure: everything known was imported.
