@@ -19,8 +19,8 @@ var sqliteAlone = []string{
 	"index quota_counters quota_counters_period  period_start",
 }
 
-// The migrations of SQLite and PostgreSQL make the same tables: columns, types, defaults, keys, references and indexes. One
-// that is forgotten for one of them would show as a constraint that does not hold there, or as a slow query.
+// The migrations of SQLite and PostgreSQL make the same tables: columns, types, defaults, keys, references and indexes.
+// One that is forgotten for one of them would show as a constraint that does not hold there, or as a slow query.
 func TestSchemasAreTheSame(t *testing.T) {
 	t.Parallel()
 	lite, postgres := "sqlite:"+t.TempDir()+"/lottery.db", storetest.NewPostgres(t)
