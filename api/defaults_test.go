@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -30,11 +31,11 @@ func TestBoundsAreTheDocuments(t *testing.T) {
 	t.Parallel()
 	doc, _ := loadContract(t)
 	s := newServer(t)
-	tried := map[string]bool{}
+	unbound := []string{"game", "game_type", "cursor", "from", "to"} // depend on the data, or stand in refusals_test.go
 	for path, item := range doc.Paths.Map() {
 		for _, ref := range item.Get.Parameters {
 			p := ref.Value
-			if p.In != "query" {
+			if p.In != "query" || slices.Contains(unbound, p.Name) {
 				continue
 			}
 			want := map[string]int{}
@@ -53,9 +54,10 @@ func TestBoundsAreTheDocuments(t *testing.T) {
 					want[strings.Repeat("1", n)] = 200
 				}
 				want[strings.Repeat("1", least-1)], want[strings.Repeat("1", most+1)] = 400, 400
+			} else {
+				t.Errorf("%s: %s has no bounds in the document", path, p.Name)
 			}
 			for value, status := range want {
-				tried[p.Name] = true
 				query, err := url.ParseQuery(requiredOf[path])
 				if err != nil {
 					t.Fatal(err)
@@ -66,11 +68,6 @@ func TestBoundsAreTheDocuments(t *testing.T) {
 					t.Errorf("%s: %d, the document says %d", uri, res.Code, status)
 				}
 			}
-		}
-	}
-	for _, name := range []string{"order", "count", "limit", "match", "position", "format", "sum", "year", "tod", "number", "pair"} {
-		if !tried[name] {
-			t.Errorf("%s has no bounds in the document", name)
 		}
 	}
 }
