@@ -33,6 +33,8 @@ func TestRestart(t *testing.T) {
 	key.SetIdempotencyKey("once")
 	made := must(a.API.Customers.New(key))(t)
 	a.Advance(12 * time.Hour)
+	portal := a.portal(customer, a.configuration("at_period_end").ID)
+	a.SetEventVersion(sandbox.NewVersion)
 	a.quiesce()
 	a.must(a.Close(context.Background()))
 	info, err := os.Stat(file)
@@ -52,12 +54,22 @@ func TestRestart(t *testing.T) {
 	if got := must(b.API.Customers.New(key))(t); got.ID != made.ID {
 		t.Error("the idempotency key is forgotten")
 	}
+	if status, text := b.get(strings.Replace(portal.URL, a.URL, b.URL, 1)); status != http.StatusOK || !strings.Contains(text, sub) {
+		t.Errorf("the portal that was open before: %d %s", status, text)
+	}
 	a.hook.set(func() { a.hook.status = http.StatusOK; a.hook.got = nil })
 	b.Advance(6 * time.Hour) // webhooks that failed before the restart
 	b.quiesce()
 	if len(a.hook.types()) == 0 {
 		t.Error("no redelivery after the restart")
 	}
+	b.customer()
+	b.quiesce()
+	a.hook.set(func() {
+		if e := a.hook.got[len(a.hook.got)-1]; e.Type != "customer.created" || e.APIVersion != sandbox.NewVersion {
+			t.Errorf("the version of events is forgotten: %s %s", e.Type, e.APIVersion)
+		}
+	})
 	b.Advance(4 * day)
 	if got := b.Subscriptions(later)[0]; got.Status != "active" {
 		t.Errorf("%+v", got)
