@@ -10,16 +10,20 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"lottery/api/middleware"
 	"lottery/billing/sandbox"
 	"lottery/configs"
 	"lottery/jobs/feed"
@@ -66,6 +70,9 @@ func attributes(s *spans.Span) map[string]string {
 	m := map[string]string{}
 	for _, a := range s.GetAttributes() {
 		m[a.GetKey()] = a.GetValue().GetStringValue()
+		if n, ok := a.GetValue().GetValue().(*common.AnyValue_IntValue); ok {
+			m[a.GetKey()] = strconv.FormatInt(n.IntValue, 10)
+		}
 	}
 	return m
 }
@@ -98,13 +105,21 @@ func TestTraces(t *testing.T) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	var names []string
+	found := false
 	for _, s := range rc.list {
 		names = append(names, s.GetName())
 		if a := attributes(s); a["lottery.request_id"] == "traced-1" {
+			found = true
+			if a["http.request.method"] != http.MethodGet || a["http.response.status_code"] != strconv.Itoa(res.StatusCode) {
+				t.Errorf("%d: %v", res.StatusCode, a)
+			}
 			if got := hex.EncodeToString(s.GetTraceId()); got != parent || a["http.route"] != "/v1/draws/date/{date}" || a["lottery.plan"] != "free" || s.GetKind() != spans.Span_SPAN_KIND_SERVER {
 				t.Errorf("%s %v", got, s)
 			}
 		}
+	}
+	if !found {
+		t.Error("no span has the request's id")
 	}
 	for _, want := range []string{"GET /v1/draws/date/{date}", "GET /docs", "GET other"} {
 		if !slices.Contains(names, want) {
@@ -151,6 +166,44 @@ func TestStrangersDoNotDecideWhatIsTraced(t *testing.T) {
 				t.Errorf("%d spans instead of %d", len(rc.list), want)
 			}
 		})
+	}
+}
+
+// A response that is the server's fault makes a failed span; so does a refusal from another service, or none at all.
+func TestSpansOfFailures(t *testing.T) {
+	t.Parallel()
+	recorder := tracetest.NewSpanRecorder()
+	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
+	tr := &tracing{provider: provider, tracer: provider.Tracer("test")}
+	failed := func() bool {
+		ended := recorder.Ended()
+		return ended[len(ended)-1].Status().Code == codes.Error
+	}
+	var status int
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	defer server.Close()
+	client := http.Client{Transport: tr.client("feed", nil)}
+	for status = range map[int]bool{200: true, 399: true, 400: true, 499: true, 500: true, 503: true} {
+		tr.Begin(httptest.NewRequest(http.MethodGet, "/v1/games", nil)).End(middleware.Answered{Method: http.MethodGet, Route: "/v1/games", Status: status})
+		if failed() != (status >= 500) {
+			t.Errorf("a request answered with %d: failed is %t", status, failed())
+		}
+		res, err := client.Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if failed() != (status >= 400) {
+			t.Errorf("a service's %d: failed is %t", status, failed())
+		}
+	}
+	server.Close()
+	if res, err := client.Get(server.URL); err == nil {
+		res.Body.Close()
+		t.Error("a closed server responded")
+	}
+	if !failed() {
+		t.Error("no response is no failure")
 	}
 }
 
@@ -206,14 +259,18 @@ func TestTracesOfOthers(t *testing.T) {
 func TestTracesWithoutCollector(t *testing.T) {
 	t.Parallel()
 	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT=100", "OTEL_BSP_SCHEDULE_DELAY=50"}, serveArgs(storetest.URL(t))...)
-	if status, _ := p.get(t, "/docs", ""); status != http.StatusOK {
-		t.Errorf("/docs: %d", status)
+	const told = `"msg":"traces cannot be sent"`
+	for range 2 {
+		if status, _ := p.get(t, "/docs", ""); status != http.StatusOK {
+			t.Errorf("/docs: %d", status)
+		}
+		storetest.Until(t, "the log line", func() bool { return strings.Contains(p.stderr.String(), told) })
 	}
-	if code := p.stop(t); code != 0 {
+	if code := p.stop(t); code != 0 { // the second one's span cannot be sent either
 		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}
-	if !strings.Contains(p.stderr.String(), "trace") {
-		t.Errorf("nobody was told:\n%s", p.stderr)
+	if n := strings.Count(p.stderr.String(), told); n != 1 {
+		t.Errorf("told %d times in a minute:\n%s", n, p.stderr)
 	}
 }
 
@@ -225,6 +282,18 @@ func TestTracesByGRPC(t *testing.T) {
 	if code := p.cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(p.stderr.String(), "OTEL_EXPORTER_OTLP_PROTOCOL") {
 		t.Errorf("exit code %d: %s", code, p.stderr)
 	}
+}
+
+// The address may be https, and the protocol that is spoken may be named.
+func TestTracesBySafeHTTP(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "https://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf"}
+	log := slog.New(slog.DiscardHandler)
+	tr, err := newTracing(context.Background(), func(name string) string { return env[name] }, log)
+	if err != nil || tr == nil {
+		t.Fatalf("%v, %v", tr, err)
+	}
+	tr.close(context.Background(), log)
 }
 
 // A URL without a scheme is an error: the exporter would ignore it and send the traces to its default.
