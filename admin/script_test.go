@@ -55,6 +55,9 @@ func runScripts(t *testing.T, dir string, database func() string) {
 			e.Defer(server.Close)
 			e.Setenv("SERVER", server.URL)
 			e.Setenv("LOTTERY_DATABASE_URL", database())
+			for _, o := range feedAddresses() {
+				e.Setenv(o.Env(), server.URL)
+			}
 			e.Setenv("EVIL", "red\x1b[31m")
 			e.Setenv("BAD", "bad\xff") // no UTF-8
 			e.Setenv("LONG", strings.Repeat("x", 101))

@@ -41,11 +41,22 @@ func TestPortOfTheMailServer(t *testing.T) {
 	}
 }
 
+// baseAddresses returns the keys of the options to whose URLs paths are appended.
+func baseAddresses() []string {
+	keys := []string{"public_url", "stripe_api_url"}
+	for _, o := range configs.Options() {
+		if strings.HasPrefix(o.Key, "feeds_") && strings.HasSuffix(o.Key, "_url") {
+			keys = append(keys, o.Key)
+		}
+	}
+	return keys
+}
+
 // URLs to which paths are appended need a host, a possible port, and nothing after the path: otherwise links in mails
 // would lead to the start page, or nowhere.
 func TestAddressesThatPathsAreAddedTo(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"public_url", "stripe_api_url", "feeds_ny_open_data_url", "feeds_tx_lottery_url", "feeds_nc_lottery_url", "feeds_va_lottery_url"} {
+	for _, key := range baseAddresses() {
 		for address, ok := range map[string]bool{
 			"https://draws.example.com": true, "https://draws.example.com/": true, "http://10.0.0.1:8080": true, "http://[::1]:65535": true,
 			"https://draws.example.com#top": false, "https://draws.example.com?": false, "https://draws.example.com?a": false,

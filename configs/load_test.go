@@ -319,7 +319,7 @@ func TestForms(t *testing.T) {
 // A password in an address must not reach a log, whatever is wrong with the address.
 func TestNoSecretInAnError(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"public_url", "stripe_api_url", "feeds_ny_open_data_url", "feeds_tx_lottery_url", "feeds_nc_lottery_url", "feeds_va_lottery_url"} {
+	for _, key := range baseAddresses() {
 		for _, address := range []string{"http://u:topsecret@h", "http://u:topsecret%zz@h", "ftp://topsecret@h", "http://h/?token=topsecret", "http://h\x7f/?topsecret"} {
 			_, err := configs.Load(configs.Source{Flags: map[string]string{key: address}})
 			if err == nil || strings.Contains(err.Error(), "topsecret") || !strings.Contains(err.Error(), "must be") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"lottery/configs"
 	"lottery/models/store/storetest"
 )
 
@@ -41,8 +42,13 @@ func newLottery(t *testing.T) *lottery {
 
 // args returns the arguments to sync from l, once a year: in a test, only a job that never ran, or was cut off, runs.
 func (l *lottery) args(url string) []string {
-	return serveArgs(url, "--feeds-sync", "0 0 1 1 *", "--feeds-allow-private", "true", "--feeds-ny-open-data-url", l.url+"/ny",
-		"--feeds-tx-lottery-url", l.url+"/tx", "--feeds-nc-lottery-url", l.url, "--feeds-va-lottery-url", l.url+"/va")
+	args := serveArgs(url, "--feeds-sync", "0 0 1 1 *", "--feeds-allow-private", "true")
+	for _, o := range configs.Options() {
+		if strings.HasPrefix(o.Key, "feeds_") && strings.HasSuffix(o.Key, "_url") {
+			args = append(args, "--"+o.Flag(), l.url)
+		}
+	}
+	return args
 }
 
 // listedJob is a line of `lotteryadmin jobs list`.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"lottery/configs"
 	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
@@ -16,8 +17,9 @@ func TestPrepareSeedsTheGamesOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
 		ctx := context.Background()
 		games, err := st.Games(ctx)
-		if err != nil || len(games) != 8 {
-			t.Fatalf("%d games, %v", len(games), err)
+		product, productErr := configs.Games()
+		if err != nil || productErr != nil || len(games) != len(product) {
+			t.Fatalf("%d games of %d, %v, %v", len(games), len(product), err, productErr)
 		}
 		before, err := st.DataVersion(ctx)
 		if err != nil {
