@@ -18,7 +18,7 @@ type route struct {
 // dateRoute is the only route with a path parameter, as Gin writes it.
 const dateRoute = "/v1/draws/date/:date"
 
-// draws returns the routes that need a key and are counted: the nine endpoints of the contract.
+// draws returns the routes that need a key and are counted.
 func (h *Handler) draws() []route {
 	return []route{
 		{"/v1/games", h.serve(h.games())},

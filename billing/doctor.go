@@ -110,7 +110,7 @@ func (s *Service) checkPrice(ctx context.Context, add adder) {
 	}
 	found := fmt.Sprintf("%s, %s a month", price.ID, money(price.UnitAmount, price.Currency))
 	if unusual(price.UnitAmount, string(price.Currency)) {
-		found += fmt.Sprintf(" (billing setup would create %s)", money(models.ProMonthlyCents, proCurrency))
+		found += fmt.Sprintf(" (billing setup would create %s)", money(models.ProMonthlyCents, models.ProCurrency))
 	}
 	current, err := s.currentPrice(ctx)
 	if err != nil && models.ErrorCode(err) != models.CodeConflict { // which says that none is being sold

@@ -17,7 +17,6 @@ const (
 	LookupKey   = "lottery_pro_monthly" // of the price
 	productID   = "lottery_pro"
 	productName = "Lottery Draws API Pro"
-	proCurrency = "usd"
 
 	// What Stripe shows about the product where it is bought. It does not say how many requests Pro has, only our own
 	// pages do: an operator may change that any day, and Stripe's text would keep promising the old number.
@@ -101,7 +100,7 @@ func (s *Service) setupPrice(ctx context.Context, out *SetupResult) (SetupStep, 
 	if price == nil {
 		did = "made"
 		price, err = s.api.Prices.New(&stripe.PriceParams{
-			Params: params(ctx, newKey("price")), Product: new(productID), UnitAmount: stripe.Int64(models.ProMonthlyCents), Currency: new(proCurrency),
+			Params: params(ctx, newKey("price")), Product: new(productID), UnitAmount: stripe.Int64(models.ProMonthlyCents), Currency: new(models.ProCurrency),
 			Recurring: &stripe.PriceRecurringParams{Interval: stripe.String(string(stripe.PriceRecurringIntervalMonth))},
 			LookupKey: new(LookupKey), TransferLookupKey: new(true),
 		})
@@ -143,7 +142,7 @@ func unsellable(p *stripe.Price) string {
 
 // unusual reports whether a price differs from the one that Setup would create.
 func unusual(cents int64, currency string) bool {
-	return cents != models.ProMonthlyCents || currency != proCurrency
+	return cents != models.ProMonthlyCents || currency != models.ProCurrency
 }
 
 // priceByLookupKey returns the active price that has our lookup key, or nil.
@@ -233,7 +232,7 @@ func (s *Service) SetupAdvice(r *SetupResult) []string {
 	}
 	if p := &r.Price; unusual(p.UnitAmount, p.Currency) {
 		list = append(list, fmt.Sprintf("check that %s a month is what you want to charge: billing setup would create a price of %s",
-			models.MoneyText(p.UnitAmount, p.Currency), models.MoneyText(models.ProMonthlyCents, proCurrency)))
+			models.MoneyText(p.UnitAmount, p.Currency), models.MoneyText(models.ProMonthlyCents, models.ProCurrency)))
 	}
 	return list
 }

@@ -27,9 +27,11 @@ type PlanTerms struct {
 // hold it, and it is more than a node can serve.
 const MostRequestsPerDay = 1_000_000_000
 
-// ProMonthlyCents is what Pro costs per month, in US cents, until the operator creates another price. The first price
-// at Stripe is made from it.
-const ProMonthlyCents = 999
+// What Pro costs per month until the operator creates another price. The first price at Stripe is made from it.
+const (
+	ProMonthlyCents = 999
+	ProCurrency     = "usd" // as Stripe writes it
+)
 
 // Plans has the terms of every plan.
 type Plans map[Plan]PlanTerms

@@ -43,7 +43,7 @@ func (h *Handler) soldPrice(ctx context.Context) models.KnownPrice {
 			return p
 		}
 	}
-	return models.KnownPrice{UnitAmount: models.ProMonthlyCents, Currency: "usd"}
+	return models.KnownPrice{UnitAmount: models.ProMonthlyCents, Currency: models.ProCurrency}
 }
 
 // nothing returns the price of Free in the currency of another price: $0, or 0 EUR.
