@@ -28,7 +28,7 @@ func (t *tool) accounts() *cli.Command {
 		},
 		{
 			Name: "list", Usage: "list accounts, oldest first",
-			Description: "Example:\n  lotteryadmin accounts list --plan pro --search example.com",
+			Description: "Example:\n  lotteryadmin accounts list --plan pro --search example.com\n  lotteryadmin accounts list -o csv > accounts.csv",
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "plan", Usage: "only those on the plan `free|pro`"},
 				&cli.StringFlag{Name: "status", Usage: "only those that are `active|suspended|closed`"},

@@ -3,7 +3,7 @@ package models
 // Plan names what an account may do.
 type Plan string
 
-// The two plans.
+// The plans.
 const (
 	PlanFree Plan = "free"
 	PlanPro  Plan = "pro"
