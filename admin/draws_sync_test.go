@@ -17,7 +17,8 @@ import (
 	"lottery/models"
 )
 
-// feedAddresses returns the options with the feeds' addresses. A test sets them all, so as to ask no lottery's own server.
+// feedAddresses returns the options with the feeds' addresses. A test sets them all, so as to ask no lottery's own
+// server.
 func feedAddresses() []configs.Option {
 	return slices.DeleteFunc(configs.Options(), func(o configs.Option) bool {
 		return !strings.HasPrefix(o.Key, "feeds_") || !strings.HasSuffix(o.Key, "_url")
