@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -164,5 +165,27 @@ func TestDemoRefusesADatabaseOfOthers(t *testing.T) {
 	<-p.exited
 	if code := p.cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(p.stderr.String(), "was not created by the demo") {
 		t.Errorf("%d %s", code, p.stderr)
+	}
+}
+
+// A key in the demo's file that would be refused, or is of another account, is replaced.
+func TestDemoKeysThatDoNotWork(t *testing.T) {
+	t.Parallel()
+	st, ctx := storetest.Open(t), t.Context()
+	made, err := st.CreateKey(ctx, models.DefaultPlans(), store.NewKey{Account: demoAccounts[0].email, Name: demoKeyName, Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !works(ctx, st, made.Secret, demoAccounts[0].email) {
+		t.Error("a new key does not work")
+	}
+	if works(ctx, st, made.Secret, demoAccounts[1].email) {
+		t.Error("the key of another account works")
+	}
+	if _, err := st.SetAccountStatus(ctx, made.Account.ID, models.AccountSuspended); err != nil {
+		t.Fatal(err)
+	}
+	if works(ctx, st, made.Secret, demoAccounts[0].email) {
+		t.Error("the key of a suspended account works")
 	}
 }
