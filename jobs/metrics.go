@@ -13,6 +13,7 @@ type Metrics struct {
 	runs     *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	success  *prometheus.GaugeVec
+	failures *prometheus.GaugeVec
 }
 
 // The results of a run.
@@ -35,6 +36,9 @@ func NewMetrics(list []Job) *Metrics {
 		success: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "lottery_job_last_success_timestamp_seconds", Help: "When a job last succeeded, on any node; absent if it never did, or is off.",
 		}, []string{"job"}),
+		failures: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "lottery_job_consecutive_failures", Help: "How often in a row a job failed or was cut off, on any node; absent if it is off.",
+		}, []string{"job"}),
 	}
 	for i := range list {
 		if list[i].When == "" {
@@ -44,12 +48,13 @@ func NewMetrics(list []Job) *Metrics {
 			m.runs.WithLabelValues(list[i].Name, result)
 		}
 		m.duration.WithLabelValues(list[i].Name)
+		m.failures.WithLabelValues(list[i].Name)
 	}
 	return m
 }
 
 // Register adds the metrics to r.
-func (m *Metrics) Register(r prometheus.Registerer) { r.MustRegister(m.runs, m.duration, m.success) }
+func (m *Metrics) Register(r prometheus.Registerer) { r.MustRegister(m.runs, m.duration, m.success, m.failures) }
 
 func (m *Metrics) ran(job string, took time.Duration, err error) {
 	if m == nil {
@@ -71,7 +76,11 @@ func (m *Metrics) cutOff(job string) {
 
 // seen records the last run of a job that this node schedules, whichever node ran it.
 func (m *Metrics) seen(run *models.JobRun) {
-	if m != nil && run.SucceededAt != nil {
+	if m == nil {
+		return
+	}
+	m.failures.WithLabelValues(run.Job).Set(float64(run.Failures))
+	if run.SucceededAt != nil {
 		m.success.WithLabelValues(run.Job).Set(seconds(*run.SucceededAt))
 	}
 }

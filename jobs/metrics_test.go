@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,8 +19,9 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// A job that once ran but is off now exports no last success: an alert on its age would never end.
-func TestMetricsLeaveOutJobsThatAreOff(t *testing.T) {
+// A job's last success and failures are exported by a node that never ran it. For a job that once ran but is off now
+// they are not: an alert on them would never end.
+func TestMetricsAreOfJobsThatAreOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		st := storetest.Open(t)
@@ -31,8 +33,15 @@ func TestMetricsLeaveOutJobsThatAreOff(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		ill := jobs.Job{Name: "ill", When: yearly, Limit: time.Minute, Run: func(context.Context) (string, error) { return "", errors.New("no") }}
+		for range 2 {
+			if err := runDue(t, &jobs.Runner{Store: st, Node: "a", Log: quietly}, &ill, true); err == nil {
+				t.Fatal("it succeeded")
+			}
+			time.Sleep(15 * time.Minute)
+		}
 		off.When, off.Off = "", "nothing is sold"
-		list := []jobs.Job{on, off}
+		list := []jobs.Job{on, off, ill}
 		metrics, shown := jobs.NewMetrics(list), prometheus.NewRegistry()
 		metrics.Register(shown)
 		ctx, stop := context.WithCancel(t.Context())
@@ -44,7 +53,11 @@ func TestMetricsLeaveOutJobsThatAreOff(t *testing.T) {
 # HELP lottery_job_last_success_timestamp_seconds When a job last succeeded, on any node; absent if it never did, or is off.
 # TYPE lottery_job_last_success_timestamp_seconds gauge
 lottery_job_last_success_timestamp_seconds{job="on"} 9.466848e+08
-`), "lottery_job_last_success_timestamp_seconds"); err != nil {
+# HELP lottery_job_consecutive_failures How often in a row a job failed or was cut off, on any node; absent if it is off.
+# TYPE lottery_job_consecutive_failures gauge
+lottery_job_consecutive_failures{job="ill"} 2
+lottery_job_consecutive_failures{job="on"} 0
+`), "lottery_job_last_success_timestamp_seconds", "lottery_job_consecutive_failures"); err != nil {
 			t.Error(err)
 		}
 	})
