@@ -82,6 +82,10 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	if cfg.LeadsAstray() && !opts.demo {
 		opts.log.Warn("public_url only works on this machine: links in emails and from Stripe lead nowhere for everybody else; set it to the address that people type", "public_url", cfg.PublicURL.String())
 	}
+	if !cfg.Stripe.On() && len(cfg.Stripe.WebhookSecrets) > 0 {
+		opts.log.Warn("billing is off: stripe_webhook_secret is set, but stripe_secret_key is not; " +
+			"Stripe's events are refused, and plans stay as they are, whoever pays or cancels")
+	}
 	st, err := store.Open(ctx, cfg.DatabaseURL, store.Options{
 		Existing: !opts.migrate,
 		Renewed:  configs.Renewed(cfg.DatabaseURL, cfg.DatabaseURLFile, opts.log),

@@ -254,6 +254,21 @@ func TestMisspeltVariablesAreWarnedOf(t *testing.T) {
 	}
 }
 
+// Without its key, a server that used to sell ignores Stripe's events and leaves all plans as they are: it says so.
+func TestWebhookSecretWithoutKeyIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, secret := range []string{"", "whsec_left"} {
+		code, stderr := runHere(ctx, io.Discard, "serve", "--listen", "127.0.0.1:0",
+			"--database-url", "sqlite:"+filepath.Join(t.TempDir(), "lottery.db"), "--stripe-webhook-secret", secret)
+		warned := strings.Contains(stderr, `"level":"WARN","msg":"billing is off: `)
+		if code != 0 || warned != (secret != "") || strings.Contains(stderr, "whsec_") {
+			t.Errorf("%q: exit code %d: %s", secret, code, stderr)
+		}
+	}
+}
+
 // A server that may not migrate does not create a database either: a misspelt path leaves nothing behind.
 func TestNoMigrateMakesNoDatabase(t *testing.T) {
 	t.Parallel()
