@@ -54,7 +54,9 @@ func NewMetrics(list []Job) *Metrics {
 }
 
 // Register adds the metrics to r.
-func (m *Metrics) Register(r prometheus.Registerer) { r.MustRegister(m.runs, m.duration, m.success, m.failures) }
+func (m *Metrics) Register(r prometheus.Registerer) {
+	r.MustRegister(m.runs, m.duration, m.success, m.failures)
+}
 
 func (m *Metrics) ran(job string, took time.Duration, err error) {
 	if m == nil {
