@@ -200,6 +200,32 @@ func TestEndWithSecondCustomers(t *testing.T) {
 	})
 }
 
+// If Stripe fails for a second customer, End fails before it touches what the account itself pays for, so that the
+// account is not closed; the next attempt ends both.
+func TestEndFailsForASecondCustomer(t *testing.T) {
+	each(t, func(w *world) {
+		own := w.pro()
+		second, sub := w.second()
+		w.settle()
+		for _, fault := range []sandbox.APIFault{
+			{Path: "/v1/customers/" + second}, {Path: "/v1/subscriptions"}, {Method: http.MethodDelete, Path: "/v1/subscriptions/" + sub},
+		} {
+			fault.Action = sandbox.ServerError
+			w.stripe.FaultAPI(fault)
+			ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+			if models.ErrorCode(err) != models.CodeUnavailable || ended.All || ended.Cancelled != nil {
+				w.t.Errorf("%s: %v %+v", fault.Path, err, ended)
+			}
+			w.stripe.ClearFaults()
+			w.wantAll(map[string]string{own: "active", sub: "active"})
+		}
+		ended, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		if err != nil || !ended.All || !slices.Equal(ended.Cancelled, []string{sub, own}) {
+			w.t.Errorf("%v %+v", err, ended)
+		}
+	})
+}
+
 func TestFlagSuspended(t *testing.T) {
 	each(t, func(w *world) {
 		ctx := w.t.Context()
