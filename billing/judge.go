@@ -71,14 +71,13 @@ func judge(subs []subscription, grace time.Duration, now time.Time) verdict {
 		return out
 	}
 	out.chosen = &candidates[0]
-	for i := range candidates[1:] {
-		other := &candidates[1+i]
+	for _, other := range candidates[1:] {
 		switch {
 		case other.over():
 		case other.paid() && !other.ending: // and so is the chosen one, as paid ones come first
-			out.surplus = append(out.surplus, *other)
+			out.surplus = append(out.surplus, other)
 		default:
-			out.several = append(out.several, *other)
+			out.several = append(out.several, other)
 		}
 	}
 	switch rank(out.chosen) {

@@ -85,12 +85,11 @@ func (s *Service) sync(ctx context.Context, l store.Lease, accountID string, why
 	if account.Status == models.AccountClosed { // a closed account has no plan, even if somebody still pays for it
 		v.plan, v.graceEndsAt = nil, nil
 	}
-	change := store.BillingChange{Plan: v.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID, Flags: besides(accountID, &v)}
 	cancelled = errors.Join(cancelled, s.cancelSurplus(ctx, accountID, v.surplus))
 	now := s.now().Truncate(time.Microsecond)
 	b.SyncedAt = &now
 	describe(&b, &v, s.stripeNow())
-	change.Billing = b
+	change := store.BillingChange{Billing: b, Plan: v.plan, Actor: why.Actor, Reason: why.Reason, EventID: why.EventID, Flags: besides(accountID, &v)}
 	// An incomplete subscription may come to nothing.
 	if account.Status == models.AccountSuspended && b.GoesOn() && *b.Status != models.SubscriptionIncomplete {
 		change.Flags = append(change.Flags, suspendedFlag(accountID, *b.SubscriptionID))
@@ -141,17 +140,17 @@ func besides(accountID string, v *verdict) (list []models.AccountFlag) {
 // known.
 func describe(b *models.BillingAccount, v *verdict, now time.Time) {
 	b.PastDueSince, b.GraceEndsAt = nil, v.graceEndsAt
-	if rest := slices.Concat(v.unknown, v.idle); len(rest) > 0 && (v.chosen == nil || v.chosen.over()) {
-		v.chosen = &rest[0] // it gives no plan, but it continues
+	c := v.chosen
+	if rest := slices.Concat(v.unknown, v.idle); len(rest) > 0 && (c == nil || c.over()) {
+		c = &rest[0] // it gives no plan, but it continues
 	}
-	if v.chosen == nil {
+	if c == nil {
 		if b.Status != nil { // there was one, and its customer is gone
 			ended := models.SubscriptionCanceled
 			b.Status, b.CancelAtPeriodEnd = &ended, false
 		}
 		return
 	}
-	c := v.chosen
 	b.SubscriptionID, b.Status, b.PriceID, b.Quantity = &c.id, &c.status, &c.priceID, &c.quantity
 	b.PeriodEnd, b.CancelAtPeriodEnd = c.periodEnd, c.ending
 	switch {
@@ -167,17 +166,18 @@ func describe(b *models.BillingAccount, v *verdict, now time.Time) {
 func mails(before, after *models.BillingAccount, had bool, v *verdict) []models.Mail {
 	has := v.plan != nil
 	var list []models.Mail
-	add := func(kind models.MailKind, occasion string) {
-		list = append(list, models.Mail{AccountID: after.AccountID, Kind: kind, Data: "{}", Once: string(kind) + ":" + occasion})
+	add := func(kind models.MailKind, subscriptionID string, at time.Time) {
+		once := fmt.Sprintf("%s:%s:%s", kind, subscriptionID, at.UTC().Format(time.RFC3339Nano))
+		list = append(list, models.Mail{AccountID: after.AccountID, Kind: kind, Data: "{}", Once: once})
 	}
 	if has && !had {
-		add(models.MailWelcomePro, *after.SubscriptionID+":"+stampOf(after.SyncedAt))
+		add(models.MailWelcomePro, *after.SubscriptionID, *after.SyncedAt)
 	}
 	if has && v.chosen.status == models.SubscriptionPastDue && !equal(before.Status, models.SubscriptionPastDue) {
-		add(models.MailPaymentFailed, *after.SubscriptionID+":"+stampOf(after.PastDueSince))
+		add(models.MailPaymentFailed, *after.SubscriptionID, *after.PastDueSince)
 	}
 	if had && !has {
-		add(models.MailProEnded, idOf(before.SubscriptionID)+":"+stampOf(after.SyncedAt))
+		add(models.MailProEnded, idOf(before.SubscriptionID), *after.SyncedAt)
 	}
 	return list
 }
@@ -190,13 +190,6 @@ func idOf(p *string) string {
 }
 
 func equal(p *string, s string) bool { return p != nil && *p == s }
-
-func stampOf(t *time.Time) string {
-	if t == nil {
-		return "-"
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
 
 func flag(accountID string, kind models.FlagKind, ref, detail string) models.AccountFlag {
 	return models.AccountFlag{AccountID: accountID, Kind: kind, Ref: ref, Detail: detail}
