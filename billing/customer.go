@@ -63,7 +63,7 @@ func refusesEmail(err error) bool {
 // replayed reports whether Stripe repeated its response to an earlier request with the same idempotency key.
 // https://docs.stripe.com/api/idempotent_requests
 func replayed(res *stripe.APIResponse) bool {
-	return res != nil && res.Header.Get("Idempotent-Replayed") == "true"
+	return res.Header.Get("Idempotent-Replayed") == "true"
 }
 
 // findCustomer returns Stripe's customer that has the account's address and names the account; "" if there is none.

@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,20 +37,20 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 	add("mode", true, s.Mode(), "")
 	account := &stripe.Account{}
 	err := s.api.Accounts.B.Call(http.MethodGet, "/v1/account", s.api.Accounts.Key, &stripe.AccountParams{Params: params(ctx, "")}, account) // Get takes no context
-	var response *stripe.APIResponse
+	var header http.Header
 	works := "works for a Stripe account that only an unrestricted key can name"
 	refused, _ := errors.AsType[*stripe.Error](err)
 	switch {
 	case err == nil:
-		response, works = account.LastResponse, "works for Stripe account "+account.ID
+		header, works = account.LastResponse.Header, "works for Stripe account "+account.ID
 	case refused != nil && refused.HTTPStatusCode == http.StatusForbidden: // the key is genuine, but restricted
-		response = refused.LastResponse
+		header = refused.LastResponse.Header
 	default:
-		add("secret key", false, explained("ask Stripe", err).Error(), "set stripe_secret_key to a key of this Stripe account, and make sure that this machine can reach "+s.apiURL())
+		add("secret key", false, explained("ask Stripe", err).Error(), "set stripe_secret_key to a key of this Stripe account, and make sure that this machine can reach "+cmp.Or(s.cfg.APIURL, configs.StripeURL))
 		return list
 	}
 	add("secret key", true, works, "")
-	found, ok := clock(response, s.now())
+	found, ok := clock(header, s.now())
 	add("clock", ok, found, "set this machine's clock (NTP): event signatures are only valid for 5 minutes")
 	late := false // what a check finds wrong without time need not be wrong
 	within := func(name string, ok bool, found, remedy string) {
@@ -175,22 +176,12 @@ func (s *Service) checkInbox(ctx context.Context, add adder) {
 	add("inbox", q.Dead == 0 && !late, found, "`lotteryadmin billing events --failed` lists them, `billing events retry ID` retries one; a server must be running to process them")
 }
 
-// clock compares now with the Date header of Stripe's response.
-func clock(res *stripe.APIResponse, now time.Time) (found string, ok bool) {
-	if res == nil {
-		return "Stripe's response has no date", true
-	}
-	theirs, err := http.ParseTime(res.Header.Get("Date"))
+// clock compares now with the date of Stripe's response.
+func clock(response http.Header, now time.Time) (found string, ok bool) {
+	theirs, err := http.ParseTime(response.Get("Date"))
 	if err != nil {
 		return "Stripe's response has no date", true
 	}
 	off := now.Sub(theirs).Round(time.Second)
-	return fmt.Sprintf("%s from Stripe's", off), off < clockTolerance && off > -clockTolerance
-}
-
-func (s *Service) apiURL() string {
-	if s.cfg.APIURL != "" {
-		return s.cfg.APIURL
-	}
-	return configs.StripeURL
+	return fmt.Sprintf("%s from Stripe's", off), off.Abs() < clockTolerance
 }
