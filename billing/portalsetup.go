@@ -20,35 +20,28 @@ func (s *Service) setupPortal(ctx context.Context, _ *SetupResult) (SetupStep, e
 	if err != nil {
 		return SetupStep{}, err
 	}
-	if found != nil {
-		step := SetupStep{"portal", found.ID, "found"}
-		if !s.leadsHere(found) || keepsFrom(found) != "" {
-			step.Did = "updated"
-			_, err := s.api.BillingPortalConfigurations.Update(found.ID, &stripe.BillingPortalConfigurationParams{
-				Params: params(ctx, newKey("portal-configuration")), BusinessProfile: s.portalProfile(), DefaultReturnURL: new(s.publicURL + dashboardPath),
-				Features: promised(),
-			})
-			if err != nil {
-				return SetupStep{}, explained("update the portal's configuration", err)
-			}
+	p := &stripe.BillingPortalConfigurationParams{
+		Params: params(ctx, newKey("portal-configuration")), BusinessProfile: s.portalProfile(), DefaultReturnURL: new(s.publicURL + dashboardPath),
+		Features: promised(),
+	}
+	did := "found"
+	switch {
+	case found == nil:
+		did, p.Metadata = "made", map[string]string{portalMark: portalMarked}
+		p.Features.CustomerUpdate = &stripe.BillingPortalConfigurationFeaturesCustomerUpdateParams{
+			Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"email", "address", "tax_id", "name"}),
 		}
-		return step, s.store.SetBillingSetting(ctx, s.portalSetting(), found.ID)
+		found, err = s.api.BillingPortalConfigurations.New(p)
+		err = explained("create the portal's configuration", err)
+	case !s.leadsHere(found) || keepsFrom(found) != "":
+		did = "updated"
+		_, err = s.api.BillingPortalConfigurations.Update(found.ID, p)
+		err = explained("update the portal's configuration", err)
 	}
-	features := promised()
-	features.CustomerUpdate = &stripe.BillingPortalConfigurationFeaturesCustomerUpdateParams{
-		Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"email", "address", "tax_id", "name"}),
-	}
-	made, err := s.api.BillingPortalConfigurations.New(&stripe.BillingPortalConfigurationParams{
-		Params:           params(ctx, newKey("portal-configuration")),
-		BusinessProfile:  s.portalProfile(),
-		DefaultReturnURL: new(s.publicURL + dashboardPath),
-		Features:         features,
-		Metadata:         map[string]string{portalMark: portalMarked},
-	})
 	if err != nil {
-		return SetupStep{}, explained("create the portal's configuration", err)
+		return SetupStep{}, err
 	}
-	return SetupStep{"portal", made.ID, "made"}, s.store.SetBillingSetting(ctx, s.portalSetting(), made.ID)
+	return SetupStep{"portal", found.ID, did}, s.store.SetBillingSetting(ctx, s.portalSetting(), found.ID)
 }
 
 // promised returns what our pages promise that customers can do in the portal. The rest is the operator's choice.
