@@ -54,7 +54,7 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	}
 	// Read the sessions before the subscriptions: one that is paid in between is then still among the open ones, or
 	// already has its subscription.
-	open, err := s.openSession(ctx, &b, price.PriceID)
+	open, err := s.reusableSession(ctx, &b, price.PriceID)
 	if err != nil {
 		return Session{}, err
 	}
@@ -130,9 +130,9 @@ func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
 	return models.KnownPrice{}, models.Errorf(models.CodeConflict, "nothing is for sale yet: run `lotteryadmin billing setup`")
 }
 
-// openSession returns the customer's open session if it sells the price and lives long enough; it expires every other
+// reusableSession returns the customer's open session if it sells the price and lives long enough; it expires every other
 // open one. It asks Stripe instead of relying on our own record, which lacks a session whose response was lost.
-func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, priceID string) (keep *stripe.CheckoutSession, err error) {
+func (s *Service) reusableSession(ctx context.Context, b *models.BillingAccount, priceID string) (keep *stripe.CheckoutSession, err error) {
 	if b.CustomerID == nil {
 		return nil, nil //nolint:nilnil // there is no customer, and so no session
 	}
@@ -161,6 +161,12 @@ func (s *Service) openSession(ctx context.Context, b *models.BillingAccount, pri
 		}
 	}
 	return keep, nil
+}
+
+// closeSessions closes all open sessions of the customer, but for one that is being paid at this very moment.
+func (s *Service) closeSessions(ctx context.Context, b *models.BillingAccount) error {
+	_, err := s.reusableSession(ctx, b, "") // none sells ""
+	return err
 }
 
 // forgetPaid drops b's checkout if it is no longer open: its subscription now represents it, and nobody needs to close
@@ -211,8 +217,8 @@ func (s *Service) expire(ctx context.Context, sessionID string) error {
 	return explained("close the open checkout", err)
 }
 
-// newSession opens a checkout. Every call uses a new idempotency key, since openSession finds a session whose response
-// was lost. A restored database could make an old key again, and Stripe would repeat a session that is no longer open.
+// newSession opens a checkout. Every call uses a new idempotency key, since reusableSession finds one whose response was
+// lost. A restored database could make an old key again, and Stripe would repeat a session that is no longer open.
 func (s *Service) newSession(ctx context.Context, b *models.BillingAccount, priceID string) (*stripe.CheckoutSession, error) {
 	c, err := s.api.CheckoutSessions.New(&stripe.CheckoutSessionParams{
 		Params:            params(ctx, newKey("checkout")),

@@ -76,7 +76,7 @@ func (s *Service) endOwn(ctx context.Context, b *models.BillingAccount, out *End
 	if b.CustomerID == nil {
 		return true, nil
 	}
-	if _, err := s.openSession(ctx, b, ""); err != nil { // none sells "": all are closed now, or were just paid
+	if err := s.closeSessions(ctx, b); err != nil {
 		return false, err
 	}
 	return s.endPaid(ctx, b, out, true)

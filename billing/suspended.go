@@ -31,7 +31,7 @@ func (s *Service) CloseCheckout(ctx context.Context, accountID string, why Cause
 		if err != nil || b.CustomerID == nil {
 			return err
 		}
-		if _, err := s.openSession(ctx, &b, ""); err != nil { // none sells "": all are closed now, or were just paid
+		if err := s.closeSessions(ctx, &b); err != nil {
 			return err
 		}
 		b.DropSession()
