@@ -61,9 +61,9 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, t
 	if err != nil {
 		return http.StatusBadRequest, err.Error()
 	}
-	row := e.row()
+	row, otherMode := e.row(), e.Livemode != s.cfg.Live()
 	switch {
-	case e.Livemode != s.cfg.Live():
+	case otherMode:
 		row.State, row.Outcome = models.EventIgnored, wrongMode(s.cfg.Live())
 		s.log.WarnContext(r.Context(), "an event of the other mode was ignored", "event", row.ID, "livemode", e.Livemode)
 	case !handled(row.Type):
@@ -79,10 +79,11 @@ func (s *Service) receive(w http.ResponseWriter, r *http.Request) (status int, t
 		w.Header().Set("Retry-After", "5")
 		return http.StatusServiceUnavailable, "the event could not be stored; send it again"
 	}
-	if e.Livemode != s.cfg.Live() && isNew {
+	switch {
+	case !isNew: // whoever stored it did the rest
+	case otherMode:
 		s.flagWrongMode(r, &row)
-	}
-	if isNew && row.State == models.EventPending {
+	case row.State == models.EventPending:
 		s.kick()
 	}
 	return http.StatusOK, "ok"
