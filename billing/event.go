@@ -64,7 +64,6 @@ func plain(word string) bool {
 var (
 	eventID    = regexp.MustCompile(`^evt_[0-9A-Za-z_]+$`)
 	errNoEvent = errors.New("the body is not a Stripe event")
-	lastOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC).Unix() // the last day that databases can hold
 )
 
 func parseEvent(body []byte) (event, error) {
@@ -72,7 +71,7 @@ func parseEvent(body []byte) (event, error) {
 	if err := json.Unmarshal(body, &e); err != nil {
 		return e, errNoEvent
 	}
-	if e.Object != "event" || !eventID.MatchString(e.ID) || e.Type == "" || e.Created < 0 || e.Created > lastOfTime {
+	if e.Object != "event" || !eventID.MatchString(e.ID) || e.Type == "" || e.Created < 0 || e.Created > lastSecond {
 		return e, errNoEvent
 	}
 	if !plain(e.ID) || !plain(e.Type) || !plain(e.APIVersion) {
