@@ -10,22 +10,19 @@ func (s *Sandbox) attempt(inv *invoice, atCheckout bool) bool {
 	}
 	inv.Attempts++
 	card := s.cardOf(inv)
-	charged := func(status string) {
-		inv.Charge = s.newCharge(inv.Customer, inv.ID, inv.Total, inv.Currency, card, status)
-	}
 	switch {
 	case card == CardOK, card == CardFailsLater && atCheckout:
-		charged(chargeSucceeded)
+		s.charge(inv, card, chargeSucceeded)
 		s.markPaid(inv)
 		return true
 	case card.bank():
-		charged(chargePending)
+		s.charge(inv, card, chargePending)
 		inv.SettlesAt = s.now() + settleAfter
 		s.plan(inv)
 		s.activate(inv)
 	default:
 		if card != CardNone {
-			charged(chargeFailed)
+			s.charge(inv, card, chargeFailed)
 		}
 		s.failed(inv)
 	}

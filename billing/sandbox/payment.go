@@ -70,12 +70,12 @@ func (c *charge) details() object {
 	}}
 }
 
-// newCharge makes an attempt to pay with a card, and its result. It returns the charge's id.
-func (s *Sandbox) newCharge(customerID, invoiceID string, amount int64, currency string, card Card, status string) string {
-	c := &charge{Customer: customerID, Invoice: invoiceID, Amount: amount, Currency: currency, Status: status, Card: card}
+// charge makes an attempt to pay an invoice with a card, with the given result.
+func (s *Sandbox) charge(inv *invoice, card Card, status string) {
+	c := &charge{Customer: inv.Customer, Invoice: inv.ID, Amount: inv.Total, Currency: inv.Currency, Status: status, Card: card}
 	insert(s, &s.d.Charges, c, "ch_", longID)
+	inv.Charge = c.ID
 	s.emit("charge."+status, c.render(s), nil)
-	return c.ID
 }
 
 var errNotLeft = errors.New("the charge has not that much to refund")
