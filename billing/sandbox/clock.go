@@ -26,8 +26,8 @@ func (s *Sandbox) Advance(d time.Duration) {
 
 // clock returns the sandbox's time, or the time of the step that is being run. s.mu is held.
 func (s *Sandbox) clock() time.Time {
-	if s.d.At != 0 {
-		return time.Unix(s.d.At, 0).UTC()
+	if s.at != 0 {
+		return time.Unix(s.at, 0).UTC()
 	}
 	return s.beneath().Add(s.d.Offset).UTC()
 }
@@ -76,14 +76,14 @@ func (s *Sandbox) plan(r record) {
 	}
 	s.agenda.seq++
 	heap.Push(&s.agenda, step{at, s.agenda.seq, r})
-	if s.d.At == 0 {
+	if s.at == 0 {
 		s.arm()
 	}
 }
 
 // catchUp runs everything that is due. During a step, the clock stands at that step's time.
 func (s *Sandbox) catchUp() {
-	if s.d.At != 0 {
+	if s.at != 0 {
 		return // already running
 	}
 	now := s.now()
@@ -92,13 +92,13 @@ func (s *Sandbox) catchUp() {
 		if next.r.due(s) != next.at {
 			continue
 		}
-		s.d.At = next.at
+		s.at = next.at
 		next.r.run(s)
 		if next.r.due(s) != next.at { // run itself plans the next step; a record that stays due would never end
 			s.plan(next.r)
 		}
 	}
-	s.d.At = 0
+	s.at = 0
 	s.arm()
 	s.kick()
 }

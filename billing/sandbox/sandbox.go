@@ -71,6 +71,7 @@ type Sandbox struct {
 	d      data       // what survives a restart
 	byID   map[string]record
 	agenda agenda
+	at     int64 // Unix seconds of the step that is being run, 0 = none
 	dice   *mathrand.Rand
 	origin string
 	timer  *time.Timer
@@ -97,7 +98,6 @@ type data struct {
 	Seq      uint64        `json:"seq"`
 	Seed     uint64        `json:"seed"`
 	Offset   time.Duration `json:"offset"`
-	At       int64         `json:"-"` // Unix seconds of the step that is being run, 0 = none
 	Version  string        `json:"event_version"`
 	Dunning  Dunning       `json:"dunning"`
 	Requests uint64        `json:"requests"`
