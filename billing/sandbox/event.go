@@ -37,13 +37,14 @@ func (s *Sandbox) emit(kind string, o, previous object) {
 // payload returns the event in the shape of an API version.
 func (e *event) payload(s *Sandbox, version string) object {
 	var o, previous object
-	_ = json.Unmarshal(e.Object, &o) // emit wrote it
+	_ = json.Unmarshal(e.Object, &o) // emit wrote both
 	data := object{"object": reshape(o, version)}
 	if e.Previous != nil {
 		_ = json.Unmarshal(e.Previous, &previous)
-		previous["object"] = o["object"] // so that reshape knows its kind
-		modernizePrevious(previous, version)
-		delete(previous, "object")
+		if modern(version) && o["object"] == "subscription" {
+			delete(previous, "current_period_start")
+			delete(previous, "current_period_end")
+		}
 		data["previous_attributes"] = previous
 	}
 	return object{
@@ -53,14 +54,6 @@ func (e *event) payload(s *Sandbox, version string) object {
 }
 
 func (e *event) render(s *Sandbox) object { return e.payload(s, cmp.Or(e.Version, pinnedVersion)) }
-
-// modernizePrevious drops what newer versions do not have from previous_attributes.
-func modernizePrevious(previous object, version string) {
-	if version >= NewVersion[:len(pinnedVersion)] && previous["object"] == "subscription" {
-		delete(previous, "current_period_start")
-		delete(previous, "current_period_end")
-	}
-}
 
 func listEvents(s *Sandbox, r *request) (object, error) {
 	kind := r.p.str("type")

@@ -21,10 +21,12 @@ func versionOf(header string) (string, error) {
 	return header, nil
 }
 
-// reshape converts an object of 2023-10-16, and all objects within it, to the shape of a version. All versions before
-// 2025-03-31 have the old shape here.
+// modern reports whether a version has the shape of NewVersion. All versions before 2025-03-31 have the old shape here.
+func modern(version string) bool { return version >= NewVersion[:len(pinnedVersion)] }
+
+// reshape converts an object of 2023-10-16, and all objects within it, to the shape of a version.
 func reshape(value any, version string) any {
-	if version < NewVersion[:len(pinnedVersion)] {
+	if !modern(version) {
 		return value
 	}
 	switch v := value.(type) {
