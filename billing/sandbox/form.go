@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
+	"maps"
 	"net/url"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -65,19 +67,14 @@ func (n *node) kid(name string) *node {
 
 // names returns the keys in order: first numbers by value, then words.
 func (n *node) names() []string {
-	names := make([]string, 0, len(n.kids))
-	for k := range n.kids {
-		names = append(names, k)
-	}
-	sort.Slice(names, func(i, j int) bool {
-		a, errA := strconv.Atoi(names[i])
-		b, errB := strconv.Atoi(names[j])
-		if errA == nil && errB == nil {
-			return a < b
+	return slices.SortedFunc(maps.Keys(n.kids), func(a, b string) int {
+		x, errX := strconv.Atoi(a)
+		y, errY := strconv.Atoi(b)
+		if errX == nil && errY == nil {
+			return cmp.Compare(x, y)
 		}
-		return names[i] < names[j]
+		return cmp.Compare(a, b)
 	})
-	return names
 }
 
 // String returns the form in a canonical order: the fingerprint of a request.

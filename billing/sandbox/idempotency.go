@@ -17,7 +17,7 @@ type saved struct {
 
 const keepKeys = day
 
-// replay returns the response for a key that was used before, or whose first request is still being processed.
+// replay returns the response for a key that was used before.
 func (s *Sandbox) replay(key, path, params string) (reply, bool) {
 	old, ok := s.d.Idempotency[key]
 	if !ok || s.now()-old.At >= int64(keepKeys/time.Second) {

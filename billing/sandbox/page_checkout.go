@@ -6,12 +6,11 @@ import "net/http"
 type checkoutView struct {
 	top
 
-	Lines     []checkoutLine
-	Total     string
-	Email     string
-	Cards     []cardChoice
-	CanCancel bool
-	CancelTo  string
+	Lines    []checkoutLine
+	Total    string
+	Email    string
+	Cards    []cardChoice
+	CancelTo string // "" = the seller gave no URL to go back to
 }
 
 type checkoutLine struct {
@@ -50,9 +49,9 @@ func (s *Sandbox) showCheckout(w http.ResponseWriter, r *http.Request, note stri
 
 func (s *Sandbox) viewCheckout(cs *session) checkoutView {
 	total, currency := cs.total(s)
-	v := checkoutView{
-		top: top{Title: "Subscribe"}, Total: money(total, currency), Cards: cards,
-		CanCancel: cs.CancelURL != "", CancelTo: "/c/cancel/" + cs.ID,
+	v := checkoutView{top: top{Title: "Subscribe"}, Total: money(total, currency), Cards: cards}
+	if cs.CancelURL != "" {
+		v.CancelTo = "/c/cancel/" + cs.ID
 	}
 	if c, ok := find[*customer](s, cs.Customer); ok {
 		v.Email = c.Email

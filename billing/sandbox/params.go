@@ -115,12 +115,6 @@ func (p *params) bool(key string) (value, ok bool) {
 	return v == "true", true
 }
 
-// flag returns a boolean, false if it was not sent.
-func (p *params) flag(key string) bool {
-	v, _ := p.bool(key)
-	return v
-}
-
 // sub returns a nested hash, nil if it was not sent.
 func (p *params) sub(key string) *params {
 	n, ok := p.get(key)

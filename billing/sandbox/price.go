@@ -41,7 +41,7 @@ func (p *price) readShared(s *Sandbox, q *params) (moved *price) {
 		p.Active = v
 	}
 	p.Metadata = q.metadata(p.Metadata)
-	transfer := q.flag("transfer_lookup_key")
+	transfer, _ := q.bool("transfer_lookup_key")
 	key, ok := q.opt("lookup_key")
 	if !ok {
 		return nil
