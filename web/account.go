@@ -11,8 +11,7 @@ import (
 // accountView is the data of the account page.
 type accountView struct {
 	Sessions []models.Session
-	Older    bool   // there are more sessions than are shown
-	Current  string // id of the session that this request belongs to
+	Older    bool // there are more sessions than are shown
 	Now      time.Time
 	Email    string // as typed into the form
 	Error    string
@@ -36,7 +35,7 @@ func (h *Handler) showAccount(w http.ResponseWriter, r *http.Request, v *visitor
 	if !slices.ContainsFunc(data.Sessions, func(s models.Session) bool { return s.ID == v.Session.ID }) {
 		data.Sessions = append(data.Sessions, v.Session)
 	}
-	data.Current, data.Now = v.Session.ID, h.deps.Now().UTC()
+	data.Now = h.deps.Now().UTC()
 	h.show(w, r, view{Page: "account", Title: "Account", Section: "dashboard", Sub: "account", Status: status, Private: true, Data: data})
 	return nil
 }

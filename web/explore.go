@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"net/http"
+	"slices"
 	"sync"
 
 	"lottery/models"
@@ -53,9 +54,8 @@ func (h *Handler) explore(w http.ResponseWriter, r *http.Request) error {
 
 // exploreGameView is the data of the page of one game.
 type exploreGameView struct {
-	Game   *gameView
-	Facts  *gameFacts
-	Latest []catalog.Ref
+	Game  *gameView
+	Facts *gameFacts
 }
 
 func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
@@ -63,21 +63,21 @@ func (h *Handler) exploreGame(w http.ResponseWriter, r *http.Request) error {
 	if m == nil {
 		return models.Errorf(models.CodeUnavailable, "the draws are being loaded")
 	}
-	for _, g := range m.games {
-		if g.ID == r.PathValue("game") {
-			facts, complete := h.factsOf(r, m.cat, g)
-			var kept *keptPage
-			if complete {
-				kept = &g.page
-			}
-			h.show(w, r, view{
-				Page: "game", Title: g.Name, Section: "explore", Kept: kept, Data: exploreGameView{g, facts, g.Latest()},
-				Description: g.Name + ": " + counted(g.Len(), "draw") + " since " + humanDay(g.First()) + ", with digit frequencies, sums, gaps and the newest draws.",
-			})
-			return nil
-		}
+	at := slices.IndexFunc(m.games, func(g *gameView) bool { return g.ID == r.PathValue("game") })
+	if at < 0 {
+		return errNotFound()
 	}
-	return errNotFound()
+	g := m.games[at]
+	facts, complete := h.factsOf(r, m.cat, g)
+	var kept *keptPage
+	if complete {
+		kept = &g.page
+	}
+	h.show(w, r, view{
+		Page: "game", Title: g.Name, Section: "explore", Kept: kept, Data: exploreGameView{g, facts},
+		Description: g.Name + ": " + counted(g.Len(), "draw") + " since " + humanDay(g.First()) + ", with digit frequencies, sums, gaps and the newest draws.",
+	})
+	return nil
 }
 
 // factsOf returns the facts of a game, computed once per catalog. The days on which a draw is due come from the

@@ -20,7 +20,6 @@ type keysView struct {
 	Full      bool // no further key can be created
 	CanBuy    bool // an upgrade is possible
 	Form      keyForm
-	Clock     time.Time
 }
 
 // ToRevoke returns how many keys must be revoked before another can be created.
@@ -62,10 +61,9 @@ func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, f
 		return err
 	}
 	plan, _ := v.Account.Plan()
-	data := keysView{Most: h.deps.Plans[plan].MaxKeys, Form: form}
-	data.Clock = h.deps.Now().UTC()
+	data, now := keysView{Most: h.deps.Plans[plan].MaxKeys, Form: form}, h.deps.Now().UTC()
 	for _, k := range live {
-		row := rowOf(k, data.Clock)
+		row := rowOf(k, now)
 		if row.Status == models.KeyActive {
 			data.Active++
 		}
@@ -73,7 +71,7 @@ func (h *Handler) showKeys(w http.ResponseWriter, r *http.Request, v *visitor, f
 	}
 	data.Older = len(old) > oldKeysShown
 	for _, k := range old[:min(len(old), oldKeysShown)] {
-		data.Old = append(data.Old, rowOf(k, data.Clock))
+		data.Old = append(data.Old, rowOf(k, now))
 	}
 	if data.Full = data.Active >= data.Most; data.Full {
 		standing, err := h.standing(r, v)
