@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+
+	"lottery/web/mail"
 )
 
 func (h *Handler) mailbox(w http.ResponseWriter, r *http.Request) error {
@@ -15,9 +17,9 @@ func (h *Handler) mailbox(w http.ResponseWriter, r *http.Request) error {
 
 // mailView is the page of one message in the demo's mailbox.
 type mailView struct {
-	To, Subject string
-	At          string
-	Text        template.HTML
+	mail.Received
+
+	Text template.HTML
 }
 
 var address = regexp.MustCompile(`https?://[^\s<>"]+`)
@@ -33,7 +35,7 @@ func (h *Handler) mailboxMessage(w http.ResponseWriter, r *http.Request) error {
 	}
 	text := address.ReplaceAllString(html.EscapeString(m.Text()), `<a href="$0">$0</a>`)
 	h.show(w, r, view{Page: "mail", Title: m.Subject, Private: true, Data: mailView{
-		m.To, m.Subject, moment(m.At), template.HTML(text), //nolint:gosec // G203: escaped above
+		m, template.HTML(text), //nolint:gosec // G203: escaped above
 	}})
 	return nil
 }

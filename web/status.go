@@ -14,22 +14,16 @@ type statusView struct {
 	Version models.DataVersion
 	Loaded  bool
 	Games   []*gameView
-	Feeds   []feedStatus
-	Known   bool // whether Feeds could be read
+	Feeds   []models.ImportRun // the last one of each feed
+	Known   bool               // whether Feeds could be read
 	Totals  totals
 	Now     time.Time
-}
-
-// feedStatus is the time of a feed's last import.
-type feedStatus struct {
-	Feed string
-	At   time.Time
 }
 
 // status shows the page as of when the feeds were read last, so that it is made only as often as they are.
 func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	feeds, at := h.feedTimes(r.Context())
-	data := statusView{Build: h.deps.Build, Now: at.UTC(), Feeds: feeds.list, Known: feeds.known}
+	data := statusView{Build: h.deps.Build, Now: at.UTC(), Feeds: feeds.runs, Known: feeds.known}
 	m := h.remember()
 	if m != nil {
 		data.Version, data.Loaded, data.Games, data.Totals = m.cat.Version(), true, m.games, m.totals
@@ -41,9 +35,9 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// feedTimes are when each feed was imported last; known is false if the database did not say.
+// feedTimes are the last imports of all feeds; known is false if the database did not say.
 type feedTimes struct {
-	list  []feedStatus
+	runs  []models.ImportRun
 	known bool
 }
 
@@ -53,10 +47,6 @@ func (h *Handler) feedTimes(ctx context.Context) (times feedTimes, at time.Time)
 		ctx, cancel := glance(context.WithoutCancel(ctx)) // others may wait for it, too
 		defer cancel()
 		runs, err := h.deps.Store.NewestImports(ctx)
-		times := feedTimes{known: err == nil}
-		for _, run := range runs {
-			times.list = append(times.list, feedStatus{run.Feed, run.FinishedAt})
-		}
-		return times
+		return feedTimes{runs, err == nil}
 	})
 }
