@@ -153,7 +153,6 @@ type docView struct {
 	Current   string
 	Body      func() (template.HTML, error)
 	Reference *reference
-	Base      string
 	Game      string
 }
 
@@ -165,7 +164,7 @@ func (h *Handler) docPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	m := h.remember()
 	v := view{Page: "doc", Title: docPages[at].Title, Section: "docs", Description: docPages[at].Text, Kept: m.kept("docs/" + name)}
-	data := docView{Pages: docPages, Current: name, Base: h.deps.PublicURL, Game: m.sampleGame()}
+	data := docView{Pages: docPages, Current: name, Game: m.sampleGame()}
 	if name == "reference" {
 		v.Page, data.Reference = "reference", h.docs.reference
 	} else {
@@ -238,12 +237,8 @@ func (h *Handler) coverageTable() string {
 	return b.String()
 }
 
-func (h *Handler) legal(name string) handler {
+func (h *Handler) legal(name, title string) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		title := "Terms of use"
-		if name == "privacy" {
-			title = "Privacy"
-		}
 		h.show(w, r, view{
 			Page: "legal", Title: title, Description: title + " of this service.", Kept: h.remember().kept(name), Data: h.docs.legal[name],
 		})

@@ -81,7 +81,7 @@ func (h *Handler) errorPage(w http.ResponseWriter, r *http.Request) error {
 	h.show(w, r, view{
 		Page: "error-code", Title: string(code), Section: "docs", Description: text.Title + ": what the error " + string(code) + " means, and what to do.",
 		Kept: h.remember().kept("docs/errors/" + string(code)),
-		Data: errorView{docView{Pages: docPages, Current: "errors", Base: h.deps.PublicURL}, code, problem.Codes()[code], text},
+		Data: errorView{docView{Pages: docPages, Current: "errors"}, code, problem.Codes()[code], text},
 	})
 	return nil
 }
