@@ -102,8 +102,7 @@ func (h *Handler) closeAccount(w http.ResponseWriter, r *http.Request, v *visito
 		return nil
 	}
 	h.setCookie(w, "", -time.Second)
-	r = withoutVisitor(r)
-	h.show(w, r, view{Page: "message", Title: "Your account is closed", Private: true, Data: message{bye, "/", "Go to the home page"}})
+	h.show(w, withVisitor(r, nil), view{Page: "message", Title: "Your account is closed", Private: true, Data: message{bye, "/", "Go to the home page"}})
 	return nil
 }
 

@@ -127,9 +127,7 @@ func (h *Handler) spendLink(w http.ResponseWriter, r *http.Request) error {
 	if done.Key == "" {
 		return seeOther(w, r, "/dashboard")
 	}
-	who := &visitor{Account: done.Account}
-	r = r.WithContext(context.WithValue(r.Context(), visitorKey, who))
-	h.showKey(w, r, newKeyPage{Key: done.Key, First: true, Limit: done.Account.DailyLimit(h.deps.Plans)})
+	h.showKey(w, withVisitor(r, &visitor{Account: done.Account}), newKeyPage{Key: done.Key, First: true, Limit: done.Account.DailyLimit(h.deps.Plans)})
 	return nil
 }
 

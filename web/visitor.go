@@ -25,12 +25,20 @@ func (v *visitor) Email() string {
 
 type contextKey int
 
-const visitorKey contextKey = iota
+const (
+	visitorKey contextKey = iota // *visitor
+	unknownKey                   // error: why nobody knows who it is
+)
 
 // visitorOf returns the signed-in visitor, or nil.
 func visitorOf(r *http.Request) *visitor {
 	v, _ := r.Context().Value(visitorKey).(*visitor)
 	return v
+}
+
+// withVisitor returns r as that of a visitor; nil = signed out.
+func withVisitor(r *http.Request, v *visitor) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), visitorKey, v))
 }
 
 // cookieName returns the name of the session cookie. With https, the __Host- prefix makes browsers reject a cookie that
@@ -68,7 +76,7 @@ func (h *Handler) recognised(next http.Handler) http.Handler {
 			cancel()
 			switch {
 			case err == nil:
-				r = r.WithContext(context.WithValue(r.Context(), visitorKey, &visitor{found.Account, found.Session}))
+				r = withVisitor(r, &visitor{found.Account, found.Session})
 				h.setCookie(w, token, models.SessionIdle) // every use extends it
 			case models.ErrorCode(err) == models.CodeNotFound:
 				h.setCookie(w, "", -time.Second)
@@ -84,8 +92,6 @@ func (h *Handler) recognised(next http.Handler) http.Handler {
 func glance(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, 3*time.Second)
 }
-
-const unknownKey contextKey = visitorKey + 1
 
 // signedIn is a page that needs a signed-in visitor.
 type signedIn func(w http.ResponseWriter, r *http.Request, v *visitor) error
@@ -113,9 +119,4 @@ func unknown(r *http.Request) error {
 func newToken(prefix string) (token string, hash [32]byte) {
 	token = secret.NewID(prefix) + secret.NewID("")
 	return token, secret.Hash(token)
-}
-
-// withoutVisitor returns r as that of a signed-out visitor.
-func withoutVisitor(r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), visitorKey, (*visitor)(nil)))
 }
