@@ -33,7 +33,7 @@ type docs struct {
 	texts     map[string]*texttemplate.Template // by page: Markdown with template actions
 	samples   map[string][]snippet
 	legal     map[string]template.HTML
-	reference *reference
+	reference []referenceGroup
 }
 
 // docEntry is a docs page as the navigation names it.
@@ -152,7 +152,7 @@ type docView struct {
 	Pages     []docEntry
 	Current   string
 	Body      func() (template.HTML, error)
-	Reference *reference
+	Reference []referenceGroup
 	Game      string
 }
 

@@ -9,7 +9,7 @@ import (
 // The reference explains every field of every example, and nothing else but what may be missing from a response.
 func TestFieldsOfTheReference(t *testing.T) {
 	t.Parallel()
-	ref, err := loadReference("https://draws.example.com")
+	groups, err := loadReference("https://draws.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func TestFieldsOfTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := 0
-	for _, group := range ref.Groups {
+	for _, group := range groups {
 		for _, op := range group.Operations {
 			if len(examples[op.Path]) == 0 {
 				continue
@@ -71,12 +71,12 @@ func namesIn(in string, v any, names map[string]bool) {
 
 func TestTypesOfTheReference(t *testing.T) {
 	t.Parallel()
-	ref, err := loadReference("https://draws.example.com")
+	groups, err := loadReference("https://draws.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
 	types := map[string]string{}
-	for _, group := range ref.Groups {
+	for _, group := range groups {
 		for _, op := range group.Operations {
 			for _, f := range op.Fields {
 				types[op.ID+" "+f.Name] = f.Type

@@ -18,10 +18,8 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// pages holds the parsed templates: one set per page, each including the layout.
-type pages struct{ byName map[string]*template.Template }
-
-func loadPages(a *assets) (*pages, error) {
+// loadPages returns the parsed templates by the pages' names, each with the layout.
+func loadPages(a *assets) (map[string]*template.Template, error) {
 	functions := template.FuncMap{
 		"asset": a.of, "thousands": thousands, "counted": counted, "noun": noun, "day": humanDay, "ago": ago,
 		"moment": moment, "plan": planName, "dict": dict, "digits": func(s string) []string { return strings.Split(s, "") }, "number": numberOf,
@@ -30,7 +28,7 @@ func loadPages(a *assets) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{byName: map[string]*template.Template{}}
+	pages := map[string]*template.Template{}
 	files, err := fs.Glob(templateFiles, "templates/*.html")
 	if err != nil {
 		return nil, err
@@ -43,9 +41,9 @@ func loadPages(a *assets) (*pages, error) {
 		if t, err = t.ParseFS(templateFiles, file); err != nil {
 			return nil, err
 		}
-		p.byName[strings.TrimSuffix(path.Base(file), ".html")] = t
+		pages[strings.TrimSuffix(path.Base(file), ".html")] = t
 	}
-	return p, nil
+	return pages, nil
 }
 
 // dict makes a map of alternating names and values, for passing several values to a nested template.
@@ -164,7 +162,7 @@ func (h *Handler) made(v *view) (*madePage, error) {
 }
 
 func (h *Handler) render(v *view) ([]byte, error) {
-	t, ok := h.pages.byName[v.Page]
+	t, ok := h.pages[v.Page]
 	if !ok {
 		return nil, fmt.Errorf("there is no page %q", v.Page)
 	}

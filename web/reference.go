@@ -14,9 +14,7 @@ import (
 	"lottery/api/openapi"
 )
 
-// reference is the API as described by its contract, openapi.yaml.
-type reference struct{ Groups []referenceGroup }
-
+// referenceGroup is a part of the API, as its contract describes it.
 type referenceGroup struct {
 	Name       string
 	Operations []operation
@@ -46,7 +44,8 @@ type response struct {
 	Code   string // error code, if it has one
 }
 
-func loadReference(publicURL string) (*reference, error) {
+// loadReference returns all groups of openapi.yaml.
+func loadReference(publicURL string) ([]referenceGroup, error) {
 	text := bytes.ReplaceAll(openapi.YAML(), []byte("http://localhost:8080"), []byte(publicURL))
 	doc, err := openapi3.NewLoader().LoadFromData(text)
 	if err != nil {
@@ -56,7 +55,7 @@ func loadReference(publicURL string) (*reference, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref := &reference{}
+	var groups []referenceGroup
 	for _, tag := range doc.Tags {
 		group := referenceGroup{Name: titled(tag.Name)}
 		for path, item := range doc.Paths.Map() {
@@ -71,9 +70,9 @@ func loadReference(publicURL string) (*reference, error) {
 			group.Operations = append(group.Operations, op)
 		}
 		slices.SortFunc(group.Operations, func(a, b operation) int { return cmp.Compare(place(a.Path), place(b.Path)) })
-		ref.Groups = append(ref.Groups, group)
+		groups = append(groups, group)
 	}
-	return ref, nil
+	return groups, nil
 }
 
 // place returns a sort key: paths come in the order of the landing page's list, then the others by name.

@@ -10,13 +10,13 @@ import (
 // right.
 func TestExamplesOfTheReference(t *testing.T) {
 	t.Parallel()
-	ref, err := loadReference("https://draws.example.com")
+	groups, err := loadReference("https://draws.example.com")
 	if err != nil {
 		t.Fatal(err)
 	}
 	tags := regexp.MustCompile(`<[^>]*>`)
 	seen := 0
-	for _, group := range ref.Groups {
+	for _, group := range groups {
 		for _, op := range group.Operations {
 			text := tags.ReplaceAllString(string(op.Example), "")
 			first := map[string]string{

@@ -5,6 +5,7 @@ package web
 import (
 	"cmp"
 	"errors"
+	"html/template"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -60,13 +61,10 @@ type Limits struct {
 	PerClient  int // requested from one network address
 }
 
-// defaultLimits keeps a stranger from filling a mailbox.
-func defaultLimits() Limits { return Limits{PerAddress: 5, PerClient: 30} }
-
 // Handler serves all pages.
 type Handler struct {
 	deps       Deps
-	pages      *pages
+	pages      map[string]*template.Template // by name
 	assets     *assets
 	mails      networkThrottle              // mails with links, by client address
 	asks       *middleware.Throttle[string] // pages that call Stripe, by account
@@ -89,7 +87,7 @@ func New(deps Deps) (http.Handler, error) {
 		deps.Log = slog.New(slog.DiscardHandler)
 	}
 	if deps.Limits == (Limits{}) {
-		deps.Limits = defaultLimits()
+		deps.Limits = Limits{PerAddress: 5, PerClient: 30} // no stranger can fill a mailbox
 	}
 	deps.Patience = cmp.Or(deps.Patience, 20*time.Second)
 	h := &Handler{deps: deps, secure: strings.HasPrefix(deps.PublicURL, "https://"), payPages: slices.Concat(stripePages, deps.PayPages)}
