@@ -195,16 +195,13 @@ func (h *Handler) billingReturn(w http.ResponseWriter, r *http.Request, v *visit
 	defer cancel()
 	arrival, now, err := h.deps.Billing.Return(asked, v.Account.ID, sessionID)
 	page := returnPage{Arrival: arrival, Again: r.URL.RequestURI()}
-	switch models.ErrorCode(err) {
-	case "":
-		if err != nil {
-			return err
-		}
+	switch code := models.ErrorCode(err); {
+	case err == nil:
 		v.Account = now.Account
-	case models.CodeUnavailable: // perhaps paid: it cannot be found out now
+	case code == models.CodeUnavailable: // perhaps paid: it cannot be found out now
 		h.deps.Log.WarnContext(r.Context(), "what became of a checkout cannot be asked now", "account", v.Account.ID, "error", err)
 		page.Arrival = billing.ArrivedPending
-	case models.CodeNotFound: // perhaps somebody else's, which is not told
+	case code == models.CodeNotFound: // perhaps somebody else's, which is not told
 		h.failPage(w, r, failure{http.StatusNotFound, "This account has no such checkout", "You are signed in as " + v.Email() +
 			". If you have just paid for another account, sign in with its email address: its plan page shows the payment."})
 		return nil
