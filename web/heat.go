@@ -38,9 +38,6 @@ func heatOf(stats *catalog.Stats) digitHeat {
 // level grades how many standard deviations a count is from what chance gives, from 0 (far below) to 6 (far above).
 // Even fair digits reach every level now and then.
 func level(count, draws int) int {
-	if draws == 0 {
-		return 3
-	}
 	expected := float64(draws) / 10
 	z := (float64(count) - expected) / math.Sqrt(expected*0.9)
 	switch {
@@ -75,7 +72,7 @@ func (h *digitHeat) draw(g *catalog.Game) template.HTML {
 			n := h.Rows[digit].Counts[place]
 			x := float64(left + digit*cell)
 			d.rect(x+1, y+1, cell-2, tall-2, fmt.Sprintf("heat-%d", level(n, h.Draws)),
-				fmt.Sprintf("Digit %s in position %d: %s, %.1f%%", h.Rows[digit].Digit, place+1, counted(n, "time"), 100*float64(n)/float64(max(1, h.Draws))))
+				fmt.Sprintf("Digit %s in position %d: %s, %.1f%%", h.Rows[digit].Digit, place+1, counted(n, "time"), 100*float64(n)/float64(h.Draws)))
 			d.label(x+cell/2, y+tall/2+4, "middle", fmt.Sprintf("heat-text-%d", level(n, h.Draws)), thousands(n))
 		}
 	}

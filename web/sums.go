@@ -38,7 +38,7 @@ func sumsOf(all []catalog.Ref, digits int) []sumCount {
 	}
 	list := make([]sumCount, len(counts))
 	for sum, n := range counts {
-		list[sum] = sumCount{sum, n, 100 * float64(n) / float64(max(1, len(all))), 100 * ways[sum] / numbers}
+		list[sum] = sumCount{sum, n, 100 * float64(n) / float64(len(all)), 100 * ways[sum] / numbers}
 	}
 	return list
 }

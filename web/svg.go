@@ -5,8 +5,6 @@ import (
 	"html"
 	"html/template"
 	"strings"
-
-	"lottery/models"
 )
 
 // drawing builds an SVG. Its colors are classes of the style sheet, so that they follow the light or dark scheme.
@@ -97,7 +95,7 @@ func usageChart(days []dayCount, limit int64) template.HTML {
 			if i == len(days)-1 {
 				at, anchor = width, "end"
 			}
-			d.label(at, height-6, anchor, "tick", shortDay(day.Day))
+			d.label(at, height-6, anchor, "tick", day.Day.Time().Format("Jan 2"))
 		}
 	}
 	if showLimit {
@@ -106,5 +104,3 @@ func usageChart(days []dayCount, limit int64) template.HTML {
 	}
 	return d.done()
 }
-
-func shortDay(d models.Date) string { return d.Time().Format("Jan 2") }
