@@ -96,7 +96,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 		err = o.Mail.Send(ctx, message)
 	}
 	if err != nil {
-		wait := firstWait << min(m.Attempts-1, 8)
+		wait := firstWait << (m.Attempts - 1)
 		if m.Attempts >= mailAttempts {
 			wait = 0
 		}
