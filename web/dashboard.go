@@ -18,15 +18,15 @@ const chartDays = 30
 
 // usageView is the data of the dashboard's first page.
 type usageView struct {
-	Usage
+	usage
 	Chart     template.HTML
 	Endpoints []endpointUse
 	HasKeys   bool
 	Standing  planView
 }
 
-// Usage is what an account has used of today's quota, and its requests on the days before.
-type Usage struct {
+// usage is what an account has used of today's quota, and its requests on the days before.
+type usage struct {
 	Used, Limit, Remaining int64
 	Percent                int // 0…100
 	ResetsIn               string
@@ -65,15 +65,15 @@ func (h *Handler) dashboard(w http.ResponseWriter, r *http.Request, v *visitor) 
 		return err
 	}
 	h.show(w, r, view{Page: "dashboard", Title: "Usage", Section: "dashboard", Sub: "usage", Private: true, Data: usageView{
-		Usage: u, Chart: usageChart(u.Days, u.Limit), Endpoints: endpointUses(byEndpoint), HasKeys: hasKeys, Standing: standing,
+		usage: u, Chart: usageChart(u.Days, u.Limit), Endpoints: endpointUses(byEndpoint), HasKeys: hasKeys, Standing: standing,
 	}})
 	return nil
 }
 
 // usageOf returns what an account has used: today's requests come from the quota counters, those of earlier days from
 // the usage statistics, including what is not written to the database yet.
-func (h *Handler) usageOf(ctx context.Context, v *visitor) (Usage, error) {
-	u := Usage{Limit: int64(v.Account.DailyLimit(h.deps.Plans))}
+func (h *Handler) usageOf(ctx context.Context, v *visitor) (usage, error) {
+	u := usage{Limit: int64(v.Account.DailyLimit(h.deps.Plans))}
 	now := h.deps.Now().UTC()
 	resets := now.Truncate(24 * time.Hour).Add(24 * time.Hour)
 	if h.deps.Quota != nil {
