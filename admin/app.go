@@ -188,6 +188,9 @@ type call struct {
 	unchanged bool // it changed nothing
 }
 
+// action does what a command is for.
+type action func(ctx context.Context, c *call) error
+
 // arg returns the i-th argument, from 0.
 func (c *call) arg(i int) string { return c.Args().Get(i) }
 
@@ -200,8 +203,8 @@ func (t *tool) source(cc *cli.Context) configs.Source {
 	return configs.Source{File: cc.String("config"), Getenv: t.env.Getenv, Environ: t.env.Environ, Flags: flags}
 }
 
-// configured returns an action that loads the settings and calls run.
-func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc {
+// configured loads the settings for run.
+func (t *tool) configured(run action) cli.ActionFunc {
 	return func(cc *cli.Context) error {
 		cfg, err := configs.Load(t.source(cc))
 		if err != nil {
@@ -212,13 +215,11 @@ func (t *tool) configured(run func(context.Context, *call) error) cli.ActionFunc
 }
 
 // stored is like configured, with an open database whose schema is up to date.
-func (t *tool) stored(run func(context.Context, *call) error) cli.ActionFunc {
-	return t.configured(opened(run))
-}
+func (t *tool) stored(run action) cli.ActionFunc { return t.configured(opened(run)) }
 
-// opened wraps run, which has the settings, with an open database whose schema is up to date. It reports a database
-// that it creates.
-func opened(run func(context.Context, *call) error) func(context.Context, *call) error {
+// opened opens the database for run, which has the settings, and brings its schema up to date. It reports a database that
+// it creates.
+func opened(run action) action {
 	return func(ctx context.Context, c *call) (err error) {
 		migrate, there := !c.Bool("no-migrate"), store.Exists(c.cfg.DatabaseURL)
 		c.store, err = store.Open(ctx, c.cfg.DatabaseURL, store.Options{Now: c.env.Now, Existing: !migrate, Waiting: c.sayWaiting})
@@ -237,7 +238,7 @@ func opened(run func(context.Context, *call) error) func(context.Context, *call)
 }
 
 // tellingLocks calls run with the database, and reports locks that keep it waiting.
-func (c *call) tellingLocks(ctx context.Context, run func(context.Context, *call) error) error {
+func (c *call) tellingLocks(ctx context.Context, run action) error {
 	telling, end := context.WithCancel(ctx)
 	var teller sync.WaitGroup
 	teller.Go(func() { c.store.TellLocks(telling) })

@@ -19,7 +19,7 @@ const noteTimeout = 10 * time.Second
 
 // audited makes a command that changes something leave an entry in the audit log. The store writes it in the change's
 // transaction if there is one; otherwise, or if the command fails, audited writes it right afterwards.
-func audited(run func(context.Context, *call) error) func(context.Context, *call) error {
+func audited(run action) action {
 	return func(ctx context.Context, c *call) error {
 		o, err := c.operator()
 		if err != nil {

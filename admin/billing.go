@@ -69,8 +69,8 @@ func (t *tool) billing() *cli.Command {
 	}}
 }
 
-// billed returns an action that calls run with the settings, the database, and billing.
-func (t *tool) billed(run func(context.Context, *call) error) cli.ActionFunc {
+// billed is like stored, for what needs Stripe.
+func (t *tool) billed(run action) cli.ActionFunc {
 	return t.stored(func(ctx context.Context, c *call) error {
 		if !c.cfg.Stripe.On() {
 			return models.Errorf(models.CodeInvalid, "billing is off: set stripe_secret_key (LOTTERY_STRIPE_SECRET_KEY) to a key from Stripe's dashboard, under Developers, API keys")
