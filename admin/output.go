@@ -80,15 +80,15 @@ func writeCSV(w io.Writer, v any) error {
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, f := range row {
-			cells[i] = f.text("")
-			switch {
-			case f.nested() && !f.absent():
+			cells[i] = f.text()
+			switch kind := f.kind(); {
+			case (kind == reflect.Struct || kind == reflect.Map) && !f.absent(): // it has no flat form
 				b, err := json.Marshal(f.value.Interface())
 				if err != nil {
 					return err
 				}
 				cells[i] = string(b)
-			case f.texts():
+			case kind == reflect.String:
 				cells[i] = inert(cells[i])
 			}
 		}
@@ -154,31 +154,22 @@ func fieldsOf(value reflect.Value) []field {
 	return list
 }
 
-// nested reports whether f contains objects and so has no flat form.
-func (f field) nested() bool {
+// kind returns what f is, or a list of, or a pointer to.
+func (f field) kind() reflect.Kind {
 	t := f.value.Type()
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map
-}
-
-// texts reports whether f is a string or a list of strings.
-func (f field) texts() bool {
-	t := f.value.Type()
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
-	}
-	return t.Kind() == reflect.String
+	return t.Kind()
 }
 
 // absent reports whether f has no value.
 func (f field) absent() bool { return f.value.Kind() == reflect.Pointer && f.value.IsNil() }
 
-// text returns f's flat form; absent is the text for nil.
-func (f field) text(absent string) string {
+// text returns f's flat form; "" if it has no value.
+func (f field) text() string {
 	if f.absent() {
-		return absent
+		return ""
 	}
 	v := reflect.Indirect(f.value)
 	switch v.Kind() {
@@ -208,8 +199,7 @@ func stampOf(t *time.Time) *string {
 	if t == nil {
 		return nil
 	}
-	s := stamp(*t)
-	return &s
+	return new(stamp(*t))
 }
 
 // listOf converts a list; an empty one is [] in JSON, not null.

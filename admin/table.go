@@ -1,8 +1,10 @@
 package admin
 
 import (
+	"cmp"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -113,17 +115,10 @@ func isObjects(f field) bool {
 
 // cell returns f on one line; for a list of objects, its length.
 func cell(f field) string {
-	var text string
 	if isObjects(f) {
-		text = field{value: reflect.ValueOf(f.value.Len())}.text(absentCell)
-	} else {
-		text = f.text(absentCell)
+		return strconv.Itoa(f.value.Len())
 	}
-	text = strings.ReplaceAll(clean(text), "\n", " ")
-	if text == "" {
-		return absentCell
-	}
-	return text
+	return cmp.Or(strings.ReplaceAll(clean(f.text()), "\n", " "), absentCell)
 }
 
 func heads(keys []string) []string {
