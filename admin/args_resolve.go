@@ -36,13 +36,11 @@ func unknownCommand(within, word string, commands []*cli.Command) error {
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
-	help := strings.TrimSpace(within + " --help")
+	typed := strings.TrimSpace(within + " " + word)
 	if near := models.Nearest(word, names); len(near) > 0 {
-		return models.Errorf(models.CodeInvalid, "there is no command %q; did you mean %s?",
-			strings.TrimSpace(within+" "+word), strings.Join(near, " or "))
+		return models.Errorf(models.CodeInvalid, "there is no command %q; did you mean %s?", typed, strings.Join(near, " or "))
 	}
-	return models.Errorf(models.CodeInvalid, "there is no command %q; `lotteryadmin %s` lists them all",
-		strings.TrimSpace(within+" "+word), help)
+	return models.Errorf(models.CodeInvalid, "there is no command %q; `lotteryadmin %s` lists them all", typed, strings.TrimSpace(within+" --help"))
 }
 
 // unknownFlag returns the error for the first flag that the command does not have.
@@ -131,12 +129,12 @@ func (l *line) check() error {
 // optionalArg reports whether an argument may be left out, like [ACCOUNT]. Optional arguments come last.
 func optionalArg(arg string) bool { return strings.HasPrefix(arg, "[") }
 
-// usage returns the command's synopsis: required flags, arguments, optional flags in brackets.
-func (l *line) usage() string {
+// usage returns the command's synopsis.
+func (l *line) usage() string { return strings.Join(l.synopsis(), " ") }
+
+// synopsis returns the command, then its required flags, arguments, and optional flags in brackets, each of them a part.
+func (l *line) synopsis() []string {
 	cmd := l.command()
-	if cmd == nil {
-		return "lotteryadmin COMMAND"
-	}
 	parts := []string{"lotteryadmin", l.name()}
 	if len(cmd.Subcommands) > 0 {
 		parts = append(parts, "COMMAND")
@@ -149,10 +147,7 @@ func (l *line) usage() string {
 			optional = append(optional, "["+flagUsage(f)+"]")
 		}
 	}
-	if cmd.ArgsUsage != "" {
-		parts = append(parts, cmd.ArgsUsage)
-	}
-	return strings.Join(append(parts, optional...), " ")
+	return slices.Concat(parts, strings.Fields(cmd.ArgsUsage), optional)
 }
 
 func required(f cli.Flag) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 )
@@ -25,7 +26,7 @@ func writeHelp(w io.Writer, app *cli.App, l *line) error {
 		helpList(&b, commandLines([]*cli.Command{cmd}))
 	default:
 		fmt.Fprintf(&b, "lotteryadmin %s: %s\n\nUsage:\n", l.name(), cmd.Usage)
-		wrap(&b, l.usage(), 2, 6)
+		wrap(&b, l.synopsis())
 		b.WriteByte('\n')
 		b.WriteString(cmd.Description + "\n")
 		if len(cmd.Flags) > 0 {
@@ -74,41 +75,22 @@ func flagLines(flags []cli.Flag) [][2]string {
 func helpList(b *strings.Builder, lines [][2]string) {
 	width := 0
 	for _, l := range lines {
-		width = max(width, len([]rune(l[0])))
+		width = max(width, utf8.RuneCountInString(l[0]))
 	}
 	for _, l := range lines {
 		fmt.Fprintf(b, "  %-*s   %s\n", width, l[0], l[1])
 	}
 }
 
-// wrap writes text in lines of helpWidth, the first indented by first, the others by rest.
-func wrap(b *strings.Builder, text string, first, rest int) {
-	column := first
-	b.WriteString(strings.Repeat(" ", first))
-	for i, part := range usageParts(text) {
-		if i > 0 && column+1+len([]rune(part)) > helpWidth {
-			b.WriteString("\n" + strings.Repeat(" ", rest))
-			column = rest
-		} else if i > 0 {
-			b.WriteByte(' ')
-			column++
+// wrap writes the parts of a synopsis in lines of helpWidth, and breaks none of them.
+func wrap(b *strings.Builder, parts []string) {
+	line := " "
+	for _, part := range parts {
+		if utf8.RuneCountInString(line+" "+part) > helpWidth {
+			b.WriteString(line + "\n")
+			line = "     "
 		}
-		b.WriteString(part)
-		column += len([]rune(part))
+		line += " " + part
 	}
-	b.WriteByte('\n')
-}
-
-// usageParts splits a synopsis into words, but keeps a flag and its placeholder together.
-func usageParts(text string) []string {
-	var parts []string
-	for word := range strings.FieldsSeq(text) {
-		if n := len(parts); n > 0 && strings.HasPrefix(strings.TrimPrefix(parts[n-1], "["), "--") &&
-			!strings.Contains(parts[n-1], " ") && !strings.HasSuffix(parts[n-1], "]") && !strings.HasPrefix(strings.TrimPrefix(word, "["), "--") {
-			parts[n-1] += " " + word
-			continue
-		}
-		parts = append(parts, word)
-	}
-	return parts
+	b.WriteString(line + "\n")
 }
