@@ -79,8 +79,8 @@ const maxStdinKey = 4096 // the most bytes read when a key is expected on stdin
 
 // keyRef returns the KEY argument: an id, a 12-character prefix, or the whole key read from stdin if the argument is
 // "-". A whole key on the command line is refused, and not repeated: other users and the shell's history would see it.
-func (c *call) keyRef(arg string) (string, error) {
-	if arg != "-" {
+func (c *call) keyRef() (string, error) {
+	if arg := c.arg(0); arg != "-" {
 		if strings.HasPrefix(arg, secret.KeyPrefix) && len(arg) > secret.PrefixLength {
 			return "", models.Errorf(models.CodeInvalid, "a whole key on the command line would stay in the shell's history: "+
 				"give its ID or first %d characters, or - and the key on stdin", secret.PrefixLength)

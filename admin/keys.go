@@ -171,7 +171,7 @@ func keysList(ctx context.Context, c *call) error {
 }
 
 func keysRevoke(ctx context.Context, c *call) error {
-	ref, err := c.keyRef(c.arg(0))
+	ref, err := c.keyRef()
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func keysRotate(ctx context.Context, c *call) error {
 			return err
 		}
 	}
-	ref, err := c.keyRef(c.arg(0))
+	ref, err := c.keyRef()
 	if err != nil {
 		return err
 	}
