@@ -121,10 +121,11 @@ func (c *call) outbox(ctx context.Context) (job, error) {
 	if err != nil {
 		return job{}, err
 	}
-	every, off, outcome := "every 5s, on every node", "smtp_url is not set here", fmt.Sprintf("%s waiting, %d given up", models.Count(q.Waiting, "email"), q.Dead)
-	out := job{Name: "outbox", What: "send mails", State: "running", Outcome: &outcome, Schedule: &every}
+	out := job{Name: "outbox", What: "send mails", Outcome: new(fmt.Sprintf("%s waiting, %d given up", models.Count(q.Waiting, "email"), q.Dead))}
 	if c.cfg.Web.SMTPURL == "" {
-		out.Schedule, out.Off, out.State = nil, &off, "never"
+		out.State, out.Off = "never", new("smtp_url is not set here")
+	} else {
+		out.State, out.Schedule = "running", new("every 5s, on every node")
 	}
 	return out, nil
 }
