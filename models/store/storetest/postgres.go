@@ -102,7 +102,7 @@ func startPostgres() (*Server, error) {
 }
 
 func (s *Server) initdb(locale ...string) error {
-	args := append([]string{"-D", filepath.Join(s.dir, "data"), "-U", "lottery", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions"}, locale...)
+	args := append([]string{"-D", filepath.Join(s.dir, "data"), "-U", "lottery", "-A", "trust", "-E", "UTF8", "--no-sync"}, locale...)
 	cmd := exec.Command(filepath.Join(s.bin, "initdb"), args...)
 	cmd.Dir = s.dir
 	if err := unprivileged(cmd); err != nil {
