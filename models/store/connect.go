@@ -94,7 +94,7 @@ func (s *Store) setUp(ctx context.Context, c *pgx.Conn) error {
 		if err == nil && strings.HasSuffix(statements, askLineage) {
 			s.lineage.meet(c.PgConn(), string(results[len(results)-1].Rows[0][0]))
 		}
-		if _, answered := errors.AsType[*pgconn.PgError](err); !answered || c.IsClosed() {
+		if postgresCode(err) == "" || c.IsClosed() { // done, or broken off
 			return err
 		}
 	}

@@ -100,53 +100,59 @@ func denied(err error) string {
 	}
 }
 
-// Locked reports whether err is SQLITE_BUSY or a variant (https://sqlite.org/rescode.html): another writer did not
-// finish in time. The database itself does answer.
+// postgresCode returns the SQLSTATE of PostgreSQL's error; "" = err is not PostgreSQL's.
+func postgresCode(err error) string {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code
+	}
+	return ""
+}
+
+// sqliteCode returns SQLite's extended result code (https://sqlite.org/rescode.html); 0 = err is not SQLite's. All
+// variants of a code have the same sqlitePrimary bits.
+func sqliteCode(err error) int {
+	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
+		return lite.Code()
+	}
+	return 0
+}
+
+const sqlitePrimary = 0xFF
+
+// saidBySQLite reports whether SQLite itself returned err. A commit that it fails, because its log cannot be written, has
+// changed nothing; PostgreSQL may have committed and then not been able to say so.
+func saidBySQLite(err error) bool { return sqliteCode(err) != 0 }
+
+// Locked reports whether err is SQLITE_BUSY or a variant: another writer did not finish in time. The database itself
+// does answer.
 func Locked(err error) bool {
-	const sqliteBusy, kind = 5, 0xFF
-	lite, ok := errors.AsType[*gosqlite.Error](err)
-	return ok && lite.Code()&kind == sqliteBusy
+	const sqliteBusy = 5
+	return sqliteCode(err)&sqlitePrimary == sqliteBusy
 }
 
 // diskFails reports whether err is SQLITE_IOERR or a variant, other than the one about the temporary folder.
 func diskFails(err error) bool {
-	const sqliteIOErr, sqliteGetTempPath, kind = 10, 6410, 0xFF
-	lite, ok := errors.AsType[*gosqlite.Error](err)
-	return ok && lite.Code()&kind == sqliteIOErr && lite.Code() != sqliteGetTempPath
+	const sqliteIOErr, sqliteGetTempPath = 10, 6410
+	code := sqliteCode(err)
+	return code&sqlitePrimary == sqliteIOErr && code != sqliteGetTempPath
 }
 
 // deadlocked reports whether err is PostgreSQL's deadlock_detected: the transaction was rolled back.
-func deadlocked(err error) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pg.Code == "40P01"
-}
+func deadlocked(err error) bool { return postgresCode(err) == "40P01" }
 
-// saidBySQLite reports whether SQLite itself returned err. A commit that it fails, because its log cannot be written, has
-// changed nothing; PostgreSQL may have committed and then not been able to say so.
-func saidBySQLite(err error) bool {
-	_, ok := errors.AsType[*gosqlite.Error](err)
-	return ok
-}
-
-// damaged reports whether err is SQLITE_CORRUPT, or PostgreSQL's data_corrupted or index_corrupted.
+// damaged reports whether err is SQLITE_CORRUPT or a variant, or PostgreSQL's data_corrupted or index_corrupted.
 func damaged(err error) bool {
-	const sqliteCorrupt, kind = 11, 0xFF
-	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
-		return lite.Code()&kind == sqliteCorrupt
-	}
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pg.Code == "XX001" || pg.Code == "XX002")
+	const sqliteCorrupt, dataCorrupted, indexCorrupted = 11, "XX001", "XX002"
+	code := postgresCode(err)
+	return sqliteCode(err)&sqlitePrimary == sqliteCorrupt || code == dataCorrupted || code == indexCorrupted
 }
 
-// diskFull reports whether err is SQLITE_FULL, SQLITE_IOERR_SHMSIZE (the file that SQLite makes to open the database,
-// https://sqlite.org/rescode.html) or disk_full (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// diskFull reports whether err is SQLITE_FULL, SQLITE_IOERR_SHMSIZE (the file that SQLite makes to open the database) or
+// PostgreSQL's disk_full.
 func diskFull(err error) bool {
 	const sqliteFull, sqliteShmSize, postgresFull = 13, 4874, "53100"
-	if lite, ok := errors.AsType[*gosqlite.Error](err); ok {
-		return lite.Code() == sqliteFull || lite.Code() == sqliteShmSize
-	}
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pg.Code == postgresFull
+	code := sqliteCode(err)
+	return code == sqliteFull || code == sqliteShmSize || postgresCode(err) == postgresFull
 }
 
 // storable reports whether a database can hold text. PostgreSQL fails even to search for other text (SQLSTATE 22021),

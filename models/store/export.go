@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"gorm.io/gorm"
 
 	"lottery/models"
@@ -109,8 +108,9 @@ func (s *Store) addonNames(tx *gorm.DB, where string, args []any) ([]string, err
 
 // isBadJSON reports whether err is about a stored text that is not JSON, or not an object of texts.
 func isBadJSON(err error) bool {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pg.Code == "22P02" || pg.Code == "22023" // invalid text representation; not an object
+	const invalidText, notAnObject = "22P02", "22023"
+	if code := postgresCode(err); code != "" {
+		return code == invalidText || code == notAnObject
 	}
 	return err != nil && strings.Contains(err.Error(), "malformed JSON") // SQLite's driver has no separate code for it
 }

@@ -82,9 +82,9 @@ func (l *lineage) see(ctx context.Context, conn *sql.Conn) error {
 // readLineage returns "" if the server does not tell.
 func readLineage(ctx context.Context, c *pgconn.PgConn) (string, error) {
 	results, err := c.Exec(ctx, askLineage).ReadAll()
-	if said, answered := errors.AsType[*pgconn.PgError](err); answered {
+	if code := postgresCode(err); code != "" {
 		const notInThisState = "55000" // a standby: ask again later what it has become
-		if said.Code == notInThisState || brokenOff(err) {
+		if code == notInThisState || brokenOff(err) {
 			return "", fmt.Errorf("ask for the server's timeline: %w", err)
 		}
 		return "", nil

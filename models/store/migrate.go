@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 	"gorm.io/gorm"
@@ -65,10 +64,7 @@ func (b briefly) SessionUnlock(ctx context.Context, conn *sql.Conn) error {
 }
 
 // heldUp reports whether a migration was given up after lockWait.
-func heldUp(err error) bool {
-	pg, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && pg.Code == noLock
-}
+func heldUp(err error) bool { return postgresCode(err) == noLock }
 
 // provider returns the migrations. If migrate is set, only one program at a time migrates on PostgreSQL.
 func (s *Store) provider(migrate bool) (*goose.Provider, error) {

@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"time"
 
-	gosqlite "github.com/glebarez/go-sqlite"
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -315,17 +314,16 @@ func (s *Store) Close() error {
 
 // unopened says why a SQLite file cannot be opened, and what to do about it.
 func unopened(path string, err error) error {
-	const notADatabase, readOnly, kind = 26, 8, 0xFF
+	const notADatabase, readOnly = 26, 8
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return models.Errorf(models.CodeUnavailable, "%s is a folder, not a database file: give a file (--database-url, or database_url)", path)
 	}
-	lite, _ := errors.AsType[*gosqlite.Error](err)
-	switch {
-	case lite == nil:
+	switch code := sqliteCode(err); {
+	case code == 0:
 		return fmt.Errorf("open %s: %w", path, err)
-	case lite.Code()&kind == notADatabase:
+	case code&sqlitePrimary == notADatabase:
 		return &models.Error{Code: models.CodeUnavailable, Message: path + " is not a SQLite database: give another file (--database-url, or database_url), or replace it with a backup", Err: err}
-	case lite.Code()&kind == readOnly:
+	case code&sqlitePrimary == readOnly:
 		return &models.Error{Code: models.CodeUnavailable, Message: path + " cannot be written: this user needs write access to the file and to its folder, where SQLite keeps its log", Err: err}
 	default:
 		return unavailable(fmt.Errorf("open %s: %w", path, err))

@@ -90,8 +90,8 @@ func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []
 // stopped it refuses that one.
 func brokenOff(err error) bool {
 	const adminShutdown = "57P01"
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pg.Code == adminShutdown
+	if code := postgresCode(err); code != "" {
+		return code == adminShutdown
 	}
 	if errors.Is(err, driver.ErrBadConn) { // before anything was sent
 		return true
@@ -106,7 +106,7 @@ func unclear(err error) error {
 	if err == nil {
 		return nil
 	}
-	_, refused := errors.AsType[*pgconn.PgError](err)
+	refused := postgresCode(err) != ""
 	if refused || pgconn.SafeToRetry(err) || errors.Is(err, driver.ErrBadConn) {
 		return fmt.Errorf("count requests: %w", err)
 	}
