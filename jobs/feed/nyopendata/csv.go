@@ -2,6 +2,8 @@ package nyopendata
 
 import (
 	"bufio"
+	"cmp"
+	"slices"
 
 	"lottery/jobs/feed"
 )
@@ -36,8 +38,7 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 					row = row[:0]
 					for _, col := range cols {
 						row = append(row, cells{
-							slot: col.slot, place: col.number,
-							number: h.Cell(fields, col.number), sum: h.Cell(fields, col.sum), booster: h.Cell(fields, col.booster),
+							slot: col.slot, number: h.Cell(fields, col.number), sum: h.Cell(fields, col.sum), booster: h.Cell(fields, col.booster),
 						})
 					}
 					return yieldRow(&c, line.Number, line.Text, h.Cell(fields, date), row, yield)
@@ -47,7 +48,8 @@ func parseCSV(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (
 	}, yield)
 }
 
-// findColumns requires the number columns of all four slots: a renamed one must not lose its draws silently.
+// findColumns returns the columns of all four slots, in the header's order. It requires their numbers: a renamed column
+// must not lose its draws silently.
 func findColumns(h *feed.Header) (cols []columns, ok bool) {
 	for _, s := range slots {
 		at := columns{slot: s, number: h.Column(s.column), sum: h.Column(s.column + "sum"), booster: h.Column(s.column + "booster")}
@@ -56,5 +58,6 @@ func findColumns(h *feed.Header) (cols []columns, ok bool) {
 		}
 		cols = append(cols, at)
 	}
+	slices.SortFunc(cols, func(a, b columns) int { return cmp.Compare(a.number, b.number) })
 	return cols, true
 }

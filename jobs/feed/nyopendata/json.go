@@ -111,11 +111,10 @@ func (p *jsonParser) element() error {
 	}
 	date := record[dateColumn].cell("draw_date")
 	row := make([]cells, 0, len(slots))
-	for i, s := range slots {
+	for _, s := range slots {
 		number, booster := record[s.column], record[s.column+"booster"]
 		at := cells{
-			slot: s, place: i,
-			number: number.cell(s.key), sum: record[s.column+"sum"].cell(s.key + "_sum"), booster: booster.cell(s.key + "_booster"),
+			slot: s, number: number.cell(s.key), sum: record[s.column+"sum"].cell(s.key + "_sum"), booster: booster.cell(s.key + "_booster"),
 		}
 		if at.fault, at.faulty = number.fault, at.number; at.fault == "" {
 			at.fault, at.faulty = booster.fault, at.booster

@@ -5,10 +5,8 @@ package nyopendata
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 
 	"lottery/jobs/feed"
@@ -61,15 +59,13 @@ var slots = [...]slot{
 // cells holds a row's fields for one slot.
 type cells struct {
 	slot                 slot
-	place                int // orders the slots of a row as published
 	number, sum, booster feed.Cell
 	fault                string    // why a field cannot be read; "" = all fields can
 	faulty               feed.Cell // that field
 }
 
-// yieldRow yields the draws of one row, in the order of place.
+// yieldRow yields the draws of one row.
 func yieldRow(c *feed.Candidate, line int, raw string, date feed.Cell, row []cells, yield func(*feed.Candidate) error) error {
-	slices.SortStableFunc(row, func(a, b cells) int { return cmp.Compare(a.place, b.place) })
 	for i := range row {
 		at := &row[i]
 		if at.number.Blank() && at.sum.Blank() && at.fault == "" {
