@@ -166,14 +166,11 @@ func read(c *feed.Candidate, fields []string) {
 		cells[i] = cell(fields, dateFields+i)
 	}
 	c.SetBalls(cells)
-	readRest(c, fields, dateFields+balls)
-}
 
-// readRest reads what follows the balls: the sum, the Fireball, and nothing more.
-func readRest(c *feed.Candidate, fields []string, sum int) {
-	for i := sum + 1; i < len(fields); i++ {
+	fireball := dateFields + balls + 1 // after the sum
+	for i := fireball; i < len(fields); i++ {
 		switch at := cell(fields, i); {
-		case i == sum+1:
+		case i == fireball:
 			c.AddAddon(feed.Fireball, at)
 		case !at.Blank():
 			c.Fail(at, "nothing is known to follow the Fireball")

@@ -193,32 +193,30 @@ func (p *parser) draws(line feed.Line, date string, segments []string, from int)
 		name, value, named := strings.Cut(segment, ":")
 		name = strings.TrimSpace(name)
 		melted = melted || (strings.Contains(segment, "/") && dateLike.MatchString(segment))
+		var err error
 		switch {
 		case melted:
-			detail := "two lines have become one here: which date this belongs to cannot be told; give each line of the file its own again"
-			if err := p.malformed(line, feed.Cell{Column: number, Value: segment}, detail); err != nil {
-				return err
-			}
+			err = p.malformed(line, feed.Cell{Column: number, Value: segment},
+				"two lines have become one here: which date this belongs to cannot be told; give each line of the file its own again")
 		case !named:
-			if err := p.malformed(line, feed.Cell{Column: number, Value: segment}, fmt.Sprintf("%q is not a draw such as Day: 0,3,4", feed.Shown(strings.TrimSpace(segment)))); err != nil {
-				return err
-			}
+			err = p.malformed(line, feed.Cell{Column: number, Value: segment}, fmt.Sprintf("%q is not a draw such as Day: 0,3,4", feed.Shown(strings.TrimSpace(segment))))
 		case strings.EqualFold(name, feed.Fireball):
-			if err := p.fireball(line, feed.Cell{Column: number, Value: value}); err != nil {
-				return err
-			}
+			err = p.fireball(line, feed.Cell{Column: number, Value: value})
 		default:
-			if err := p.close(); err != nil {
-				return err
-			}
-			p.draw(line, feed.Cell{Column: "1", Value: date}, feed.Cell{Column: number, Value: name}, value)
+			err = p.draw(line, feed.Cell{Column: "1", Value: date}, feed.Cell{Column: number, Value: name}, value)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return p.close()
 }
 
-// draw opens a candidate, which waits for its Fireball.
-func (p *parser) draw(line feed.Line, date, name feed.Cell, balls string) {
+// draw yields the open draw, and opens another, which waits for its Fireball.
+func (p *parser) draw(line feed.Line, date, name feed.Cell, balls string) error {
+	if err := p.close(); err != nil {
+		return err
+	}
 	c := &p.c
 	c.Reset(line.Number, line.Text)
 	c.DateCell = date
@@ -241,6 +239,7 @@ func (p *parser) draw(line feed.Line, date, name feed.Cell, balls string) {
 	}
 	c.GameCell, c.GameID, c.GameUntold = feed.Cell{Value: p.title}, p.game, p.game == ""
 	p.open = true
+	return nil
 }
 
 // fireball sets the Fireball of the open draw.
