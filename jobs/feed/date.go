@@ -2,6 +2,7 @@ package feed
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"lottery/models"
@@ -39,15 +40,9 @@ func readDate(date models.Date, err error) (models.Date, bool) {
 
 // number reads from lo to hi ASCII digits.
 func number(s string, lo, hi int) (int, bool) {
-	if len(s) < lo || len(s) > hi {
+	if len(s) < lo || len(s) > hi || !models.ValidNumber(s) { // Atoi would take a sign
 		return 0, false
 	}
-	n := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, true
+	n, err := strconv.Atoi(s)
+	return n, err == nil
 }

@@ -2,7 +2,6 @@ package feed_test
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -94,14 +93,7 @@ func TestLines(t *testing.T) {
 	} {
 		lines := feed.NewLines(bufio.NewReaderSize(strings.NewReader(tc.text), feed.MaxLine+2))
 		var got []string
-		for {
-			line, err := lines.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		count, err := lines.Each(func(line feed.Line) error {
 			if line.Number != len(got)+1 {
 				t.Errorf("%s: line %d is numbered %d", tc.name, len(got)+1, line.Number)
 			}
@@ -110,9 +102,10 @@ func TestLines(t *testing.T) {
 				text = "!" + text
 			}
 			got = append(got, text)
-		}
-		if !slices.Equal(got, tc.want) || lines.Count() != len(tc.want) {
-			t.Errorf("%s: %d lines, want %d", tc.name, lines.Count(), len(tc.want))
+			return nil
+		})
+		if err != nil || !slices.Equal(got, tc.want) || count != len(tc.want) {
+			t.Errorf("%s: %d lines, want %d (%v)", tc.name, count, len(tc.want), err)
 		}
 	}
 }

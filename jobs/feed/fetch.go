@@ -68,8 +68,8 @@ type FetchOptions struct {
 	Proxy *httpproxy.Config
 	// FirstWait is the pause before the first retry; 0 = a second.
 	FirstWait time.Duration
-	// Stall is how long a server may take to connect, to send its headers, and between two pieces of the body; 0 = 30
-	// s.
+	// Stall is how long a server may take to connect, to send its headers, and between two pieces of the body; 0 = half
+	// a minute.
 	Stall time.Duration
 	// Through wraps the transport, so that requests can be observed; nil = no wrapping.
 	Through func(http.RoundTripper) http.RoundTripper

@@ -111,14 +111,17 @@ func separated(row string) string {
 	return ""
 }
 
-// AllBlank reports whether the fields hold nothing but spaces: a blank line as spreadsheets write it.
-func AllBlank(fields []string) bool {
-	for _, f := range fields {
-		if strings.TrimSpace(f) != "" {
-			return false
+// allBlank reports whether the fields hold nothing but spaces: a blank line as spreadsheets write it.
+func allBlank(fields []string) bool { return filled(fields) == 0 }
+
+// filled returns how many fields are not blank.
+func filled(fields []string) (n int) {
+	for _, field := range fields {
+		if strings.TrimSpace(field) != "" {
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 // BeginsWithDigit reports whether the first character of s, apart from stray ones, is a digit of any script, as in rows

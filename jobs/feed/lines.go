@@ -41,11 +41,8 @@ type Lines struct {
 // NewLines reads from r, whose buffer must hold at least MaxLine+2 bytes (Form.Read sees to that).
 func NewLines(r *bufio.Reader) *Lines { return &Lines{r: r} }
 
-// Count returns how many lines have been read.
-func (l *Lines) Count() int { return l.read }
-
-// Next returns the next line, or io.EOF after the last.
-func (l *Lines) Next() (Line, error) {
+// next returns the next line, or io.EOF after the last.
+func (l *Lines) next() (Line, error) {
 	b, err := l.r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		return l.skipRest(string(b[:keptOfLong]))
@@ -61,7 +58,7 @@ func (l *Lines) Next() (Line, error) {
 		return Line{l.read, text[:keptOfLong], faultTooLong, open}, nil
 	}
 	if strings.IndexByte(text, 0) >= 0 {
-		if AllBlank(strings.Split(text, "\x00")) { // a blank line, or the second half of the last line's end
+		if allBlank(strings.Split(text, "\x00")) { // a blank line, or the second half of the last line's end
 			return Line{Number: l.read}, nil
 		}
 		return Line{l.read, text, faultNUL, open}, nil
@@ -87,7 +84,7 @@ func pageBegins(line string) bool {
 // error, read's or the reader's.
 func (l *Lines) Each(read func(Line) error) (count int, err error) {
 	for {
-		line, err := l.Next()
+		line, err := l.next()
 		if errors.Is(err, io.EOF) {
 			return l.read, nil
 		}

@@ -34,7 +34,7 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 	all := NewLines(r)
 	header, rows, err := f.firstHeader(all, t)
 	if err != nil {
-		return all.Count(), err
+		return all.read, err
 	}
 	var (
 		fields    []string
@@ -58,7 +58,7 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 			}
 		}
 		switch {
-		case line.Fault == "" && len(fields) > 0 && AllBlank(fields):
+		case line.Fault == "" && len(fields) > 0 && allBlank(fields):
 			return nil
 		case line.Fault == "" && !rows.begin(line, fields) && header.notice(line, fields, fault):
 			if !InMarkup(line.Text) {
@@ -100,7 +100,7 @@ func mostlyNumbers(line string) bool {
 func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 	first, instead := "", ""
 	for {
-		line, err := lines.Next()
+		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
 			return nil, nil, f.noHeader(cmp.Or(instead, first))
 		}
@@ -129,14 +129,4 @@ func (f Form) firstHeader(lines *Lines, t *Table) (*Header, *Rows, error) {
 		}
 		instead = line.Text
 	}
-}
-
-// filled returns how many fields are not blank.
-func filled(fields []string) (n int) {
-	for _, field := range fields {
-		if strings.TrimSpace(field) != "" {
-			n++
-		}
-	}
-	return n
 }
