@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lottery/configs"
@@ -82,10 +83,10 @@ func FeedSources(ctx context.Context, st *store.Store, cfg *configs.Feeds) ([]mo
 	return slices.DeleteFunc(list, func(src models.FeedSource) bool { return !named[[2]string{src.Feed, src.Address}] }), nil
 }
 
-// page returns the URL of one page of a dataset, as a SoQL query to Socrata.
+// page returns the URL of the page of a dataset after so many records, as a SoQL query to Socrata.
 // https://dev.socrata.com/docs/queries/
-func page(dataset, where string, limit, offset string) string {
-	query := url.Values{"$order": {"draw_date,:id"}, "$limit": {limit}, "$offset": {offset}}
+func page(dataset, where string, after int) string {
+	query := url.Values{"$order": {"draw_date,:id"}, "$limit": {strconv.Itoa(pageRows)}, "$offset": {strconv.Itoa(after)}}
 	if where != "" {
 		query.Set("$where", where)
 	}

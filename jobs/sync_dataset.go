@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -149,7 +148,7 @@ func (s *Sync) pages(ctx context.Context, p *publisher, where string) (_ *joined
 		if n == mostPages {
 			return nil, fmt.Errorf("it has more than %d pages, with %d records", mostPages, out.rows)
 		}
-		address := page(p.dataset, where, strconv.Itoa(pageRows), strconv.Itoa(out.rows))
+		address := page(p.dataset, where, out.rows)
 		got, err := s.Fetcher.Fetch(ctx, address, feed.Known{}, p.header)
 		if err != nil {
 			return nil, err
