@@ -26,7 +26,7 @@ const published = 12 * time.Hour
 
 // GameFreshness compares, for every game that is fetched, the newest draws with the newest that should exist.
 func GameFreshness(ctx context.Context, st *store.Store, now time.Time) ([]Freshness, error) {
-	held, err := st.NewestDates(ctx)
+	newest, err := st.NewestDates(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +34,11 @@ func GameFreshness(ctx context.Context, st *store.Store, now time.Time) ([]Fresh
 	if err != nil {
 		return nil, err
 	}
-	return freshness(games, now, func(id string) map[models.Tod]models.Date { return held[id] }), nil
+	return freshness(games, now, newest), nil
 }
 
-// freshness does the work of GameFreshness; newest returns the dates of a game's newest draws.
-func freshness(games []models.Game, now time.Time, newest func(id string) map[models.Tod]models.Date) []Freshness {
+// freshness does the work of GameFreshness; newest holds, by game id, the date of the newest draw of each time of day.
+func freshness(games []models.Game, now time.Time, newest map[string]map[models.Tod]models.Date) []Freshness {
 	known := make(map[string]*models.Game, len(games))
 	for i := range games {
 		known[games[i].ID] = &games[i]
@@ -47,7 +47,7 @@ func freshness(games []models.Game, now time.Time, newest func(id string) map[mo
 	for _, p := range publishers(&configs.Feeds{}) {
 		for _, id := range p.games {
 			if g := known[id]; g != nil {
-				f := freshnessOf(g, now, newest(id))
+				f := freshnessOf(g, now, newest[id])
 				f.Feed = p.feed
 				list = append(list, f)
 			}

@@ -178,10 +178,14 @@ func (r *stored) games(games []models.Game, cat *catalog.Catalog) {
 	if cat == nil {
 		return
 	}
-	for _, f := range freshness(games, r.now, func(id string) map[models.Tod]models.Date {
-		g, _ := cat.Game(id)
-		return newestOf(g)
-	}) {
+	newest := map[string]map[models.Tod]models.Date{}
+	for _, g := range cat.Games() {
+		newest[g.ID] = map[models.Tod]models.Date{}
+		for _, draw := range g.Latest() {
+			newest[g.ID][draw.Tod()] = draw.Date()
+		}
+	}
+	for _, f := range freshness(games, r.now, newest) {
 		g, ok := cat.Game(f.Game)
 		if !ok {
 			continue
@@ -193,16 +197,4 @@ func (r *stored) games(games []models.Game, cat *catalog.Catalog) {
 		}
 		r.gauge(gameOverdue, overdue, f.Feed, f.Game)
 	}
-}
-
-// newestOf returns the date of g's newest draw for each time of day; g may be nil.
-func newestOf(g *catalog.Game) map[models.Tod]models.Date {
-	newest := map[models.Tod]models.Date{}
-	if g == nil {
-		return newest
-	}
-	for _, draw := range g.Latest() {
-		newest[draw.Tod()] = draw.Date()
-	}
-	return newest
 }
