@@ -95,14 +95,10 @@ func jobsList(ctx context.Context, c *call) error {
 	list := make([]job, 0, len(all))
 	for i := range all {
 		j := &all[i]
-		var last *models.JobRun
-		running := false
-		if run, ok := runs[j.Name]; ok {
-			last = &run
-			if run.FinishedAt == nil {
-				if running, err = jobs.Running(ctx, c.store, j); err != nil {
-					return err
-				}
+		last, running := runs[j.Name], false
+		if last != nil && last.FinishedAt == nil {
+			if running, err = jobs.Running(ctx, c.store, j); err != nil {
+				return err
 			}
 		}
 		list = append(list, jobOf(j, last, running, c.env.Now()))

@@ -46,9 +46,6 @@ type Deps struct {
 
 // All returns every job.
 func All(d Deps) []Job {
-	if d.Now == nil {
-		d.Now = time.Now
-	}
 	return []Job{syncJob(&d), reconcileJob(&d), keyExpiryJob(&d), cleanupJob(&d)}
 }
 

@@ -68,7 +68,7 @@ func (r *Runner) RunByHand(ctx context.Context, j *Job) (models.JobRun, error) {
 		return run, err
 	}
 	where := "elsewhere"
-	if last, ok := runs[j.Name]; ok && last.FinishedAt == nil {
+	if last := runs[j.Name]; last != nil && last.FinishedAt == nil {
 		where = fmt.Sprintf("on node %s, since %s", last.Node, last.StartedAt.UTC().Format(time.RFC3339))
 	}
 	return run, models.Errorf(models.CodeConflict, "%s is running %s; wait for it (`lotteryadmin jobs list` shows when it is done)", j.Name, where)
@@ -109,14 +109,11 @@ func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRu
 	if err != nil {
 		return run, false, err
 	}
-	var last *models.JobRun
-	if before, ok := runs[j.Name]; ok {
-		last = &before
-	}
 	now, err := r.clock(asked)
 	if err != nil {
 		return run, false, err
 	}
+	last := runs[j.Name]
 	if !wanted(last, now) {
 		return run, false, nil
 	}
@@ -137,11 +134,12 @@ func (r *Runner) run(ctx context.Context, j *Job, wanted func(last *models.JobRu
 	if err := r.Store.SaveJobRun(asked, lease, run); err != nil {
 		return run, false, err
 	}
-	return r.work(ctx, j, lease, run)
+	run, err = r.work(ctx, j, lease, run)
+	return run, true, err
 }
 
 // work runs j while its lease is held, and records how it went.
-func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, run models.JobRun) (models.JobRun, bool, error) {
+func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, run models.JobRun) (models.JobRun, error) {
 	working, stop := context.WithCancelCause(ctx)
 	limited, cancel := context.WithTimeoutCause(working, j.Limit, errTooLong)
 	var holding sync.WaitGroup
@@ -181,7 +179,7 @@ func (r *Runner) work(ctx context.Context, j *Job, lease store.Lease, run models
 		r.Log.WarnContext(ctx, "how a job went cannot be noted; it may be run again", "job", j.Name, "error", save)
 		err = errors.Join(err, save)
 	}
-	return run, true, err
+	return run, err
 }
 
 // tell logs how a run went.

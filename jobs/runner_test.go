@@ -39,13 +39,17 @@ func runDue(t *testing.T, r *jobs.Runner, j *jobs.Job, want bool) error {
 	return err
 }
 
-func lastRun(t *testing.T, r *jobs.Runner, job string) models.JobRun {
+func lastRun(t *testing.T, r *jobs.Runner, job string) *models.JobRun {
 	t.Helper()
 	runs, err := r.Store.JobRuns(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runs[job]
+	last := runs[job]
+	if last == nil {
+		t.Fatalf("%s never ran", job)
+	}
+	return last
 }
 
 const yearly = "0 0 1 1 *"

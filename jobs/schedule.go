@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 
-	"lottery/models"
 	"lottery/models/store"
 )
 
@@ -154,9 +153,8 @@ func (l *looker) look(ctx context.Context) {
 		if j.When == "" {
 			continue
 		}
-		var last *models.JobRun
-		if run, ok := runs[j.Name]; ok {
-			last = &run
+		last := runs[j.Name]
+		if last != nil {
 			r.Metrics.seen(last)
 		}
 		if !j.due(last, now) {

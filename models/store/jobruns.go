@@ -10,12 +10,12 @@ import (
 )
 
 // JobRuns returns the last run of every job that ever ran, by job name.
-func (s *Store) JobRuns(ctx context.Context) (map[string]models.JobRun, error) {
-	var list []models.JobRun
+func (s *Store) JobRuns(ctx context.Context) (map[string]*models.JobRun, error) {
+	var list []*models.JobRun
 	if err := s.reader(ctx).Find(&list).Error; err != nil {
 		return nil, unavailable(err)
 	}
-	runs := make(map[string]models.JobRun, len(list))
+	runs := make(map[string]*models.JobRun, len(list))
 	for _, r := range list {
 		runs[r.Job] = r
 	}
