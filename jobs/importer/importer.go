@@ -22,6 +22,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,9 +119,10 @@ func formOf(id string) (feed.Form, error) {
 // Run imports sources in order. Its error is one that stops the whole command (an unknown feed, the database away, ctx
 // ended, OnRejection failing); what is wrong with a single file is in the Result.
 func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (Result, error) {
+	result := Result{Summary: models.ImportSummary{Feed: opts.Feed, Files: len(sources), Rejections: map[models.Reason]int{}}}
 	form, err := formOf(opts.Feed)
 	if err != nil {
-		return Result{Summary: newSummary(opts.Feed, len(sources))}, err
+		return result, err
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -130,18 +132,22 @@ func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (
 	started := opts.Now()
 	games, err := st.Games(ctx)
 	if err != nil {
-		return Result{Summary: newSummary(opts.Feed, len(sources))}, err
+		return result, err
 	}
 	r := &run{
 		store: st, form: form, opts: opts, started: started,
 		games: newGameTable(games, started), columns: newNameTable(), feeds: newNameTable(), addons: newAddonTable(),
-		progress: newMeter(opts.Progress),
-		result:   Result{Summary: newSummary(opts.Feed, len(sources))},
+		progress: &meter{tell: opts.Progress},
+		result:   result,
 	}
+	atOnce := 1
 	if opts.Strict || opts.DryRun {
-		err = r.together(ctx, sources)
-	} else {
-		err = r.oneByOne(ctx, sources)
+		atOnce = max(1, len(sources))
+	}
+	for some := range slices.Chunk(sources, atOnce) {
+		if err = r.together(ctx, some); err != nil {
+			break
+		}
 	}
 	if closed := r.addons.sets.close(); err == nil {
 		err = closed
@@ -151,8 +157,4 @@ func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (
 	}
 	r.result.Summary.DurationMS = opts.Now().Sub(started).Milliseconds()
 	return r.result, err
-}
-
-func newSummary(feedID string, files int) models.ImportSummary {
-	return models.ImportSummary{Feed: feedID, Files: files, Rejections: map[models.Reason]int{}}
 }

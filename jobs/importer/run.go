@@ -28,28 +28,8 @@ type run struct {
 	result   Result
 }
 
-// oneByOne imports each file in a transaction of its own.
-func (r *run) oneByOne(ctx context.Context, sources []Source) error {
-	for _, source := range sources {
-		f, err := r.read(ctx, source)
-		if err == nil && f.failed == nil {
-			err = r.planAndMerge(ctx, []*file{f})
-		}
-		if err == nil {
-			err = r.report(f)
-		}
-		if closed := f.rejections.close(); err == nil {
-			err = closed
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// together plans all files before it writes any, each against the database as the ones before it would leave it. If
-// they are to be written and nothing was rejected, it writes all in one transaction.
+// together plans files before it writes any of them, each against the database as the ones before it would leave it,
+// and then writes them in one transaction, unless only a plan is wanted or Strict refuses them.
 func (r *run) together(ctx context.Context, sources []Source) (err error) {
 	var files, usable []*file
 	defer func() {
