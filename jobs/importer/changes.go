@@ -36,7 +36,7 @@ func (r *run) drawChanges(f *file) iter.Seq[store.DrawChange] {
 	return func(yield func(store.DrawChange) bool) {
 		for i := range f.rows {
 			at := &f.rows[i]
-			if at.outcome != inserted && at.outcome != corrected {
+			if !at.outcome.writes() {
 				continue
 			}
 			g := &r.games.games[at.key.game()]
@@ -67,7 +67,7 @@ func (o overlay) with(f *file) overlay {
 	laid := make(overlay, 0, len(o)+f.changes())
 	for i := range f.rows {
 		at := &f.rows[i]
-		if at.outcome != inserted && at.outcome != corrected {
+		if !at.outcome.writes() {
 			continue
 		}
 		for len(o) > 0 && o[0].key < at.key {

@@ -15,10 +15,18 @@ type stored struct {
 	feed   string
 }
 
+// planned is what the plan says of a file, besides the outcomes of its rows.
+type planned struct {
+	counts    [outcomes]int // of rows
+	conflicts []conflict
+	withdrawn withdrawn
+	held      int // slots that hold the feed's own earlier word
+	rewritten int // how many of those would get other digits
+}
+
 // plan decides the outcome of every row of f against the database overlaid with before. It can be repeated.
 func (r *run) plan(ctx context.Context, f *file, before overlay) error {
-	f.counts, f.conflicts, f.withdrawn = [outcomes]int{}, f.conflicts[:0], withdrawn{}
-	f.held, f.rewritten = 0, 0
+	f.planned = planned{conflicts: f.conflicts[:0]}
 	p := planner{run: r, file: f, before: before}
 	for start := 0; start < len(f.rows); {
 		end := start

@@ -21,12 +21,8 @@ type file struct {
 	rows       []row // the acceptable draws, by key, then in file order
 	rejections rejections
 	rejected   map[models.Reason]int // without the conflicts, which the plan adds
-	counts     [outcomes]int         // set by the plan
-	conflicts  []conflict            // set by the plan
 	doubtful   []models.Date         // the days of rejected draws: what is stored of them may be meant
-	withdrawn  withdrawn             // set by the plan
-	held       int                   // set by the plan: slots that hold the feed's own earlier word
-	rewritten  int                   // set by the plan: how many of those would get other digits
+	planned
 }
 
 // fail makes f one that cannot be used.
@@ -39,12 +35,12 @@ func (f *file) fail(err error) error {
 // reading is the state while a file is being read.
 type reading struct {
 	run      *run
+	source   Source
 	file     *file
 	index    uint32 // the next candidate's index
 	lastLine int    // line of the latest candidate
 	covered  int    // lines that yielded a candidate
 	draws    int    // candidates that were draws, rejected ones included
-	game     string // the game whose draws are accepted; "" = all
 	stranger string // another game that some draws were of
 	broken   error  // an error of the importer itself, not of the file
 }
@@ -54,10 +50,10 @@ type reading struct {
 func (r *run) read(ctx context.Context, source Source) (*file, error) {
 	f := &file{name: source.Name, rejected: map[models.Reason]int{}}
 	f.rejections.wanted = r.opts.OnRejection != nil
-	s := &reading{run: r, file: f, game: source.Game}
-	lines, err := s.parse(ctx, source)
+	s := &reading{run: r, source: source, file: f}
+	lines, err := s.parse(ctx)
 	if err == nil && s.stranger != "" && len(f.rows) == 0 {
-		err = models.Errorf(models.CodeConflict, "it has draws of %s but none of %s, whose file is expected here: nothing is imported from it", s.stranger, s.game)
+		err = models.Errorf(models.CodeConflict, "it has draws of %s but none of %s, whose file is expected here: nothing is imported from it", s.stranger, source.Game)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -82,22 +78,22 @@ func (r *run) read(ctx context.Context, source Source) (*file, error) {
 	return f, nil
 }
 
-func (s *reading) parse(ctx context.Context, source Source) (lines int, err error) {
-	in, err := source.Open(ctx)
+func (s *reading) parse(ctx context.Context) (lines int, err error) {
+	in, err := s.source.Open(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
 		if closed := in.Close(); err == nil && closed != nil {
-			err = fmt.Errorf("read %s: %w", source.Name, closed)
+			err = fmt.Errorf("read %s: %w", s.source.Name, closed)
 		}
 	}()
 	counted := &countedReader{ctx: ctx, r: in, at: func(n int64) {
-		s.run.progress.at(Progress{source.Name, PhaseReading, n, source.Size})
+		s.run.progress.at(Progress{s.source.Name, PhaseReading, n, s.source.Size})
 	}}
 	form := s.run.form
 	form.OnIgnored = func(column string) {
-		s.file.ignored = append(s.file.ignored, models.IgnoredColumn{File: source.Name, Column: feed.Shown(column)})
+		s.file.ignored = append(s.file.ignored, models.IgnoredColumn{File: s.source.Name, Column: feed.Shown(column)})
 	}
 	return form.Read(counted, s.take)
 }
@@ -115,9 +111,9 @@ func (s *reading) take(c *feed.Candidate) error {
 		s.covered++
 	}
 	game, number, fault := r.games.check(c)
-	if fault == nil && s.game != "" && c.GameID != s.game {
+	if wanted := s.source.Game; fault == nil && wanted != "" && c.GameID != wanted {
 		s.stranger = c.GameID
-		fault = strangers(c, s.game)
+		fault = strangers(c, wanted)
 	}
 	if fault != nil {
 		f.rejected[fault.reason]++

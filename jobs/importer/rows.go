@@ -38,6 +38,9 @@ const (
 	outcomes // the number of outcomes
 )
 
+// writes reports whether the row changes what is stored.
+func (o outcome) writes() bool { return o == inserted || o == corrected }
+
 // key is a slot packed into 64 bits that sort like slots: game, date, tod, sequence.
 type key uint64
 
