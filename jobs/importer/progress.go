@@ -24,8 +24,6 @@ type meter struct {
 	calls int
 }
 
-func newMeter(tell func(Progress)) *meter { return &meter{tell: tell} }
-
 const (
 	tellEvery  = 250 * time.Millisecond
 	clockEvery = 1024 // calls between two readings of the clock, which costs more than the rest
@@ -35,16 +33,16 @@ func (m *meter) at(p Progress) {
 	if m.tell == nil {
 		return
 	}
-	began := m.phase != [2]string{p.File, p.Phase}
 	m.calls++
-	if !began && p.Done != p.Total && m.calls%clockEvery != 0 && p.Phase != PhaseReading {
-		return
+	phase := [2]string{p.File, p.Phase}
+	if phase == m.phase && p.Done != p.Total { // neither its beginning nor its end
+		if p.Phase != PhaseReading && m.calls%clockEvery != 0 {
+			return
+		}
+		if time.Since(m.last) < tellEvery { // real time, not Options.Now: this paces a person's screen and decides nothing
+			return
+		}
 	}
-	// Real time, not Options.Now: this paces a person's screen and decides nothing.
-	now := time.Now()
-	if !began && p.Done != p.Total && now.Sub(m.last) < tellEvery {
-		return
-	}
-	m.phase, m.last = [2]string{p.File, p.Phase}, now
+	m.phase, m.last = phase, time.Now()
 	m.tell(p)
 }

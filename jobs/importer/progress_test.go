@@ -10,7 +10,7 @@ func TestMeterPaces(t *testing.T) {
 	t.Parallel()
 	for _, phase := range []string{PhaseReading, PhaseWriting} {
 		told := 0
-		m := newMeter(func(Progress) { told++ })
+		m := meter{tell: func(Progress) { told++ }}
 		const total = 3_000_000
 		began := time.Now()
 		for done := range int64(total) {
@@ -22,7 +22,7 @@ func TestMeterPaces(t *testing.T) {
 	}
 	// In a long phase, progress is reported repeatedly.
 	told := 0
-	m := newMeter(func(Progress) { told++ })
+	m := meter{tell: func(Progress) { told++ }}
 	for began := time.Now(); told < 3; m.at(Progress{"f", PhaseWriting, 1, 2}) {
 		if time.Since(began) > time.Minute {
 			t.Fatalf("told %d times in a minute", told)
