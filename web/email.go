@@ -86,7 +86,7 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if told.ID != 0 && h.deps.Mail != nil {
+	if h.deps.Mail != nil {
 		h.tellBefore(r.Context(), &told)
 	}
 	h.tellStripe(r, after.ID)

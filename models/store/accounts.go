@@ -251,7 +251,7 @@ func mentions(a *models.Account, lower string) bool {
 
 // GrantPlan gives an account a plan by an operator's grant; nil takes the grant back.
 func (s *Store) GrantPlan(ctx context.Context, ref string, plan *models.Plan) (models.Account, error) {
-	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
+	return s.updateAccount(ctx, ref, func(_ *gorm.DB, a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		e.Was, e.Became = granted(a.GrantedPlan), granted(plan)
 		return map[string]any{"granted_plan": plan}, nil
 	})
@@ -262,7 +262,7 @@ func (s *Store) OverrideLimit(ctx context.Context, ref string, limit *int) (mode
 	if limit != nil && *limit < 0 {
 		return models.Account{}, models.Errorf(models.CodeInvalid, "a daily limit cannot be negative")
 	}
-	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
+	return s.updateAccount(ctx, ref, func(_ *gorm.DB, a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		e.Was, e.Became = limitName(a.LimitOverride), limitName(limit)
 		return map[string]any{"limit_override": limit}, nil
 	})
@@ -277,14 +277,14 @@ func limitName(limit *int) string {
 
 // SetAccountStatus suspends or resumes an account. A suspension voids links to new addresses.
 func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.AccountStatus) (models.Account, error) {
-	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
+	return s.updateAccount(ctx, ref, func(tx *gorm.DB, a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		e.Was, e.Became = string(a.Status), string(status)
-		return map[string]any{"status": status}, nil
-	}, func(tx *gorm.DB, a *models.Account) error {
-		if status != models.AccountSuspended {
-			return nil
+		if status == models.AccountSuspended {
+			if err := s.voidChanges(tx, a.ID); err != nil {
+				return nil, err
+			}
 		}
-		return s.voidChanges(tx, a.ID)
+		return map[string]any{"status": status}, nil
 	})
 }
 
@@ -293,29 +293,27 @@ func (s *Store) SetAccountStatus(ctx context.Context, ref string, status models.
 // on the same day continues from the requests that the account has used.
 func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, error) {
 	now := s.now()
-	var left models.Account
-	return s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
-		left = *a
+	return s.updateAccount(ctx, ref, func(tx *gorm.DB, a *models.Account, e *models.AuditEntry) (map[string]any, error) {
 		e.Was, e.Became = string(a.Status), string(models.AccountClosed)
+		if err := s.depart(tx, a); err != nil {
+			return nil, err
+		}
+		if err := s.forget(tx, a); err != nil {
+			return nil, err
+		}
+		keys := tx.Model(&models.APIKey{}).Where("account_id = ?", a.ID).
+			Updates(map[string]any{"name": "", "revoked_at": gorm.Expr("COALESCE(revoked_at, ?)", now)})
 		return map[string]any{
 			"email": nil, "email_key": nil, "name": "", "status": models.AccountClosed, "deleted_at": now,
-		}, nil
-	}, func(tx *gorm.DB, a *models.Account) error {
-		if err := s.depart(tx, &left); err != nil {
-			return err
-		}
-		if err := s.forget(tx, &left); err != nil {
-			return err
-		}
-		return tx.Model(&models.APIKey{}).Where("account_id = ?", a.ID).
-			Updates(map[string]any{"name": "", "revoked_at": gorm.Expr("COALESCE(revoked_at, ?)", now)}).Error
+		}, keys.Error
 	})
 }
 
-// updateAccount runs first and then changes the columns that change returns, in one transaction, and notifies the nodes.
-// If an operator is at work, it adds change's entry to the audit log. Nothing changes an account that is closed.
-func (s *Store) updateAccount(ctx context.Context, ref string, change func(*models.Account, *models.AuditEntry) (map[string]any, error),
-	first ...func(tx *gorm.DB, a *models.Account) error,
+// updateAccount changes the columns of an account that change returns, in the transaction that it gives to change, and
+// notifies the nodes. If an operator is at work, it adds change's entry to the audit log. Nothing changes an account that
+// is closed.
+func (s *Store) updateAccount(
+	ctx context.Context, ref string, change func(tx *gorm.DB, a *models.Account, e *models.AuditEntry) (columns map[string]any, err error),
 ) (models.Account, error) {
 	var a models.Account
 	err := s.transaction(ctx, func(tx *gorm.DB) error {
@@ -324,14 +322,9 @@ func (s *Store) updateAccount(ctx context.Context, ref string, change func(*mode
 			return err
 		}
 		entry := models.AuditEntry{AccountID: a.ID}
-		columns, err := change(&a, &entry)
+		columns, err := change(tx, &a, &entry)
 		if err != nil {
 			return err
-		}
-		for _, step := range first {
-			if err := step(tx, &a); err != nil {
-				return err
-			}
 		}
 		// After all other locks: whoever takes an address that is being given up waits for it, perhaps with its links locked.
 		if err := tx.Model(&models.Account{}).Where("id = ?", a.ID).Updates(columns).Error; err != nil {

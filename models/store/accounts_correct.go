@@ -34,10 +34,8 @@ func (s *Store) CorrectAccount(ctx context.Context, ref string, in AccountCorrec
 		}
 		columns["name"] = *in.Name
 	}
-	var moved, respelled bool
-	a, err := s.updateAccount(ctx, ref, func(a *models.Account, e *models.AuditEntry) (map[string]any, error) {
-		respelled = in.Email != nil && *a.Email != email
-		moved = respelled && *a.EmailKey != key
+	a, err := s.updateAccount(ctx, ref, func(tx *gorm.DB, a *models.Account, e *models.AuditEntry) (map[string]any, error) {
+		respelled := in.Email != nil && *a.Email != email
 		switch renamed := in.Name != nil && *in.Name != a.Name; { // the log holds no address or name
 		case respelled && renamed:
 			e.Became = "another address and name"
@@ -46,18 +44,16 @@ func (s *Store) CorrectAccount(ctx context.Context, ref string, in AccountCorrec
 		case renamed:
 			e.Became = "another name"
 		}
-		return columns, nil
-	}, func(tx *gorm.DB, a *models.Account) error {
 		if !respelled {
-			return nil
+			return columns, nil
 		}
 		if err := s.oweEmail(tx, a.ID, secret.NewID("set_")); err != nil {
-			return err
+			return nil, err
 		}
-		if !moved {
-			return nil
+		if *a.EmailKey == key { // the same address
+			return columns, nil
 		}
-		return s.endSessions(tx, a.ID)
+		return columns, s.endSessions(tx, a.ID)
 	})
 	if errors.Is(err, gorm.ErrDuplicatedKey) {
 		return a, models.Errorf(models.CodeConflict, "there is another account for %s", email)

@@ -20,9 +20,6 @@ type departure struct {
 // depart records within tx that a's address leaves today, by Clock: the node that asks for departures may be another.
 // Cleanup deletes departures from before yesterday.
 func (s *Store) depart(tx *gorm.DB, a *models.Account) error {
-	if a.EmailKey == nil {
-		return nil
-	}
 	now, err := s.clock(tx)
 	if err != nil {
 		return err

@@ -271,11 +271,10 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 
 // ChangeEmail spends a link that was sent to the new address and makes that the account's address. It voids the
 // account's links to other addresses. The mail that tells the address before of the change is in the outbox with it,
-// and claimed until claim from now, so that the caller can send it at once; told.ID is 0 if there was no such address.
-// That Stripe is to be told, if it knows the account, is noted too (EmailsOwed).
+// and claimed until claim from now, so that the caller can send it at once. That Stripe is to be told, if it knows the
+// account, is noted too (EmailsOwed).
 func (s *Store) ChangeEmail(ctx context.Context, link [32]byte, claim time.Duration) (told models.Mail, after models.Account, err error) {
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		told = models.Mail{}
 		l, err := s.workingLink(tx, link, models.LinkChangeEmail)
 		if err != nil {
 			return err
@@ -297,10 +296,8 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte, claim time.Durat
 		if err != nil {
 			return err
 		}
-		if a.Email != nil {
-			if told, err = s.postChanged(tx, a.ID, models.EmailChanged{Before: *a.Email, After: l.Email}, link, claim); err != nil {
-				return err
-			}
+		if told, err = s.postChanged(tx, a.ID, models.EmailChanged{Before: *a.Email, After: l.Email}, link, claim); err != nil {
+			return err
 		}
 		if err := s.oweEmail(tx, a.ID, hex.EncodeToString(link[:8])); err != nil {
 			return err

@@ -47,7 +47,7 @@ func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]D
 		case models.ErrorCode(err) == models.CodeNotFound:
 		case err != nil:
 			return claimed, err
-		case a.Email != nil:
+		default:
 			mail.Email, mail.Account = *a.Email, a
 		}
 		claimed = append(claimed, mail)

@@ -55,13 +55,10 @@ func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 	return r, nil
 }
 
-// forget removes within tx the personal data of a deleted account outside its own row: what was sent to it and written
-// about it, and anything in other rows that could contain its address.
+// forget removes within tx the personal data of an account that is being deleted outside its own row: what was sent to it
+// and written about it, and anything in other rows that could contain its address.
 func (s *Store) forget(tx *gorm.DB, a *models.Account) error {
-	key := ""
-	if a.EmailKey != nil {
-		key = *a.EmailKey
-	}
+	key := *a.EmailKey
 	for _, gone := range []*gorm.DB{
 		tx.Where("account_id = ?", a.ID).Delete(&models.Session{}),
 		tx.Model(&models.Link{}).Where("account_id = ? OR email_key = ? OR mailbox = ?", a.ID, key, emailHash(key)).
