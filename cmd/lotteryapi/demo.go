@@ -53,11 +53,11 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout io.
 	if err != nil {
 		return err
 	}
-	if cfg.Listen, err = freePort(ctx, cfg.Listen); err != nil {
-		return err
-	}
 	ready, err := prepareDemo(ctx, cfg, folder)
 	if err != nil {
+		return err
+	}
+	if cfg.Listen, err = freePort(ctx, cfg.Listen); err != nil { // late: until it is listened on, somebody else may take it
 		return err
 	}
 	if cfg.PublicURL, err = configs.LocalURL(cfg.Listen); err != nil {
