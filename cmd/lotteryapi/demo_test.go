@@ -30,6 +30,14 @@ func TestDemo(t *testing.T) {
 		}
 		keys = found
 		paste(t, curlLine.FindStringSubmatch(out)[1])
+		for i, want := range []string{"100", "10000"} { // Free, Pro
+			if status, limit, _ := call(t, p.base, keys[i]); status != http.StatusOK || limit != want {
+				t.Errorf("key %d: %d, limit %s", i, status, limit)
+			}
+		}
+		if log := p.stderr.String(); strings.Contains(log, `"INFO"`) || strings.Contains(log, "public_url") {
+			t.Errorf("a newcomer need not read:\n%s", log)
+		}
 		if code := p.stop(t); code != 0 {
 			t.Fatalf("exit code %d\n%s", code, p.stderr)
 		}
@@ -111,7 +119,8 @@ func TestDemoListensWhereItIsTold(t *testing.T) {
 	}
 }
 
-// The demo starts even if somebody made all keys that Free allows and revoked the demo's: otherwise there would be no
+// The demo starts, and its keys work, even if somebody made all keys that Free allows, revoked the demo's and suspended
+// the account: otherwise there would be no
 // page to revoke one on.
 func TestDemoStartsWithoutAPlaceForItsKey(t *testing.T) {
 	t.Parallel()
@@ -124,6 +133,9 @@ func TestDemoStartsWithoutAPlaceForItsKey(t *testing.T) {
 		t.Fatalf("%d %s", code, out)
 	}
 	own := []string{newKey(t, url, "free@demo.example"), newKey(t, url, "free@demo.example")}
+	if out, code := admin(t, url, "accounts", "suspend", "free@demo.example", "--yes"); code != 0 {
+		t.Fatalf("%d %s", code, out)
+	}
 	p = startDemo(t, dir)
 	paste(t, curlLine.FindStringSubmatch(p.stdout.String())[1])
 	for _, key := range own {
