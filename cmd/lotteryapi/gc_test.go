@@ -1,6 +1,25 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"lottery/models/store/storetest"
+)
+
+// The server sets its own pace of garbage collections, unless the operator has set one.
+func TestPaceOfCollections(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		env []string
+		set bool
+	}{{nil, false}, {[]string{"GOGC=50"}, true}} {
+		p := startWith(t, c.env, serveArgs(storetest.URL(t), "--ops-listen", "127.0.0.1:0")...)
+		storetest.Until(t, "the pace", func() bool {
+			percent := p.metrics(t)["go_gc_gogc_percent"]
+			return (percent == 50) == c.set && percent > 0 && percent != 100 // Go's own
+		})
+	}
+}
 
 func TestGCPercent(t *testing.T) {
 	t.Parallel()

@@ -3,8 +3,10 @@ package main
 import (
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -20,12 +22,15 @@ func TestHelpAndVersion(t *testing.T) {
 		{"--help", 0, "COMMANDS:\n   serve", ""},
 		{"-h", 0, "COMMANDS:\n   serve", ""},
 		{"serve --help", 0, "lotteryapi serve - serve the API", ""},
+		{"serve --help", 0, "address to serve on, host:port [$LOTTERY_LISTEN] (default: 127.0.0.1:8080)", ""},
 		{"help serve", 0, "lotteryapi serve - serve the API", ""},
 		{"help version", 0, "lotteryapi version - print the version", ""},
 		{"help no", 2, "", `there is no command "no"; the commands are serve, demo, healthcheck, help and version`},
 		{"version", 0, "lotteryapi version ", ""},
 		{"--version", 0, "lotteryapi version ", ""},
 		{"version 2", 2, "", "version takes no arguments"},
+		{"demo now", 2, "", "demo takes no arguments"},
+		{"demo --lisen x", 2, "", "flag provided but not defined: -lisen; see lotteryapi --help"},
 	} {
 		var stdout strings.Builder
 		code, stderr := runHere(t.Context(), &stdout, strings.Fields(c.args)...)
@@ -65,5 +70,9 @@ func TestCannotListen(t *testing.T) {
 		if code != exitFailed || !strings.Contains(stderr, c.want) {
 			t.Errorf("%s: exit code %d: %s", c.args, code, stderr)
 		}
+	}
+	denied := &net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EACCES)} // whoever runs the tests may be allowed to
+	if err := cannotListen("listen", "127.0.0.1:80", denied); !strings.Contains(err.Error(), "permission denied: this user is not allowed to; ports below 1024") {
+		t.Error(err)
 	}
 }

@@ -137,7 +137,7 @@ func TestSlowHeaders(t *testing.T) {
 func TestFewFiles(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	few := append([]string{"-c", `ulimit -n 200 && exec "$0" "$@"`, binary(t, "lotteryapi")}, serveArgs(url)...)
+	few := append([]string{"-c", `ulimit -n 200 && exec "$0" "$@"`, binary(t, "lotteryapi")}, serveArgs(url, "--max-connections", "150")...)
 	p := ready(t, launchCommand(t, t.TempDir(), nil, exec.Command("sh", few...)))
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
 	stop := healthy(t, p)
@@ -147,7 +147,8 @@ func TestFewFiles(t *testing.T) {
 			t.Fatalf("among slow clients: %d %s", status, body)
 		}
 	}
-	if stop() == 0 || !strings.Contains(p.stderr.String(), "raise the limit of open files") {
+	if stop() == 0 || !strings.Contains(p.stderr.String(), "raise the limit of open files") ||
+		!strings.Contains(p.stderr.String(), `"max_connections":150,"open_files":200,"held":100}`) {
 		t.Errorf("%s", p.stderr)
 	}
 }

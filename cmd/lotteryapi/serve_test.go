@@ -168,7 +168,8 @@ func TestStoppedWhileStarting(t *testing.T) {
 	}
 }
 
-// A server that finds tables locked by somebody else says so, names the holder, and goes on when they are free.
+// A server that finds tables locked by somebody else says so, names the holder, and goes on when they are free, or stops
+// when it is told to.
 func TestStartWaitsForLockedTables(t *testing.T) {
 	t.Parallel()
 	for _, table := range []string{"games", "account_version", "draws"} {
@@ -177,10 +178,15 @@ func TestStartWaitsForLockedTables(t *testing.T) {
 			url := storetest.NewPostgres(t)
 			storetest.OpenURL(t, url, store.Options{})
 			release := storetest.Lock(t, url, table)
-			p := launch(t, t.TempDir(), serveArgs(url)...)
-			storetest.Until(t, "the server to say what it waits for", func() bool {
-				return strings.Contains(p.stderr.String(), `"the start waits for the database","reason":"another session has locked the table `+table+" (process ")
-			})
+			p, stopped := launch(t, t.TempDir(), serveArgs(url)...), launch(t, t.TempDir(), serveArgs(url)...)
+			for _, p := range []*process{p, stopped} {
+				storetest.Until(t, "the server to say what it waits for", func() bool {
+					return strings.Contains(p.stderr.String(), `"the start waits for the database","reason":"another session has locked the table `+table+" (process ")
+				})
+			}
+			if code := stopped.stop(t); code != 0 {
+				t.Errorf("told to stop while it waits: exit code %d\n%s", code, stopped.stderr)
+			}
 			release()
 			ready(t, p)
 		})

@@ -14,7 +14,7 @@ func TestStrayAddressesOfTheAPI(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, serveArgs(storetest.URL(t)))
 	base := f.nodes[0].base
-	for _, path := range []string{"//v1/games", "///v1", "/V1/games", "//V1/draws/recent?game=x", "/v1%2Fgames", "//openapi.json", "/healthz/", "//healthz"} {
+	for _, path := range []string{"//v1/games", "///v1", "/V1/games", "//V1/draws/recent?game=x", "/v1%2Fgames", "//openapi.json", "/healthz/", "//healthz", "/readyz/", "/openapi.yaml/", "/webhooks/none"} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			res, body, err := f.send(base, method, path, "", http.Header{"Origin": {"https://page.example"}})
 			if err != nil {
