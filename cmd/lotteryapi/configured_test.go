@@ -19,7 +19,7 @@ import (
 )
 
 // mailServer takes mails and passes each one on, as text.
-func mailServer(t *testing.T) (address string, mails <-chan string) {
+func mailServer(t *testing.T) (address string, mails chan string) {
 	t.Helper()
 	taken := make(chan string, 100)
 	take := func(conn net.Conn) {
@@ -48,16 +48,20 @@ func mailServer(t *testing.T) (address string, mails <-chan string) {
 	return storetest.Listen(t, func(conn net.Conn) { go take(conn) }), taken
 }
 
-// nextMail returns the next mail with a subject; others are skipped.
-func nextMail(t *testing.T, mails <-chan string, subject string) string {
+// nextMail takes the next mail with a subject, and leaves the others.
+func nextMail(t *testing.T, mails chan string, subject string) (found string) {
 	t.Helper()
-	found := ""
 	storetest.Until(t, "a mail: "+subject, func() bool {
 		select {
 		case found = <-mails:
 		default:
+			return false
 		}
-		return strings.Contains(found, "\nSubject: "+subject)
+		if !strings.Contains(found, "\nSubject: "+subject) {
+			mails <- found
+			return false
+		}
+		return true
 	})
 	return found
 }
@@ -114,7 +118,7 @@ func TestWhatIsSetReachesCustomers(t *testing.T) {
 	key := expiringKey(t, database, "ada@example.com")
 	p := start(t, dir, args...)
 	for path, want := range map[string]string{
-		"/terms": "Our own terms", "/privacy": "Our own privacy", "/pricing": "help@example.com", "/openapi.json": "https://draws.example.com",
+		"/": "<strong>5</strong> requests a day", "/terms": "Our own terms", "/privacy": "Our own privacy", "/pricing": "help@example.com", "/openapi.json": "https://draws.example.com",
 		"/robots.txt": "https://draws.example.com/sitemap.xml", "/v1/nothing": "https://draws.example.com/docs/errors/not_found",
 	} {
 		if _, body := p.get(t, path, ""); !strings.Contains(string(body), want) {

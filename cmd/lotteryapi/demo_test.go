@@ -120,8 +120,7 @@ func TestDemoListensWhereItIsTold(t *testing.T) {
 }
 
 // The demo starts, and its keys work, even if somebody made all keys that Free allows, revoked the demo's and suspended
-// the account: otherwise there would be no
-// page to revoke one on.
+// the account: otherwise there would be no page to revoke one on.
 func TestDemoStartsWithoutAPlaceForItsKey(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
