@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -62,14 +63,8 @@ func CheckedDate(year, month, day int) (Date, error) {
 }
 
 func atoi(s string) (int, bool) {
-	n := 0
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(s[i]-'0')
-	}
-	return n, true
+	n, err := strconv.Atoi(s)
+	return n, err == nil && ValidNumber(s) // Atoi takes a sign, too
 }
 
 // Civil returns the year, month and day of d.
