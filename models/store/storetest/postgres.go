@@ -33,12 +33,8 @@ type Server struct {
 	proc *process
 }
 
-var (
-	shared     *Server
-	errShared  error
-	sharedOnce sync.Once
-	databases  atomic.Int64
-)
+// shared is the server of NewPostgres.
+var shared = sync.OnceValues(startPostgres)
 
 // NewPostgres returns the address of a new, empty database on a server that all tests of the package share. The server
 // ends with the test process.
@@ -47,11 +43,11 @@ func NewPostgres(t testing.TB) string {
 	if pgBin() == "" {
 		Missing(t, "PostgreSQL")
 	}
-	sharedOnce.Do(func() { shared, errShared = startPostgres() })
-	if errShared != nil {
-		t.Fatalf("start PostgreSQL: %v", errShared)
+	s, err := shared()
+	if err != nil {
+		t.Fatalf("start PostgreSQL: %v", err)
 	}
-	return shared.NewDatabase(t)
+	return s.NewDatabase(t)
 }
 
 // NewPostgresServer starts a server for one test, which may stop and start it.
@@ -140,6 +136,9 @@ func (s *Server) start(settings ...string) error {
 func (s *Server) url(database string) string {
 	return fmt.Sprintf("postgres://lottery@/%s?host=%s", database, s.dir)
 }
+
+// databases counts those that were made, whose names must differ.
+var databases atomic.Int64
 
 // NewDatabase returns the address of a new, empty database on s.
 func (s *Server) NewDatabase(t testing.TB) string {

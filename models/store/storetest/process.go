@@ -88,14 +88,8 @@ var account = sync.OnceValues(func() (*syscall.Credential, error) {
 
 func unprivileged(cmd *exec.Cmd) error {
 	cred, err := account()
-	if err != nil || cred == nil {
-		return err
-	}
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
-	cmd.SysProcAttr.Credential = cred
-	return nil
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
+	return err
 }
 
 func ownedByUnprivileged(dir string) error {

@@ -14,19 +14,16 @@ import (
 // method for. It is closed with the test. On SQLite it waits for locks, unless url ends with ?options of its own.
 func SQL(t testing.TB, url string) *sql.DB {
 	t.Helper()
-	driver, name := "pgx", url
+	// As the store does: the server's default would fail what meets another transaction.
+	driver, name, option := "pgx", url, "default_transaction_isolation=read%20committed"
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
-		if !strings.Contains(path, "?") {
-			path += "?_pragma=busy_timeout(5000)"
-		}
-		driver, name = "sqlite", "file:"+path
+		driver, name, option = "sqlite", "file:"+path, "_pragma=busy_timeout(5000)"
 	}
-	if driver == "pgx" { // as the store does: the server's default would fail what meets another transaction
-		sep := "?"
-		if strings.Contains(name, "?") {
-			sep = "&"
-		}
-		name += sep + "default_transaction_isolation=read%20committed"
+	switch {
+	case !strings.Contains(name, "?"):
+		name += "?" + option
+	case driver == "pgx":
+		name += "&" + option
 	}
 	db, err := sql.Open(driver, name)
 	if err != nil {
