@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -64,10 +65,9 @@ func (s *Store) audit(tx *gorm.DB, e *models.AuditEntry) error {
 // Note records the result of an operator's command that is not a single transaction, or why it failed; "" means done.
 // object may be what the operator typed, whether or not it is UTF-8.
 func (s *Store) Note(ctx context.Context, o *Operator, accountID, object, result string) error {
-	if result == "" {
-		result = resultDone
+	e := models.AuditEntry{
+		Actor: "operator", Action: o.Command, AccountID: accountID, Object: strings.ToValidUTF8(object, "\uFFFD"), Result: cmp.Or(result, resultDone),
 	}
-	e := models.AuditEntry{Actor: "operator", Action: o.Command, AccountID: accountID, Object: strings.ToValidUTF8(object, "\uFFFD"), Result: result}
 	return unavailable(s.audit(s.writer(WithOperator(ctx, o)), &e))
 }
 

@@ -203,14 +203,13 @@ type backends struct {
 
 // add records a new connection's process. The pools have at most as many connections as are kept here, and during
 // startup all of them are new.
-func (b *backends) add(_ context.Context, conn *pgx.Conn) error {
+func (b *backends) add(conn *pgx.Conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.pids) == MaxConnections {
 		b.pids = b.pids[1:]
 	}
 	b.pids = append(b.pids, int32(conn.PgConn().PID())) // a system's pid, which PostgreSQL too has as an integer
-	return nil
 }
 
 func (b *backends) list() []int32 {

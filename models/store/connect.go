@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"errors"
 	"net"
 	"net/url"
 	"os"
@@ -43,7 +42,8 @@ func (s *Store) connectPostgres(databaseURL string) error {
 			defer cancel()
 		}
 		c.PgConn().CustomData()[madeAt] = time.Now()
-		return errors.Join(s.backends.add(ctx, c), s.setUp(ctx, c))
+		s.backends.add(c)
+		return s.setUp(ctx, c)
 	}), stdlib.OptionBeforeConnect(func(_ context.Context, c *pgx.ConnConfig) error {
 		renew(c, s.renewed)
 		return nil

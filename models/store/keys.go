@@ -267,10 +267,10 @@ func (s *Store) RecentKeys(ctx context.Context, accountID string, most int) (liv
 // KeyOf returns one of an account's keys; CodeNotFound if it has none with that id.
 func (s *Store) KeyOf(ctx context.Context, accountID, keyID string) (models.APIKey, error) {
 	var k models.APIKey
-	if !storable(keyID) {
-		return k, models.Errorf(models.CodeNotFound, "no such key")
+	err := gorm.ErrRecordNotFound
+	if storable(keyID) {
+		err = s.reader(ctx).Take(&k, "account_id = ? AND id = ?", accountID, keyID).Error
 	}
-	err := s.reader(ctx).Take(&k, "account_id = ? AND id = ?", accountID, keyID).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return k, models.Errorf(models.CodeNotFound, "no such key")
 	}

@@ -36,8 +36,8 @@ var ErrTooManyLinks = models.Errorf(models.CodeConflict, "this address was sent 
 // ErrSignedOut means that the session that asks for a link has ended meanwhile.
 var ErrSignedOut = models.Errorf(models.CodeConflict, "you have been signed out in the meantime; sign in again")
 
-// ErrSuspended means that a suspended account cannot change its address.
-var ErrSuspended = models.Errorf(models.CodeConflict, "the account is suspended, and its address cannot change until the suspension is lifted; contact support")
+// errLinkGone is the same for a link that never existed and one that no longer works.
+var errLinkGone = models.Errorf(models.CodeNotFound, "this link has already been used, or has expired")
 
 // CreateLink records a link that is about to be sent, in the same way for addresses with and without an account. Of an
 // account's links to new addresses only the newest works.
@@ -97,10 +97,10 @@ func enough(tx *gorm.DB, l *models.Link, perHour int) error {
 
 // lives returns an error if a session has ended. tx must have locked its account, so that signing out everywhere waits.
 func lives(tx *gorm.DB, accountID, sessionID string) error {
-	var n int64
 	if sessionID == "" {
 		return nil
 	}
+	var n int64
 	err := tx.Model(&models.Session{}).Where("account_id = ? AND id = ?", accountID, sessionID).Count(&n).Error
 	if err == nil && n == 0 {
 		err = ErrSignedOut
@@ -113,7 +113,7 @@ func lives(tx *gorm.DB, accountID, sessionID string) error {
 func (s *Store) lockMovable(tx *gorm.DB, accountID string) (models.Account, error) {
 	a, err := findAccount(s.locking(tx), accountID)
 	if err == nil && a.Status == models.AccountSuspended { // its address would become free for a new account
-		err = ErrSuspended
+		err = models.Errorf(models.CodeConflict, "the account is suspended, and its address cannot change until the suspension is lifted; contact support")
 	}
 	return a, err
 }
@@ -138,11 +138,6 @@ func (s *Store) WithdrawLink(ctx context.Context, hash [32]byte) error {
 	return translate(s.writer(ctx).Where("hash = ? AND spent_at IS NULL", hash[:]).Delete(&models.Link{}).Error)
 }
 
-// errLinkGone is the same for a link that never existed and one that no longer works.
-func errLinkGone() error {
-	return models.Errorf(models.CodeNotFound, "this link has already been used, or has expired")
-}
-
 // Link returns a working link, without spending it. With CodeNotFound it returns what a link that no longer works was.
 func (s *Store) Link(ctx context.Context, hash [32]byte, purpose models.LinkPurpose) (models.Link, error) {
 	l, err := s.workingLink(s.reader(ctx), hash, purpose)
@@ -157,7 +152,7 @@ func (s *Store) workingLink(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpo
 	}
 	err = tx.Take(&l, "hash = ? AND purpose = ?", hash[:], purpose).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) || (err == nil && !l.Works(now)) {
-		return l, errLinkGone()
+		return l, errLinkGone
 	}
 	return l, err
 }
@@ -175,7 +170,7 @@ func (s *Store) spend(tx *gorm.DB, hash [32]byte, purpose models.LinkPurpose) (m
 		return models.Link{}, done.Error
 	}
 	if done.RowsAffected == 0 {
-		return models.Link{}, errLinkGone()
+		return models.Link{}, errLinkGone
 	}
 	var l models.Link
 	err = tx.Take(&l, "hash = ?", hash[:]).Error
@@ -260,9 +255,6 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 	plan, _ := out.Account.Plan()
 	if !in.FirstKey || plans[plan].MaxKeys == 0 { // customers who must buy first still have to sign up
 		return nil
-	}
-	if err := s.roomForKey(tx, plans, &out.Account); err != nil {
-		return err
 	}
 	key, err := s.insertKey(tx, &out.Account, "First key", nil)
 	out.Key = key.Secret

@@ -302,7 +302,6 @@ func (s *Store) Close() error {
 		if db == nil {
 			continue
 		}
-		var pool *sql.DB
 		pool, err := db.DB()
 		if err == nil {
 			err = pool.Close()
