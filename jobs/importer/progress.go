@@ -39,7 +39,8 @@ func (m *meter) at(p Progress) {
 		if p.Phase != PhaseReading && m.calls%clockEvery != 0 {
 			return
 		}
-		if time.Since(m.last) < tellEvery { // real time, not Options.Now: this paces a person's screen and decides nothing
+		// Real time, not Options.Now: this paces a person's screen and decides nothing.
+		if time.Since(m.last) < tellEvery {
 			return
 		}
 	}

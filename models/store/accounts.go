@@ -310,8 +310,8 @@ func (s *Store) DeleteAccount(ctx context.Context, ref string) (models.Account, 
 }
 
 // updateAccount changes the columns of an account that change returns, in the transaction that it gives to change, and
-// notifies the nodes. If an operator is at work, it adds change's entry to the audit log. Nothing changes an account that
-// is closed.
+// notifies the nodes. If an operator is at work, it adds change's entry to the audit log. Nothing changes an account
+// that is closed.
 func (s *Store) updateAccount(
 	ctx context.Context, ref string, change func(tx *gorm.DB, a *models.Account, e *models.AuditEntry) (columns map[string]any, err error),
 ) (models.Account, error) {

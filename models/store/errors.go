@@ -147,8 +147,8 @@ func damaged(err error) bool {
 	return sqliteCode(err)&sqlitePrimary == sqliteCorrupt || code == dataCorrupted || code == indexCorrupted
 }
 
-// diskFull reports whether err is SQLITE_FULL, SQLITE_IOERR_SHMSIZE (the file that SQLite makes to open the database) or
-// PostgreSQL's disk_full.
+// diskFull reports whether err is SQLITE_FULL, SQLITE_IOERR_SHMSIZE (the file that SQLite makes to open the database)
+// or PostgreSQL's disk_full.
 func diskFull(err error) bool {
 	const sqliteFull, sqliteShmSize, postgresFull = 13, 4874, "53100"
 	code := sqliteCode(err)

@@ -55,8 +55,8 @@ func (s *Store) Record(ctx context.Context, ref string) (Record, error) {
 	return r, nil
 }
 
-// forget removes within tx the personal data of an account that is being deleted outside its own row: what was sent to it
-// and written about it, and anything in other rows that could contain its address.
+// forget removes within tx the personal data of an account that is being deleted, outside its own row: what was sent to
+// it and written about it, and anything in other rows that could contain its address.
 func (s *Store) forget(tx *gorm.DB, a *models.Account) error {
 	key := *a.EmailKey
 	for _, gone := range []*gorm.DB{
