@@ -97,28 +97,25 @@ func (s *Service) leadsHere(c *stripe.BillingPortalConfiguration) bool {
 }
 
 // checkPortal checks that customers can reach the portal, where they cancel, and come back from it.
-func (s *Service) checkPortal(ctx context.Context, add adder) {
-	const name, remedy = "portal", "run `lotteryadmin billing setup`"
+func (s *Service) checkPortal(ctx context.Context) Check {
+	const remedy = "run `lotteryadmin billing setup`"
 	id, err := s.store.BillingSetting(ctx, s.portalSetting())
 	if err != nil {
-		add(name, false, err.Error(), again(err))
-		return
+		return unchecked(err)
 	}
 	if id == "" {
-		add(name, false, "none", remedy)
-		return
+		return wrong("none", remedy)
 	}
 	c, err := s.api.BillingPortalConfigurations.Get(id, &stripe.BillingPortalConfigurationParams{Params: params(ctx, "")})
 	switch {
 	case err != nil && !missing(err):
-		err = explained("look for the portal's configuration", err)
-		add(name, false, err.Error(), again(err))
+		return unchecked(explained("look for the portal's configuration", err))
 	case err != nil || !c.Active:
-		add(name, false, id+" is not active at Stripe: customers cannot change their card, nor cancel", remedy)
+		return wrong(id+" is not active at Stripe: customers cannot change their card, nor cancel", remedy)
 	case !s.leadsHere(c):
-		add(name, false, id+" leads to another address than "+s.publicURL, remedy)
+		return wrong(id+" leads to another address than "+s.publicURL, remedy)
 	default:
 		keeps := keepsFrom(c)
-		add(name, keeps == "", strings.TrimSuffix(id+": "+keeps, ": "), remedy)
+		return judged(keeps == "", strings.TrimSuffix(id+": "+keeps, ": "), remedy)
 	}
 }
