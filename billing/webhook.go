@@ -187,11 +187,3 @@ func verify(body []byte, header string, secrets []string, now time.Time) error {
 	}
 	return errors.New("no signature matches; does stripe_webhook_secret belong to this endpoint?")
 }
-
-// kick wakes the worker of this process.
-func (s *Service) kick() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}

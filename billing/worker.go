@@ -64,6 +64,14 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
+// kick wakes Run in this process.
+func (s *Service) kick() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
 // takeAll claims the due events, batch by batch while there is room, and starts a goroutine for each batch.
 func (s *Service) takeAll(ctx context.Context, room chan struct{}, beside *sync.WaitGroup) {
 	for ctx.Err() == nil {
