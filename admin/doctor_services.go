@@ -42,7 +42,7 @@ func (p *patient) redis(ctx context.Context) finding {
 		return failing(err.Error(), remedy)
 	}
 	p.compare("Redis", health.Ahead)
-	found := "redis " + health.Version
+	found := health.Version
 	if health.Writable != nil {
 		return failing(found+" cannot store counters: "+health.Writable.Error(), "make sure that redis_url names the primary, that it has memory and disk space, and "+rights)
 	}

@@ -111,3 +111,11 @@ func (u *Usage) Kept() (accounts int) {
 	}
 	return accounts
 }
+
+// What is read from Redis's own words, of which other versions have others.
+var Undone = undone
+
+// ServerInfo reads INFO's section "server".
+func ServerInfo(info string) (version string, cluster bool) {
+	return serverInfo(info).version(), serverInfo(info).cluster()
+}

@@ -98,11 +98,11 @@ func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	if err != nil {
 		return nil // not permitted to ask; if the connection is broken, the next command fails
 	}
-	if strings.Contains(info, "redis_mode:cluster") {
+	about := serverInfo(info)
+	if about.cluster() {
 		return errCluster
 	}
-	_, rest, _ := strings.Cut(info, "run_id:")
-	id, _, _ := strings.Cut(rest, "\r\n")
+	id := about.field("run_id")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.server == "" {
@@ -203,8 +203,12 @@ func (r *Redis) fault(err error) error {
 }
 
 // undone reports whether Redis refused before it changed anything. Lack of memory, disk or replicas, or not being the
-// primary, is reported at a script's first write; an error of a single command may come after other writes.
+// primary, is reported at a script's first write (before Redis 7 as an error of the script); an error of a single
+// command may come after other writes.
 func undone(said string) bool {
 	code, _, _ := strings.Cut(said, " ")
-	return code != "WRONGTYPE" && (code != "ERR" || !strings.Contains(said, "script"))
+	if code == "ERR" && strings.Contains(said, "script") {
+		return slices.ContainsFunc([]string{" -OOM ", " -MISCONF ", " -NOREPLICAS ", " -READONLY "}, func(reason string) bool { return strings.Contains(said, reason) })
+	}
+	return code != "WRONGTYPE"
 }

@@ -58,7 +58,8 @@ local function change(kind, key, n, expires)
     used = 0
   end
   if used ~= before then
-    redis.call('SET', key, string.format('%d', used), 'EXAT', expires)
+    redis.call('SET', key, string.format('%d', used))
+    redis.call('EXPIREAT', key, expires)
   end
   return 0, used
 end

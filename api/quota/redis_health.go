@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,7 +11,7 @@ import (
 
 // RedisHealth is what the operator's health check reports about Redis.
 type RedisHealth struct {
-	Version  string
+	Version  string        // with the program: "redis 7.0.15", "valkey 8.0.1"
 	Ahead    time.Duration // how far its clock is ahead of this machine's
 	Away     time.Duration // how long the way to Redis and back takes
 	Writable error         // why Redis cannot count; nil = it can
@@ -45,8 +44,7 @@ func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 	if h.Writable = err; err == nil { // it expires in about an hour anyway, in case this user may not delete it
 		_ = r.client.Del(ctx, fmt.Sprintf("%strial:1:%d", RedisPrefix, tried[0].Start)).Err()
 	}
-	_, rest, _ := strings.Cut(info, "redis_version:")
-	h.Version, _, _ = strings.Cut(rest, "\r\n")
+	h.Version = serverInfo(info).version()
 	for _, want := range []struct{ setting, value, risk string }{
 		{"maxmemory-policy", "noeviction", "counters may be evicted (maxmemory-policy %s)"},
 		{"appendonly", "yes", "counters are forgotten when it restarts (appendonly %s)"},

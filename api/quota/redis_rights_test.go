@@ -129,7 +129,7 @@ func TestRedisUserWithDocumentedRights(t *testing.T) {
 // A Redis Cluster is refused before it counts anything: some of its nodes would count single accounts correctly.
 func TestRedisCluster(t *testing.T) {
 	t.Parallel()
-	srv := storetest.NewRedis(t, "--cluster-enabled", "yes", "--port", "0", "--cluster-port", "0")
+	srv := storetest.NewRedis(t, "--cluster-enabled", "yes")
 	admin := srv.Client(t)
 	if err := admin.ClusterAddSlotsRange(t.Context(), 0, 16383).Err(); err != nil {
 		t.Fatal(err)

@@ -91,8 +91,10 @@ func (r *Redis) Start(t testing.TB) {
 // Lose deletes the data of a stopped server: it comes back empty.
 func (r *Redis) Lose(t testing.TB) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(r.dir, "appendonlydir")); err != nil {
-		t.Fatal(err)
+	for _, data := range []string{"appendonlydir", "appendonly.aof"} { // the second is that of Redis before 7
+		if err := os.RemoveAll(filepath.Join(r.dir, data)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
