@@ -130,11 +130,13 @@ func backupSQLite(ctx context.Context, path, target string) error {
 	return nil
 }
 
+const installClients = "install PostgreSQL's client programs, in the server's version or newer"
+
 // backupPostgres runs pg_dump, which takes its own snapshot.
 func backupPostgres(ctx context.Context, databaseURL string, target *os.File) error {
 	pgDump, err := exec.LookPath("pg_dump")
 	if err != nil {
-		return errors.New("backing up PostgreSQL needs pg_dump, which is not installed here: install PostgreSQL's client programs, in the server's version or newer")
+		return errors.New("backing up PostgreSQL needs pg_dump, which is not installed here: " + installClients)
 	}
 	address, password, err := libpqURL(databaseURL)
 	if err != nil {
@@ -149,6 +151,9 @@ func backupPostgres(ctx context.Context, databaseURL string, target *os.File) er
 	cmd.Stdout, cmd.Stderr = target, &complaints
 	if err := cmd.Run(); err != nil {
 		text := strings.Join(strings.Fields(redact(complaints.String(), databaseURL)), " ")
+		if strings.Contains(text, "server version mismatch") {
+			return fmt.Errorf("pg_dump is older than the server: %s, so that they come first in PATH (%s)", installClients, text)
+		}
 		return fmt.Errorf("pg_dump failed: %s: %w", text, err)
 	}
 	return nil

@@ -178,3 +178,19 @@ func TestBackupOfPostgres(t *testing.T) {
 		t.Errorf("an existing file: %v", err)
 	}
 }
+
+// A pg_dump of an older PostgreSQL than the server refuses; the error says what to install.
+func TestBackupWithAnOlderPgDump(t *testing.T) {
+	url := storetest.NewPostgres(t)
+	bin := t.TempDir()
+	says := "#!/bin/sh\necho 'pg_dump: error: aborting because of server version mismatch' >&2\n" +
+		"echo 'pg_dump: detail: server version: 18.4; pg_dump version: 15.18' >&2\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(bin, "pg_dump"), []byte(says), 0o755); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	_, err := store.Backup(t.Context(), url, filepath.Join(bin, "copy.dump"))
+	if err == nil || !strings.Contains(err.Error(), "client programs, in the server's version or newer") || !strings.Contains(err.Error(), "pg_dump version: 15.18") {
+		t.Errorf("%v", err)
+	}
+}
