@@ -57,11 +57,18 @@ func (p *patient) disk(context.Context) finding {
 		return off("PostgreSQL's disk is not looked at from here")
 	}
 	folder := filepath.Dir(path)
-	var disk unix.Statfs_t
-	if err := unix.Statfs(folder, &disk); err != nil {
+	free, err := freeSpace(folder)
+	if err != nil {
 		return failing(fmt.Sprintf("%s: %v", folder, err), "create the folder with `lotteryadmin db migrate`, or set database_url")
 	}
-	return judgeDisk(folder, disk.Bavail*uint64(disk.Bsize), sizeOf(path), sizeOf(path+"-wal"))
+	return judgeDisk(folder, free, sizeOf(path), sizeOf(path+"-wal"))
+}
+
+// freeSpace returns how many bytes this user may still write to the folder's disk.
+func freeSpace(folder string) (uint64, error) {
+	var disk unix.Statfs_t
+	err := unix.Statfs(folder, &disk)
+	return uint64(disk.Bavail) * uint64(disk.Bsize), err //nolint:unconvert,gosec // FreeBSD's are int64 and uint64
 }
 
 // sizeOf returns the size of a file; 0 = there is none.
@@ -102,11 +109,11 @@ func (p *patient) temp(context.Context) finding {
 	if err := tryFolder(folder); err != nil {
 		return failing(fmt.Sprintf("%s cannot be written: %v", folder, err), remedy)
 	}
-	var disk unix.Statfs_t
-	if err := unix.Statfs(folder, &disk); err != nil {
+	free, err := freeSpace(folder)
+	if err != nil {
 		return failing(fmt.Sprintf("%s: %v", folder, err), remedy)
 	}
-	return judgeTemp(folder, disk.Bavail*uint64(disk.Bsize))
+	return judgeTemp(folder, free)
 }
 
 func judgeTemp(folder string, free uint64) finding {

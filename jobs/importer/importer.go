@@ -128,7 +128,7 @@ func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (
 		opts.Now = time.Now
 	}
 	opts.Patience = cmp.Or(opts.Patience, 10*time.Minute)
-	opts.MostDraws = cmp.Or(opts.MostDraws, math.MaxUint32)
+	opts.MostDraws = cmp.Or(opts.MostDraws, min(math.MaxUint32, math.MaxInt))
 	started := opts.Now()
 	games, err := st.Games(ctx)
 	if err != nil {

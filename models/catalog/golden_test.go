@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -203,7 +204,7 @@ func resume(t *testing.T, c *catalog.Catalog, rows []row, q question, whole answ
 		positions = append(positions,
 			catalog.Position{Date: r.date, Tod: 200, GameID: r.game, Sequence: 1},
 			catalog.Position{Date: r.date, Tod: r.tod, GameID: r.game, Sequence: -300},
-			catalog.Position{Date: r.date, Tod: r.tod, GameID: r.game, Sequence: 1 << 40},
+			catalog.Position{Date: r.date, Tod: r.tod, GameID: r.game, Sequence: math.MaxInt},
 			catalog.Position{Date: r.date - 1, Tod: models.Night, GameID: r.game, Sequence: 1},
 			catalog.Position{Date: models.FirstDate - 100_000, Tod: 200, GameID: r.game, Sequence: -1},
 			catalog.Position{Date: models.LastDate + 100_000, Tod: 0, GameID: r.game, Sequence: 1000})
