@@ -68,7 +68,7 @@ func (p *patient) disk(context.Context) finding {
 func freeSpace(folder string) (uint64, error) {
 	var disk unix.Statfs_t
 	err := unix.Statfs(folder, &disk)
-	return uint64(disk.Bavail) * uint64(disk.Bsize), err //nolint:unconvert,gosec // FreeBSD's are int64 and uint64
+	return uint64(disk.Bavail) * uint64(disk.Bsize), err //nolint:unconvert // FreeBSD's are int64 and uint64
 }
 
 // sizeOf returns the size of a file; 0 = there is none.

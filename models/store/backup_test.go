@@ -185,7 +185,7 @@ func TestBackupWithAnOlderPgDump(t *testing.T) {
 	bin := t.TempDir()
 	says := "#!/bin/sh\necho 'pg_dump: error: aborting because of server version mismatch' >&2\n" +
 		"echo 'pg_dump: detail: server version: 18.4; pg_dump version: 15.18' >&2\nexit 1\n"
-	if err := os.WriteFile(filepath.Join(bin, "pg_dump"), []byte(says), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(bin, "pg_dump"), []byte(says), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin)
