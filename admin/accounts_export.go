@@ -44,6 +44,7 @@ type recordUsage struct {
 type recordWarning struct {
 	Date    string `json:"date"`
 	Percent int    `json:"percent"`
+	Limit   *int64 `json:"daily_limit"` // null = recorded by a release that did not say
 	At      string `json:"at"`
 }
 
@@ -150,7 +151,11 @@ func usageRecord(u *models.UsageDay) recordUsage {
 }
 
 func warningRecord(w *store.UsageWarning) recordWarning {
-	return recordWarning{w.Day.String(), w.Percent, stamp(w.WarnedAt)}
+	out := recordWarning{Date: w.Day.String(), Percent: w.Percent, At: stamp(w.WarnedAt)}
+	if w.DailyLimit > 0 {
+		out.Limit = &w.DailyLimit
+	}
+	return out
 }
 
 func changeRecord(e *models.AuditEntry) recordChange {

@@ -47,7 +47,7 @@ func TestNothingStoredIsLeftOut(t *testing.T) {
 		UPDATE accounts SET billed_plan = 'pro';
 		UPDATE api_keys SET last_used_at = @AT, grace_until = @AT;
 		INSERT INTO usage_days VALUES (@ADA, '2026-03-03', 'recent', 2, 7);
-		INSERT INTO usage_warnings VALUES (@ADA, '2026-03-03', 80, @AT);
+		INSERT INTO usage_warnings VALUES (@ADA, '2026-03-03', 80, @AT, 500);
 		INSERT INTO billing_accounts (account_id, customer_id, session_id, session_url, session_expires_at, subscription_id, status, price_id, quantity,
 			period_end, cancel_at_period_end, past_due_since, grace_ends_at, synced_at)
 			VALUES (@ADA, 'cus_1', 'cs_1', 'https://pay.example.com/cs_1', @AT, 'sub_1', 'past_due', 'price_1', 1, @AT, TRUE, @AT, @AT, @AT);

@@ -5,13 +5,14 @@ import "time"
 // MailKind is the kind of a mail.
 type MailKind string
 
-// The mails about money, about keys, and about the address.
+// The mails about money, about keys, about the address, and about the daily limit.
 const (
 	MailWelcomePro    MailKind = "welcome_pro"
 	MailPaymentFailed MailKind = "payment_failed"
 	MailProEnded      MailKind = "pro_ended"
 	MailKeyExpires    MailKind = "key_expires"
 	MailEmailChanged  MailKind = "email_changed" // sent to the old address
+	MailQuotaUsed     MailKind = "quota_used"
 )
 
 // KeyExpires is the data of a MailKeyExpires.
@@ -25,6 +26,13 @@ type KeyExpires struct {
 type EmailChanged struct {
 	Before string `json:"before"`
 	After  string `json:"after"`
+}
+
+// QuotaUsed says that an account has used Percent of its daily limit on Day. It is the data of a MailQuotaUsed.
+type QuotaUsed struct {
+	Day     Date  `json:"day"`     // UTC
+	Percent int   `json:"percent"` // 80 or 100
+	Limit   int64 `json:"limit"`   // requests
 }
 
 // Mail is a row of the outbox.

@@ -129,6 +129,7 @@ type docValues struct {
 	ProLeft                          int // of Pro's, after all of Free's
 	FreeKeys, ProKeys                int
 	Sold                             bool // whether Pro is for sale here
+	Mailed                           bool // whether emails are sent
 }
 
 func (h *Handler) docValues(ctx context.Context) docValues {
@@ -137,7 +138,7 @@ func (h *Handler) docValues(ctx context.Context) docValues {
 		URL: h.deps.PublicURL, Game: "ny-win-4", GameName: "New York Win 4", From: "2025-01-01", Offer: h.proOffer(ctx),
 		Free: free.RequestsPerDay, Pro: pro.RequestsPerDay, FreeKeys: free.MaxKeys, ProKeys: pro.MaxKeys,
 		FreeLeft: free.RequestsPerDay * 73 / 100, ProLeft: pro.RequestsPerDay - free.RequestsPerDay,
-		Sold: h.deps.Billing != nil,
+		Sold: h.deps.Billing != nil, Mailed: h.deps.Mail != nil,
 	}
 	if m := h.remember(); m != nil && m.sample != nil {
 		v.Game, v.GameName = m.sample.Game, m.sample.GameName

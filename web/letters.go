@@ -2,6 +2,8 @@ package web
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -18,6 +20,8 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 		return o.keyExpires(m, out)
 	case m.Kind == models.MailEmailChanged:
 		return emailChanged(&m.Mail, o.Support)
+	case m.Kind == models.MailQuotaUsed:
+		return o.quotaUsed(m, b, out)
 	case source == models.SourceOperator:
 		return o.besideGrant(m, out)
 	case m.Account.Status == models.AccountSuspended:
@@ -154,4 +158,36 @@ func emailChanged(m *models.Mail, support string) (mail.Message, bool) {
 		Lines: []string{"Hello,", "The address of your Lottery Draws API account is now " + c.After + "."},
 		After: []string{"If this was not you, contact support" + supportHint(support) + " immediately."},
 	}, err == nil && c.Before != ""
+}
+
+// quotaUsed writes the mail to an account that has used much of a day's requests, or all of them; false if its data
+// cannot be read.
+func (o *Outbox) quotaUsed(m *store.DueMail, b *models.BillingAccount, out mail.Message) (mail.Message, bool) {
+	used, ok := quotaUsed(&m.Mail)
+	limit, day := counted(used.Limit, "request"), used.Day.Time()
+	part, then := "all "+limit, "Further requests get"
+	if used.Percent < 100 {
+		part, then = strconv.Itoa(used.Percent)+"% of your "+limit, "Once all of them are used, further requests get"
+	}
+	out.Subject = "You have used " + part + " for " + day.Format("January 2")
+	out.Link, out.Action = o.PublicURL+"/dashboard", "Your usage"
+	out.Lines = []string{"Hello,", "Your Lottery Draws API account has used " + strings.Replace(part, "your", "its", 1) + " for " + day.Format("January 2, 2006") +
+		" (UTC). " + then + " a 429 until midnight UTC, when the count starts again."}
+	more := "contact support" + supportHint(o.Support)
+	_, source := m.Account.Plan()
+	if pro := m.Account.LimitOn(o.Plans, models.PlanPro); o.Sold && source == models.SourceDefault && !b.GoesOn() && int64(pro) > used.Limit {
+		out.Link, out.Action = o.PublicURL+"/dashboard/plan", "Upgrade to Pro"
+		more = "upgrade to Pro, which has " + thousands(pro) + ", effective immediately"
+	}
+	out.After = []string{
+		"If you need more requests a day, " + more + ". How to get by with fewer: " + o.PublicURL + "/docs/limits#use-fewer-requests",
+		"You get this email again only after a week in which your account has used less.",
+	}
+	return out, ok
+}
+
+// quotaUsed reads the data of a mail about a day's quota.
+func quotaUsed(m *models.Mail) (used models.QuotaUsed, ok bool) {
+	err := json.Unmarshal([]byte(m.Data), &used)
+	return used, err == nil && used.Limit > 0
 }

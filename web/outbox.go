@@ -32,6 +32,7 @@ type Outbox struct {
 	Plans     models.Plans
 	PublicURL string
 	Support   string
+	Sold      bool // Pro is for sale here
 	Log       *slog.Logger
 }
 
@@ -79,8 +80,12 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	asked, cancel := o.Store.Bounded(ctx)
 	b, err := o.Store.BillingAccount(asked, m.AccountID)
 	why := overtaken(m, &b)
-	if err == nil && why == "" && m.Kind == models.MailKeyExpires {
+	switch {
+	case err != nil || why != "":
+	case m.Kind == models.MailKeyExpires:
 		why, err = o.Store.ExpiryOvertaken(asked, &m.Mail)
+	case m.Kind == models.MailQuotaUsed:
+		why, err = o.quotaOvertaken(asked, m)
 	}
 	cancel()
 	if err != nil { // the mail is due again when the claim has run out
@@ -132,10 +137,23 @@ func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 		return "Pro has ended since"
 	case m.Kind == models.MailPaymentFailed && (b.Status == nil || *b.Status != models.SubscriptionPastDue):
 		return "the payment has arrived since"
-	case m.Kind == models.MailKeyExpires && m.Account.Status != models.AccountActive:
+	case (m.Kind == models.MailKeyExpires || m.Kind == models.MailQuotaUsed) && m.Account.Status != models.AccountActive:
 		return "the account is " + string(m.Account.Status) // once it is active again, a new mail is queued
 	default:
 		return ""
+	}
+}
+
+// quotaOvertaken is overtaken for a mail about a day's quota.
+func (o *Outbox) quotaOvertaken(ctx context.Context, m *store.DueMail) (why string, err error) {
+	used, ok := quotaUsed(&m.Mail)
+	switch {
+	case !ok: // letter reports it
+		return "", nil
+	case int64(m.Account.DailyLimit(o.Plans)) != used.Limit:
+		return "the limit has changed since", nil
+	default:
+		return o.Store.WarningOvertaken(ctx, m.AccountID, used)
 	}
 }
 

@@ -11,12 +11,10 @@ import (
 	"lottery/models/store"
 )
 
-// Warning says that an account has used Percent of its daily limit.
+// Warning says that an account has used 80 or 100 percent of its daily limit.
 type Warning struct {
 	AccountID string
-	Day       models.Date // UTC
-	Percent   int         // 80 or 100
-	Limit     int64
+	models.QuotaUsed
 }
 
 // Warnings watches for accounts that reach 80 and 100 percent of their daily limit and calls Notify once per account,
@@ -24,6 +22,8 @@ type Warning struct {
 type Warnings struct {
 	// Notify is called by Run's goroutine. The default logs the warning.
 	Notify func(ctx context.Context, w Warning)
+	// Mailed says that emails are sent: those warnings that are news to an account's owner are queued as one.
+	Mailed bool
 
 	store  *store.Store
 	now    func() time.Time
@@ -82,7 +82,7 @@ func (w *Warnings) Check(account string, day models.Date, limit, used int64) {
 		return
 	}
 	w.mu.Lock()
-	w.due = append(w.due, Warning{account, day, percent, limit})
+	w.due = append(w.due, Warning{account, models.QuotaUsed{Day: day, Percent: percent, Limit: limit}})
 	w.mu.Unlock()
 	select {
 	case w.wake <- struct{}{}:
@@ -125,7 +125,7 @@ func (w *Warnings) handOn(ctx context.Context) error {
 			continue // a new day has begun: the warning is void
 		}
 		asked, cancel := w.store.Bounded(ctx)
-		first, err := w.store.WarnUsage(asked, warning.AccountID, warning.Day, warning.Percent)
+		first, err := w.store.WarnUsage(asked, warning.AccountID, warning.QuotaUsed, w.Mailed)
 		cancel()
 		if err != nil {
 			w.mu.Lock()

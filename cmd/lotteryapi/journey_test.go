@@ -36,6 +36,8 @@ func TestJourney(t *testing.T) {
 	b.says("100 of 100 requests")
 	b.says("You have used all of today’s requests")
 	b.until(p.base+"/dashboard", "/v1/draws/recent") // statistics follow within seconds
+	b.until(p.base+"/dev/mail", "You have used all 100 requests for")
+	b.open(p.base + "/dashboard")
 
 	b.press("Upgrade to Pro and continue")
 	b.says("Sandbox: no real money")

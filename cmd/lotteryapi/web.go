@@ -33,8 +33,11 @@ func (n *node) withPages(next http.Handler) (http.Handler, error) {
 		deps.Mail = sender
 	}
 	if deps.Mail != nil {
+		if n.warn != nil {
+			n.warn.Mailed = true
+		}
 		n.outbox = &web.Outbox{
-			Store: n.store, Mail: deps.Mail, Plans: n.cfg.Plans, PublicURL: deps.PublicURL, Support: deps.Support, Log: n.log,
+			Store: n.store, Mail: deps.Mail, Plans: n.cfg.Plans, PublicURL: deps.PublicURL, Support: deps.Support, Sold: deps.Billing != nil, Log: n.log,
 		}
 	} else {
 		n.log.Info("no email is sent, and sign-up on the pages is off (set smtp_url to turn it on)")

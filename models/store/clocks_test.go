@@ -209,7 +209,7 @@ func TestRecordAfterTheClockIsSetBack(t *testing.T) {
 			if err := st.AddUsage(t.Context(), []models.UsageDay{{AccountID: a.ID, Day: day, Endpoint: "/v1/games", Class: 2, Requests: 7}}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := st.WarnUsage(t.Context(), a.ID, day, 80); err != nil {
+			if _, err := st.WarnUsage(t.Context(), a.ID, models.QuotaUsed{Day: day, Percent: 80}, false); err != nil {
 				t.Fatal(err)
 			}
 			move(-ahead)

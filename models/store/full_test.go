@@ -168,7 +168,7 @@ func TestAnotherWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback()
-	_, err = st.WarnUsage(ctx, "a", 0, 80) // it waits only a moment
+	_, err = st.WarnUsage(ctx, "a", models.QuotaUsed{Day: 0, Percent: 80}, false) // it waits only a moment
 	if models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), "another program, such as an import, is writing to the database") {
 		t.Errorf("%v", err)
 	}

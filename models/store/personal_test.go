@@ -76,7 +76,7 @@ func fillPerson(t *testing.T, st *store.Store, db *sql.DB) models.Account {
 	_, err = st.AddEvent(ctx, models.StripeEvent{ID: "evt_1", Type: "invoice.paid", AccountID: a.ID, State: models.EventDone, Outcome: "sent to ada@example.com"})
 	ok(err)
 	ok(st.AddUsage(ctx, []models.UsageDay{row(a.ID, models.DateOf(time.Now()), "/v1/games", 2, 7)}))
-	_, err = st.WarnUsage(ctx, a.ID, models.DateOf(time.Now()), 80)
+	_, err = st.WarnUsage(ctx, a.ID, models.QuotaUsed{Day: models.DateOf(time.Now()), Percent: 80}, false)
 	ok(err)
 	add := store.QuotaOp{Kind: store.QuotaAdd, Key: a.ID, Period: aDay, Start: models.PeriodStart(time.Now(), aDay), N: 7}
 	_, _, err = st.ApplyQuota(ctx, []store.QuotaOp{add})

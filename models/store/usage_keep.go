@@ -3,33 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"lottery/models"
 )
-
-// UsageWarning records that an account had used that percentage of a day's quota.
-type UsageWarning struct {
-	AccountID string      `gorm:"primaryKey"`
-	Day       models.Date `gorm:"primaryKey"`
-	Percent   int         `gorm:"primaryKey"`
-	WarnedAt  time.Time
-}
-
-// WarnUsage records that an account used that percentage of a day's quota. first is true for only one
-// caller across all nodes.
-func (s *Store) WarnUsage(ctx context.Context, accountID string, day models.Date, percent int) (first bool, err error) {
-	row := UsageWarning{accountID, day, percent, s.now()}
-	err = s.counting(ctx, func(tx *gorm.DB) error {
-		added := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
-		first = added.RowsAffected == 1
-		return added.Error
-	})
-	return first && err == nil, err
-}
 
 // prunedRows is how many rows of a table are deleted at a time: a moment's work, since on SQLite all other writers wait
 // for it.

@@ -137,7 +137,7 @@ func TestWarnUsageOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
-				first, err := st.WarnUsage(context.Background(), "a", march, 80)
+				first, err := st.WarnUsage(context.Background(), "a", models.QuotaUsed{Day: march, Percent: 80}, false)
 				if err != nil {
 					t.Error(err)
 				}
@@ -155,7 +155,7 @@ func TestWarnUsageOnce(t *testing.T) {
 			day     models.Date
 			percent int
 		}{{"a", march, 100}, {"a", march + 1, 80}, {"b", march, 80}} {
-			if first, err := st.WarnUsage(context.Background(), other.account, other.day, other.percent); err != nil || !first {
+			if first, err := st.WarnUsage(context.Background(), other.account, models.QuotaUsed{Day: other.day, Percent: other.percent}, false); err != nil || !first {
 				t.Errorf("%v: %v, %v", other, first, err)
 			}
 		}
@@ -176,7 +176,7 @@ func TestPruneUsage(t *testing.T) {
 		}
 		addUsage(t, st, append(rows, row("a", march, "/v1/games", 2, 1))...)
 		for _, day := range []models.Date{march - 1, march} {
-			if _, err := st.WarnUsage(ctx, "a", day, 80); err != nil {
+			if _, err := st.WarnUsage(ctx, "a", models.QuotaUsed{Day: day, Percent: 80}, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -207,7 +207,7 @@ func TestPruneUsage(t *testing.T) {
 			t.Errorf("the newest that expired: %v, %v", days, err)
 		}
 		for day, left := range map[models.Date]bool{march - 1: false, march: true} {
-			if first, err := st.WarnUsage(ctx, "a", day, 80); err != nil || first == left {
+			if first, err := st.WarnUsage(ctx, "a", models.QuotaUsed{Day: day, Percent: 80}, false); err != nil || first == left {
 				t.Errorf("the warning of %s: first %v, %v", day, first, err)
 			}
 		}
