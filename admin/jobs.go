@@ -11,6 +11,7 @@ import (
 
 	"lottery/jobs"
 	"lottery/models"
+	"lottery/web"
 )
 
 func (t *tool) jobs() *cli.Command {
@@ -121,7 +122,7 @@ func (c *call) outbox(ctx context.Context) (job, error) {
 	if c.cfg.Web.SMTPURL == "" {
 		out.State, out.Off = "never", new("smtp_url is not set here")
 	} else {
-		out.State, out.Schedule = "running", new("every 5s, on every node")
+		out.State, out.Schedule = "running", new(fmt.Sprintf("every %s, on every node", web.OutboxEvery))
 	}
 	return out, nil
 }

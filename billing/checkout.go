@@ -122,10 +122,8 @@ func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
 	if err != nil {
 		return models.KnownPrice{}, err
 	}
-	for _, p := range list {
-		if p.Current && p.Plan == models.PlanPro {
-			return p, nil
-		}
+	if i := slices.IndexFunc(list, models.KnownPrice.Sold); i >= 0 {
+		return list[i], nil
 	}
 	return models.KnownPrice{}, models.Errorf(models.CodeConflict, "nothing is for sale yet: run `lotteryadmin billing setup`")
 }

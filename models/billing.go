@@ -74,6 +74,9 @@ type KnownPrice struct {
 	AddedAt    time.Time
 }
 
+// Sold reports whether checkout sells Pro at this price in its mode.
+func (p KnownPrice) Sold() bool { return p.Current && p.Plan == PlanPro }
+
 // EventState is the processing state of a webhook event.
 type EventState string
 

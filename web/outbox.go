@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// outboxEvery is the interval between two passes over the outbox.
-	outboxEvery = 5 * time.Second
+	// OutboxEvery is the interval between two passes over the outbox.
+	OutboxEvery = 5 * time.Second
 	// outboxPortion is the most mails that one pass sends.
 	outboxPortion = 20
 	// mailClaim is how long a node may take to send a mail before another node may try.
@@ -38,7 +38,7 @@ type Outbox struct {
 
 // Run sends due mails until ctx ends.
 func (o *Outbox) Run(ctx context.Context) {
-	tick := time.NewTicker(outboxEvery)
+	tick := time.NewTicker(OutboxEvery)
 	defer tick.Stop()
 	var outage store.Outage
 	for {

@@ -39,7 +39,7 @@ func (h *Handler) proPrice(ctx context.Context) string {
 // mode is unknown: then the current price of live mode comes before that of test mode.
 func (h *Handler) soldPrice(ctx context.Context) models.KnownPrice {
 	for _, p := range h.knownPrices(ctx) {
-		if p.Current && p.Plan == models.PlanPro && (h.deps.Billing == nil || p.Livemode == (h.deps.Billing.Mode() == "live")) {
+		if p.Sold() && (h.deps.Billing == nil || p.Livemode == (h.deps.Billing.Mode() == "live")) {
 			return p
 		}
 	}
