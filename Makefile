@@ -43,7 +43,7 @@ build: ## build bin/lotteryapi and bin/lotteryadmin
 
 .PHONY: test
 test: ## run every test; those that lack PostgreSQL or Redis are listed as skipped at the end
-	@$(if $(RACE),$(RACING)) $(GOTESTSUM) --format pkgname -- $(RACE) $(if $(RACE),$(RACEFLAGS)) -timeout 20m $(TESTFLAGS) ./...
+	@$(if $(RACE),$(RACING)) $(GOTESTSUM) --format pkgname -- $(RACE) $(if $(RACE),$(RACEFLAGS)) -timeout 40m $(TESTFLAGS) ./...
 
 .PHONY: screenshots
 screenshots: ## take pictures of every page into screenshots/: light, dark, 360 and 1440 px (needs chromium)
