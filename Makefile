@@ -56,12 +56,7 @@ SEED     ?= 1
 
 .PHONY: fuzz
 fuzz: ## fuzz parsers, binder, cursors, keys, webhook, configuration, gzip: MINUTES=5 in all; fuzz-list names the targets
-	@targets=$$($(MAKE) --no-print-directory -s fuzz-list); \
-	seconds=$$(( $(MINUTES) * 60 / $$(echo "$$targets" | wc -l) )); [ $$seconds -gt 0 ] || seconds=1; \
-	echo "$$targets" | while read -r package name; do \
-	  echo "$$package $$name, $$seconds s"; \
-	  go test $$package -run '^$$' -fuzz "^$$name$$" -fuzztime $${seconds}s </dev/null || exit 1; \
-	done
+	@.ci/fuzz $(MINUTES)
 
 .PHONY: fuzz-list
 fuzz-list: ## list the fuzz targets: package and name
