@@ -242,6 +242,10 @@ func (p *patient) database(ctx context.Context) finding {
 		found += fmt.Sprintf(", %d ms away", health.Away.Milliseconds())
 	}
 	var remedies []string
+	if health.Outdated {
+		found += "; it does not tell nodes when it becomes a standby"
+		remedies = append(remedies, fmt.Sprintf("upgrade PostgreSQL to %d or newer", store.OldestPostgres))
+	}
 	if len(health.Risks) > 0 {
 		found += ": the latest changes (payments, counted requests, draws) may be lost if it or its machine crashes (" + strings.Join(health.Risks, ", ") + ")"
 		remedies = append(remedies, "turn these on in PostgreSQL's configuration, or for the database and its user")

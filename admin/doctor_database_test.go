@@ -1,6 +1,8 @@
 package admin_test
 
 import (
+	"bytes"
+	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -65,6 +67,35 @@ func TestDoctorOfFewConnections(t *testing.T) {
 		if c.want == "" && strings.Contains(out, "lets its user open") || !strings.Contains(out, c.want) {
 			t.Errorf("%s: want %q\n%s", c.limits, c.want, out)
 		}
+	}
+}
+
+// A PostgreSQL that is too old is reported: most of the product works with it.
+func TestDoctorOfAnOldPostgres(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.now = time.Now() // otherwise the doctor complains about the clock
+	d.database = storetest.NewPostgres(t)
+	d.run(0, "db", "migrate")
+	var version string
+	if err := storetest.SQL(t, d.database).QueryRowContext(t.Context(), "SHOW server_version").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	const complaint = "it does not tell nodes when it becomes a standby"
+	if out, _ := d.run(0, "doctor"); strings.Contains(out, complaint) {
+		t.Errorf("of %s:\n%s", version, out)
+	}
+	old := "13" + version[2:]
+	d.database = storetest.PostgresAt(t, d.database, storetest.Link(t, storetest.PostgresSocket(t, d.database), func(net.Conn) (sent, answered func([]byte) bool) {
+		return nil, func(piece []byte) bool {
+			for at := bytes.Index(piece, []byte(version)); at >= 0; at = bytes.Index(piece, []byte(version)) {
+				copy(piece[at:], old)
+			}
+			return true
+		}
+	}))
+	if out, _ := d.run(0, "doctor"); !strings.Contains(out, "postgres "+old) || !strings.Contains(out, complaint) || !strings.Contains(out, "upgrade PostgreSQL to 14 or newer") {
+		t.Errorf("of %s:\n%s", old, out)
 	}
 }
 

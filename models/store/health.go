@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 // Health is what the operator's health check reports about a database.
 type Health struct {
 	Version  string
+	Outdated bool          // it is a PostgreSQL before OldestPostgres
 	Ahead    time.Duration // how far PostgreSQL's clock is ahead of this machine's
 	Away     time.Duration // how long the way to PostgreSQL and back takes; 0 for SQLite
 	Writable error         // why nothing can be written; nil = it can
@@ -20,6 +22,17 @@ type Health struct {
 	Unread   bool          // the file is too large to be checked while somebody waits
 	Risks    []string      // PostgreSQL settings, such as "fsync off", that may lose committed data
 	Allowed  int           // how many connections PostgreSQL allows the user at most; 0 for SQLite
+}
+
+// OldestPostgres is the oldest major version of PostgreSQL that nodes can rely on: docs/decisions/0002-database.md says
+// why.
+const OldestPostgres = 14
+
+// outdated reports whether a version of PostgreSQL is older than OldestPostgres.
+func outdated(version string) bool {
+	major, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n < OldestPostgres
 }
 
 // checkTime bounds the check of SQLite's file.
@@ -36,6 +49,7 @@ func (s *Store) Health(ctx context.Context) (Health, error) {
 		return h, unavailable(err)
 	}
 	if s.dialect == Postgres {
+		h.Outdated = outdated(h.Version)
 		for range 5 { // the first time, the statement is prepared, and a busy machine may be slow several times
 			var now time.Time
 			asked := time.Now()
