@@ -106,7 +106,7 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 			wait = 0
 		}
 		o.Log.WarnContext(ctx, "a mail cannot be sent now", "mail", m.ID, "kind", m.Kind, "attempt", m.Attempts, "error", err)
-		if wait == 0 && m.Kind == models.MailEmailChanged { // many addresses are changed because the old one is dead
+		if wait == 0 && !worthRetrying(m.Kind) {
 			return o.drop(ctx, m)
 		}
 		return o.failed(ctx, m, err.Error(), wait)
@@ -117,6 +117,12 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	after, cancel := o.Store.Lasting(ctx)
 	defer cancel()
 	return o.Store.MailSent(after, m.Once)
+}
+
+// worthRetrying reports whether somebody should look at a mail of that kind that was given up. Many addresses are changed
+// because the old one is dead, and a mail about a day's quota is void when the day is over.
+func worthRetrying(kind models.MailKind) bool {
+	return kind != models.MailEmailChanged && kind != models.MailQuotaUsed
 }
 
 // drop deletes a mail, so that nothing of it is kept.

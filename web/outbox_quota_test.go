@@ -12,10 +12,10 @@ import (
 	"lottery/web/mail"
 )
 
-// noon returns a clock that shows noon: no test of a day begins just before its end.
-func noon() *clock {
+// tomorrow returns a clock that shows that time of tomorrow, in UTC: no test of a day begins just before its end.
+func tomorrow(sinceMidnight time.Duration) *clock {
 	c := &clock{}
-	c.move(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(36 * time.Hour)))
+	c.move(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + sinceMidnight)))
 	return c
 }
 
@@ -65,7 +65,7 @@ func TestQuotaMail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := noon()
+			c := tomorrow(12 * time.Hour)
 			st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now, Skew: c.skew})
 			account := storetest.Account(t, st, "ada@example.com").ID
 			box := &mail.Mailbox{}
@@ -138,7 +138,7 @@ func TestQuotaMailOvertaken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := noon()
+			c := tomorrow(12 * time.Hour)
 			st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now, Skew: c.skew})
 			account := storetest.Account(t, st, "ada@example.com").ID
 			warned(t, st, c, account, 80, 100)
@@ -160,5 +160,30 @@ func TestQuotaMailOvertaken(t *testing.T) {
 				t.Errorf("%d mails wait, %d are given up: %v", q.Waiting, q.Dead, err)
 			}
 		})
+	}
+}
+
+// A mail about a daily limit that cannot be sent is forgotten: nobody has to look at it, and tomorrow it is void.
+func TestQuotaMailThatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	c := tomorrow(time.Hour)
+	st := storetest.OpenURL(t, storetest.URL(t), store.Options{Now: c.now, Skew: c.skew})
+	warned(t, st, c, storetest.Account(t, st, "ada@example.com").ID, 100, 100)
+	outbox := newOutbox(st, down{})
+	const attempts = 10
+	for attempt, wait := 1, time.Minute; attempt <= attempts; attempt, wait = attempt+1, wait*2 {
+		if err := outbox.Send(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		mails, err := st.MailsNewest(t.Context(), store.MailFilter{})
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case attempt == attempts && len(mails) > 0:
+			t.Errorf("kept: %+v", mails[0])
+		case attempt < attempts && (len(mails) != 1 || mails[0].Attempts != attempt):
+			t.Fatalf("after attempt %d: %+v", attempt, mails)
+		}
+		c.move(wait + time.Second)
 	}
 }
