@@ -131,9 +131,9 @@ func parameters(b *testing.B, few, many server) {
 		row.measure(b, 2, row.loads[:2]) // two rounds cannot separate values so close to each other
 		rows = append(rows, row)
 	}
-	// Measure those nearest to what is demanded again, whatever their median.
-	nearest := slices.SortedFunc(slices.Values(rows), func(x, y *parameterRow) int { return cmp.Compare(x.margin(), y.margin()) })
-	for _, row := range nearest[:settledRows] {
+	// Measure those again that are least certain, whatever their median.
+	doubtful := slices.SortedFunc(slices.Values(rows), func(x, y *parameterRow) int { return cmp.Compare(x.certainty(), y.certainty()) })
+	for _, row := range doubtful[:settledRows] {
 		row.measure(b, 3, row.loads)
 	}
 	var allCold, allSize named
@@ -172,9 +172,12 @@ func (p *parameterRow) measure(b *testing.B, rounds int, loads []traffic) {
 	}
 }
 
-// margin returns how far the row is from what is demanded.
-func (p *parameterRow) margin() float64 {
-	return math.Abs(min(median(p.cold), median(p.size)) - nearlyAll)
+// certainty returns how far the row is from what is demanded, in units of how far its rounds are from each other.
+func (p *parameterRow) certainty() float64 {
+	of := func(rounds []float64) float64 {
+		return math.Abs(median(rounds)-nearlyAll) * math.Sqrt(float64(len(rounds))) / (slices.Max(rounds) - slices.Min(rounds))
+	}
+	return min(of(p.cold), of(p.size))
 }
 
 // longLists prints the table of lists of a thousand draws, whose compressed form is cached: lists requested repeatedly,
