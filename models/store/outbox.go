@@ -22,11 +22,12 @@ type DueMail struct {
 const mailAhead = 6 * time.Hour
 
 // ClaimMails claims up to limit due mails until d from now, so that only one node sends each. A mail that was never
-// tried is due, whatever the clock of the node that wrote it said.
+// tried is due, whatever the clock of the node that wrote it said. Mails about a day's quota come last: there may be
+// many at a time, and the others are about money and keys.
 func (s *Store) ClaimMails(ctx context.Context, limit int, d time.Duration) ([]DueMail, error) {
 	var due []models.Mail
 	err := s.reader(ctx).Where("sent_at IS NULL AND failed_at IS NULL AND (next_at <= ? OR attempts = 0 OR next_at > ?)", s.later(0), s.later(mailAhead)).
-		Order("next_at, id").Limit(limit).Find(&due).Error
+		Order(clause.OrderBy{Expression: clause.Expr{SQL: "kind = ?, next_at, id", Vars: []any{models.MailQuotaUsed}}}).Limit(limit).Find(&due).Error
 	if err != nil {
 		return nil, unavailable(err)
 	}

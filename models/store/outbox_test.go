@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -43,6 +44,33 @@ func TestMailsAtOnce(t *testing.T) {
 			}
 			return names, err
 		})
+	})
+}
+
+// Many mails about daily limits do not keep others waiting, which are sent in the order in which they became due.
+func TestMailsAboutLimitsComeLast(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, st *store.Store) {
+		account := storetest.Account(t, st, "ann@example.com").ID
+		for _, percent := range []int{80, 100} {
+			if _, err := st.WarnUsage(t.Context(), account, models.QuotaUsed{Day: march, Percent: percent, Limit: 100}, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		postMail(t, st, account, "first")
+		postMail(t, st, account, "second")
+		var order []string
+		for range 4 {
+			list, err := st.ClaimMails(t.Context(), 1, time.Minute)
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			order = append(order, list[0].Once)
+		}
+		limit := "quota_used:" + account + ":" + march.String()
+		if want := []string{"first", "second", limit + ":80", limit + ":100"}; !slices.Equal(order, want) {
+			t.Errorf("in the order %q, want %q", order, want)
+		}
 	})
 }
 
