@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"strconv"
-	"strings"
 
 	"lottery/models"
 	"lottery/models/store"
@@ -171,8 +170,8 @@ func (o *Outbox) quotaUsed(m *store.DueMail, b *models.BillingAccount, out mail.
 	}
 	out.Subject = "You have used " + part + " for " + day.Format("January 2")
 	out.Link, out.Action = o.PublicURL+"/dashboard", "Your usage"
-	out.Lines = []string{"Hello,", "Your Lottery Draws API account has used " + strings.Replace(part, "your", "its", 1) + " for " + day.Format("January 2, 2006") +
-		" (UTC). " + then + " a 429 until midnight UTC, when the count starts again."}
+	out.Lines = []string{"Hello,", "You have used " + part + " for " + day.Format("January 2, 2006") + " (UTC), over all keys of your Lottery Draws API account. " +
+		then + " a 429 until midnight UTC, when the count starts again."}
 	more := "contact support" + supportHint(o.Support)
 	_, source := m.Account.Plan()
 	if pro := m.Account.LimitOn(o.Plans, models.PlanPro); o.Sold && source == models.SourceDefault && !b.GoesOn() && int64(pro) > used.Limit {

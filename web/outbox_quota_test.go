@@ -45,7 +45,7 @@ func TestQuotaMail(t *testing.T) {
 			"https://draws.example/docs/limits#use-fewer-requests",
 		}, contact},
 		"all of Free": {100, 100, nil, []string{
-			"You have used all 100 requests for ", "has used all 100 requests for ", "(UTC). Further requests get a 429 until midnight UTC", upgrade,
+			"You have used all 100 requests for ", "over all keys of your Lottery Draws API account. Further requests get a 429 until midnight UTC", upgrade,
 		}, "Once all"},
 		"where Pro is not sold": {100, 100, func(_ *store.Store, o *web.Outbox, _ string) error {
 			o.Sold = false
@@ -54,7 +54,7 @@ func TestQuotaMail(t *testing.T) {
 		"a limit of its own": {80, 1, func(st *store.Store, _ *web.Outbox, account string) error {
 			_, err := st.OverrideLimit(t.Context(), account, new(1))
 			return err
-		}, []string{"has used 80% of its 1 request for ", contact}, upgrade},
+		}, []string{"You have used 80% of your 1 request for ", contact}, upgrade},
 		"Pro": {80, 10_000, func(st *store.Store, _ *web.Outbox, account string) error {
 			_, err := st.GrantPlan(t.Context(), account, new(models.PlanPro))
 			return err
