@@ -72,7 +72,7 @@ func TestUsageMails(t *testing.T) {
 	})
 }
 
-// Several nodes that see the same usage post one mail.
+// Several nodes that see the same usage post one mail, and none that sees it later posts another after that was dropped.
 func TestUsageMailOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, st *store.Store) {
@@ -99,6 +99,17 @@ func TestUsageMailOnce(t *testing.T) {
 		slices.Sort(names)
 		if want := []string{fmt.Sprintf("quota_used:%s:%s:100", account, march), fmt.Sprintf("quota_used:%s:%s:80", account, march)}; !slices.Equal(names, want) {
 			t.Errorf("posted %q, want %q", names, want)
+		}
+		for _, name := range names {
+			if err := st.DropMail(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := st.WarnUsage(t.Context(), account, models.QuotaUsed{Day: march, Percent: 100, Limit: 100}, true); err != nil {
+			t.Fatal(err)
+		}
+		if mails, err := st.MailsNewest(t.Context(), store.MailFilter{AccountID: account}); err != nil || len(mails) > 0 {
+			t.Errorf("posted again: %+v, %v", mails, err)
 		}
 	})
 }
