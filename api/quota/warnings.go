@@ -18,7 +18,8 @@ type Warning struct {
 }
 
 // Warnings watches for accounts that reach 80 and 100 percent of their daily limit and calls Notify once per account,
-// day and percentage across all nodes. An account that reaches both at once gets only the warning at 100.
+// day and percentage across all nodes, and once more if the limit has been raised since. An account that reaches both at
+// once gets only the warning at 100.
 type Warnings struct {
 	// Notify is called by Run's goroutine. The default logs the warning.
 	Notify func(ctx context.Context, w Warning)
@@ -32,7 +33,7 @@ type Warnings struct {
 	shards [16]warningShard
 
 	mu   sync.Mutex
-	due  []Warning // at most two per account and day
+	due  []Warning // at most two per account, day and limit
 	wake chan struct{}
 }
 
@@ -40,7 +41,21 @@ type Warnings struct {
 type warningShard struct {
 	mu   sync.Mutex
 	day  models.Date
-	told map[string]int // account → percent
+	told map[string]told // by account
+}
+
+// told holds the highest limits of the day of which an account was warned that so much is used; 0 = of none.
+type told struct{ most, all int64 }
+
+// note notes a warning, and reports whether it was news.
+func (t *told) note(percent int, limit int64) bool {
+	last := &t.all
+	if percent < 100 {
+		last = &t.most
+	}
+	news := limit > max(*last, t.all)
+	*last = max(*last, limit)
+	return news
 }
 
 // warnRetry is how often warnings are retried that the database could not record.
@@ -71,14 +86,15 @@ func (w *Warnings) Check(account string, day models.Date, limit, used int64) {
 	sh := &w.shards[maphash.String(w.seed, account)%uint64(len(w.shards))]
 	sh.mu.Lock()
 	if sh.day != day {
-		sh.day, sh.told = day, map[string]int{}
+		sh.day, sh.told = day, map[string]told{}
 	}
-	known := sh.told[account] >= percent
-	if !known {
-		sh.told[account] = percent
+	t := sh.told[account]
+	news := t.note(percent, limit)
+	if news {
+		sh.told[account] = t
 	}
 	sh.mu.Unlock()
-	if known {
+	if !news {
 		return
 	}
 	w.mu.Lock()

@@ -71,10 +71,16 @@ func TestWarningsOncePerDayOverAllNodes(t *testing.T) {
 		all("one", 1, 1, 1)
 		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 80 of 100", "one 2026-04-01 100 of 1")
 		all("busy", 100, 80, 100)
-		all("busy", 10_000, 8000, 10_000) // upgraded, but already warned today
+		all("busy", 10_000, 106, 8000) // upgraded
+		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 80 of 100", "busy 2026-04-01 80 of 10000", "one 2026-04-01 100 of 1")
+		all("busy", 100, 106, 8000) // as a node sees it that has yet to learn of the upgrade
+		all("busy", 10_000, 8001, 9000)
+		all("busy", 5000, 9001, 9001) // downgraded, and nothing is left
+		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 100 of 5000", "busy 2026-04-01 80 of 100", "busy 2026-04-01 80 of 10000", "one 2026-04-01 100 of 1")
 		clock.move(time.Second)
 		all("busy", 10_000, 1, 8000)
-		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 80 of 100", "busy 2026-04-02 80 of 10000", "one 2026-04-01 100 of 1")
+		waitFor("busy 2026-04-01 100 of 100", "busy 2026-04-01 100 of 5000", "busy 2026-04-01 80 of 100", "busy 2026-04-01 80 of 10000",
+			"busy 2026-04-02 80 of 10000", "one 2026-04-01 100 of 1")
 	})
 }
 

@@ -68,7 +68,7 @@ func TestMailsAboutLimitsComeLast(t *testing.T) {
 			order = append(order, list[0].Once)
 		}
 		limit := "quota_used:" + account + ":" + march.String()
-		if want := []string{"first", "second", limit + ":80", limit + ":100"}; !slices.Equal(order, want) {
+		if want := []string{"first", "second", limit + ":80:100", limit + ":100:100"}; !slices.Equal(order, want) {
 			t.Errorf("in the order %q, want %q", order, want)
 		}
 	})

@@ -12,7 +12,8 @@ import (
 	"lottery/models"
 )
 
-// UsageWarning records that an account had used that percentage of a day's quota.
+// UsageWarning records that an account had used that percentage of a day's quota: of the highest, if it has been raised
+// since.
 type UsageWarning struct {
 	AccountID  string      `gorm:"primaryKey"`
 	Day        models.Date `gorm:"primaryKey"` // UTC
@@ -26,11 +27,16 @@ type UsageWarning struct {
 const quietDays = 7
 
 // WarnUsage records that an account used that percentage of a day's quota. first is true for only one caller across all
-// nodes, which adds a mail to the outbox if mailed is set and it is news to the account's owner.
+// nodes, and for one more after each raise of the limit; it adds a mail to the outbox if mailed is set and that is news
+// to the account's owner.
 func (s *Store) WarnUsage(ctx context.Context, accountID string, used models.QuotaUsed, mailed bool) (first bool, err error) {
 	row := UsageWarning{AccountID: accountID, Day: used.Day, Percent: used.Percent, DailyLimit: used.Limit, WarnedAt: s.now()}
 	err = s.counting(ctx, func(tx *gorm.DB) error {
-		added := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
+		added := tx.Clauses(clause.OnConflict{
+			Columns:   []clause.Column{{Name: "account_id"}, {Name: "day"}, {Name: "percent"}},
+			DoUpdates: clause.AssignmentColumns([]string{"daily_limit", "warned_at"}),
+			Where:     clause.Where{Exprs: []clause.Expression{gorm.Expr("usage_warnings.daily_limit < excluded.daily_limit")}},
+		}).Create(&row)
 		first = added.RowsAffected == 1
 		if added.Error != nil || !first || !mailed {
 			return added.Error
@@ -55,7 +61,7 @@ func (s *Store) mailWarning(tx *gorm.DB, w *UsageWarning) error {
 	}
 	_, err = s.post(tx, &models.Mail{
 		AccountID: w.AccountID, Kind: models.MailQuotaUsed, Data: string(data),
-		Once: fmt.Sprintf("%s:%s:%s:%d", models.MailQuotaUsed, w.AccountID, w.Day, w.Percent),
+		Once: fmt.Sprintf("%s:%s:%s:%d:%d", models.MailQuotaUsed, w.AccountID, w.Day, w.Percent, w.DailyLimit),
 	})
 	return err
 }
@@ -70,7 +76,8 @@ func (s *Store) WarningOvertaken(ctx context.Context, accountID string, used mod
 		return "the day is over", nil
 	}
 	var more int64
-	err = s.reader(ctx).Model(&UsageWarning{}).Where("account_id = ? AND day = ? AND percent > ?", accountID, used.Day, used.Percent).Count(&more).Error
+	err = s.reader(ctx).Model(&UsageWarning{}).
+		Where("account_id = ? AND day = ? AND percent > ? AND daily_limit >= ?", accountID, used.Day, used.Percent, used.Limit).Count(&more).Error
 	if err == nil && more > 0 {
 		why = "more has been used since"
 	}

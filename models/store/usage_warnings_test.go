@@ -39,6 +39,11 @@ func TestUsageMails(t *testing.T) {
 			{20, 80, 100, true, false},
 			{40, 80, 100, false, false}, // without a mail server
 			{41, 100, 100, true, true},
+			{41, 80, 10000, true, true}, // upgraded that day
+			{41, 100, 100, true, false}, // a node that has yet to learn of it
+			{41, 80, 10000, true, false},
+			{41, 100, 10000, true, true},
+			{41, 100, 100, true, false}, // downgraded, which leaves as little
 		} {
 			used := models.QuotaUsed{Day: march + step.after, Percent: step.percent, Limit: step.limit}
 			before, err := st.MailsNewest(t.Context(), store.MailFilter{AccountID: account})
@@ -66,7 +71,7 @@ func TestUsageMails(t *testing.T) {
 		if _, err := st.WarnUsage(t.Context(), storetest.Account(t, st, "grace@example.com").ID, models.QuotaUsed{Day: march + 41, Percent: 100, Limit: 100}, true); err != nil {
 			t.Fatal(err)
 		}
-		if mails, err := st.MailsNewest(t.Context(), store.MailFilter{}); err != nil || len(mails) != 7 {
+		if mails, err := st.MailsNewest(t.Context(), store.MailFilter{}); err != nil || len(mails) != 9 {
 			t.Errorf("%d mails with those of another account: %v", len(mails), err)
 		}
 	})
@@ -97,7 +102,7 @@ func TestUsageMailOnce(t *testing.T) {
 			names = append(names, m.Once)
 		}
 		slices.Sort(names)
-		if want := []string{fmt.Sprintf("quota_used:%s:%s:100", account, march), fmt.Sprintf("quota_used:%s:%s:80", account, march)}; !slices.Equal(names, want) {
+		if want := []string{fmt.Sprintf("quota_used:%s:%s:100:100", account, march), fmt.Sprintf("quota_used:%s:%s:80:100", account, march)}; !slices.Equal(names, want) {
 			t.Errorf("posted %q, want %q", names, want)
 		}
 		for _, name := range names {
