@@ -54,10 +54,8 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 		Action: "Confirm the address", Link: h.link("/dashboard/account/email/confirm", token),
 		After: []string{"If this was not you, ignore this email: nothing changes unless the link is used."},
 	}
-	if err := h.send(r.Context(), message); err != nil && !errors.Is(err, mail.ErrUnconfirmed) {
-		h.unsent(r.Context(), hash)
-		retryAfter(w, time.Minute)
-		return again(http.StatusServiceUnavailable, "We could not send the email just now. Check the address, and try again in a minute.")
+	if status, text := h.sendLink(w, r, message, hash); text != "" {
+		return again(status, text)
 	}
 	return h.showAccount(w, r, v, accountView{Sent: email}, 0)
 }

@@ -44,10 +44,27 @@ func (h *Handler) send(ctx context.Context, m mail.Message) error {
 	switch {
 	case errors.Is(err, mail.ErrUnconfirmed):
 		h.deps.Log.WarnContext(ctx, "a mail may have been sent", "subject", m.Subject, "error", err)
+	case errors.Is(err, mail.ErrRecipient):
+		h.deps.Log.InfoContext(ctx, "a mail was refused: no such recipient", "subject", m.Subject, "error", err)
 	case err != nil:
 		h.deps.Log.ErrorContext(ctx, "a mail cannot be sent", "subject", m.Subject, "error", err)
 	}
 	return err
+}
+
+// sendLink sends a mail with the link of that hash. If it cannot, it takes the link back, and returns the status and the
+// text for whoever asked for it; otherwise text is "".
+func (h *Handler) sendLink(w http.ResponseWriter, r *http.Request, m mail.Message, link [32]byte) (status int, text string) {
+	err := h.send(r.Context(), m)
+	if err == nil || errors.Is(err, mail.ErrUnconfirmed) {
+		return 0, ""
+	}
+	h.unsent(r.Context(), link)
+	if errors.Is(err, mail.ErrRecipient) {
+		return http.StatusUnprocessableEntity, "Mail to this address is refused: its mailbox or domain does not seem to exist. Check it for typos."
+	}
+	retryAfter(w, time.Minute)
+	return http.StatusServiceUnavailable, "We could not send the email just now. Check the address, and try again in a minute."
 }
 
 // unsent withdraws a link whose mail could not be sent, so that it does not count towards the address's limit per hour.

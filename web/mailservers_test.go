@@ -119,3 +119,29 @@ func silent(t *testing.T) (sender *mail.SMTP, taken chan string) {
 	}
 	return sender, taken
 }
+
+// choosy starts a mail server that takes mail for one recipient only.
+func choosy(t *testing.T, recipient string) *mail.SMTP {
+	t.Helper()
+	address := storetest.Listen(t, func(conn net.Conn) {
+		defer conn.Close()
+		fmt.Fprint(conn, "220 test\r\n")
+		for lines := bufio.NewScanner(conn); lines.Scan(); {
+			reply := "250 ok"
+			switch line := lines.Text(); {
+			case strings.HasPrefix(line, "EHLO"):
+				reply = "250-test\r\n250 ENHANCEDSTATUSCODES"
+			case strings.HasPrefix(line, "RCPT TO:") && !strings.Contains(line, recipient):
+				reply = "550 5.1.1 no such user"
+			case line == "DATA":
+				reply = "354 go on"
+			}
+			fmt.Fprint(conn, reply+"\r\n")
+		}
+	})
+	sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sender
+}

@@ -97,10 +97,8 @@ func (h *Handler) askLink(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := h.send(r.Context(), signInMail(email, h.link("/sign-in/link", token))); err != nil && !errors.Is(err, mail.ErrUnconfirmed) {
-		h.unsent(r.Context(), hash)
-		retryAfter(w, time.Minute)
-		return again(http.StatusServiceUnavailable, "We could not send the email just now. Check the address, and try again in a minute.")
+	if status, text := h.sendLink(w, r, signInMail(email, h.link("/sign-in/link", token)), hash); text != "" {
+		return again(status, text)
 	}
 	h.show(w, r, view{Page: "sent", Title: "Check your email", Private: true, Data: sentPage{email, askAgain(f.Intent)}})
 	return nil

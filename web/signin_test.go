@@ -229,6 +229,21 @@ func TestUnsentLinksDoNotCount(t *testing.T) {
 	h.person().signIn("ada@example.com").says(t, http.StatusOK, "Welcome")
 }
 
+// A mistyped address that the mail server refuses is the visitor's to correct, and no fault of the service: nothing is
+// retried, no alert counts it, and neither does the limit per hour.
+func TestAddressesThatTheMailServerRefuses(t *testing.T) {
+	t.Parallel()
+	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = choosy(t, "ada@example.com"), nil })
+	for range 7 {
+		page := h.person().post("/sign-in", "email", "ada@exmaple.com", "next", "upgrade")
+		page.says(t, http.StatusUnprocessableEntity, "Check it for typos", `value="ada@exmaple.com"`, `value="upgrade"`)
+		if wait := page.header.Get("Retry-After"); wait != "" {
+			t.Errorf("Retry-After %q", wait)
+		}
+	}
+	h.person().post("/sign-in", "email", "ada@example.com").says(t, http.StatusOK, "Check your email")
+}
+
 // Nor does one whose client disconnected before sending failed: a stranger who hangs up keeps nobody from signing in.
 func TestUnsentLinksOfWhoeverHangsUpDoNotCount(t *testing.T) {
 	t.Parallel()

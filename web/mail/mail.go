@@ -23,6 +23,9 @@ type Message struct {
 // ErrUnconfirmed means that a message was sent, and the server did not say in time whether it took it.
 var ErrUnconfirmed = errors.New("the server did not say whether it took the mail")
 
+// ErrRecipient means that the server takes no mail for that recipient: its domain or mailbox does not exist.
+var ErrRecipient = errors.New("the mail server takes no mail for the recipient")
+
 // Sender sends messages. If Send returns an error other than ErrUnconfirmed, the message was not sent.
 type Sender interface {
 	Send(ctx context.Context, m Message) error

@@ -318,9 +318,10 @@ func TestSMTPErrorsDoNotNameTheRecipient(t *testing.T) {
 		if text := err.Error(); !strings.Contains(text, "550") || !strings.Contains(text, "5.1.1 "+c.want) {
 			t.Errorf("to %s: %s; it lacks %q", c.to, text, c.want)
 		}
+		said, _, _ := strings.Cut(strings.ToLower(err.Error()), "affected message id: ") // which is random
 		mailbox, domain, _ := strings.Cut(strings.ToLower(c.to), "@")
 		for _, part := range []string{mailbox + "@", "@" + domain, "ada", "byron", "bcher", "bücher"} {
-			if strings.Contains(strings.ToLower(err.Error()), part) {
+			if strings.Contains(said, part) {
 				t.Errorf("to %s: %s", c.to, err)
 			}
 		}

@@ -192,6 +192,38 @@ func TestSMTPRefusedAtTheEnd(t *testing.T) {
 	}
 }
 
+// A server that knows no such mailbox or domain says so by a code of its own. Whatever else it says of a recipient may
+// be its own trouble, or the sender's.
+func TestSMTPRecipientUnknown(t *testing.T) {
+	t.Parallel()
+	for refusal, unknown := range map[string]bool{
+		"550 5.1.1 no such user": true, "550 5.1.2 no such domain": true, "556 5.1.10 null MX": true, "501 5.1.3 what?": true,
+		"553 5.1.7 your sender": false, "550 5.1.8 no such sender": false, "450 4.1.2 its DNS is down": false, "550 no relaying, by Exim": false,
+		"554 5.7.1 relay access denied": false, "452 4.2.2 mailbox full": false, "530 5.7.0 who are you?": false,
+	} {
+		for command, counts := range map[string]bool{"RCPT TO": true, "MAIL FROM": false} {
+			address, _ := conversing(t, func(line string) string {
+				switch {
+				case strings.HasPrefix(line, "EHLO"):
+					return "250-test\r\n250 ENHANCEDSTATUSCODES"
+				case strings.HasPrefix(line, command):
+					return refusal
+				default:
+					return "250 ok"
+				}
+			})
+			sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = sender.Send(t.Context(), mail.Message{To: "ada@example.com", Subject: "Hello"})
+			if err == nil || errors.Is(err, mail.ErrRecipient) != (unknown && counts) || !strings.Contains(err.Error(), refusal[4:]) {
+				t.Errorf("%s at %s: %v", refusal, command, err)
+			}
+		}
+	}
+}
+
 // A sender that is told to stop still hears a reply that is on its way, but does not wait for one that is not.
 func TestSMTPTold(t *testing.T) {
 	t.Parallel()

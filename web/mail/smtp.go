@@ -178,16 +178,32 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 		return nil
 	}
 	reason := "send a mail: " + nameless(err.Error(), to) // no %w: the cause names the recipient
-	if unconfirmed(err) {
+	switch {
+	case unconfirmed(err):
 		return fmt.Errorf("%s: %w", reason, ErrUnconfirmed)
+	case unknownRecipient(err):
+		return fmt.Errorf("%s: %w", reason, ErrRecipient)
+	default:
+		return errors.New(reason)
 	}
-	return errors.New(reason)
 }
 
 // unconfirmed reports whether a message was sent to its end, and the server did not answer that.
 func unconfirmed(err error) bool {
 	failed, sent := errors.AsType[*gomail.SendError](err)
 	return sent && failed.Reason == gomail.ErrSMTPDataClose && failed.ErrorCode() == 0
+}
+
+// unknownRecipient reports whether the server refused a message because of its recipient's address: by its enhanced
+// status code (RFC 3463), where 5.1 is about addresses, and 5.1.7 and 5.1.8 about the sender's. Without such a code, the
+// refusal may as well mean that the server relays nothing for us, and a 4.1.2 that its DNS is down.
+func unknownRecipient(err error) bool {
+	failed, sent := errors.AsType[*gomail.SendError](err)
+	if !sent || failed.Reason != gomail.ErrSMTPRcptTo {
+		return false
+	}
+	detail, addresses := strings.CutPrefix(failed.EnhancedStatusCode(), "5.1.")
+	return addresses && detail != "7" && detail != "8"
 }
 
 // nameless returns text with the recipient replaced. go-mail adds the address to a server's refusal, and servers repeat
