@@ -2,7 +2,10 @@ package billing_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +73,32 @@ func TestGraceEndsByItself(t *testing.T) {
 		}
 		w.account = paying
 		w.wantPlan(models.PlanPro)
+	})
+}
+
+// Many accounts for which Stripe never answers do not keep the grace of another from ending.
+func TestGraceEndsBehindManyFailures(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.SetCard(w.customer(), sandbox.CardDeclined))
+		w.must(w.stripe.Renew(sub))
+		w.settle()
+		w.kill()
+		var failing []string
+		for n := range 60 {
+			failing = append(failing, fmt.Sprintf(
+				"INSERT INTO billing_accounts (account_id, customer_id, grace_ends_at) VALUES ('%s', 'cus_away_%d', '2020-01-01 00:00:00')", w.newAccount().ID, n))
+		}
+		storetest.Exec(w.t, w.address, failing...)
+		w.stripe.Advance(7*day + time.Minute)
+		node := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+			if strings.Contains(r.URL.String(), "cus_away_") {
+				return nil, errors.New("no answer")
+			}
+			return http.DefaultTransport.RoundTrip(r)
+		}))
+		node.EndGrace(w.t.Context())
+		w.wantPlan(models.PlanFree)
 	})
 }
 

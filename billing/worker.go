@@ -324,7 +324,7 @@ func backoff(attempt int) time.Duration {
 // endGrace syncs the accounts whose grace period is over.
 func (s *Service) endGrace(ctx context.Context) {
 	asked, cancel := s.store.Bounded(ctx)
-	ids, err := s.store.GraceEnded(asked, s.stripeNow(), claimed)
+	ids, err := s.store.GraceEnded(asked, s.stripeNow())
 	cancel()
 	if err != nil {
 		s.log.WarnContext(ctx, "accounts past their grace cannot be read now", "error", err)

@@ -61,10 +61,11 @@ func (s *Store) BillingAccountsAfter(ctx context.Context, after, last string, li
 	return ids, unavailable(err)
 }
 
-// GraceEnded returns up to limit accounts whose grace period is over at now.
-func (s *Store) GraceEnded(ctx context.Context, now time.Time, limit int) (ids []string, err error) {
+// GraceEnded returns the accounts whose grace period is over at now: all of them, so that those that cannot be looked at
+// keep none of the others from it.
+func (s *Store) GraceEnded(ctx context.Context, now time.Time) (ids []string, err error) {
 	err = s.reader(ctx).Model(&models.BillingAccount{}).Where("grace_ends_at <= ?", now).
-		Order("grace_ends_at").Limit(limit).Pluck("account_id", &ids).Error
+		Order("grace_ends_at").Pluck("account_id", &ids).Error
 	return ids, unavailable(err)
 }
 
