@@ -11,7 +11,6 @@ import (
 
 	"lottery/jobs"
 	"lottery/models"
-	"lottery/web"
 )
 
 func (t *tool) jobs() *cli.Command {
@@ -122,7 +121,7 @@ func (c *call) outbox(ctx context.Context) (job, error) {
 	if c.cfg.Web.SMTPURL == "" {
 		out.State, out.Off = "never", new("smtp_url is not set here")
 	} else {
-		out.State, out.Schedule = "running", new(fmt.Sprintf("every %s, on every node", web.OutboxEvery))
+		out.State, out.Schedule = "running", new(fmt.Sprintf("every %s, on every node", models.OutboxEvery))
 	}
 	return out, nil
 }

@@ -35,6 +35,9 @@ type QuotaUsed struct {
 	Limit   int64 `json:"limit"`   // requests
 }
 
+// OutboxEvery is the interval between a server's passes over the outbox.
+const OutboxEvery = 5 * time.Second
+
 // Mail is a row of the outbox.
 type Mail struct {
 	ID        int64 `gorm:"primaryKey"`

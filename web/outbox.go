@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// OutboxEvery is the interval between two passes over the outbox.
-	OutboxEvery = 5 * time.Second
 	// outboxPortion is the most mails that one pass sends.
 	outboxPortion = 20
 	// mailClaim is how long a node may take to send a mail before another node may try.
@@ -38,7 +36,7 @@ type Outbox struct {
 
 // Run sends due mails until ctx ends.
 func (o *Outbox) Run(ctx context.Context) {
-	tick := time.NewTicker(OutboxEvery)
+	tick := time.NewTicker(models.OutboxEvery)
 	defer tick.Stop()
 	var outage store.Outage
 	for {
