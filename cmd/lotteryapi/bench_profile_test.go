@@ -21,7 +21,7 @@ func BenchmarkProfile(b *testing.B) {
 		b.Skip("make profile")
 	}
 	needWrk(b)
-	url := storetest.URL(b)
+	url := storetest.EmptyURL(b)
 	fill(b, url, tenGames(300_000)...)
 	p := startOps(b, url)
 	mix := customers(fillAccounts(b, 1000, url))

@@ -27,7 +27,7 @@ const (
 // BenchmarkScale measures what the amount of data costs: draws, parameters, accounts. `make bench` runs it.
 func BenchmarkScale(b *testing.B) {
 	needWrk(b)
-	few, many, postgres := storetest.URL(b), storetest.URL(b), storetest.NewPostgres(b)
+	few, many, postgres := storetest.EmptyURL(b), storetest.EmptyURL(b), storetest.EmptyPostgres(b)
 	keyFew, _ := fill(b, few, tenGames(fewDraws)...)
 	key, tookSQLite := fill(b, many, tenGames(manyDraws)...)
 	keyPostgres, tookPostgres := fill(b, postgres, tenGames(manyDraws)...)

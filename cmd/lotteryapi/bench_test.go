@@ -24,7 +24,7 @@ type bench struct {
 // the tables go to standard output.
 func BenchmarkSpeed(b *testing.B) {
 	needWrk(b)
-	s := &bench{sqlite: storetest.URL(b), postgres: storetest.NewPostgres(b)}
+	s := &bench{sqlite: storetest.EmptyURL(b), postgres: storetest.EmptyPostgres(b)}
 	s.key, _ = fill(b, s.sqlite, benchGames...)
 	s.keyPostgres, _ = fill(b, s.postgres, benchGames...)
 	s.accounts = fillAccounts(b, manyAccounts, s.sqlite, s.postgres)

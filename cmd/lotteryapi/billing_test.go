@@ -174,7 +174,7 @@ func (s *shop) inbox() (list []struct {
 func TestFault25RefusesToStartWithoutWebhookSecret(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{}, {"--stripe-webhook-secret", ""}, {"--stripe-webhook-secret", " , "}} {
-		p := launch(t, t.TempDir(), serveArgs(storetest.URL(t), append([]string{"--stripe-secret-key", sandbox.DefaultKey}, args...)...)...)
+		p := launch(t, t.TempDir(), serveArgs(storetest.EmptyURL(t), append([]string{"--stripe-secret-key", sandbox.DefaultKey}, args...)...)...)
 		<-p.exited
 		if code, said := p.cmd.ProcessState.ExitCode(), p.stderr.String(); code != exitUsage || !strings.Contains(said, "stripe_webhook_secret") {
 			t.Errorf("%v: exit code %d: %s", args, code, said)
@@ -185,7 +185,7 @@ func TestFault25RefusesToStartWithoutWebhookSecret(t *testing.T) {
 // The server dies at the worst moment: the event is claimed, its account locked, and nothing done.
 func TestFault29KilledAfterInboxRowBeforeWork(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, address string) {
+	storetest.EachEmpty(t, func(t *testing.T, address string) {
 		t.Parallel()
 		s := newShop(t, address, 1)
 		key := newKey(t, s.url, customerEmail)
@@ -248,7 +248,7 @@ func TestFault29KilledAfterInboxRowBeforeWork(t *testing.T) {
 
 func TestFault31ReconcileOfARunningServer(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, address string) {
+	storetest.EachEmpty(t, func(t *testing.T, address string) {
 		t.Parallel()
 		s := newShop(t, address, 1)
 		key := newKey(t, s.url, customerEmail)
@@ -275,7 +275,7 @@ func TestFault31ReconcileOfARunningServer(t *testing.T) {
 func eachShop(t *testing.T, test func(s *shop, key string)) {
 	t.Helper()
 	storetest.AwayFromMidnight(t)
-	storetest.EachURL(t, func(t *testing.T, address string) {
+	storetest.EachEmpty(t, func(t *testing.T, address string) {
 		t.Parallel()
 		nodes := 2
 		if strings.HasPrefix(address, "sqlite:") {

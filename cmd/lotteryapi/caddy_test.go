@@ -101,7 +101,7 @@ func through(address string) int {
 // failures as the nodes' would.
 func TestNobodyTakesTheNodesFromCaddy(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	address := startCaddy(t, start(t, t.TempDir(), serveArgs(url)...), start(t, t.TempDir(), serveArgs(url)...))
 	for range 6 {
 		c, err := net.Dial("tcp", address)
@@ -123,7 +123,7 @@ func TestNobodyTakesTheNodesFromCaddy(t *testing.T) {
 // A node that is killed costs its callers nothing: Caddy tries another until it has noticed.
 func TestCaddyGoesRoundAKilledNode(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	killed := start(t, t.TempDir(), serveArgs(url)...)
 	address := startCaddy(t, killed, start(t, t.TempDir(), serveArgs(url)...))
 	if err := killed.cmd.Process.Kill(); err != nil {

@@ -105,7 +105,7 @@ func TestWhatIsSetReachesCustomers(t *testing.T) {
 	t.Parallel()
 	storetest.AwayFromMidnight(t)
 	address, mails := mailServer(t)
-	database, dir := storetest.URL(t), t.TempDir()
+	database, dir := storetest.EmptyURL(t), t.TempDir()
 	args := serveArgs(database, "--smtp-url", "smtp://"+address, "--mail-from", "draws@example.com", "--support-email", "help@example.com",
 		"--public-url", "https://draws.example.com", "--plan-free-requests-per-day", "5", "--plan-free-max-keys", "7")
 	for _, name := range []string{"terms", "privacy"} {
@@ -150,7 +150,7 @@ func TestWhatIsSetReachesCustomers(t *testing.T) {
 // Without a mail server, sign-up is off, says so, and no mail is queued for later.
 func TestNoMailIsSent(t *testing.T) {
 	t.Parallel()
-	database := storetest.URL(t)
+	database := storetest.EmptyURL(t)
 	expiringKey(t, database, "ada@example.com")
 	p := start(t, t.TempDir(), serveArgs(database)...)
 	if !strings.Contains(p.stderr.String(), "no email is sent, and sign-up on the pages is off") {
@@ -170,7 +170,7 @@ func TestNoMailIsSent(t *testing.T) {
 func TestClientsBehindAProxy(t *testing.T) {
 	t.Parallel()
 	address, _ := mailServer(t)
-	p := start(t, t.TempDir(), serveArgs(storetest.URL(t), "--trusted-proxies", "127.0.0.1", "--access-log", "true", "--wrong-keys-per-minute", "1",
+	p := start(t, t.TempDir(), serveArgs(storetest.EmptyURL(t), "--trusted-proxies", "127.0.0.1", "--access-log", "true", "--wrong-keys-per-minute", "1",
 		"--smtp-url", "smtp://"+address, "--mail-from", "draws@example.com",
 		"--stripe-secret-key", "sk_test_1", "--stripe-webhook-secret", "whsec_1", "--stripe-api-url", "http://127.0.0.1:1")...)
 	if status, body := askFrom(t, "203.0.113.3", http.MethodPost, p.base+billing.WebhookPath, "", "forged"); status != http.StatusBadRequest {

@@ -144,11 +144,11 @@ func setPlan(t *testing.T, url string, args ...string) time.Time {
 func eachCounters(t *testing.T, test func(t *testing.T, url string, args []string, redis bool)) {
 	t.Helper()
 	t.Run("postgres", func(t *testing.T) {
-		url := storetest.NewPostgres(t)
+		url := storetest.EmptyPostgres(t)
 		test(t, url, serveArgs(url), false)
 	})
 	t.Run("redis", func(t *testing.T) {
-		url := storetest.NewPostgres(t)
+		url := storetest.EmptyPostgres(t)
 		test(t, url, serveArgs(url, "--redis-url", storetest.NewRedis(t).URL()), true)
 	})
 }

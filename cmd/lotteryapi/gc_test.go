@@ -13,7 +13,7 @@ func TestPaceOfCollections(t *testing.T) {
 		env []string
 		set bool
 	}{{nil, false}, {[]string{"GOGC=50"}, true}} {
-		p := startWith(t, c.env, serveArgs(storetest.URL(t), "--ops-listen", "127.0.0.1:0")...)
+		p := startWith(t, c.env, serveArgs(storetest.EmptyURL(t), "--ops-listen", "127.0.0.1:0")...)
 		storetest.Until(t, "the pace", func() bool {
 			percent := p.metrics(t)["go_gc_gogc_percent"]
 			return (percent == 50) == c.set && percent > 0 && percent != 100 // Go's own

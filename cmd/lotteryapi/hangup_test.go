@@ -37,7 +37,7 @@ func TestServerWhoseTerminalCloses(t *testing.T) {
 	t.Parallel()
 	hearHangups(t)
 	storetest.AwayFromMidnight(t)
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	f := newFleet(t, 1, serveArgs(url, "--drain-delay", "500ms"))
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
 	served := f.ask(t, key, 200, 8)[http.StatusOK]
@@ -66,7 +66,7 @@ func TestServerWhoseTerminalCloses(t *testing.T) {
 // ends immediately, whatever is in flight.
 func TestStopIsSaidTwice(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	stopping := func(delay string) *process {
 		p := ready(t, launch(t, t.TempDir(), serveArgs(url, "--drain-delay", delay)...))
 		p.signal(t, syscall.SIGTERM)
@@ -175,7 +175,7 @@ func TestCommandWhoseReaderIsGone(t *testing.T) {
 // A server whose log reader is gone goes on, and stops cleanly.
 func TestServerWhoseLogReaderIsGone(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	key := newKey(t, url, "ada@example.com")
 	reader, log, err := os.Pipe()
 	if err != nil {

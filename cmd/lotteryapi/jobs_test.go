@@ -84,7 +84,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 		t.Skip("waits for a killed server's lock to run out")
 	}
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	storetest.EachEmpty(t, func(t *testing.T, url string) {
 		t.Parallel()
 		feed := newLottery(t)
 		dir := t.TempDir()
@@ -134,7 +134,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 // Prometheus sees what jobs do, also those that other nodes ran.
 func TestJobMetrics(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	if out, code := admin(t, url, "jobs", "run", "cleanup"); code != 0 {
 		t.Fatalf("%d %s", code, out)
 	}

@@ -24,7 +24,7 @@ const (
 // An import killed at any moment leaves the database as before or as after it, and a rerun completes it.
 func TestKilledImports(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	storetest.EachEmpty(t, func(t *testing.T, url string) {
 		t.Parallel()
 		if out, code := admin(t, url, "games", "add", "--id", "kill-pick-5", "--name", "Kill Pick 5", "--digits", "5",
 			"--tods", "Morning,Midday,Day,Afternoon,Evening,Night", "--jurisdiction", "XX", "--timezone", "UTC"); code != 0 {

@@ -22,7 +22,7 @@ func TestKeptConnectionsAreToldToEnd(t *testing.T) {
 	for _, delay := range []string{"0s", "500ms"} {
 		t.Run(delay, func(t *testing.T) {
 			t.Parallel()
-			url := storetest.URL(t)
+			url := storetest.EmptyURL(t)
 			p := start(t, t.TempDir(), serveArgs(url, "--drain-delay", delay)...)
 			key := newKey(t, url, "kept@example.com", "--plan", "pro")
 			if out, code := admin(t, url, "accounts", "set-limit", "kept@example.com", "1000000"); code != 0 {
@@ -96,7 +96,7 @@ func TestSilentConnectionsDoNotHoldUpAStop(t *testing.T) {
 	t.Parallel()
 	var took time.Duration
 	for range 3 {
-		p := start(t, t.TempDir(), serveArgs(storetest.URL(t))...)
+		p := start(t, t.TempDir(), serveArgs(storetest.EmptyURL(t))...)
 		c, err := net.Dial("tcp", strings.TrimPrefix(p.base, "http://"))
 		if err != nil {
 			t.Fatal(err)

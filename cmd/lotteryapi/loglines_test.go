@@ -91,7 +91,7 @@ func TestLogLinesEnd(t *testing.T) {
 func TestServerWhoseLogIsNotRead(t *testing.T) {
 	t.Parallel()
 	storetest.AwayFromMidnight(t)
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	p := start(t, t.TempDir(), serveArgs(url, "--access-log", "true")...)
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
 	release := p.stderr.Hold() // from here on the pipe fills

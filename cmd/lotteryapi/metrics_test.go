@@ -58,7 +58,7 @@ func (p *process) metrics(t *testing.T) map[string]float64 {
 // What clients do appears in the metrics, by route, status and plan; nothing there names a client.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	storetest.EachEmpty(t, func(t *testing.T, url string) {
 		t.Parallel()
 		p := start(t, t.TempDir(), serveArgs(url, "--ops-listen", "127.0.0.1:0")...)
 		if out, code := admin(t, url, "draws", "import", "--feed", "csv", writeFile(t, twoDraws)); code != 0 {

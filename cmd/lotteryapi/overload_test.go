@@ -110,7 +110,7 @@ func thousandDraws() string {
 // the server has places for, cannot keep it from serving others.
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	p := start(t, t.TempDir(), serveArgs(url, "--max-connections", "200", "--max-in-flight", "32")...)
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
 	stop := healthy(t, p)
@@ -136,7 +136,7 @@ func TestSlowHeaders(t *testing.T) {
 // headers still keep nobody out.
 func TestFewFiles(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	few := append([]string{"-c", `ulimit -n 200 && exec "$0" "$@"`, binary(t, "lotteryapi")}, serveArgs(url, "--max-connections", "150")...)
 	p := ready(t, launchCommand(t, t.TempDir(), nil, exec.Command("sh", few...)))
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
@@ -156,7 +156,7 @@ func TestFewFiles(t *testing.T) {
 // A client that requests long responses and does not read them loses its place when others want it.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	p := start(t, t.TempDir(), serveArgs(url, "--max-in-flight", "16", "--ops-listen", "127.0.0.1:0")...)
 	if out, code := admin(t, url, "draws", "import", "--feed", "csv", writeFile(t, thousandDraws())); code != 0 {
 		t.Fatalf("import: %d %s", code, out)
@@ -203,7 +203,7 @@ func TestSlowReaders(t *testing.T) {
 // as before.
 func TestOverload(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	p := start(t, t.TempDir(), serveArgs(url, "--max-in-flight", "1")...)
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
 	const path = "/v1/games"

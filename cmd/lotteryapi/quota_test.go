@@ -100,7 +100,7 @@ func TestQuotaOverThreeNodes(t *testing.T) {
 func TestDowngradeInFlight(t *testing.T) {
 	t.Parallel()
 	storetest.AwayFromMidnight(t)
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	f := newFleet(t, 3, serveArgs(url))
 	key := newKey(t, url, "dev@example.com", "--plan", "pro")
 	var served atomic.Int64
@@ -176,7 +176,7 @@ func TestQuotaOverKilledNodes(t *testing.T) {
 func TestQuotaOnOneSQLiteNode(t *testing.T) {
 	t.Parallel()
 	storetest.AwayFromMidnight(t)
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	f := newFleet(t, 1, serveArgs(url))
 	key := newKey(t, url, "a@example.com")
 	if got := f.ask(t, key, 1000, 1000); got[http.StatusOK] != 100 || got[http.StatusTooManyRequests] != 900 {

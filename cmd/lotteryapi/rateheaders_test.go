@@ -23,7 +23,7 @@ func ratesOf(h http.Header) rates {
 func TestRateHeaders(t *testing.T) {
 	t.Parallel()
 	storetest.AwayFromMidnight(t)
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	if out, code := admin(t, url, "db", "migrate"); code != 0 {
 		t.Fatalf("db migrate: %d %s", code, out)
 	}

@@ -25,7 +25,7 @@ func TestRealDraws(t *testing.T) {
 		t.Skip("LOTTERY_REAL_DRAWS names no folder of the lotteries' published files")
 	}
 	draws, rejected := realReading(t, folder)
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	for feed, pattern := range realFiles {
 		files, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil || len(files) == 0 {

@@ -87,7 +87,7 @@ func TestRestoreAsDocumented(t *testing.T) {
 // much of the day used.
 func TestMovedAsDocumented(t *testing.T) {
 	t.Parallel()
-	file, address := filepath.Join(t.TempDir(), "lottery.db"), storetest.NewPostgres(t)
+	file, address := filepath.Join(t.TempDir(), "lottery.db"), storetest.EmptyPostgres(t)
 	const query = "/v1/draws/recent?game=ny-numbers"
 	const from, to = "/var/lib/lottery/lottery.db", "postgres://lottery:PASSWORD@db.example.com/lottery"
 	p := start(t, t.TempDir(), serveArgs("sqlite:"+file)...)

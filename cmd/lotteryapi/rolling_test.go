@@ -14,7 +14,7 @@ import (
 // Three servers behind a balancer are stopped and started one after the other, under load: no request fails.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	key := newKey(t, url, "busy@example.com", "--plan", "pro")
 	if out, code := admin(t, url, "accounts", "set-limit", "busy@example.com", "100000000"); code != 0 {
 		t.Fatalf("set-limit: %s", out)

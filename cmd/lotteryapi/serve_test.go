@@ -88,7 +88,7 @@ func TestImportShowsOnEveryNode(t *testing.T) {
 
 func TestShutdown(t *testing.T) {
 	t.Parallel()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	p := start(t, t.TempDir(), serveArgs(url, "--drain-delay", "1s")...)
 	key := newKey(t, url, "dev@example.com")
 	if status, _ := p.get(t, "/v1/games", key); status != http.StatusOK {
@@ -175,7 +175,7 @@ func TestStartWaitsForLockedTables(t *testing.T) {
 	for _, table := range []string{"games", "account_version", "draws"} {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
-			url := storetest.NewPostgres(t)
+			url := storetest.EmptyPostgres(t)
 			storetest.OpenURL(t, url, store.Options{})
 			release := storetest.Lock(t, url, table)
 			p, stopped := launch(t, t.TempDir(), serveArgs(url)...), launch(t, t.TempDir(), serveArgs(url)...)
@@ -205,7 +205,7 @@ func TestNobodyConnectsBeforeTheIndex(t *testing.T) {
 	if err := taken.Close(); err != nil {
 		t.Fatal(err)
 	}
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	storetest.OpenURL(t, url, store.Options{})
 	answer := storetest.Lock(t, url, "draws")
 	args := serveArgs(url, "--ops-listen", "127.0.0.1:0")

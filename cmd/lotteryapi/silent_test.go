@@ -16,7 +16,7 @@ import (
 // After silence is called, all connections stay open but nothing passes, as in a network that drops packets.
 func silentPostgres(t *testing.T) (url, direct string, silence func()) {
 	t.Helper()
-	direct = storetest.NewPostgres(t)
+	direct = storetest.EmptyPostgres(t)
 	silent := make(chan struct{})
 	pass := func([]byte) bool {
 		select {

@@ -16,7 +16,7 @@ import (
 // nothing else to do.
 func TestHalfRequestsEnd(t *testing.T) {
 	t.Parallel()
-	p := start(t, t.TempDir(), serveArgs(storetest.URL(t), "--ops-listen", "127.0.0.1:0")...)
+	p := start(t, t.TempDir(), serveArgs(storetest.EmptyURL(t), "--ops-listen", "127.0.0.1:0")...)
 	public, ops := strings.TrimPrefix(p.base, "http://"), strings.TrimPrefix(opsListening(p.stderr.String()), "http://")
 	const late = 10 * time.Second // how much so a busy machine may be
 	var clients sync.WaitGroup

@@ -29,7 +29,7 @@ func TestLogOfLibraries(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	feed := lottery{url: server.URL}
-	p := start(t, t.TempDir(), feed.args(storetest.URL(t))...)
+	p := start(t, t.TempDir(), feed.args(storetest.EmptyURL(t))...)
 	storetest.Until(t, "the client to say something", func() bool { return strings.Contains(p.stderr.String(), "what nobody asked for") })
 	p.stop(t)
 	for line := range strings.Lines(p.stderr.String()) {

@@ -12,7 +12,7 @@ import (
 // A client that mistypes the beginning of an API path gets an error in the format that it reads, not a page.
 func TestStrayAddressesOfTheAPI(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 1, serveArgs(storetest.URL(t)))
+	f := newFleet(t, 1, serveArgs(storetest.EmptyURL(t)))
 	base := f.nodes[0].base
 	for _, path := range []string{"//v1/games", "///v1", "/V1/games", "//V1/draws/recent?game=x", "/v1%2Fgames", "//openapi.json", "/healthz/", "//healthz", "/readyz/", "/openapi.yaml/", "/webhooks/none"} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {

@@ -81,7 +81,7 @@ func attributes(s *spans.Span) map[string]string {
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	rc := newReceiver(t)
-	database := storetest.URL(t)
+	database := storetest.EmptyURL(t)
 	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + rc.url, "OTEL_BSP_SCHEDULE_DELAY=100", "LOTTERY_TRUSTED_PROXIES=127.0.0.1"}, serveArgs(database)...)
 	key := newKey(t, database, "ada.traced@example.com")
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -146,7 +146,7 @@ func TestStrangersDoNotDecideWhatIsTraced(t *testing.T) {
 			p := startWith(t, []string{
 				"OTEL_EXPORTER_OTLP_ENDPOINT=" + rc.url, "OTEL_TRACES_SAMPLER=parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG=0",
 				"LOTTERY_TRUSTED_PROXIES=" + proxies,
-			}, serveArgs(storetest.URL(t))...)
+			}, serveArgs(storetest.EmptyURL(t))...)
 			r, err := http.NewRequest(http.MethodGet, p.base+"/v1/games", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -258,7 +258,7 @@ func TestTracesOfOthers(t *testing.T) {
 // A collector that is away costs nothing but a log line.
 func TestTracesWithoutCollector(t *testing.T) {
 	t.Parallel()
-	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT=100", "OTEL_BSP_SCHEDULE_DELAY=50"}, serveArgs(storetest.URL(t))...)
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TIMEOUT=100", "OTEL_BSP_SCHEDULE_DELAY=50"}, serveArgs(storetest.EmptyURL(t))...)
 	const told = `"msg":"traces cannot be sent"`
 	for range 2 {
 		if status, _ := p.get(t, "/docs", ""); status != http.StatusOK {
@@ -277,7 +277,7 @@ func TestTracesWithoutCollector(t *testing.T) {
 // An unsupported protocol is reported at the start.
 func TestTracesByGRPC(t *testing.T) {
 	t.Parallel()
-	p := launchWith(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, serveArgs(storetest.URL(t))...)
+	p := launchWith(t, t.TempDir(), []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, serveArgs(storetest.EmptyURL(t))...)
 	<-p.exited
 	if code := p.cmd.ProcessState.ExitCode(); code != exitUsage || !strings.Contains(p.stderr.String(), "OTEL_EXPORTER_OTLP_PROTOCOL") {
 		t.Errorf("exit code %d: %s", code, p.stderr)
@@ -314,7 +314,7 @@ func TestTracesToNoAddress(t *testing.T) {
 // OpenTelemetry's own messages are logged like any others, without what it has read.
 func TestTracesComplain(t *testing.T) {
 	t.Parallel()
-	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + newReceiver(t).url, "OTEL_EXPORTER_OTLP_HEADERS=topsecret"}, serveArgs(storetest.URL(t))...)
+	p := startWith(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + newReceiver(t).url, "OTEL_EXPORTER_OTLP_HEADERS=topsecret"}, serveArgs(storetest.EmptyURL(t))...)
 	if code := p.stop(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.stderr)
 	}

@@ -24,7 +24,7 @@ var metricName = regexp.MustCompile(`\b(lottery|process|go)_[a-z0-9_]+\b`)
 // exposed returns the names of the metrics of a server in which every part has been used.
 func exposed(t *testing.T) []string {
 	t.Helper()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	p := start(t, t.TempDir(), serveArgs(url, "--ops-listen", "127.0.0.1:0")...)
 	if out, code := admin(t, url, "draws", "import", "--feed", "csv", writeFile(t, twoDraws)); code != 0 {
 		t.Fatalf("import: %d %s", code, out)

@@ -34,7 +34,7 @@ func waitingStore(t *testing.T, url string, patience time.Duration, waiting func
 // A startup that waits for a locked table says who has locked it, and continues when it is free.
 func TestStartThatWaitsForATable(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	storetest.OpenURL(t, url, store.Options{})
 	release := storetest.Lock(t, url, "games")
 	var told []string
@@ -68,7 +68,7 @@ func migratedTo(t *testing.T, url string, version int64) *sql.DB {
 // what it waits for, and continues when the table is free.
 func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	db := migratedTo(t, url, 12) // the next one alters billing_accounts
 	release := storetest.Hold(t, url, "LOCK TABLE billing_accounts IN ACCESS SHARE MODE")
 	told := make(chan string, 10)
@@ -104,7 +104,7 @@ func TestMigrationThatWaitsHoldsUpNobody(t *testing.T) {
 // One that waits too long ends with the same message.
 func TestStartThatWaitsTooLong(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	storetest.OpenURL(t, url, store.Options{})
 	for _, table := range []string{"schema_migrations", "games"} {
 		release := storetest.Lock(t, url, table)
@@ -124,7 +124,7 @@ func TestStartThatWaitsTooLong(t *testing.T) {
 // A startup that is told to stop while it waits stops.
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	storetest.OpenURL(t, url, store.Options{})
 	defer storetest.Lock(t, url, "games")()
 	ctx, stop := context.WithCancel(t.Context())
@@ -146,7 +146,7 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const patience = 300 * time.Millisecond
-			url := storetest.NewPostgres(t)
+			url := storetest.EmptyPostgres(t)
 			db := migratedTo(t, url, 8) // the next one alters stripe_events
 			release := func() {}
 			if c.lock != "" {
@@ -178,7 +178,7 @@ func TestMigrationIsNotGivenUp(t *testing.T) {
 func TestLongWaitIsToldAgain(t *testing.T) {
 	t.Parallel()
 	const patience = 50 * time.Millisecond
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	migratedTo(t, url, 8)
 	defer storetest.Hold(t, url, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lock.DefaultLockID))()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
@@ -200,7 +200,7 @@ func TestLongWaitIsToldAgain(t *testing.T) {
 func TestLocksAreTold(t *testing.T) {
 	t.Parallel()
 	const patience = 500 * time.Millisecond
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	seed := storetest.OpenURL(t, url, store.Options{})
 	account := storetest.Account(t, seed, "ada@example.com")
 	lock := "SELECT 1 FROM accounts WHERE id = '" + account.ID + "' FOR UPDATE"

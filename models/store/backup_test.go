@@ -20,7 +20,7 @@ import (
 func TestBackupOfSQLiteInUse(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	st := storetest.OpenURL(t, url, store.Options{})
 	manyDraws(t, st)
 	stop := make(chan struct{})
@@ -91,7 +91,7 @@ func TestBackupSweeps(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	storetest.OpenURL(t, url, store.Options{})
 	if _, err := store.Backup(t.Context(), url, filepath.Join(folder, "tuesday")); err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestBackupRefuses(t *testing.T) {
 	if err := os.WriteFile(file, []byte("precious"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	url := storetest.URL(t)
+	url := storetest.EmptyURL(t)
 	storetest.OpenURL(t, url, store.Options{})
 	if _, err := store.Backup(ctx, url, file); models.ErrorCode(err) != models.CodeConflict {
 		t.Errorf("an existing file: %v", err)
@@ -149,7 +149,7 @@ func TestBackupRefuses(t *testing.T) {
 
 func TestBackupOfPostgres(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	if _, err := exec.LookPath("pg_dump"); err != nil {
 		storetest.Missing(t, "pg_dump")
 	}
@@ -165,7 +165,7 @@ func TestBackupOfPostgres(t *testing.T) {
 	if err != nil || info.Size() != size || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v %v, size %d", info, err, size)
 	}
-	empty := storetest.NewPostgres(t)
+	empty := storetest.EmptyPostgres(t)
 	if out, err := exec.Command("pg_restore", "--no-owner", "--dbname="+empty, file).CombinedOutput(); err != nil {
 		t.Fatalf("pg_restore: %v\n%s", err, out)
 	}
@@ -181,7 +181,7 @@ func TestBackupOfPostgres(t *testing.T) {
 
 // A pg_dump of an older PostgreSQL than the server refuses; the error says what to install.
 func TestBackupWithAnOlderPgDump(t *testing.T) {
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	bin := t.TempDir()
 	says := "#!/bin/sh\necho 'pg_dump: error: aborting because of server version mismatch' >&2\n" +
 		"echo 'pg_dump: detail: server version: 18.4; pg_dump version: 15.18' >&2\nexit 1\n"

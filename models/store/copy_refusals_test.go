@@ -18,7 +18,7 @@ import (
 func TestCopyRefusesSources(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "no", "lottery.db")
-	demo := storetest.URL(t)
+	demo := storetest.EmptyURL(t)
 	if err := storetest.OpenURL(t, demo, store.Options{}).MarkDemo(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -36,31 +36,31 @@ func TestCopyRefusesSources(t *testing.T) {
 		"no file":         {"sqlite:", models.CodeInvalid, "does not name a file"},
 	}
 	for name, c := range cases {
-		if _, err := copyInto(t, c.url, storetest.URL(t)); models.ErrorCode(err) != c.code || !strings.Contains(err.Error(), c.says) {
+		if _, err := copyInto(t, c.url, storetest.EmptyURL(t)); models.ErrorCode(err) != c.code || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := os.Stat(filepath.Dir(missing)); err == nil {
 		t.Error("a missing source was made")
 	}
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	storetest.EachEmpty(t, func(t *testing.T, url string) {
 		st := storetest.OpenURL(t, url, store.Options{})
 		for version, says := range map[string]string{"7": "is at 7 and this program needs", "9000": "copy with the newer release"} {
 			storetest.Exec(t, url, "DELETE FROM schema_migrations WHERE version_id > 7")
 			if version != "7" {
 				storetest.Exec(t, url, "INSERT INTO schema_migrations (version_id, is_applied) VALUES ("+version+", TRUE)")
 			}
-			if _, err := copyInto(t, url, storetest.URL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), says) {
+			if _, err := copyInto(t, url, storetest.EmptyURL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), says) {
 				t.Errorf("schema %s of %s: %v", version, st.Dialect(), err)
 			}
 		}
-		empty := storetest.URL(t)
+		empty := storetest.EmptyURL(t)
 		if strings.HasPrefix(url, "postgres") {
-			empty = storetest.NewPostgres(t)
+			empty = storetest.EmptyPostgres(t)
 		} else if err := os.WriteFile(strings.TrimPrefix(empty, "sqlite:"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := copyInto(t, empty, storetest.URL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "is at 0 and") {
+		if _, err := copyInto(t, empty, storetest.EmptyURL(t)); models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), "is at 0 and") {
 			t.Errorf("no schema: %v", err)
 		}
 		if found := tables(t, storetest.SQL(t, empty), empty); len(found) != 0 {
@@ -72,8 +72,8 @@ func TestCopyRefusesSources(t *testing.T) {
 // A target that has been used is refused and left alone; one that was only created is not.
 func TestCopyRefusesTargets(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, to string) {
-		from := storetest.URL(t)
+	storetest.EachEmpty(t, func(t *testing.T, to string) {
+		from := storetest.EmptyURL(t)
 		fillPerson(t, storetest.OpenURL(t, from, store.Options{}), storetest.SQL(t, from))
 		st, db := storetest.OpenURL(t, to, store.Options{}), storetest.SQL(t, to)
 		everything := func() string {
@@ -131,9 +131,9 @@ func TestCopyRefusesTargets(t *testing.T) {
 // A table that has a column more or less than its schema is not copied, and none is copied into it.
 func TestCopyRefusesChangedTables(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, changed string) {
+	storetest.EachEmpty(t, func(t *testing.T, changed string) {
 		dialect := storetest.OpenURL(t, changed, store.Options{}).Dialect()
-		other := storetest.URL(t)
+		other := storetest.EmptyURL(t)
 		storetest.OpenURL(t, other, store.Options{})
 		for _, c := range []struct{ alter, back, says string }{
 			{"ADD COLUMN mine TEXT", "DROP COLUMN mine", " has columns that its schema does not know"},
@@ -159,8 +159,8 @@ func TestCopyRefusesChangedTables(t *testing.T) {
 // A copy that fails or is interrupted leaves the target as it was, and can be repeated.
 func TestCopyThatFails(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, to string) {
-		from := storetest.URL(t)
+	storetest.EachEmpty(t, func(t *testing.T, to string) {
+		from := storetest.EmptyURL(t)
 		fillAll(t, from)
 		st, db := storetest.OpenURL(t, to, store.Options{}), storetest.SQL(t, to)
 		// leftBehind reports rows that a failed copy should not have left.

@@ -16,7 +16,7 @@ import (
 // A source stays byte for byte as it is, even one without a write-ahead log, such as a backup.
 func TestCopyChangesNoSource(t *testing.T) {
 	t.Parallel()
-	from := storetest.URL(t)
+	from := storetest.EmptyURL(t)
 	fillPerson(t, storetest.OpenURL(t, from, store.Options{}), storetest.SQL(t, from))
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	if _, err := store.Backup(t.Context(), from, backup); err != nil {
@@ -26,7 +26,7 @@ func TestCopyChangesNoSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := copyInto(t, "sqlite:"+backup, storetest.URL(t)); err != nil {
+	if _, err := copyInto(t, "sqlite:"+backup, storetest.EmptyURL(t)); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(backup); err != nil || string(after) != string(before) {
@@ -40,7 +40,7 @@ func TestCopyChangesNoSource(t *testing.T) {
 // SQLite accepts any text as a date; PostgreSQL does not, and the error names the row.
 func TestCopyOfNoDate(t *testing.T) {
 	t.Parallel()
-	from, to := storetest.URL(t), storetest.NewPostgres(t)
+	from, to := storetest.EmptyURL(t), storetest.EmptyPostgres(t)
 	storetest.OpenURL(t, from, store.Options{})
 	storetest.Exec(t, from, "INSERT INTO draws (game_id, date, tod, sequence, number, feed, ingested_at) VALUES ('va-pick-3', '2020-02-31', 1, 1, '123', 'csv', '2026-01-01 00:00:00+00:00')")
 	if _, err := copyInto(t, from, to); err == nil || !strings.Contains(err.Error(), `draws.date of game_id va-pick-3: "2020-02-31" is no date`) {
@@ -93,7 +93,7 @@ func TestCopyIsOfOneMoment(t *testing.T) {
 // Both sides of a copy may wait for each other, however soon PostgreSQL ends transactions in which nothing happens.
 func TestCopyMayWait(t *testing.T) {
 	t.Parallel()
-	from, to := storetest.NewPostgres(t), storetest.NewPostgres(t)
+	from, to := storetest.EmptyPostgres(t), storetest.EmptyPostgres(t)
 	fillAll(t, from)
 	storetest.OpenURL(t, to, store.Options{})
 	const soon = "&idle_in_transaction_session_timeout=1000" // which a machine under load can keep before the copy begins

@@ -22,7 +22,7 @@ var notCopied = []string{"leases", "meta", "quota_counters", "quota_log", "schem
 // eachPair runs test with the addresses of two new databases, for every combination of kinds.
 func eachPair(t *testing.T, test func(t *testing.T, from, to string)) {
 	t.Helper()
-	kinds := map[string]func(testing.TB) string{"sqlite": storetest.URL, "postgres": storetest.NewPostgres}
+	kinds := map[string]func(testing.TB) string{"sqlite": storetest.EmptyURL, "postgres": storetest.EmptyPostgres}
 	for one, fresh := range kinds {
 		for other, empty := range kinds {
 			t.Run(one+" to "+other, func(t *testing.T) {
@@ -357,7 +357,7 @@ func TestCopyOfCounters(t *testing.T) {
 // from SQLite's migrations.
 func TestSchemasHaveTheSameTables(t *testing.T) {
 	t.Parallel()
-	sqlite, postgres := storetest.URL(t), storetest.NewPostgres(t)
+	sqlite, postgres := storetest.EmptyURL(t), storetest.EmptyPostgres(t)
 	storetest.OpenURL(t, sqlite, store.Options{})
 	storetest.OpenURL(t, postgres, store.Options{})
 	a, b := storetest.SQL(t, sqlite), storetest.SQL(t, postgres)

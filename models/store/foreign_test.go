@@ -49,7 +49,7 @@ func TestDatabaseOfAnotherProgram(t *testing.T) {
 	} {
 		t.Run(schema, func(t *testing.T) {
 			t.Parallel()
-			address := storetest.NewPostgres(t)
+			address := storetest.EmptyPostgres(t)
 			storetest.Exec(t, address, schema)
 			st, err := store.Open(t.Context(), address, store.Options{})
 			if err == nil {

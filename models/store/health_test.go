@@ -12,7 +12,7 @@ import (
 // PostgreSQL settings that may lose committed data are listed, wherever they were set; the tests' server has two.
 func TestHealthNamesRisks(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	storetest.EachEmpty(t, func(t *testing.T, url string) {
 		postgres := store.DialectOf(url) == store.Postgres
 		health := func(url string) store.Health {
 			t.Helper()
@@ -41,7 +41,7 @@ func TestHealthNamesRisks(t *testing.T) {
 // A PostgreSQL whose disk is full still makes changes that fit into its tables. Health tries one that does not.
 func TestHealthNoticesAFullDisk(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	st := storetest.OpenURL(t, url, store.Options{})
 	storetest.Exec(t, url, "CREATE FUNCTION full_disk() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '53100'; END $$")
 	storetest.Exec(t, url, "CREATE EVENT TRIGGER full_disk ON ddl_command_start WHEN TAG IN ('CREATE TABLE AS') EXECUTE FUNCTION full_disk()")

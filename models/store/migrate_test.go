@@ -14,7 +14,7 @@ import (
 // Of programs that migrate a database at once, each reports what it applied itself: every migration once in all.
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	storetest.EachEmpty(t, func(t *testing.T, url string) {
 		const programs = 4
 		stores := make([]*store.Store, programs)
 		for i := range stores {
@@ -50,7 +50,7 @@ func TestMigrateTogether(t *testing.T) {
 // A PostgreSQL database that cannot store every name is refused before anything is made in it.
 func TestEncodingThatLacksLetters(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	address, query, _ := strings.Cut(url, "?")
 	latin := address + "latin?" + query
 	storetest.Exec(t, url, "CREATE DATABASE "+address[strings.LastIndex(address, "/")+1:]+"latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'")

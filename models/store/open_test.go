@@ -94,7 +94,7 @@ func TestStopWhileConnecting(t *testing.T) {
 // PostgreSQL's reason for refusing is given once, without saying that it lacks TLS, which the driver only tries first.
 func TestWhyPostgreSQLRefuses(t *testing.T) {
 	t.Parallel()
-	u, err := url.Parse(storetest.NewPostgres(t))
+	u, err := url.Parse(storetest.EmptyPostgres(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestWhyPostgreSQLRefuses(t *testing.T) {
 func TestUserWithoutRights(t *testing.T) {
 	t.Parallel()
 	const wantOwner, wantPrimary = "make the user of database_url the owner of the database and of its tables, or, if it is to have fewer rights, ", "the database takes no changes"
-	owner := storetest.NewPostgres(t)
+	owner := storetest.EmptyPostgres(t)
 	u, err := url.Parse(owner)
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestUserWithoutRights(t *testing.T) {
 // Time limits of PostgreSQL's own, which hosts set for a user, are no silence: the error names the setting.
 func TestTimeLimitsOfTheUser(t *testing.T) {
 	t.Parallel()
-	owner := storetest.NewPostgres(t)
+	owner := storetest.EmptyPostgres(t)
 	storetest.OpenURL(t, owner, store.Options{})
 	for _, limit := range []string{"statement_timeout", "lock_timeout"} {
 		st, err := store.Open(t.Context(), owner+"&"+limit+"=100", store.Options{})
@@ -193,7 +193,7 @@ func TestTimeLimitsOfTheUser(t *testing.T) {
 // Preparing without migrating, and asking for the state of the schema, leave an empty database empty.
 func TestAnEmptyDatabaseStaysEmpty(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	storetest.EachEmpty(t, func(t *testing.T, url string) {
 		st, err := store.Open(t.Context(), url, store.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -220,7 +220,7 @@ func TestAnEmptyDatabaseStaysEmpty(t *testing.T) {
 // A Store that is closed leaves no session at PostgreSQL, neither of pages and jobs nor of the counters.
 func TestClosedStoreLeavesNoSession(t *testing.T) {
 	t.Parallel()
-	url := storetest.NewPostgres(t)
+	url := storetest.EmptyPostgres(t)
 	st, db := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url)
 	sessions := func() (n int) {
 		t.Helper()

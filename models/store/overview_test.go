@@ -10,7 +10,7 @@ import (
 
 func TestOverviewChangesNothing(t *testing.T) {
 	t.Parallel()
-	storetest.EachURL(t, func(t *testing.T, url string) {
+	storetest.EachEmpty(t, func(t *testing.T, url string) {
 		ctx := context.Background()
 		st, err := store.Open(ctx, url, store.Options{})
 		if err != nil {

@@ -33,12 +33,35 @@ type Server struct {
 	proc *process
 }
 
-// shared is the server of NewPostgres.
-var shared = sync.OnceValues(startPostgres)
+// shared is the server of NewPostgres, and a connection to it.
+var shared = sync.OnceValues(func() (*sharedServer, error) {
+	s, err := startPostgres()
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("pgx", s.url("postgres"))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.ExecContext(context.Background(), "CREATE DATABASE prepared"); err != nil {
+		return nil, err
+	}
+	return &sharedServer{s, db}, prepare(s.url("prepared"))
+})
 
-// NewPostgres returns the address of a new, empty database on a server that all tests of the package share. The server
-// ends with the test process.
-func NewPostgres(t testing.TB) string {
+type sharedServer struct {
+	*Server
+	db *sql.DB
+}
+
+// NewPostgres returns the address of a new database on a server that all tests of the package share. It has the schema
+// and the product's games, like URL. The server ends with the test process.
+func NewPostgres(t testing.TB) string { return onShared(t, "prepared") }
+
+// EmptyPostgres is NewPostgres for an empty database.
+func EmptyPostgres(t testing.TB) string { return onShared(t, "template1") }
+
+func onShared(t testing.TB, template string) string {
 	t.Helper()
 	if pgBin() == "" {
 		Missing(t, "PostgreSQL")
@@ -47,7 +70,7 @@ func NewPostgres(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("start PostgreSQL: %v", err)
 	}
-	return s.NewDatabase(t)
+	return s.create(t, s.db, template)
 }
 
 // NewPostgresServer starts a server for one test, which may stop and start it.
@@ -148,8 +171,14 @@ func (s *Server) NewDatabase(t testing.TB) string {
 		t.Fatalf("connect to PostgreSQL: %v", err)
 	}
 	defer db.Close()
+	return s.create(t, db, "template1")
+}
+
+// create makes a database as a copy of another, and returns its address.
+func (s *Server) create(t testing.TB, db *sql.DB, template string) string {
+	t.Helper()
 	name := fmt.Sprintf("test%d", databases.Add(1))
-	if _, err := db.ExecContext(context.Background(), "CREATE DATABASE "+name); err != nil {
+	if _, err := db.ExecContext(context.Background(), "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		t.Fatalf("make a database: %v", err)
 	}
 	return s.url(name)

@@ -5,15 +5,57 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"lottery/models"
 	"lottery/models/store"
 )
 
-// URL returns the address of a new SQLite database, whose file does not exist yet.
+// prepared is the file of a SQLite database with the schema and the product's games.
+var prepared = sync.OnceValues(func() ([]byte, error) {
+	dir, err := makeFolder()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "prepared.db")
+	if err := prepare("sqlite:" + file); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+// prepare gives an empty database the schema and the product's games.
+func prepare(url string) error {
+	st, err := store.Open(context.Background(), url, store.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(st.Prepare(context.Background(), true), st.Close())
+}
+
+// URL returns the address of a new SQLite database with the schema and the product's games: to copy them takes a tenth
+// of the time of making them.
 func URL(t testing.TB) string {
+	t.Helper()
+	content, err := prepared()
+	if err != nil {
+		t.Fatalf("make a database: %v", err)
+	}
+	url := EmptyURL(t)
+	if err := os.WriteFile(strings.TrimPrefix(url, "sqlite:"), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// EmptyURL returns the address of a new SQLite database, whose file does not exist yet.
+func EmptyURL(t testing.TB) string {
 	t.Helper()
 	return "sqlite:" + filepath.Join(t.TempDir(), "lottery.db")
 }
@@ -51,11 +93,18 @@ func Each(t *testing.T, test func(t *testing.T, st *store.Store)) {
 	})
 }
 
-// EachURL runs test with the address of a new, empty database of each kind.
+// EachURL runs test with the address of a new database of each kind, with the schema and the product's games.
 func EachURL(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) { test(t, URL(t)) })
 	t.Run("postgres", func(t *testing.T) { test(t, NewPostgres(t)) })
+}
+
+// EachEmpty is EachURL with empty databases.
+func EachEmpty(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) { test(t, EmptyURL(t)) })
+	t.Run("postgres", func(t *testing.T) { test(t, EmptyPostgres(t)) })
 }
 
 // Account makes an account.
