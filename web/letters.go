@@ -110,7 +110,12 @@ func (o *Outbox) limit(m *store.DueMail, plan models.Plan) string {
 // besideGrant writes a mail about payments to an account whose plan the operator has set: payments do not change it.
 func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, bool) {
 	plan, _ := m.Account.Plan()
-	stays := "This does not change your plan: the operator has set it to " + planName(plan) + ", with " + o.limit(m, plan) + " requests a day."
+	stays := "This does not change your plan: the operator has set it to " + planName(plan)
+	if m.Account.Status == models.AccountSuspended {
+		stays += ". " + o.suspended()
+	} else {
+		stays += ", with " + o.limit(m, plan) + " requests a day."
+	}
 	out.After = []string{"Use the link above to manage your card, see your invoices or cancel. If you want another plan, contact support" + supportHint(o.Support) + "."}
 	switch m.Kind {
 	case models.MailWelcomePro:
@@ -128,9 +133,14 @@ func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, 
 	return out, true
 }
 
+// suspended says what it means that an account is.
+func (o *Outbox) suspended() string {
+	return "Your account is suspended: its keys get a 403 until the suspension is lifted. Contact support" + supportHint(o.Support) + "."
+}
+
 // toSuspended writes a mail about payments to a suspended account, which cannot use its plan.
 func (o *Outbox) toSuspended(m *store.DueMail, out mail.Message) (mail.Message, bool) {
-	suspended := "Your account is suspended: its keys get a 403 until the suspension is lifted. Contact support" + supportHint(o.Support) + "."
+	suspended := o.suspended()
 	out.After = []string{"Use the link above to manage your card, see your invoices or cancel."}
 	switch m.Kind {
 	case models.MailWelcomePro:
