@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,43 +28,57 @@ var update = flag.Bool("update", false, "write what commands print to the golden
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{"script", "sqlite"} {
-		runScripts(t, dir, "", func() string { return "sqlite:lottery.db" })
+		runScripts(t, dir, func() string { return "sqlite:lottery.db" })
 	}
 }
 
-// TestScriptsOnPostgres runs testdata/script and testdata/postgres, each script on its own database, with lotteryadmin as
-// it is built: to start this test's own program takes three times as long under the race detector, hundreds of times.
+// TestScriptsOnPostgres runs testdata/script and testdata/postgres, each script on its own database.
 func TestScriptsOnPostgres(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the same scripts again")
 	}
 	t.Parallel()
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "lottery/cmd/lotteryadmin")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	server := storetest.NewPostgresServer(t)
 	t.Run("postgres", func(t *testing.T) { // returns when the scripts are done, before the server ends
 		for _, dir := range []string{"script", "postgres"} {
-			runScripts(t, dir, bin, func() string { return server.NewDatabase(t) })
+			runScripts(t, dir, func() string { return server.NewDatabase(t) })
 		}
 	})
 }
 
-// runScripts runs the scripts of a folder, with the lotteryadmin in bin; "" = with this program as lotteryadmin.
-func runScripts(t *testing.T, dir, bin string, database func() string) {
+// built is the folder of program; "" = no test needed it.
+var built string
+
+// program returns the folder of lotteryadmin, built once. The scripts start it more than a thousand times, and under the
+// race detector that takes three times as long: the other tests have it.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "lottery-bin")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	build := exec.Command("go", "build", "-o", dir, "lottery/cmd/lotteryadmin")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("%w\n%s", err, out)
+	}
+	return dir, nil
+})
+
+// runScripts runs the scripts of a folder, each on a database of its own.
+func runScripts(t *testing.T, dir string, database func() string) {
 	t.Helper()
+	bin, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", dir),
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			server := httptest.NewServer(http.FileServer(http.Dir(e.WorkDir)))
 			e.Defer(server.Close)
-			if bin != "" {
-				e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
-			}
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("SERVER", server.URL)
 			e.Setenv("LOTTERY_DATABASE_URL", database())
 			for _, o := range feedAddresses() {
