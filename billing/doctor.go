@@ -62,10 +62,10 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 		{"reachability", s.checkReach}, {"portal", s.checkPortal},
 	} {
 		var c Check
-		if !over(ctx) {
+		if !expired(ctx) {
 			c = check.run(ctx)
 		}
-		if !c.OK && over(ctx) { // what a check finds wrong without time need not be wrong
+		if !c.OK && expired(ctx) { // what a check finds wrong without time need not be wrong
 			add("the rest", wrong("not checked: Stripe responds too slowly", "try again"))
 			break
 		}
@@ -74,8 +74,8 @@ func (s *Service) Doctor(ctx context.Context) []Check {
 	return list
 }
 
-// over reports whether the time for ctx is over. What waits on a network may be told so a moment before ctx itself is.
-func over(ctx context.Context) bool {
+// expired reports whether the time for ctx is over. What waits on a network may be told so a moment before ctx itself is.
+func expired(ctx context.Context) bool {
 	end, ends := ctx.Deadline()
 	return ctx.Err() != nil || ends && !time.Now().Before(end)
 }

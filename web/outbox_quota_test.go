@@ -60,7 +60,8 @@ func TestQuotaMail(t *testing.T) {
 			return err
 		}, []string{"80% of your 10,000 requests", contact}, "Upgrade"},
 		"a subscription that is not over": {100, 100, func(st *store.Store, _ *web.Outbox, account string) error {
-			return storeBilling(t, st, account, models.SubscriptionUnpaid)
+			_, err := storeBilling(t, st, subscribed(account, models.SubscriptionUnpaid, nil))
+			return err
 		}, []string{contact}, "Upgrade"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,17 +116,21 @@ func dropAll(t *testing.T, st *store.Store) {
 	}
 }
 
-// storeBilling gives an account a subscription in that state, without Pro.
-func storeBilling(t *testing.T, st *store.Store, account string, status string) error {
+// storeBilling stores what a sync found.
+func storeBilling(t *testing.T, st *store.Store, found store.BillingChange) (store.Billed, error) {
 	t.Helper()
 	l, ok, err := st.TryLease(t.Context(), "billing", time.Minute)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	_, err = st.StoreBilling(t.Context(), l, store.BillingChange{
-		Billing: models.BillingAccount{AccountID: account, CustomerID: new("cus_1"), SubscriptionID: new("sub_1"), Status: &status}, Actor: "stripe",
-	})
-	return err
+	return st.StoreBilling(t.Context(), l, found)
+}
+
+// subscribed is what a sync found of an account with a subscription in that state, and the plan that it gives; nil = none.
+func subscribed(account string, status string, plan *models.Plan) store.BillingChange {
+	return store.BillingChange{Plan: plan, Actor: "stripe", Billing: models.BillingAccount{
+		AccountID: account, CustomerID: new("cus_1"), SubscriptionID: new("sub_1"), Status: &status,
+	}}
 }
 
 // A mail about a daily limit is not sent if, while it waited, its day ended, the rest was used up as well, the limit
