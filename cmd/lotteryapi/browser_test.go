@@ -7,39 +7,79 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"lottery/models/store/storetest"
 )
 
-// chromium returns a fresh browser for this test alone; it skips the test if there is none.
-func chromium(t *testing.T) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		storetest.Missing(t, "Chromium")
+// chromiumPath finds Chromium, without its own windows if there is such a one, which takes half the time; "" = none.
+func chromiumPath() string {
+	for _, name := range []string{"chromium-headless-shell", "chromium"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
 	}
+	return ""
+}
+
+// running is the one Chromium of all tests, because it takes seconds to start.
+var running = sync.OnceValues(func() (context.Context, error) {
 	folder, err := os.MkdirTemp("", "chromium")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	options = append(options, chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(folder),
+	options = append(options, chromedp.ExecPath(chromiumPath()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(folder),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(time.Minute))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, _ = chromedp.NewContext(ctx)
-	t.Cleanup(func() { _ = chromedp.Cancel(ctx) }) // waits for its end
-	if err := chromedp.Run(ctx); err != nil {
+	storetest.OnExit(func() {
+		_ = chromedp.Cancel(ctx) // waits for its end
+		stop()
+		_ = os.RemoveAll(folder)
+	})
+	return ctx, chromedp.Run(ctx)
+})
+
+// chromium returns a browser that nobody has used, without cookies or history, for this test alone; it skips the test if
+// there is no Chromium.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	if chromiumPath() == "" {
+		storetest.Missing(t, "Chromium")
+	}
+	parent, err := running()
+	if err != nil {
 		t.Fatalf("start Chromium: %v", err)
+	}
+	executor := cdp.WithExecutor(parent, chromedp.FromContext(parent).Browser)
+	profile, err := target.CreateBrowserContext().Do(executor)
+	if err != nil {
+		t.Fatalf("make a browser: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := target.DisposeBrowserContext(profile).Do(executor); err != nil {
+			t.Errorf("close the browser: %v", err)
+		}
+	})
+	// Chromium with windows opens a tab only where there is one.
+	if _, err := target.CreateTarget("about:blank").WithBrowserContextID(profile).WithNewWindow(true).Do(executor); err != nil {
+		t.Fatalf("open a window: %v", err)
+	}
+	ctx, end := chromedp.NewContext(parent, chromedp.WithExistingBrowserContext(profile))
+	t.Cleanup(end)
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("open a tab: %v", err)
 	}
 	return ctx
 }

@@ -107,7 +107,7 @@ func startPostgres() (*Server, error) {
 		return nil, err
 	}
 	s := &Server{dir: dir, bin: pgBin()}
-	onExit(s.remove)
+	OnExit(s.remove)
 	if err := ownedByUnprivileged(dir); err != nil {
 		return nil, err
 	}

@@ -117,7 +117,8 @@ var (
 	exitFuncs []func()
 )
 
-func onExit(f func()) {
+// OnExit registers what Run calls after the last test.
+func OnExit(f func()) {
 	exitMu.Lock()
 	defer exitMu.Unlock()
 	exitFuncs = append(exitFuncs, f)
