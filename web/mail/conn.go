@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,6 +58,8 @@ func (s *SMTP) connected(ctx context.Context, do func(client *gomail.Client, ser
 	until, _ := ctx.Deadline()
 	var opened *conn
 	dial := func(dialing context.Context, network, address string) (net.Conn, error) {
+		// go-mail 0.8.1 adds the port to an IPv6 address without brackets.
+		address = net.JoinHostPort(s.host, address[strings.LastIndexByte(address, ':')+1:])
 		raw, err := new(net.Dialer).DialContext(dialing, network, address)
 		if err != nil {
 			return nil, err

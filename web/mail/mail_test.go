@@ -21,6 +21,11 @@ func server(t *testing.T) (address string, got chan string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serverOn(t, listener)
+}
+
+func serverOn(t *testing.T, listener net.Listener) (address string, got chan string) {
+	t.Helper()
 	t.Cleanup(func() { listener.Close() })
 	got = make(chan string, 1)
 	go func() {
@@ -80,6 +85,26 @@ func TestSMTP(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the mail lacks %q:\n%s", want, text)
 		}
+	}
+}
+
+// A mail server may be named by its IPv6 address.
+func TestSMTPOverIPv6(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skipf("this machine has no IPv6: %v", err)
+	}
+	address, got := serverOn(t, listener)
+	sender, err := mail.NewSMTP("smtp://"+address, "noreply@draws.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sender.Send(t.Context(), mail.Message{To: "ada@example.com", Subject: "Hello"}); err != nil {
+		t.Fatal(err)
+	}
+	if text := <-got; !strings.Contains(text, "Subject: Hello") {
+		t.Error(text)
 	}
 }
 
