@@ -33,7 +33,7 @@ func (t *tool) result(v any) error {
 	case formCSV:
 		err = writeCSV(t.env.Stdout, v)
 	default:
-		err = writeTable(t.env.Stdout, v)
+		err = tablesTo(t.env.Stdout).write(v)
 	}
 	if err != nil {
 		return fmt.Errorf("print the result: %w", err)

@@ -3,54 +3,79 @@ package admin
 import (
 	"cmp"
 	"io"
+	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
 )
 
 const (
 	absentCell = "-"
 	columnGap  = 3
+	// narrowest is the width below which no column of prose goes.
+	narrowest = 12
+	// unbroken is the length up to which a word stays on one line: ids, times and most addresses can be copied whole.
+	unbroken = 40
 )
 
-// writeTable writes one object as two columns, key and value, and a list as a table with a header. Nested objects
-// follow below as tables of their own.
-func writeTable(w io.Writer, v any) error {
+// tables writes results for people. On a terminal, long cells continue on the next line, within their column, if that
+// makes the table fit; for programs, each row is one line, however long.
+type tables struct {
+	w     io.Writer
+	width int // of the terminal; 0 = none
+}
+
+func tablesTo(w io.Writer) tables {
+	if file, ok := w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return tables{w, width}
+		}
+	}
+	return tables{w: w}
+}
+
+// write writes one object as two columns, key and value, and a list as a table with a header. Nested objects follow below
+// as tables of their own.
+func (t tables) write(v any) error {
 	rows, keys := rowsOf(v)
 	if reflect.Indirect(reflect.ValueOf(v)).Kind() == reflect.Struct {
-		return writeObject(w, rows[0])
+		return t.object(rows[0])
 	}
-	table := [][]string{heads(keys)}
+	lines := [][]string{heads(keys)}
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, f := range row {
 			cells[i] = cell(f)
 		}
-		table = append(table, cells)
+		lines = append(lines, cells)
 	}
-	if err := writeAligned(w, table); err != nil {
+	if err := t.aligned(lines); err != nil {
 		return err
 	}
-	return writeDetails(w, rows, keys)
+	return t.details(rows, keys)
 }
 
-func writeObject(w io.Writer, row []field) error {
+func (t tables) object(row []field) error {
 	var lines [][]string
 	for _, f := range flatten("", row) {
 		lines = append(lines, []string{head(f.key), cell(f)})
 	}
-	if err := writeAligned(w, lines); err != nil {
+	if err := t.aligned(lines); err != nil {
 		return err
 	}
 	for _, f := range row {
 		if !isObjects(f) || f.value.Len() == 0 {
 			continue
 		}
-		if _, err := io.WriteString(w, "\n"+head(f.key)+"\n"); err != nil {
+		if _, err := io.WriteString(t.w, "\n"+head(f.key)+"\n"); err != nil {
 			return err
 		}
-		if err := writeTable(w, f.value.Interface()); err != nil {
+		if err := t.write(f.value.Interface()); err != nil {
 			return err
 		}
 	}
@@ -75,33 +100,33 @@ func flatten(prefix string, row []field) []field {
 	return flat
 }
 
-// writeDetails writes the lists inside a list's rows, each preceded by the row's first field.
-func writeDetails(w io.Writer, rows [][]field, keys []string) error {
+// details writes the lists inside a list's rows, each preceded by the row's first field.
+func (t tables) details(rows [][]field, keys []string) error {
 	for i, key := range keys {
-		var table [][]string
+		var lines [][]string
 		for _, row := range rows {
 			if !isObjects(row[i]) {
 				continue
 			}
 			inner, names := rowsOf(row[i].value.Interface())
 			for _, fields := range inner {
-				if table == nil {
-					table = append(table, append([]string{head(keys[0])}, heads(names)...))
+				if lines == nil {
+					lines = append(lines, append([]string{head(keys[0])}, heads(names)...))
 				}
 				cells := []string{cell(row[0])}
 				for _, f := range fields {
 					cells = append(cells, cell(f))
 				}
-				table = append(table, cells)
+				lines = append(lines, cells)
 			}
 		}
-		if table == nil {
+		if lines == nil {
 			continue
 		}
-		if _, err := io.WriteString(w, "\n"+head(key)+"\n"); err != nil {
+		if _, err := io.WriteString(t.w, "\n"+head(key)+"\n"); err != nil {
 			return err
 		}
-		if err := writeAligned(w, table); err != nil {
+		if err := t.aligned(lines); err != nil {
 			return err
 		}
 	}
@@ -131,12 +156,51 @@ func heads(keys []string) []string {
 
 func head(key string) string { return strings.ToUpper(strings.ReplaceAll(key, "_", " ")) }
 
-func writeAligned(w io.Writer, lines [][]string) error {
-	tw := tabwriter.NewWriter(w, 0, 0, columnGap, ' ', 0)
+// aligned writes lines of cells as columns.
+func (t tables) aligned(lines [][]string) error {
+	w := table.NewWriter()
+	w.SetStyle(table.Style{Box: table.BoxStyle{PaddingRight: strings.Repeat(" ", columnGap)}})
+	w.SuppressTrailingSpaces()
+	var columns []table.ColumnConfig
+	for i, width := range t.widths(lines) {
+		columns = append(columns, table.ColumnConfig{Number: i + 1, WidthMax: width, WidthMaxEnforcer: text.WrapSoft})
+	}
+	w.SetColumnConfigs(columns)
 	for _, cells := range lines {
-		if _, err := io.WriteString(tw, strings.Join(cells, "\t")+"\n"); err != nil {
-			return err
+		row := make(table.Row, len(cells))
+		for i, c := range cells {
+			row[i] = c
+		}
+		w.AppendRow(row)
+	}
+	_, err := io.WriteString(t.w, w.Render()+"\n")
+	return err
+}
+
+// widths returns the columns' widths at which a table fits the terminal: the widest columns become narrower, as far as
+// their longest words allow. Nil = it need not, or cannot.
+func (t tables) widths(lines [][]string) []int {
+	var full, least []int // of each column: as wide as it is, and as narrow as it may be
+	for _, cells := range lines {
+		for i, c := range cells {
+			if i == len(full) {
+				full, least = append(full, 0), append(least, 0)
+			}
+			full[i] = max(full[i], text.StringWidth(c))
+			for word := range strings.FieldsSeq(c) {
+				least[i] = max(least[i], min(text.StringWidth(word), unbroken))
+			}
 		}
 	}
-	return tw.Flush()
+	for limit := slices.Max(append(full, 0)); limit >= narrowest && t.width > 0; limit-- {
+		widths, sum := make([]int, len(full)), -columnGap
+		for i := range widths {
+			widths[i] = min(full[i], max(limit, least[i]))
+			sum += widths[i] + columnGap
+		}
+		if sum <= t.width {
+			return widths
+		}
+	}
+	return nil
 }
