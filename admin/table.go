@@ -19,12 +19,11 @@ const (
 	columnGap  = 3
 	// narrowest is the width below which no column of prose goes.
 	narrowest = 12
-	// unbroken is the length up to which a word stays on one line: ids, times and most addresses can be copied whole.
-	unbroken = 40
 )
 
-// tables writes results for people. On a terminal, long cells continue on the next line, within their column, if that
-// makes the table fit; for programs, each row is one line, however long.
+// tables writes results for people. On a terminal, long cells continue on the next line, within their column, and a list
+// that does not fit even so becomes a block of lines for each row. No word is broken: ids, times and URLs can be copied.
+// For programs, each row is one line, however long.
 type tables struct {
 	w     io.Writer
 	width int // of the terminal; 0 = none
@@ -54,7 +53,7 @@ func (t tables) write(v any) error {
 		}
 		lines = append(lines, cells)
 	}
-	if err := t.aligned(lines); err != nil {
+	if err := t.list(lines); err != nil {
 		return err
 	}
 	return t.details(rows, keys)
@@ -126,7 +125,7 @@ func (t tables) details(rows [][]field, keys []string) error {
 		if _, err := io.WriteString(t.w, "\n"+head(key)+"\n"); err != nil {
 			return err
 		}
-		if err := t.aligned(lines); err != nil {
+		if err := t.list(lines); err != nil {
 			return err
 		}
 	}
@@ -156,6 +155,28 @@ func heads(keys []string) []string {
 
 func head(key string) string { return strings.ToUpper(strings.ReplaceAll(key, "_", " ")) }
 
+// list writes a table whose first line is its header.
+func (t tables) list(lines [][]string) error {
+	if t.width == 0 || len(lines) == 1 || t.widths(lines) != nil {
+		return t.aligned(lines)
+	}
+	for i, cells := range lines[1:] {
+		var block [][]string
+		for j, c := range cells {
+			block = append(block, []string{lines[0][j], c})
+		}
+		if i > 0 {
+			if _, err := io.WriteString(t.w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := t.aligned(block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // aligned writes lines of cells as columns.
 func (t tables) aligned(lines [][]string) error {
 	w := table.NewWriter()
@@ -178,7 +199,7 @@ func (t tables) aligned(lines [][]string) error {
 }
 
 // widths returns the columns' widths at which a table fits the terminal: the widest columns become narrower, as far as
-// their longest words allow. Nil = it need not, or cannot.
+// their longest words allow. Nil = there is no terminal, or it does not fit.
 func (t tables) widths(lines [][]string) []int {
 	var full, least []int // of each column: as wide as it is, and as narrow as it may be
 	for _, cells := range lines {
@@ -188,11 +209,11 @@ func (t tables) widths(lines [][]string) []int {
 			}
 			full[i] = max(full[i], text.StringWidth(c))
 			for word := range strings.FieldsSeq(c) {
-				least[i] = max(least[i], min(text.StringWidth(word), unbroken))
+				least[i] = max(least[i], text.StringWidth(word))
 			}
 		}
 	}
-	for limit := slices.Max(append(full, 0)); limit >= narrowest && t.width > 0; limit-- {
+	for limit := slices.Max(append(full, narrowest)); limit >= narrowest && t.width > 0; limit-- {
 		widths, sum := make([]int, len(full)), -columnGap
 		for i := range widths {
 			widths[i] = min(full[i], max(limit, least[i]))

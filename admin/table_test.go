@@ -21,8 +21,8 @@ var checks = []checked{
 	{"key_2", "b", "ok", ""},
 }
 
-// On a terminal, prose continues within its column, and words that somebody may copy are not broken; for a program, each
-// row is one line. A table that would not fit anyway stays as it is.
+// On a terminal, prose continues within its column, words are not broken, and a table that does not fit even so becomes a
+// block for each row. For a program, each row is one line.
 func TestTableWidth(t *testing.T) {
 	t.Parallel()
 	const wide = `ID                         NAME   FOUND                                                      REMEDY
@@ -30,12 +30,34 @@ key_hs1g9ZTS907brGKaYqNZ   東京   the mail server does not answer, and has not
 key_2                      b      ok                                                         -
 `
 	for width, want := range map[int]string{
-		0: wide, 200: wide, 121: wide, 40: wide,
+		0: wide, 200: wide, 121: wide,
 		80: `ID                         NAME   FOUND                   REMEDY
 key_hs1g9ZTS907brGKaYqNZ   東京   the mail server does    make sure that it is
                                   not answer, and has     running
                                   not for an hour
 key_2                      b      ok                      -
+`,
+		45: `ID       key_hs1g9ZTS907brGKaYqNZ
+NAME     東京
+FOUND    the mail server does not answer, and
+         has not for an hour
+REMEDY   make sure that it is running
+
+ID       key_2
+NAME     b
+FOUND    ok
+REMEDY   -
+`,
+		// Words stay whole, even if nothing fits.
+		20: `ID       key_hs1g9ZTS907brGKaYqNZ
+NAME     東京
+FOUND    the mail server does not answer, and has not for an hour
+REMEDY   make sure that it is running
+
+ID       key_2
+NAME     b
+FOUND    ok
+REMEDY   -
 `,
 	} {
 		var b bytes.Buffer
@@ -45,6 +67,18 @@ key_2                      b      ok                      -
 		if got := b.String(); got != want {
 			t.Errorf("%d columns:\n%s\nwant\n%s", width, got, want)
 		}
+	}
+	short := []struct {
+		Day string `json:"day"`
+		N   int    `json:"n"`
+	}{{"2026-11-28", 1}, {"2026-11-27", 0}}
+	var days bytes.Buffer
+	if err := (tables{&days, 40}).write(short); err != nil || days.String() != "DAY          N\n2026-11-28   1\n2026-11-27   0\n" {
+		t.Errorf("a list that fits: %v\n%s", err, &days)
+	}
+	var b bytes.Buffer
+	if err := (tables{&b, 10}).write([]checked{}); err != nil || b.String() != "ID   NAME   FOUND   REMEDY\n" {
+		t.Errorf("an empty list: %v\n%s", err, &b)
 	}
 }
 
