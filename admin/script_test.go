@@ -46,24 +46,9 @@ func TestScriptsOnPostgres(t *testing.T) {
 	})
 }
 
-// built is the folder of program; "" = no test needed it.
-var built string
-
 // program returns the folder of lotteryadmin, built once. The scripts start it more than a thousand times, and under the
 // race detector that takes three times as long: the other tests have it.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "lottery-bin")
-	if err != nil {
-		return "", err
-	}
-	built = dir
-	build := exec.Command("go", "build", "-o", dir, "lottery/cmd/lotteryadmin")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("%w\n%s", err, out)
-	}
-	return dir, nil
-})
+var program = sync.OnceValues(func() (string, error) { return storetest.Build(nil, "lottery/cmd/lotteryadmin") })
 
 // runScripts runs the scripts of a folder, each on a database of its own.
 func runScripts(t *testing.T, dir string, database func() string) {

@@ -201,6 +201,9 @@ func (t tables) aligned(lines [][]string) error {
 // widths returns the columns' widths at which a table fits the terminal: the widest columns become narrower, as far as
 // their longest words allow. Nil = there is no terminal, or it does not fit.
 func (t tables) widths(lines [][]string) []int {
+	if t.width == 0 {
+		return nil
+	}
 	var full, least []int // of each column: as wide as it is, and as narrow as it may be
 	for _, cells := range lines {
 		for i, c := range cells {
@@ -213,7 +216,7 @@ func (t tables) widths(lines [][]string) []int {
 			}
 		}
 	}
-	for limit := slices.Max(append(full, narrowest)); limit >= narrowest && t.width > 0; limit-- {
+	for limit := slices.Max(append(full, narrowest)); limit >= narrowest; limit-- {
 		widths, sum := make([]int, len(full)), -columnGap
 		for i := range widths {
 			widths[i] = min(full[i], max(limit, least[i]))

@@ -25,31 +25,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	code := storetest.Run(m)
-	if built != "" {
-		_ = os.RemoveAll(built)
-	}
-	os.Exit(code)
+	storetest.Main(m)
 }
 
-// built is the folder that binaries made; "" = no test needed it.
-var built string
-
-// binaries returns the folder of lotteryapi and lotteryadmin, built once and as a newcomer would build them; for `make
-// bench`, with LOTTERY_GOFLAGS.
+// binaries returns the folder of lotteryapi and lotteryadmin, built once and as a newcomer would build them, without the
+// flags that make tests faster; for `make bench`, with LOTTERY_GOFLAGS.
 var binaries = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "lottery-bin")
-	if err != nil {
-		return "", err
-	}
-	built = dir
-	build := exec.Command("go", "build", "-o", dir, "lottery/cmd/lotteryapi", "lottery/cmd/lotteryadmin")
-	// Not the flags that make tests faster.
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("LOTTERY_GOFLAGS"))
-	if out, err := build.CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("%w\n%s", err, out)
-	}
-	return dir, nil
+	return storetest.Build([]string{"GOFLAGS=" + os.Getenv("LOTTERY_GOFLAGS")}, "lottery/cmd/lotteryapi", "lottery/cmd/lotteryadmin")
 })
 
 func binary(t testing.TB, name string) string {

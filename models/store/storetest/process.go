@@ -117,23 +117,20 @@ var (
 	exitFuncs []func()
 )
 
-// OnExit registers what Run calls after the last test.
+// OnExit registers what Main calls after the last test.
 func OnExit(f func()) {
 	exitMu.Lock()
 	defer exitMu.Unlock()
 	exitFuncs = append(exitFuncs, f)
 }
 
-// Main runs a package's tests and then stops the servers that they shared. Use it as TestMain's body.
-func Main(m *testing.M) { os.Exit(Run(m)) }
-
-// Run is Main without exiting the program.
-func Run(m *testing.M) int {
+// Main runs a package's tests and then what was registered: servers that they shared end. Use it as TestMain's body.
+func Main(m *testing.M) {
 	code := m.Run()
 	exitMu.Lock()
 	defer exitMu.Unlock()
 	for _, f := range exitFuncs {
 		f()
 	}
-	return code
+	os.Exit(code)
 }
