@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"path/filepath"
 	"strings"
 	"time"
@@ -53,11 +52,17 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout io.
 	if err != nil {
 		return err
 	}
-	ready, err := prepareDemo(ctx, cfg, folder)
+	// First of all, so that a second demo learns of the first before it waits for anything.
+	listener, err := listenOn(ctx, "listen", cfg.Listen)
 	if err != nil {
 		return err
 	}
-	if cfg.Listen, err = freePort(ctx, cfg.Listen); err != nil { // late: until it is listened on, somebody else may take it
+	defer listener.Close()                   //nolint:errcheck // for a start that fails
+	if strings.HasSuffix(cfg.Listen, ":0") { // links in mails and payments need to lead back here
+		cfg.Listen = listener.Addr().String()
+	}
+	ready, err := prepareDemo(ctx, cfg, folder)
+	if err != nil {
 		return err
 	}
 	if cfg.PublicURL, err = configs.LocalURL(cfg.Listen); err != nil {
@@ -69,7 +74,7 @@ func demo(ctx context.Context, options configs.Source, folder string, stdout io.
 	}
 	defer stripe.close()
 	return serve(ctx, cfg, serveOptions{
-		migrate: true, demo: true, stripeNow: stripe.sandbox.Now, mailbox: &mail.Mailbox{}, log: newLogger(cfg, lines),
+		migrate: true, demo: true, stripeNow: stripe.sandbox.Now, mailbox: &mail.Mailbox{}, log: newLogger(cfg, lines), listener: listener,
 		started: func(string) {
 			welcome(stdout, cfg.PublicURL.String(), stripe.url, filepath.Join(folder, "demo-keys"), &ready)
 		},
@@ -97,18 +102,6 @@ func welcome(w io.Writer, base, stripeURL, keysFile string, ready *readyDemo) {
 
 `, base, ready.keys[models.PlanFree], ready.keys[models.PlanPro], ready.why, ready.keys[ready.try], base,
 		base, base, stripeURL, keysFile)
-}
-
-// freePort replaces port 0 in listen with a free port: links in mails and payments need to lead back here.
-func freePort(ctx context.Context, listen string) (string, error) {
-	if !strings.HasSuffix(listen, ":0") {
-		return listen, nil
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", listen)
-	if err != nil {
-		return "", cannotListen("listen", listen, err)
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // readyDemo is what the demo prints once it is ready.

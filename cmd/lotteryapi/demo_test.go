@@ -107,7 +107,8 @@ func TestDemoListensWhereItIsTold(t *testing.T) {
 		{"127.0.0.1:0", "127.0.0.1:" + taken, "is another server running?"},
 		{"8090", "", `LOTTERY_LISTEN: must be host:port, such as 127.0.0.1:8080, not "8090"`},
 	} {
-		args := []string{"demo", "--data", t.TempDir()}
+		folder := t.TempDir()
+		args := []string{"demo", "--data", folder}
 		if c.flag != "" {
 			args = append(args, "--listen", c.flag)
 		}
@@ -115,6 +116,9 @@ func TestDemoListensWhereItIsTold(t *testing.T) {
 		<-refused.exited
 		if !strings.Contains(refused.stderr.String(), c.want) {
 			t.Errorf("%+v: %s%s", c, refused.stdout, refused.stderr)
+		}
+		if made, err := os.ReadDir(folder); err != nil || len(made) > 0 {
+			t.Errorf("%+v: a demo that could not start left %v (%v)", c, made, err)
 		}
 	}
 }

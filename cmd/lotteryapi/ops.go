@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/pprof"
 	"time"
@@ -82,9 +81,9 @@ func (n *node) serveOps(ctx context.Context, public http.Handler, failed chan<- 
 	if n.cfg.OpsListen == "" {
 		return nil, nil //nolint:nilnil // no listener configured
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.OpsListen)
+	listener, err := listenOn(ctx, "ops_listen", n.cfg.OpsListen)
 	if err != nil {
-		return nil, cannotListen("ops_listen", n.cfg.OpsListen, err)
+		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, Timeout: scrapeTimeout}))

@@ -48,6 +48,7 @@ type serveOptions struct {
 	mailbox   *mail.Mailbox    // receives the demo's mails; nil = they are sent
 	trace     *tracing         // nil = nothing is traced
 	log       *slog.Logger
+	listener  net.Listener      // listens already; nil = the node listens once its index is loaded
 	started   func(addr string) // called once the index is loaded; may be nil
 }
 
@@ -116,7 +117,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 		return err
 	}
 	if n.unmetered = opts.unmetered; n.unmetered != nil {
-		return n.run(ctx, opts.started)
+		return n.run(ctx, opts)
 	}
 	backend, closeBackend, err := quota.OpenBackend(cfg, st, opts.log)
 	if err != nil {
@@ -129,7 +130,7 @@ func serve(ctx context.Context, cfg configs.Config, opts serveOptions) error {
 	n.counters, n.quota = backend, quota.New(backend, options)
 	n.usage = quota.NewUsage(st, time.Now, opts.log)
 	n.warn = quota.NewWarnings(st, n.quota.Now, opts.log)
-	return errors.Join(n.run(ctx, opts.started), n.closeQuota(ctx))
+	return errors.Join(n.run(ctx, opts), n.closeQuota(ctx))
 }
 
 // closeQuota returns what the node holds in advance, and writes what counters and statistics do not know yet.
@@ -139,7 +140,7 @@ func (n *node) closeQuota(ctx context.Context) error {
 	return errors.Join(n.quota.Close(ctx), n.usage.Flush(ctx))
 }
 
-func (n *node) run(ctx context.Context, started func(addr string)) error {
+func (n *node) run(ctx context.Context, opts serveOptions) error {
 	server, err := n.server()
 	if err != nil {
 		return err
@@ -162,9 +163,11 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 		return err
 	}
 	// Only now: a proxy passes over a node that refuses connections, but would send customers to one that cannot answer.
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", n.cfg.Listen)
-	if err != nil {
-		return cannotListen("listen", n.cfg.Listen, err)
+	listener := opts.listener
+	if listener == nil {
+		if listener, err = listenOn(ctx, "listen", n.cfg.Listen); err != nil {
+			return err
+		}
 	}
 	public := n.conns.Listen(listener)
 	go func() { failed <- server.Serve(public) }()
@@ -185,8 +188,8 @@ func (n *node) run(ctx context.Context, started func(addr string)) error {
 		n.work.Go(func() { n.usage.Run(background) })
 		n.work.Go(func() { n.warn.Run(background) })
 	}
-	if started != nil {
-		started(listener.Addr().String())
+	if opts.started != nil {
+		opts.started(listener.Addr().String())
 	}
 	var fault error
 	select {
@@ -244,6 +247,15 @@ func (n *node) shutdown(ctx context.Context, servers ...*http.Server) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// listenOn listens on an option's address.
+func listenOn(ctx context.Context, option, address string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, cannotListen(option, address, err)
+	}
+	return listener, nil
 }
 
 // cannotListen returns why an option's address cannot be listened on, and what to do about it.
