@@ -28,7 +28,7 @@ func TestChangeEmail(t *testing.T) {
 	if told := h.box.All()[0]; told.To != "ada@example.com" || !strings.Contains(told.Text(), "lovelace@example.com") {
 		t.Errorf("the old address was not told: %+v", told)
 	}
-	p.get("/dashboard").says(t, http.StatusOK, "lovelace@example.com")
+	p.get("/dashboard").says(t, http.StatusOK, "lovelace<wbr>@example.com")
 	p.post("/dashboard/account/email", "email", "Taken@example.com").says(t, http.StatusOK, "We sent a link") // as for an unused address
 	h.person().post("/dashboard/account/email/confirm", "token", h.tokenOf("Taken@example.com")).says(t, http.StatusConflict, "another account")
 }

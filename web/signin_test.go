@@ -31,7 +31,7 @@ func TestSignUp(t *testing.T) {
 	if cache := got.header.Get("Cache-Control"); cache != "no-store" {
 		t.Errorf("a page with a key: Cache-Control %q", cache)
 	}
-	p.get("/dashboard").says(t, http.StatusOK, "Usage", "Ada@Example.com")
+	p.get("/dashboard").says(t, http.StatusOK, "Usage", "Ada<wbr>@Example.com")
 	if again := p.get("/dashboard/keys"); strings.Contains(again.text, key) {
 		t.Error("the key is shown again")
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"lottery/models"
@@ -21,6 +22,12 @@ func (v *visitor) Email() string {
 		return ""
 	}
 	return *v.Account.Email
+}
+
+// EmailHalves returns the visitor's email address in two parts, between which a line may break.
+func (v *visitor) EmailHalves() [2]string {
+	local, domain, _ := strings.Cut(v.Email(), "@")
+	return [2]string{local, "@" + domain}
 }
 
 type contextKey int
