@@ -188,10 +188,13 @@ func (s *Service) settled(ctx context.Context, l store.Lease, accountID string, 
 // endBegun cancels the unpaid subscriptions that b's checkouts began, if all of those are closed. The subscription of a
 // complete checkout is waiting for a bank, and stays.
 func (s *Service) endBegun(ctx context.Context, b *models.BillingAccount) (ended bool, err error) {
+	sessions, err := s.proSessions(ctx, b)
+	if err != nil {
+		return false, err
+	}
 	expired, complete := int64(math.MaxInt64), map[string]bool{}
-	iter := s.api.CheckoutSessions.List(&stripe.CheckoutSessionListParams{ListParams: listParams(ctx), Customer: b.CustomerID})
-	for iter.Next() {
-		switch c := iter.CheckoutSession(); {
+	for _, c := range sessions {
+		switch {
 		case c.Status == stripe.CheckoutSessionStatusExpired:
 			expired = min(expired, c.Created)
 		case c.Status == stripe.CheckoutSessionStatusComplete && c.Subscription != nil:
@@ -199,9 +202,6 @@ func (s *Service) endBegun(ctx context.Context, b *models.BillingAccount) (ended
 		default: // open, or complete but without a visible subscription
 			return false, nil
 		}
-	}
-	if err := iter.Err(); err != nil {
-		return false, explained("read the checkouts", err)
 	}
 	// After the checkouts: what was paid meanwhile is no longer incomplete.
 	subs, _, err := s.subscriptions(ctx, b)

@@ -23,40 +23,55 @@ type Session struct {
 // sessionLeft is how much longer an open session must live to be offered again.
 const sessionLeft = 10 * time.Minute
 
+// proSessions returns the customer's checkouts that sell Pro, at today's price or another, the newest first. Whatever else
+// the operator sells to the same customer is none of ours.
+func (s *Service) proSessions(ctx context.Context, b *models.BillingAccount) ([]*stripe.CheckoutSession, error) {
+	prices, err := s.prices(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &stripe.CheckoutSessionListParams{ListParams: listParams(ctx), Customer: b.CustomerID}
+	p.AddExpand("data.line_items")
+	var out []*stripe.CheckoutSession
+	iter := s.api.CheckoutSessions.List(p)
+	for iter.Next() {
+		c := iter.CheckoutSession()
+		// A restored database may not know the price yet, but our own checkouts name the account.
+		if c.Metadata[accountKey] == b.AccountID || sells(c, func(p *stripe.Price) bool { return ofPro(p, prices) }) {
+			out = append(out, c)
+		}
+	}
+	if err := iter.Err(); err != nil && !missing(err) { // a customer that no longer exists has none
+		return nil, explained("read the checkouts", err)
+	}
+	return out, nil
+}
+
 // reusableSession returns the customer's open session if it sells the price and lives long enough; it expires every other
-// open one. It asks Stripe instead of relying on our own record, which lacks a session whose response was lost.
+// open one for Pro. It asks Stripe instead of relying on our own record, which lacks a session whose response was lost.
 func (s *Service) reusableSession(ctx context.Context, b *models.BillingAccount, priceID string) (keep *stripe.CheckoutSession, err error) {
 	if b.CustomerID == nil {
 		return nil, nil //nolint:nilnil // there is no customer, and so no session
 	}
-	p := &stripe.CheckoutSessionListParams{ListParams: listParams(ctx), Customer: b.CustomerID}
-	p.AddExpand("data.line_items")
-	var expire []string
-	iter := s.api.CheckoutSessions.List(p)
-	for iter.Next() {
-		c := iter.CheckoutSession()
+	sessions, err := s.proSessions(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range sessions {
 		if c.Status != stripe.CheckoutSessionStatusOpen {
 			continue
 		}
 		lives := time.Unix(c.ExpiresAt, 0).Sub(s.stripeNow()) > sessionLeft
-		if keep == nil && lives && c.ClientReferenceID == b.AccountID && sells(c, priceID) {
+		if keep == nil && lives && c.ClientReferenceID == b.AccountID && sells(c, func(p *stripe.Price) bool { return p.ID == priceID }) {
 			keep = c
-		} else {
-			expire = append(expire, c.ID)
-		}
-	}
-	if err := iter.Err(); err != nil && !missing(err) { // a customer that no longer exists has none
-		return nil, explained("read the open checkouts", err)
-	}
-	for _, id := range expire {
-		if err := s.expire(ctx, id); err != nil {
+		} else if err := s.expire(ctx, c.ID); err != nil {
 			return nil, err
 		}
 	}
 	return keep, nil
 }
 
-// closeSessions closes all open sessions of the customer, but for one that is being paid at this very moment.
+// closeSessions closes all open sessions of the customer for Pro, but for one that is being paid at this very moment.
 func (s *Service) closeSessions(ctx context.Context, b *models.BillingAccount) error {
 	_, err := s.reusableSession(ctx, b, "") // none sells ""
 	return err
@@ -82,16 +97,11 @@ func (s *Service) forgetPaid(ctx context.Context, b *models.BillingAccount, subs
 	}
 }
 
-func sells(c *stripe.CheckoutSession, priceID string) bool {
-	if c.LineItems == nil {
-		return false
-	}
-	for _, item := range c.LineItems.Data {
-		if item.Price != nil && item.Price.ID == priceID {
-			return true
-		}
-	}
-	return false
+// sells reports whether one of the prices that a session asks for is wanted.
+func sells(c *stripe.CheckoutSession, wanted func(*stripe.Price) bool) bool {
+	return c.LineItems != nil && slices.ContainsFunc(c.LineItems.Data, func(item *stripe.LineItem) bool {
+		return item.Price != nil && wanted(item.Price)
+	})
 }
 
 // expire closes a session. It is no error if the session is no longer open: it may have been completed just now. Every

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,8 +50,14 @@ func rewritten(path string, change func(text string) string) http.RoundTripper {
 // openedFor returns a session that somebody else opened for a customer, at the price of Pro.
 func (w *world) openedFor(customer, reference string) string {
 	w.t.Helper()
+	return w.openedAt(w.price, customer, reference)
+}
+
+// openedAt returns a session that somebody else opened for a customer.
+func (w *world) openedAt(price, customer, reference string) string {
+	w.t.Helper()
 	form := url.Values{
-		"mode": {"subscription"}, "customer": {customer}, "line_items[0][price]": {w.price}, "line_items[0][quantity]": {"1"},
+		"mode": {"subscription"}, "customer": {customer}, "line_items[0][price]": {price}, "line_items[0][quantity]": {"1"},
 		"success_url": {"https://example.com"},
 	}
 	if reference != "" {
@@ -124,6 +131,41 @@ func TestCheckoutsOfOthersStayOpen(t *testing.T) {
 		w.settle()
 		w.account = first
 		w.wantPlan(models.PlanPro)
+	})
+}
+
+// What the operator sells to the same customer otherwise stays open, whatever becomes of Pro, and is not mistaken for a
+// payment of Pro that is under way.
+func TestCheckoutsOfOtherProducts(t *testing.T) {
+	each(t, func(w *world) {
+		ctx := w.t.Context()
+		first := w.checkout()
+		socks := w.openedAt(w.otherPrice(""), w.customer(), "order-77")
+		left := func(step string, want ...string) {
+			w.t.Helper()
+			var open []string
+			for _, s := range w.openSessions() {
+				open = append(open, s.ID)
+			}
+			slices.Sort(open)
+			if slices.Sort(want); !slices.Equal(open, want) {
+				w.t.Errorf("%s: %v are open, want %v", step, open, want)
+			}
+		}
+		if again := w.checkout(); again != first {
+			w.t.Errorf("%s is opened beside %s", again, first)
+		}
+		left("a second visit", first, socks)
+		_, _, err := w.stripe.Pay(first, sandbox.CardDeclined)
+		w.must(err)
+		w.settle()
+		w.must(w.billing.CloseCheckout(ctx, w.account.ID, cause()))
+		left("a grant", socks)
+		next := w.checkout() // what the refused card began is out of the way
+		left("bought anew", next, socks)
+		_, err = w.billing.End(ctx, w.account.ID, cause())
+		w.must(err)
+		left("closed", socks)
 	})
 }
 

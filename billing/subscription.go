@@ -68,13 +68,24 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 			out.quantity, out.each = item.Quantity, models.MoneyText(known.UnitAmount, known.Currency)
 			return out
 		}
-		for _, known := range prices {
-			if item.Price.Product != nil && item.Price.Product.ID == known.ProductID {
-				out.priceID, out.ours, out.quantity = item.Price.ID, true, item.Quantity
-			}
+		if ofPro(item.Price, prices) {
+			out.priceID, out.ours, out.quantity = item.Price.ID, true, item.Quantity
 		}
 	}
 	return out
+}
+
+// ofPro reports whether a price is one of our product's, whether or not it is known.
+func ofPro(p *stripe.Price, prices map[string]models.KnownPrice) bool {
+	if _, ok := prices[p.ID]; ok {
+		return true
+	}
+	for _, known := range prices {
+		if p.Product != nil && p.Product.ID == known.ProductID {
+			return true
+		}
+	}
+	return false
 }
 
 // owed reports whether an invoice with this status is still to be paid. A void one is not.
