@@ -27,6 +27,9 @@ func (s *Service) follow(ctx context.Context, e *models.StripeEvent) (outcome st
 	if money != nil && money.customer != "" {
 		e.CustomerID = money.customer
 	}
+	if money != nil && money.foreign { // the operator's other business with the same customer
+		money = nil
+	}
 	if e.CustomerID == "" {
 		return "the event names no customer", false, nil
 	}

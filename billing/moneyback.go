@@ -17,6 +17,7 @@ type moneyBack struct {
 	detail   string
 	customer string
 	named    string // the account that the subscription was sold to, according to its invoice; "" = it names none
+	foreign  bool   // it was paid for something else than Pro
 }
 
 // moneyBack reads the charge or dispute that an event is about; nil if it is about neither, or Stripe no longer has it.
@@ -39,38 +40,62 @@ func (s *Service) moneyBack(ctx context.Context, e *models.StripeEvent) (*moneyB
 
 func (s *Service) refund(ctx context.Context, chargeID string) (*moneyBack, error) {
 	p := &stripe.ChargeParams{Params: params(ctx, "")}
-	p.AddExpand("invoice")
+	p.AddExpand("invoice.subscription")
 	c, err := s.api.Charges.Get(chargeID, p)
 	if err != nil {
 		return nil, err
+	}
+	out, sub, err := s.paidWith(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	left := "the plan follows the subscription: cancel that too if it should end"
+	if sub != nil && sub.over() {
+		left = "its subscription " + sub.id + " has ended, so nothing is left to cancel"
 	}
 	how := "part of"
 	if c.Refunded {
 		how = "all of"
 	}
-	return &moneyBack{
-		kind: models.FlagRefund, ref: fmt.Sprintf("%s:%d", c.ID, c.AmountRefunded), customer: customerOf(c), named: namedBy(c),
-		detail: fmt.Sprintf("%s of %s were refunded, %s payment %s; the plan follows the subscription: cancel that too if it should end",
-			money(c.AmountRefunded, c.Currency), money(c.Amount, c.Currency), how, c.ID),
-	}, nil
+	out.kind, out.ref = models.FlagRefund, fmt.Sprintf("%s:%d", c.ID, c.AmountRefunded)
+	out.detail = fmt.Sprintf("%s of %s were refunded, %s payment %s; %s",
+		money(c.AmountRefunded, c.Currency), money(c.Amount, c.Currency), how, c.ID, left)
+	return &out, nil
 }
 
 func (s *Service) dispute(ctx context.Context, disputeID string) (*moneyBack, error) {
 	p := &stripe.DisputeParams{Params: params(ctx, "")}
-	p.AddExpand("charge.invoice")
+	p.AddExpand("charge.invoice.subscription")
 	d, err := s.api.Disputes.Get(disputeID, p)
 	if err != nil {
 		return nil, err
 	}
-	out := &moneyBack{
-		kind: models.FlagDispute, ref: d.ID + ":" + string(d.Status),
-		detail: fmt.Sprintf("dispute %s over %s is %s (%s); respond to it in Stripe's dashboard; the plan is unchanged",
-			d.ID, money(d.Amount, d.Currency), d.Status, d.Reason),
-	}
+	var out moneyBack
 	if d.Charge != nil {
-		out.customer, out.named = customerOf(d.Charge), namedBy(d.Charge)
+		if out, _, err = s.paidWith(ctx, d.Charge); err != nil {
+			return nil, err
+		}
 	}
-	return out, nil
+	out.kind, out.ref = models.FlagDispute, d.ID+":"+string(d.Status)
+	out.detail = fmt.Sprintf("dispute %s over %s is %s (%s); respond to it in Stripe's dashboard; the plan is unchanged",
+		d.ID, money(d.Amount, d.Currency), d.Status, d.Reason)
+	return &out, nil
+}
+
+// paidWith says who paid a charge and for what: the subscription is nil if it was for none. Pro is always paid by an
+// invoice. One that was made by hand, for no subscription, may be for Pro as well as for anything else.
+func (s *Service) paidWith(ctx context.Context, c *stripe.Charge) (out moneyBack, sub *subscription, err error) {
+	out = moneyBack{customer: customerOf(c), named: namedBy(c), foreign: c.Invoice == nil}
+	if c.Invoice == nil || c.Invoice.Subscription == nil {
+		return out, nil, nil
+	}
+	prices, err := s.prices(ctx)
+	if err != nil {
+		return out, nil, err
+	}
+	bought := read(c.Invoice.Subscription, prices)
+	out.foreign = out.named == "" && !bought.ours
+	return out, &bought, nil
 }
 
 func customerOf(c *stripe.Charge) string {

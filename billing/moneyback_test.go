@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lottery/models"
 )
@@ -65,5 +66,48 @@ func TestMoneyBackIsThePayers(t *testing.T) {
 		}
 		w.account = named
 		w.wantFlags()
+	})
+}
+
+// What was paid for something else than Pro is the operator's other business, whoever paid it.
+func TestMoneyBackOfOtherProducts(t *testing.T) {
+	each(t, func(w *world) {
+		w.pro()
+		sub, err := w.stripe.NewSubscription(w.customer(), w.otherPrice(""), "active", nil)
+		w.must(err)
+		w.must(w.stripe.Refund(sub, 500))
+		_, err = w.stripe.Dispute(sub, false)
+		w.must(err)
+		w.settle()
+		w.wantFlags()
+		w.wantPlan(models.PlanPro)
+		if got := w.lastOutcome("charge.refunded"); got != "the account is on pro (billing)" {
+			w.t.Errorf("%q", got)
+		}
+	})
+}
+
+// Whoever does as a flag says, and refunds what was paid twice, is not told to cancel the subscription that goes on.
+func TestRefundOfWhatHasEnded(t *testing.T) {
+	each(t, func(w *world) {
+		kept := w.pro()
+		w.stripe.Advance(time.Hour)
+		twice, err := w.stripe.NewSubscription(w.customer(), w.price, "active", nil)
+		w.must(err)
+		w.settle()
+		w.wantFlags(models.FlagDoublePayment)
+		_, err = w.store.ClearFlags(w.t.Context(), w.account.ID)
+		w.must(err)
+		for sub, want := range map[string]string{
+			twice: "; its subscription " + twice + " has ended, so nothing is left to cancel",
+			kept:  "; the plan follows the subscription: cancel that too if it should end",
+		} {
+			w.must(w.stripe.Refund(sub, 999))
+			w.settle()
+			cleared, err := w.store.ClearFlags(w.t.Context(), w.account.ID)
+			if err != nil || len(cleared) != 1 || cleared[0].Kind != models.FlagRefund || !strings.HasSuffix(cleared[0].Detail, want) {
+				w.t.Errorf("%v: %+v, want one that ends with %q", err, cleared, want)
+			}
+		}
 	})
 }
