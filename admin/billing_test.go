@@ -245,3 +245,31 @@ func TestReconcileNamesWhoFailed(t *testing.T) {
 		t.Errorf("%q", messages)
 	}
 }
+
+// Who pays for an account that is not here is named, with what to do about it.
+func TestSyncAllNamesStrays(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	id := s.account("bob@example.com")
+	s.pay(s.checkout(id))
+	s.exec("DELETE FROM billing_accounts; DELETE FROM accounts") // the database is of before he signed up
+	out, messages := s.run(0, "billing", "sync", "--all", "--output=json")
+	var got struct {
+		Accounts int
+		Strays   []struct {
+			Email, Status string
+			AccountID     string `json:"account_id"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got.Accounts != 0 || len(got.Strays) != 1 || got.Strays[0].Email != "bob@example.com" || got.Strays[0].Status != "active" || got.Strays[0].AccountID != id {
+		t.Errorf("%s", out)
+	}
+	for _, want := range []string{"(bob@example.com) has subscription sub_", "and names account " + id + ", which is not here", "metadata lottery_account"} {
+		if !strings.Contains(messages, want) {
+			t.Errorf("%q is not in %s", want, messages)
+		}
+	}
+}

@@ -16,8 +16,12 @@ import (
 // database was restored to an older state, it returns that one and known = true. The idempotency key alone would not
 // do: Stripe forgets it after a day.
 func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt int) (id string, known bool, err error) {
-	if id, err = s.findCustomer(ctx, a); err != nil || id != "" {
+	id, others, err := s.findCustomer(ctx, a)
+	if err != nil || id != "" {
 		return id, true, err
+	}
+	if err := s.flagStrays(ctx, a.ID, others); err != nil {
+		return "", false, err
 	}
 	p := &stripe.CustomerParams{
 		Params: params(ctx, fmt.Sprintf("customer-%s-%d", a.ID, attempt)), Email: a.Email,
@@ -33,7 +37,7 @@ func (s *Service) newCustomer(ctx context.Context, a *models.Account, attempt in
 	}
 	if spent(err) {
 		// The request may have succeeded in spite of the error.
-		if id, err = s.findCustomer(ctx, a); err != nil || id != "" {
+		if id, _, err = s.findCustomer(ctx, a); err != nil || id != "" {
 			return id, true, err
 		}
 		p.Params = params(ctx, newKey("customer"))
@@ -66,18 +70,21 @@ func replayed(res *stripe.APIResponse) bool {
 	return res.Header.Get("Idempotent-Replayed") == "true"
 }
 
-// findCustomer returns Stripe's customer that has the account's address and names the account; "" if there is none.
-func (s *Service) findCustomer(ctx context.Context, a *models.Account) (string, error) {
+// findCustomer returns Stripe's customer that has the account's address and names the account, "" if there is none, and
+// the others with its address.
+func (s *Service) findCustomer(ctx context.Context, a *models.Account) (id string, others []*stripe.Customer, err error) {
 	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx), Email: a.Email})
 	for iter.Next() {
-		if c := iter.Customer(); c.Metadata[accountKey] == a.ID && !c.Deleted {
-			return c.ID, nil
+		c := iter.Customer()
+		if c.Metadata[accountKey] == a.ID && !c.Deleted {
+			return c.ID, nil, nil
 		}
+		others = append(others, c)
 	}
 	if refusesEmail(iter.Err()) {
-		return "", nil
+		return "", nil, nil
 	}
-	return "", explained("look for the customer", iter.Err())
+	return "", others, explained("look for the customer", iter.Err())
 }
 
 // SendEmail sends Stripe the account's new address, to which receipts go. It does nothing for an account without a
@@ -142,7 +149,7 @@ func (s *Service) recall(ctx context.Context, l store.Lease, b *models.BillingAc
 	if err != nil || a.Email == nil { // the account was deleted, and its address with it
 		return err
 	}
-	id, err := s.findCustomer(ctx, &a)
+	id, _, err := s.findCustomer(ctx, &a)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

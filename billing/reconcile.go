@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stripe/stripe-go/v76"
-
 	"lottery/models"
 )
 
@@ -25,6 +23,7 @@ type Reconciled struct {
 	Failed   []string // ids of accounts that could not be synced; the next reconcile tries them again
 	After    string   // where the previous run was cut short and this one began; "" = the first account
 	Whole    bool     // the run reached the last account; for SyncAll: it covered every account
+	Strays   []Stray  // for SyncAll: customers that pay for accounts that are not here
 }
 
 const (
@@ -56,43 +55,12 @@ func (s *Service) Reconcile(ctx context.Context, each EachAccount) (Reconciled, 
 // earlier SyncAll was cut short, however long ago, it then goes on to the accounts before that point. It and Reconcile
 // do not share their positions.
 func (s *Service) SyncAll(ctx context.Context, each EachAccount) (Reconciled, error) {
-	if err := s.attachAll(ctx); err != nil {
-		return Reconciled{}, err
-	}
 	r := reconciliation{s: s, setting: settingSyncAll, each: each}
-	err := r.run(ctx, true)
+	err := r.attachAll(ctx)
+	if err == nil {
+		err = r.run(ctx, true)
+	}
 	return r.out, err
-}
-
-// attachAll reads every customer that Stripe has, a hundred at a time, and attaches those that name an account but are
-// not known here. If several name an account without a customer, the oldest becomes its own.
-func (s *Service) attachAll(ctx context.Context) error {
-	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx)}) // the newest first
-	var ours []*stripe.Customer
-	for iter.Next() {
-		c := iter.Customer()
-		if c.Metadata[accountKey] == "" {
-			continue
-		}
-		_, err := s.store.AccountOfCustomer(ctx, c.ID)
-		switch {
-		case models.ErrorCode(err) == models.CodeNotFound:
-			ours = append(ours, c)
-		case err != nil:
-			return err
-		}
-	}
-	if err := iter.Err(); err != nil {
-		return explained("read the customers", err)
-	}
-	for _, c := range slices.Backward(ours) {
-		_, _, err := s.attach(ctx, c.ID, c.Metadata[accountKey])
-		// Not found: another deployment's account, or one that this database no longer has.
-		if err != nil && models.ErrorCode(err) != models.CodeNotFound {
-			return err
-		}
-	}
-	return nil
 }
 
 // reconciliation is one run of Reconcile or SyncAll.
@@ -101,6 +69,8 @@ type reconciliation struct {
 	setting string // where it stores how far it got
 	each    EachAccount
 	out     Reconciled
+
+	attached bool // a customer could be attached, or need not be
 }
 
 // run syncs the accounts from where the previous run was cut short to the last one and then, if all is set, those
@@ -162,24 +132,43 @@ func (r *reconciliation) reached(ctx context.Context, after string) error {
 // account syncs one account, and pauses.
 func (r *reconciliation) account(ctx context.Context, id string) error {
 	now, err := r.s.Sync(ctx, id, Cause{Actor: "reconcile", Reason: "what is stored differed from what Stripe says"})
+	if err != nil {
+		return r.failed(ctx, id, now, err)
+	}
+	if r.each != nil {
+		r.each(id, now, nil)
+	}
+	if !slices.Contains(r.out.Failed, id) {
+		r.out.Accounts++
+	}
+	if now.Changed {
+		became, _ := now.Account.Plan()
+		r.out.Drifts = append(r.out.Drifts, Drift{AccountID: id, Was: string(now.Was), Became: string(became)})
+	}
+	return r.pause(ctx)
+}
+
+// failed notes that an account could not be checked, and pauses. It returns an error if nothing at all can be read from
+// Stripe.
+func (r *reconciliation) failed(ctx context.Context, id string, now Standing, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if r.each != nil {
 		r.each(id, now, err)
 	}
-	r.out.Accounts++
-	switch {
-	case err != nil:
+	r.s.log.WarnContext(ctx, "an account could not be reconciled", "account", id, "error", err)
+	if !slices.Contains(r.out.Failed, id) {
 		r.out.Failed = append(r.out.Failed, id)
-		r.s.log.WarnContext(ctx, "an account could not be reconciled", "account", id, "error", err)
-		if models.ErrorCode(err) == models.CodeUnavailable && len(r.out.Failed) > 20 && len(r.out.Failed) == r.out.Accounts {
-			return errors.Join(models.Errorf(models.CodeUnavailable, "the reconcile stops: nothing can be read from Stripe"), err)
-		}
-	case now.Changed:
-		became, _ := now.Account.Plan()
-		r.out.Drifts = append(r.out.Drifts, Drift{AccountID: id, Was: string(now.Was), Became: string(became)})
+		r.out.Accounts++
 	}
+	if models.ErrorCode(err) == models.CodeUnavailable && !r.attached && len(r.out.Failed) > 20 && len(r.out.Failed) == r.out.Accounts {
+		return errors.Join(models.Errorf(models.CodeUnavailable, "the reconcile stops: nothing can be read from Stripe"), err)
+	}
+	return r.pause(ctx)
+}
+
+func (r *reconciliation) pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
