@@ -3,6 +3,7 @@ package billing
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -82,8 +83,8 @@ func (r *reconciliation) attachAll(ctx context.Context) error {
 	if err := iter.Err(); err != nil {
 		return explained("read the customers", err)
 	}
-	for n := len(unknown) - 1; n >= 0; n-- {
-		if err := r.attach(ctx, unknown[n]); err != nil {
+	for _, c := range slices.Backward(unknown) {
+		if err := r.attach(ctx, c); err != nil {
 			return err
 		}
 	}
