@@ -114,7 +114,7 @@ type FlagKind string
 // The kinds of flag.
 const (
 	FlagDoublePayment  FlagKind = "double_payment"          // a second subscription was paid; it was cancelled and wants a refund
-	FlagSecondCustomer FlagKind = "second_customer"         // a Stripe customer names this account, which has another one
+	FlagSecondCustomer FlagKind = "second_customer"         // another Stripe customer names this account, or has its address
 	FlagUnknownPrice   FlagKind = "unknown_price"           // a live subscription to a price that gives no plan
 	FlagQuantity       FlagKind = "quantity"                // a subscription charges its price more than once, for one plan
 	FlagRefund         FlagKind = "refund"                  // a payment was refunded; the plan is unchanged
