@@ -59,6 +59,27 @@ func TestCheckoutBesideAStray(t *testing.T) {
 	})
 }
 
+// Somebody who began again and again with an empty database, and left a customer each time, need not wait for all of
+// them to be looked at.
+func TestCheckoutBesideManyStrays(t *testing.T) {
+	each(t, func(w *world) {
+		for range 20 {
+			w.must(w.stripe.SetEmail(w.foreignCustomer(map[string]string{"lottery_account": "acc_lost"}), *w.account.Email))
+		}
+		looked := 0
+		node := w.via(answering(func(r *http.Request) (int, string) {
+			if r.Method == http.MethodGet && r.URL.Path == "/v1/subscriptions" {
+				looked++
+			}
+			return 0, ""
+		}))
+		_, err := node.Checkout(w.t.Context(), w.account.ID)
+		if w.must(err); looked > 6 {
+			w.t.Errorf("%d lists of subscriptions were read", looked)
+		}
+	})
+}
+
 // A customer that Stripe cannot show keeps nobody else from being put right.
 func TestSyncAllBesideAFailure(t *testing.T) {
 	each(t, func(w *world) {
