@@ -77,7 +77,7 @@ func (c *call) reconcile(ctx context.Context) error {
 		c.say("It started after %s, where the previous run was cut short, and then did the earlier accounts as well.", done.After)
 	}
 	for _, s := range done.Strays {
-		out.Strays = append(out.Strays, stray{CustomerID: s.CustomerID, Email: s.Email, AccountID: s.AccountID, SubscriptionID: s.SubscriptionID, Status: s.Status})
+		out.Strays = append(out.Strays, stray(s))
 		c.say("Stripe customer %s (%s) has subscription %s (%s) and names account %s, which is not here.",
 			s.CustomerID, cmp.Or(s.Email, "no address"), s.SubscriptionID, s.Status, s.AccountID)
 	}

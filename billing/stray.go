@@ -41,14 +41,14 @@ func (s *Service) stray(ctx context.Context, c *stripe.Customer) (*Stray, error)
 	return nil, nil //nolint:nilnil // it pays nothing
 }
 
-// namesakes is how many customers with an account's address are looked at, the newest ones: its owner waits for
-// the checkout, and in test mode somebody who began again and again with an empty database may have left many.
-const namesakes = 5
+// sameAddress is how many customers with an account's address are looked at, the newest ones: its owner waits for the
+// checkout, and in test mode somebody who began again and again with an empty database may have left many.
+const sameAddress = 5
 
 // flagStrays flags an account that is about to buy Pro while a stray with its address may pay for it already. That is no
 // proof that they are the same person's, so the account can buy all the same.
 func (s *Service) flagStrays(ctx context.Context, accountID string, withItsAddress []*stripe.Customer) error {
-	for _, c := range withItsAddress[:min(len(withItsAddress), namesakes)] {
+	for _, c := range withItsAddress[:min(len(withItsAddress), sameAddress)] {
 		found, err := s.stray(ctx, c)
 		if err != nil {
 			return err
