@@ -13,6 +13,7 @@ import (
 	"lottery/billing"
 	"lottery/billing/sandbox"
 	"lottery/models"
+	"lottery/models/store/storetest"
 )
 
 // What a checkout sells, and which of several sessions is the account's own.
@@ -166,6 +167,20 @@ func TestCheckoutsOfOtherProducts(t *testing.T) {
 		_, err = w.billing.End(ctx, w.account.ID, cause())
 		w.must(err)
 		left("closed", socks)
+	})
+}
+
+// Our own checkouts are known by the account that they name, even if the database was restored to before anything was for
+// sale: whoever closes the account cannot be charged by one.
+func TestCheckoutOfAnUnknownPrice(t *testing.T) {
+	each(t, func(w *world) {
+		w.checkout()
+		storetest.Exec(w.t, w.address, "DELETE FROM known_prices")
+		_, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		if open := w.openSessions(); len(open) != 0 {
+			w.t.Errorf("open: %+v", open)
+		}
 	})
 }
 
