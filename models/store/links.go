@@ -125,6 +125,12 @@ func (s *Store) voidChanges(tx *gorm.DB, accountID string) error {
 		Update("spent_at", s.now()).Error
 }
 
+// voidSignIns voids an address's sign-in links within tx, as voidChanges does with those to new addresses.
+func (s *Store) voidSignIns(tx *gorm.DB, emailKey string) error {
+	return tx.Model(&models.Link{}).Where("email_key = ? AND purpose = ? AND spent_at IS NULL", emailKey, models.LinkSignIn).
+		Update("spent_at", s.now()).Error
+}
+
 // lockAddress makes other transactions about the same address wait until tx ends, so that they see its result.
 func (s *Store) lockAddress(tx *gorm.DB, emailKey string) error {
 	if s.dialect == SQLite {

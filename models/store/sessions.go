@@ -67,14 +67,18 @@ func (s *Store) EndSession(ctx context.Context, accountID, sessionID string) err
 	return unavailable(err)
 }
 
-// EndSessions ends all of an account's sessions. It also voids links to new addresses that were asked for in them.
+// EndSessions ends all of an account's sessions. It also voids links to new addresses that were asked for in them, and
+// sign-in links that its address was sent: one who read the mailbox before could open a new session.
 func (s *Store) EndSessions(ctx context.Context, accountID string) error {
 	return translate(s.transaction(ctx, func(tx *gorm.DB) error {
 		var a models.Account
 		if err := s.locking(tx).Take(&a, "id = ?", accountID).Error; err != nil {
 			return err
 		}
-		return s.endSessions(tx, accountID)
+		if err := s.endSessions(tx, accountID); err != nil || a.EmailKey == nil {
+			return err
+		}
+		return s.voidSignIns(tx, *a.EmailKey)
 	}))
 }
 
