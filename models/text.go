@@ -8,7 +8,8 @@ import (
 )
 
 // CheckText returns what keeps s from being a name: too few or too many characters, control characters (a name must fit
-// into one line of a table), or invalid UTF-8, which PostgreSQL does not store. what describes s: "a game's name".
+// into one line of a table), invalid UTF-8, which PostgreSQL does not store, or what reverses the text that follows on a
+// page or a terminal. what describes s: "a game's name".
 func CheckText(what, s string, least, most int) error {
 	n := utf8.RuneCountInString(s)
 	switch {
@@ -18,8 +19,10 @@ func CheckText(what, s string, least, most int) error {
 		return Errorf(CodeInvalid, "%s must have at most %d characters, not %d", what, most, n)
 	case n < least || n > most:
 		return Errorf(CodeInvalid, "%s must have %d to %d characters, not %d", what, least, most, n)
-	case strings.ContainsFunc(s, unicode.IsControl):
+	case strings.ContainsFunc(s, unicode.IsControl), strings.ContainsAny(s, "\u2028\u2029"):
 		return Errorf(CodeInvalid, "%s must not have line breaks or other control characters", what)
+	case strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }):
+		return Errorf(CodeInvalid, "%s must not have invisible characters that change the direction of text", what)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ func TestCheckText(t *testing.T) {
 	for text, good := range map[string]bool{
 		"a": true, `Pick 3, "the" <b>é</b>`: true, strings.Repeat("é", 100): true, // characters count, not bytes
 		"": false, strings.Repeat("é", 101): false, "a\nb": false, "a\x00": false, "a\xff": false, "a\u0085": false,
+		"\u0639\u0644\u064a": true, "\U0001f469\u200d\U0001f680": true, "a\u2028b": false, "a\u2029b": false, "a\u202eb": false, "a\u2066b": false,
 	} {
 		if err := models.CheckText("a name", text, 1, 100); (err == nil) != good || (err != nil && models.ErrorCode(err) != models.CodeInvalid) {
 			t.Errorf("%q: %v", text, err)
