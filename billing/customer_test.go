@@ -136,6 +136,6 @@ func (w *world) moves(email string) {
 	hash := sha256.Sum256([]byte(email))
 	err := w.store.CreateLink(w.t.Context(), store.NewLink{Hash: hash, Purpose: models.LinkChangeEmail, Email: email, AccountID: w.account.ID, PerHour: 9})
 	w.must(err)
-	_, w.account, err = w.store.ChangeEmail(w.t.Context(), hash, 0)
+	_, w.account, err = w.store.ChangeEmail(w.t.Context(), store.EmailChange{Link: hash})
 	w.must(err)
 }

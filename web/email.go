@@ -63,6 +63,10 @@ func (h *Handler) askEmail(w http.ResponseWriter, r *http.Request, v *visitor) e
 func (h *Handler) openEmailLink(w http.ResponseWriter, r *http.Request) error {
 	token := r.URL.Query().Get("token")
 	l, err := h.deps.Store.Link(r.Context(), secret.Hash(token), models.LinkChangeEmail)
+	var a models.Account
+	if err == nil {
+		a, err = h.deps.Store.Account(r.Context(), l.AccountID)
+	}
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return h.linkGone(w, r, "")
 	}
@@ -71,13 +75,17 @@ func (h *Handler) openEmailLink(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.show(w, r, view{Page: "link", Title: "Confirm your new address", Private: true, Data: linkPage{
 		Token: token, Action: "/dashboard/account/email/confirm", Button: "Use " + l.Email,
-		Text: "Your account moves to this address, and you sign in with it from now on.",
+		Text: "The account of " + *a.Email + " moves to this address, with its plan and its keys, and you sign in with it from now on. Other browsers are signed out. If that is not your account, close this page.",
 	}})
 	return nil
 }
 
 func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
-	told, after, err := h.deps.Store.ChangeEmail(r.Context(), secret.Hash(r.PostFormValue("token")), mailClaim)
+	in := store.EmailChange{Link: secret.Hash(r.PostFormValue("token")), Claim: mailClaim}
+	if session := h.token(r); session != "" {
+		in.Session = secret.Hash(session)
+	}
+	told, after, err := h.deps.Store.ChangeEmail(r.Context(), in)
 	if models.ErrorCode(err) == models.CodeNotFound {
 		return h.linkGone(w, r, "")
 	}
@@ -89,7 +97,7 @@ func (h *Handler) changeEmail(w http.ResponseWriter, r *http.Request) error {
 	}
 	h.tellStripe(r, after.ID)
 	h.show(w, r, view{Page: "message", Title: "Your address has changed", Private: true, Data: message{
-		"Your account's address is now " + *after.Email + ". Sign in with it from now on.", "/dashboard", "Go to the dashboard",
+		"Your account's address is now " + *after.Email + ". Sign in with it from now on. Other browsers have been signed out, and keys keep working.", "/dashboard", "Go to the dashboard",
 	}})
 	return nil
 }

@@ -84,7 +84,9 @@ func (c *crowd) act() (err error) {
 	case 1:
 		_, err = c.st.CreateAccount(c.ctx, store.NewAccount{Email: c.address()})
 	case 2:
-		_, _, err = c.st.ChangeEmail(c.ctx, c.link(store.NewLink{Purpose: models.LinkChangeEmail, Email: c.address(), AccountID: c.account()}), time.Minute)
+		_, _, err = c.st.ChangeEmail(c.ctx, store.EmailChange{
+			Link: c.link(store.NewLink{Purpose: models.LinkChangeEmail, Email: c.address(), AccountID: c.account()}), Claim: time.Minute,
+		})
 	case 3:
 		_, err = c.st.CorrectAccount(c.ctx, c.account(), store.AccountCorrection{Email: new(c.address())})
 	case 4:

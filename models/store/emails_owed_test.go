@@ -32,7 +32,7 @@ func TestEmailsOwed(t *testing.T) {
 		change := func(id, email string) {
 			t.Helper()
 			link := createLink(t, st, store.NewLink{Purpose: models.LinkChangeEmail, Email: email, AccountID: id})
-			if _, _, err := st.ChangeEmail(ctx, link, time.Minute); err != nil {
+			if _, _, err := st.ChangeEmail(ctx, store.EmailChange{Link: link, Claim: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 		}

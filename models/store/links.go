@@ -267,13 +267,21 @@ func (s *Store) signUp(tx *gorm.DB, plans models.Plans, in *SignIn, out *SignedI
 	return err
 }
 
+// EmailChange is the input of Store.ChangeEmail.
+type EmailChange struct {
+	Link    [32]byte      // SHA-256 of the link's token
+	Session [32]byte      // hash of the session of the browser in which the link is used; zero if it has none
+	Claim   time.Duration // how long the mail to the address before is left to the caller
+}
+
 // ChangeEmail spends a link that was sent to the new address and makes that the account's address. It voids the
-// account's links to other addresses. The mail that tells the address before of the change is in the outbox with it,
-// and claimed until claim from now, so that the caller can send it at once. That Stripe is to be told, if it knows the
-// account, is noted too (EmailsOwed).
-func (s *Store) ChangeEmail(ctx context.Context, link [32]byte, claim time.Duration) (told models.Mail, after models.Account, err error) {
+// account's links to other addresses, and ends its sessions but for that of the browser in which the link is used:
+// whoever can read the new address owns the account, and need not be who was signed in before. The mail that tells the
+// address before of the change is in the outbox with it, and claimed, so that the caller can send it at once. That
+// Stripe is to be told, if it knows the account, is noted too (EmailsOwed).
+func (s *Store) ChangeEmail(ctx context.Context, in EmailChange) (told models.Mail, after models.Account, err error) {
 	err = s.transaction(ctx, func(tx *gorm.DB) error {
-		l, err := s.workingLink(tx, link, models.LinkChangeEmail)
+		l, err := s.workingLink(tx, in.Link, models.LinkChangeEmail)
 		if err != nil {
 			return err
 		}
@@ -281,10 +289,13 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte, claim time.Durat
 		if err != nil {
 			return err
 		}
-		if _, err := s.spend(tx, link, models.LinkChangeEmail); err != nil {
+		if _, err := s.spend(tx, in.Link, models.LinkChangeEmail); err != nil {
 			return err
 		}
 		if err := s.voidChanges(tx, a.ID); err != nil {
+			return err
+		}
+		if err := tx.Where("account_id = ? AND hash <> ?", a.ID, in.Session[:]).Delete(&models.Session{}).Error; err != nil {
 			return err
 		}
 		err = tx.Model(&models.Account{}).Where("id = ?", a.ID).Updates(map[string]any{"email": l.Email, "email_key": l.EmailKey}).Error
@@ -294,10 +305,10 @@ func (s *Store) ChangeEmail(ctx context.Context, link [32]byte, claim time.Durat
 		if err != nil {
 			return err
 		}
-		if told, err = s.postChanged(tx, a.ID, models.EmailChanged{Before: *a.Email, After: l.Email}, link, claim); err != nil {
+		if told, err = s.postChanged(tx, a.ID, models.EmailChanged{Before: *a.Email, After: l.Email}, in.Link, in.Claim); err != nil {
 			return err
 		}
-		if err := s.oweEmail(tx, a.ID, hex.EncodeToString(link[:8])); err != nil {
+		if err := s.oweEmail(tx, a.ID, hex.EncodeToString(in.Link[:8])); err != nil {
 			return err
 		}
 		entry := models.AuditEntry{Actor: "customer", Action: "email.changed", AccountID: a.ID, Reason: "confirmed at the new address"}

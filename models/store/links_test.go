@@ -175,7 +175,7 @@ func deadLink(t *testing.T, st *store.Store, hash [32]byte, after string) {
 	if _, err := st.Link(t.Context(), hash, models.LinkChangeEmail); models.ErrorCode(err) != models.CodeNotFound {
 		t.Errorf("after %s the link is shown: %v", after, err)
 	}
-	if _, a, err := st.ChangeEmail(t.Context(), hash, time.Minute); models.ErrorCode(err) != models.CodeNotFound {
+	if _, a, err := st.ChangeEmail(t.Context(), store.EmailChange{Link: hash, Claim: time.Minute}); models.ErrorCode(err) != models.CodeNotFound {
 		t.Errorf("after %s the link works: %+v %v", after, a, err)
 	}
 }
@@ -264,7 +264,7 @@ func TestSuspendedKeepsAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, after, err := st.ChangeEmail(t.Context(), link, time.Minute); err != nil || *after.Email != "new@example.com" {
+		if _, after, err := st.ChangeEmail(t.Context(), store.EmailChange{Link: link, Claim: time.Minute}); err != nil || *after.Email != "new@example.com" {
 			t.Errorf("active again: %v", err)
 		}
 	})
@@ -310,7 +310,7 @@ func TestChangeLinksAreVoid(t *testing.T) {
 		if _, err := ask("new@example.com"); models.ErrorCode(err) != models.CodeNotFound {
 			t.Errorf("asked for a closed account: %v", err)
 		}
-		if _, after, err := st.ChangeEmail(t.Context(), others.Hash, time.Minute); err != nil || after.ID != other.ID {
+		if _, after, err := st.ChangeEmail(t.Context(), store.EmailChange{Link: others.Hash, Claim: time.Minute}); err != nil || after.ID != other.ID {
 			t.Errorf("another account's link: %v", err)
 		}
 	})
@@ -362,7 +362,7 @@ func TestChangeVoidsOlderLinks(t *testing.T) {
 		var changed atomic.Int32
 		for _, hash := range hashes {
 			all.Go(func() {
-				switch _, after, err := st.ChangeEmail(t.Context(), hash, time.Minute); {
+				switch _, after, err := st.ChangeEmail(t.Context(), store.EmailChange{Link: hash, Claim: time.Minute}); {
 				case err == nil && after.ID == a.ID:
 					changed.Add(1)
 				case models.ErrorCode(err) != models.CodeNotFound:
@@ -393,7 +393,7 @@ func TestSignInAfterChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := st.ChangeEmail(t.Context(), link, time.Minute); err != nil {
+		if _, _, err := st.ChangeEmail(t.Context(), store.EmailChange{Link: link, Claim: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
 		in, err := st.SignIn(t.Context(), models.DefaultPlans(), store.SignIn{Link: old.Hash, Session: secret.Hash("s"), NewID: store.NewAccountID()})
