@@ -10,6 +10,7 @@ import (
 	"lottery/billing"
 	"lottery/models"
 	"lottery/models/store"
+	"lottery/web/mail"
 )
 
 func (t *tool) accounts() *cli.Command {
@@ -127,12 +128,15 @@ func (c *call) accountResult(a models.Account, err error) error {
 	return c.result(c.accountOf(&a))
 }
 
+// email returns --email as customers' addresses are stored: however its domain is written, they sign in to the account.
+func (c *call) email() string { return mail.Readable(strings.TrimSpace(c.String("email"))) }
+
 func accountsCreate(ctx context.Context, c *call) error {
 	plan, err := c.plan()
 	if err != nil {
 		return err
 	}
-	return c.accountResult(c.store.CreateAccount(ctx, store.NewAccount{Email: c.String("email"), Name: strings.TrimSpace(c.String("name")), Grant: plan}))
+	return c.accountResult(c.store.CreateAccount(ctx, store.NewAccount{Email: c.email(), Name: strings.TrimSpace(c.String("name")), Grant: plan}))
 }
 
 func accountsList(ctx context.Context, c *call) error {

@@ -28,7 +28,7 @@ func (t *tool) accountsSet() *cli.Command {
 func accountsSet(ctx context.Context, c *call) error {
 	var in store.AccountCorrection
 	if c.IsSet("email") {
-		in.Email = new(c.String("email"))
+		in.Email = new(c.email())
 	}
 	if c.IsSet("name") {
 		in.Name = new(strings.TrimSpace(c.String("name")))

@@ -80,14 +80,17 @@ func EmailKey(address string) string {
 	}, strings.TrimSpace(address))
 }
 
+// longestUser is how many bytes may stand before the @ (RFC 5321, section 4.5.3.1.1).
+const longestUser = 64
+
 // ParseEmail checks a bare address and returns it with its comparison key. The domain must be a name with a dot. Names
 // without one, and addresses of machines (ada@localhost, ada@[127.0.0.1], ada@127.0.0.1), would let a stranger decide
 // where in its own network the operator's mail server connects.
 func ParseEmail(s string) (email, key string, err error) {
 	s = strings.TrimSpace(s)
 	parsed, err := mail.ParseAddress(s)
-	unseen := func(r rune) bool { return !unicode.IsPrint(r) } // also what reverses the text direction
-	if err != nil || parsed.Address != s || len(s) > 254 ||
+	unseen := func(r rune) bool { return !unicode.IsPrint(r) || blank(r) } // also what reverses the text direction
+	if err != nil || parsed.Address != s || len(s) > 254 || strings.LastIndexByte(s, '@') > longestUser ||
 		!utf8.ValidString(s) || strings.ContainsFunc(s, unseen) || !isName(s[strings.LastIndexByte(s, '@')+1:]) {
 		return "", "", Errorf(CodeInvalid, "%q is not an email address in the form name@example.com", s)
 	}

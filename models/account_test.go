@@ -13,7 +13,9 @@ func TestParseEmail(t *testing.T) {
 		"ann@example.com": "ann@example.com", " Ann.O'Hara+x@Example.COM\n": "ann.o'hara+x@example.com", "jürgen@müller.example": "jürgen@müller.example",
 		"": "", "ann": "", "ann@example": "", "Ann <ann@example.com>": "", "a nn@example.com": "", "ann@exa\u202Emple.com": "", "an\u200bn@example.com": "", "ann@example.com\x00": "",
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ[@example.com": "", "ABCDEFGHIJKLMNOPQRSTUVWXYZ@example.com": "abcdefghijklmnopqrstuvwxyz@example.com",
-		strings.Repeat("a", 250) + "@b.c": strings.Repeat("a", 250) + "@b.c", strings.Repeat("a", 251) + "@b.c": "", "an\xffn@example.com": "",
+		strings.Repeat("a", 64) + "@b.c": strings.Repeat("a", 64) + "@b.c", strings.Repeat("a", 65) + "@b.c": "", "an\xffn@example.com": "",
+		"a@" + strings.Repeat("b", 250) + ".c": "a@" + strings.Repeat("b", 250) + ".c", "a@" + strings.Repeat("b", 251) + ".c": "",
+		"Your\u3164access\u3164ends@example.com": "", "an\u115fn@example.com": "", "ann\ufe0f@example.com": "",
 		"ann@[127.0.0.1]": "", "ann@[IPv6:::1]": "", "ann@[IPv6:::ffff:127.0.0.1]": "", "ann@127.0.0.1": "", "ann@127.1": "", "ann@127.0.0.0x1": "", "ann@localhost": "",
 		"ann@example..com": "", "ann@.com": "", "ann@example.com.": "", "ann@4.example.com": "ann@4.example.com", "ann@3com.com": "ann@3com.com", "ann@x.1example": "",
 	} {

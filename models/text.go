@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// CheckText returns what keeps s from being a name: too few or too many characters, control characters (a name must fit
-// into one line of a table), invalid UTF-8, which PostgreSQL does not store, or what reverses the text that follows on a
-// page or a terminal. what describes s: "a game's name".
+// CheckText returns what keeps s from being a name: too few or too many characters, none that can be seen, control
+// characters (a name must fit into one line of a table), invalid UTF-8, which PostgreSQL does not store, or what reverses
+// the text that follows on a page or a terminal. what describes s: "a game's name".
 func CheckText(what, s string, least, most int) error {
 	n := utf8.RuneCountInString(s)
 	switch {
@@ -23,8 +23,19 @@ func CheckText(what, s string, least, most int) error {
 		return Errorf(CodeInvalid, "%s must not have line breaks or other control characters", what)
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }):
 		return Errorf(CodeInvalid, "%s must not have invisible characters that change the direction of text", what)
+	case s != "" && !strings.ContainsFunc(s, seen):
+		return Errorf(CodeInvalid, "%s must have a character that can be seen", what)
 	}
 	return nil
+}
+
+// seen reports whether a character leaves ink.
+func seen(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !blank(r) }
+
+// blank reports whether a character counts as a letter or a mark, but shows nothing by itself: the fillers of Hangul, and
+// what selects a variant of the character before.
+func blank(r rune) bool {
+	return unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Count formats a number of things: 1 account, 2 accounts.

@@ -13,6 +13,7 @@ func TestCheckText(t *testing.T) {
 		"a": true, `Pick 3, "the" <b>é</b>`: true, strings.Repeat("é", 100): true, // characters count, not bytes
 		"": false, strings.Repeat("é", 101): false, "a\nb": false, "a\x00": false, "a\xff": false, "a\u0085": false,
 		"\u0639\u0644\u064a": true, "\U0001f469\u200d\U0001f680": true, "a\u2028b": false, "a\u2029b": false, "a\u202eb": false, "a\u2066b": false,
+		" ": false, "\u00a0": false, "\u200b": false, "\ufeff": false, "\u00ad": false, "\u3164": false, "\ufe0f": false, "\u2764\ufe0f": true, "\u3164.": true,
 	} {
 		if err := models.CheckText("a name", text, 1, 100); (err == nil) != good || (err != nil && models.ErrorCode(err) != models.CodeInvalid) {
 			t.Errorf("%q: %v", text, err)

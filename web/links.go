@@ -14,8 +14,8 @@ import (
 )
 
 // parseEmail checks that mail can be sent to an address at all: to any other, every attempt would fail. It returns the
-// address and the mailbox, which is the address as mail servers read it. The mailbox is checked too, since
-// 127.0.0.xn--1- becomes 127.0.0.1 there.
+// address, always the same for one domain, and the mailbox, which is the address as mail servers read it. The mailbox is
+// checked too, since 127.0.0.xn--1- becomes 127.0.0.1 there.
 func parseEmail(s string) (email, mailbox string, err error) {
 	if email, _, err = models.ParseEmail(s); err != nil {
 		return "", "", err
@@ -24,7 +24,7 @@ func parseEmail(s string) (email, mailbox string, err error) {
 		return "", "", err
 	}
 	_, _, err = models.ParseEmail(mailbox)
-	return email, mailbox, err
+	return mail.Readable(email), mailbox, err
 }
 
 // link returns a URL for a mail. It begins with the configured public URL, whatever host the request names.

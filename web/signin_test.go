@@ -110,6 +110,18 @@ func TestNoEnumeration(t *testing.T) {
 	}
 }
 
+// However a phone spells the domain, it is the same account.
+func TestSignInBySpelling(t *testing.T) {
+	t.Parallel()
+	h := open(t, nil)
+	h.signedIn("ada@öl.example")
+	for _, spelled := range []string{"Ada@Öl.example", "ada@ÖL.EXAMPLE", "ada@o\u0308l.example", "ada@xn--l-0ga.example"} {
+		p := h.person()
+		p.post("/sign-in", "email", spelled).says(t, http.StatusOK, "öl.example")
+		p.post("/sign-in/link", "token", h.tokenOf("ada@öl.example")).leads(t, "/dashboard")
+	}
+}
+
 func TestSignInForm(t *testing.T) {
 	t.Parallel()
 	h := open(t, nil)

@@ -175,7 +175,10 @@ func TestAddressOfAnAccountThatIsBeingDeleted(t *testing.T) {
 	}
 	release := storetest.Hold(t, url, "SELECT 1 FROM links WHERE email_key = 'eve@example.com' FOR UPDATE")
 	changed, deleted := make(chan error, 1), make(chan error, 1)
-	go func() { _, _, err := st.ChangeEmail(ctx, store.EmailChange{Link: link, Claim: time.Minute}); changed <- err }() // has spent the link
+	go func() {
+		_, _, err := st.ChangeEmail(ctx, store.EmailChange{Link: link, Claim: time.Minute})
+		changed <- err
+	}() // has spent the link
 	storetest.UntilBlocked(t, db, 1)
 	go func() { _, err := st.DeleteAccount(ctx, bob.ID); deleted <- err }()
 	storetest.UntilBlocked(t, db, 2)

@@ -382,6 +382,23 @@ func TestRecipient(t *testing.T) {
 	}
 }
 
+// One domain has one spelling, however it was typed. Another domain never has that spelling.
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"ada@example.com": "ada@example.com", "Ada@Example.COM": "Ada@Example.COM", "ada@ⓔxample.com": "ada@example.com", "ada@example。com": "ada@example.com",
+		"ada@bücher.example": "ada@bücher.example", "ada@BÜCHER.example": "ada@bücher.example", "ada@bu\u0308cher.example": "ada@bücher.example",
+		"ada@xn--bcher-kva.example": "ada@bücher.example", "ada@XN--BCHER-KVA.EXAMPLE": "ada@bücher.example", "Özil@Öl.example": "Özil@öl.example",
+		"ada@straße.example": "ada@straße.example", "ada@strasse.example": "ada@strasse.example", "ada@\u212a.example": "ada@k.example",
+		"ada@نامه\u200cای.example": "ada@xn--mgba3gch31f060k.example", // has a joiner, which cannot be seen
+		"ada@xn--.com":             "ada@xn--.com", "ada@xn--99999999.com": "ada@xn--99999999.com", "ada": "ada", "ADA": "ADA", "": "", "ada@": "ada@",
+	} {
+		if got := mail.Readable(address); got != want {
+			t.Errorf("%q: %q", address, got)
+		}
+	}
+}
+
 func TestSMTPAddress(t *testing.T) {
 	t.Parallel()
 	for _, wrong := range []string{"", "smtp://", "http://mail.example", "mail.example:25", "smtp://mail.example:x"} {

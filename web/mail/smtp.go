@@ -11,7 +11,6 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -88,18 +87,6 @@ func senderOf(from string) (sender, domain string, err error) {
 	return a.String(), domain, err
 }
 
-// inASCII returns an address and its domain, with the domain in ASCII as in the DNS (RFC 5891), because mail servers
-// need not support other letters. Domains with such letters are normalized for lookup first; otherwise Ö and ö would be
-// different domains.
-func inASCII(address string) (mailbox, domain string, err error) {
-	at := strings.LastIndexByte(address, '@') + 1
-	domain, err = idna.ToASCII(address[at:])
-	if domain != address[at:] {
-		domain, err = idna.Lookup.ToASCII(address[at:])
-	}
-	return address[:at] + domain, domain, err
-}
-
 // Check connects as Send does, including TLS and authentication if configured, and asks whether the server would take a
 // mail from this sender, but sends nothing.
 func (s *SMTP) Check(ctx context.Context) error {
@@ -113,22 +100,6 @@ func (s *SMTP) Check(ctx context.Context) error {
 		}
 		return nil
 	})
-}
-
-// ErrAddress means that no mail can ever be sent to an address. It does not wrap the parser's error, which would repeat
-// the address.
-var ErrAddress = errors.New("address a mail: the recipient's address cannot be written as mail servers read it")
-
-// longestLabel is the maximum number of bytes between two dots of a domain name (RFC 1035, section 2.3.4).
-const longestLabel = 63
-
-// Recipient returns an address as mail servers read it, or ErrAddress.
-func Recipient(address string) (string, error) {
-	recipient, domain, err := inASCII(address)
-	if err != nil || slices.ContainsFunc(strings.Split(domain, "."), func(label string) bool { return label == "" || len(label) > longestLabel }) {
-		return "", ErrAddress
-	}
-	return recipient, nil
 }
 
 // id returns the part of the Message-ID before the @. A server that took a message and broke off before it said so gets
