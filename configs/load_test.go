@@ -108,7 +108,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	file := write(t, "lisen: x\nlisten: x\npublic_url: ftp://x\ndrain_delay: soon\n")
 	_, err := configs.Load(configs.Source{
 		File:   file,
-		Getenv: env("LOTTERY_DATABASE_URL", "mysql://x", "LOTTERY_TRUSTED_PROXIES", "nearby", "LOTTERY_PLAN_PRO_MAX_KEYS", "-1"),
+		Getenv: env("LOTTERY_DATABASE_URL", "mysql://x", "LOTTERY_TRUSTED_PROXIES", "nearby, 10.0.0.1, ::/33/2, ::ffff:0.0.0.0/8", "LOTTERY_PLAN_PRO_MAX_KEYS", "-1"),
 		Flags:  map[string]string{"log_level": "loud"},
 	})
 	if models.ErrorCode(err) != models.CodeInvalid {
@@ -116,7 +116,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{
 		`there is no option "lisen"; did you mean "listen"?`, "public_url: must be", "drain_delay: must be",
-		"LOTTERY_DATABASE_URL: must be", `LOTTERY_TRUSTED_PROXIES: "nearby"`, "LOTTERY_PLAN_PRO_MAX_KEYS: must be", "--log-level: must be",
+		"LOTTERY_DATABASE_URL: must be", `LOTTERY_TRUSTED_PROXIES: "nearby" is neither`, `; "::/33/2" is neither`, `; "::ffff:0.0.0.0/8" covers more`, "LOTTERY_PLAN_PRO_MAX_KEYS: must be", "--log-level: must be",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in:\n%v", want, err)

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -219,30 +220,42 @@ func not(address string) string {
 	return fmt.Sprintf(", not %q", address)
 }
 
+// prefixes parses a list of networks; its error names everything in it that is none.
 func prefixes(v string) ([]netip.Prefix, error) {
 	var list []netip.Prefix
+	var wrong []string
 	for text := range strings.SplitSeq(v, ",") {
-		text = strings.TrimSpace(text)
-		if text == "" {
+		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		if addr, err := netip.ParseAddr(text); err == nil {
-			list = append(list, netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()))
-			continue
-		}
-		p, err := netip.ParsePrefix(text)
+		p, err := prefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", text)
+			wrong = append(wrong, err.Error())
 		}
-		if p.Addr().Is4In6() { // no request's address has that form
-			if p.Bits() < 96 {
-				return nil, fmt.Errorf("%q covers more than IPv4 addresses: list IPv4 and IPv6 networks separately, as in 10.0.0.0/8, fd00::/8", text)
-			}
-			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
-		}
-		list = append(list, p.Masked())
+		list = append(list, p)
+	}
+	if wrong != nil {
+		return nil, errors.New(strings.Join(wrong, "; "))
 	}
 	return list, nil
+}
+
+// prefix parses a network, or an address as a network of its own.
+func prefix(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("%q is neither an address nor a network such as 10.0.0.0/8", text)
+	}
+	if p.Addr().Is4In6() { // no request's address has that form
+		if p.Bits() < 96 {
+			return p, fmt.Errorf("%q covers more than IPv4 addresses: list IPv4 and IPv6 networks separately, as in 10.0.0.0/8, fd00::/8", text)
+		}
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p.Masked(), nil
 }
 
 func oneOf(v string, allowed ...string) (string, error) {
