@@ -57,6 +57,7 @@ func drawsImport(ctx context.Context, c *call) (err error) {
 	}
 	report.show(result.Summary.Rejected)
 	c.warnIgnored(feed, result.Summary.IgnoredColumns)
+	c.warnSkipped(feed, result.Summary.SkippedLines)
 	c.warnWithdrawn(feed, &result.Summary)
 	return c.finish(outcome, failure)
 }
@@ -66,6 +67,13 @@ func (c *call) warnIgnored(feed string, columns []models.IgnoredColumn) {
 	for _, x := range columns {
 		c.say("%s: warning: %s has no column %q: its values are not read; if they are draws or add-on balls, look for a newer lotteryadmin, or import them with --feed csv",
 			x.File, feed, x.Column)
+	}
+}
+
+// warnSkipped names the lines that were taken for titles but hold numbers.
+func (c *call) warnSkipped(feed string, lines []models.SkippedLine) {
+	for _, x := range lines {
+		c.say("%s: warning: line %d was skipped as a title or a notice: %q; if it is a draw, write it as %s does, and import the file again", x.File, x.Line, x.Text, feed)
 	}
 }
 

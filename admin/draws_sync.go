@@ -54,6 +54,7 @@ type synced struct {
 	DurationMS    int64                 `json:"duration_ms"`
 
 	IgnoredColumns []models.IgnoredColumn `json:"ignored_columns"`
+	SkippedLines   []models.SkippedLine   `json:"skipped_lines,omitempty"`
 	Withdrawn      int                    `json:"withdrawn"`
 	WithdrawnDraws []models.WithdrawnDraw `json:"withdrawn_draws"`
 }
@@ -90,6 +91,7 @@ func drawsSync(ctx context.Context, c *call) error {
 			c.sayRejection(&f.News[i])
 		}
 		c.warnIgnored(f.Feed, f.Summary.IgnoredColumns)
+		c.warnSkipped(f.Feed, f.Summary.SkippedLines)
 		c.warnWithdrawn(f.Feed, &f.Summary)
 		rejected, draws, news = rejected+f.Summary.Rejected, draws+f.Summary.Draws, news+len(f.News)
 		list = append(list, line)
@@ -112,6 +114,7 @@ func syncedOf(f *jobs.FeedSynced) synced {
 		Unchanged: s.Unchanged, Corrected: s.Corrected, Duplicate: s.Duplicate, Overruled: s.Overruled, Rejected: s.Rejected,
 		Skipped: s.Skipped, Rejections: s.Rejections, NewRejections: len(f.News), Errors: []string{}, DurationMS: s.DurationMS,
 		IgnoredColumns: append([]models.IgnoredColumn{}, s.IgnoredColumns...),
+		SkippedLines:   s.SkippedLines,
 		Withdrawn:      s.Withdrawn,
 		WithdrawnDraws: append([]models.WithdrawnDraw{}, s.WithdrawnDraws...),
 	}

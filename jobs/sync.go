@@ -199,6 +199,10 @@ func (s *Sync) take(ctx context.Context, out *FeedSynced, src *models.FeedSource
 		s.Log.WarnContext(ctx, "a feed has a column that is not known, and not read; if it holds draws or add-on balls, look for a newer version",
 			"feed", src.Feed, "address", src.Address, "column", ignored.Column)
 	}
+	for _, skipped := range done.Summary.SkippedLines {
+		s.Log.WarnContext(ctx, "a line of a feed was skipped as a title or a notice, but holds several numbers; if it is a draw, `lotteryadmin draws set` stores it",
+			"feed", src.Feed, "address", src.Address, "line", skipped.Line, "text", skipped.Text)
+	}
 	if n := done.Summary.Withdrawn; n > 0 {
 		s.Log.WarnContext(ctx, "a feed does not publish draws any more that came from it, though it has draws before and after them; they stay, until `lotteryadmin draws unset` takes them away",
 			"feed", src.Feed, "address", src.Address, "draws", n, "first", done.Summary.WithdrawnDraws[0].String())

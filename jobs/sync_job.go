@@ -34,7 +34,7 @@ func syncJob(d *Deps) Job {
 // told summarizes a sync in one line. failed names the feeds that could not be synced; their errors are in the log and
 // in `feeds status`.
 func told(list []FeedSynced) (outcome string, failed error) {
-	var inserted, corrected, news, ignored, withdrawn int
+	var inserted, corrected, news, ignored, skipped, withdrawn int
 	var names []string
 	for i := range list {
 		f := &list[i]
@@ -42,6 +42,7 @@ func told(list []FeedSynced) (outcome string, failed error) {
 		corrected += f.Summary.Corrected
 		news += len(f.News)
 		ignored += len(f.Summary.IgnoredColumns)
+		skipped += len(f.Summary.SkippedLines)
 		withdrawn += f.Summary.Withdrawn
 		if len(f.Errs) > 0 {
 			names = append(names, f.Feed)
@@ -50,6 +51,9 @@ func told(list []FeedSynced) (outcome string, failed error) {
 	outcome = fmt.Sprintf("%s, %d corrected, %d newly rejected", models.Count(inserted, "new draw"), corrected, news)
 	if ignored > 0 {
 		outcome += ", " + models.Count(ignored, "column") + " not read"
+	}
+	if skipped > 0 {
+		outcome += ", " + models.Count(skipped, "doubtful line") + " skipped"
 	}
 	if withdrawn > 0 {
 		outcome += ", " + models.Count(withdrawn, "draw") + " withdrawn"

@@ -97,6 +97,21 @@ func TestSyncJobTellsIgnoredColumns(t *testing.T) {
 	}
 }
 
+// A line that was skipped, but holds several numbers, is reported in the same way.
+func TestSyncJobTellsSkippedLines(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.set(ncFile, "Date,Day/Eve,Ball 1,Ball 2,Ball 3\n03/18/2026,D,4,2,7\nMar 19 2026 D 1 2 3\n")
+	var log bytes.Buffer
+	outcome, _ := b.job(&log).Run(context.Background())
+	if outcome != "1 new draw, 0 corrected, 0 newly rejected, 1 doubtful line skipped" {
+		t.Error(outcome)
+	}
+	if want := "feed=nc-lottery address=" + b.sync.Feeds.NCURL + ncFile + ` line=3 text="Mar 19 2026 D 1 2 3"`; strings.Count(log.String(), want) != 1 {
+		t.Errorf("%q is missing:\n%s", want, &log)
+	}
+}
+
 // A draw that its lottery no longer publishes is reported in the log and in the outcome. It stays. The outcome counts what
 // is corrected.
 func TestSyncJobTellsWithdrawnDraws(t *testing.T) {

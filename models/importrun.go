@@ -64,6 +64,8 @@ type ImportSummary struct {
 
 	IgnoredColumns []IgnoredColumn `json:"ignored_columns,omitempty"` // in the order in which they were found
 
+	SkippedLines []SkippedLine `json:"skipped_lines,omitempty"` // the first MostSkipped of each file
+
 	Withdrawn      int             `json:"withdrawn,omitempty"`       // stored draws that their feed no longer publishes; they stay
 	WithdrawnDraws []WithdrawnDraw `json:"withdrawn_draws,omitempty"` // the first MostWithdrawn of each file
 }
@@ -106,6 +108,7 @@ func (s *ImportSummary) Add(other *ImportSummary) {
 	s.Skipped += other.Skipped
 	s.DurationMS += other.DurationMS
 	s.IgnoredColumns = append(s.IgnoredColumns, other.IgnoredColumns...)
+	s.SkippedLines = append(s.SkippedLines, other.SkippedLines...)
 	s.Withdrawn += other.Withdrawn
 	s.WithdrawnDraws = append(s.WithdrawnDraws, other.WithdrawnDraws...)
 	for reason, n := range other.Rejections {
@@ -132,4 +135,15 @@ func (s *ImportSummary) AllRejected() bool { return s.Rejected > 0 && s.Rejected
 type IgnoredColumn struct {
 	File   string `json:"file"`
 	Column string `json:"column"` // the column's name, or its 1-based number if it has none
+}
+
+// MostSkipped is how many skipped lines of a file are listed.
+const MostSkipped = 20
+
+// SkippedLine is a line between the draws, or below them, that was taken for a title or a disclaimer though it holds
+// several numbers: it may be a draw that is written as no draw of the feed is.
+type SkippedLine struct {
+	File string `json:"file"`
+	Line int    `json:"line"` // 1-based
+	Text string `json:"text"`
 }

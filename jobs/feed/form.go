@@ -13,6 +13,7 @@ import (
 type Form struct {
 	Feed     string // models.Feed…
 	Expected string // what a good file looks like; ends the sentence "expected …"
+	Dates    string // how a date is written; ends the sentence "a date written as …"
 	// Whole is set if a file holds all draws of a game at a time of day from its first date to its last: one that is
 	// missing in between is really absent.
 	Whole bool
@@ -20,12 +21,16 @@ type Form struct {
 	// Parse yields the candidates of r, in the order of their lines, and returns how many physical lines it read (a
 	// last one without a newline counts). It stops at the first error of r or of yield. A fault that makes the whole
 	// file unusable is a models.Error. A candidate is valid until yield returns. f is the form itself, for such errors
-	// and for OnIgnored.
+	// and for OnIgnored and OnSkipped.
 	Parse func(f Form, r *bufio.Reader, yield func(*Candidate) error) (lines int, err error)
 
 	// OnIgnored, if not nil, is called once for each column, or key of a record, that the form does not know and that
 	// has a value somewhere: those values are not read. A column without a name is given by its 1-based number.
 	OnIgnored func(column string)
+
+	// OnSkipped, if not nil, is called for each line that the form takes for a title or a disclaimer though it holds
+	// several numbers: no rule recognizes a draw however it is written.
+	OnSkipped func(line int, text string)
 }
 
 // Read checks the first bytes of r, which distinguish data from an empty file or a web page, and parses the rest.

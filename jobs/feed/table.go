@@ -62,6 +62,7 @@ func (f Form) ReadTable(r *bufio.Reader, t *Table, yield func(*Candidate) error)
 			return nil
 		case line.Fault == "" && !rows.begin(line, fields) && header.notice(line, fields, fault):
 			if !InMarkup(line.Text) {
+				f.Skip(line)
 				return nil
 			}
 			fault = FaultMarkup

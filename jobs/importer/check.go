@@ -20,10 +20,11 @@ type gameTable struct {
 	games       []knownGame
 	index       map[string]int
 	tomorrowUTC models.Date
+	dates       string // how the feed writes dates
 }
 
-func newGameTable(games []models.Game, now time.Time) *gameTable {
-	t := &gameTable{index: make(map[string]int, len(games)), tomorrowUTC: models.DateOf(now.UTC()) + 1}
+func newGameTable(games []models.Game, now time.Time, form *feed.Form) *gameTable {
+	t := &gameTable{index: make(map[string]int, len(games)), tomorrowUTC: models.DateOf(now.UTC()) + 1, dates: form.Dates}
 	for _, g := range games {
 		known := knownGame{g, t.tomorrowUTC}
 		if loc, err := g.Location(); err == nil {
@@ -49,8 +50,7 @@ func (t *gameTable) check(c *feed.Candidate) (game int, number uint64, f *fault)
 		return 0, 0, &fault{models.ReasonMalformed, c.MalformedCell, c.Malformed}
 	}
 	if !c.DateOK {
-		return 0, 0, &fault{models.ReasonBadDate, c.DateCell, fmt.Sprintf("not a calendar date from %s on in this feed's format, with a four-digit year",
-			models.FirstDate)}
+		return 0, 0, &fault{models.ReasonBadDate, c.DateCell, fmt.Sprintf("not a calendar date from %s on, written as %s", models.FirstDate, t.dates)}
 	}
 	game, known := t.index[c.GameID]
 	last := t.tomorrowUTC

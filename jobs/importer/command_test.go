@@ -121,6 +121,22 @@ func TestRunIsRecorded(t *testing.T) {
 	})
 }
 
+// TestSkippedLines: the summary names the first lines of a file that were taken for titles between or below the draws,
+// but hold several numbers.
+func TestSkippedLines(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	lines := append([]string{"9/7/2013,9,3,8", "Pick 3 Day,9,8,2013,3,9,8", "Pick 3 Results"}, repeat("9/9/2013,9,3,8", models.MostSkipped+1)...)
+	result, _ := b.run(importer.Options{Feed: models.FeedTexas, Strict: true}, text("f", strings.Join(lines, "\n")))
+	var want []models.SkippedLine
+	for i := range models.MostSkipped {
+		want = append(want, models.SkippedLine{File: "f", Line: 4 + i, Text: "9/9/2013,9,3,8"})
+	}
+	if !slices.Equal(result.Summary.SkippedLines, want) || result.Refused || result.Summary.Inserted != 1 || result.Summary.Skipped != models.MostSkipped+3 {
+		t.Errorf("%+v", result)
+	}
+}
+
 // TestIgnoredColumns: the summary and import_runs name them by file, even for a file without a draw; they reject
 // nothing.
 func TestIgnoredColumns(t *testing.T) {
@@ -155,6 +171,7 @@ func TestFilesThatAreNone(t *testing.T) {
 	result, rejections := b.run(importer.Options{Feed: models.FeedCSV}, missing, cut, text("empty", ""), page,
 		text("header", csvText()), text("other", "a,b\nc,d\n"),
 		text("nothing", csvText("tx-pick-3,5/2/2024,Dusk,123,", "x,2024-02-30,Day,123,", "tx-pick-3,,Day,12,", "huh")),
+		text("dates", csvText("tx-pick-3,5/2/2024,Day,123,", "tx-pick-3,5/3/2024,Dusk,123,")),
 	)
 	want := []struct {
 		file, text string
@@ -167,6 +184,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		{"header", "of 2 lines, there is no line that could be a draw: expected CSV", importer.ErrNoDraws},
 		{"other", `"c,d" is not the header`, nil},
 		{"nothing", "of 5 lines, every line that could be a draw is rejected (malformed 1, bad_date 3): expected CSV", importer.ErrNoDraws},
+		{"dates", `add-on columns); line 2, the first: bad_date "5/2/2024": not a calendar date from 1900-01-01 on, written as 2024-09-30`, importer.ErrNoDraws},
 	}
 	if len(result.FileErrors) != len(want) {
 		t.Fatalf("%v", result.FileErrors)
@@ -178,7 +196,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		}
 	}
 	// A file that was read completely but held no draw is counted, and its rejections are reported.
-	if got := counts(result.Summary); got != "lines 7 draws 4 rejected 4 skipped 3" || len(rejections) != 4 {
+	if got := counts(result.Summary); got != "lines 10 draws 6 rejected 6 skipped 4" || len(rejections) != 6 {
 		t.Errorf("%s, %q", got, rejections)
 	}
 	if draws := b.draws(); len(draws) > 0 {

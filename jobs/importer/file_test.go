@@ -69,7 +69,7 @@ func TestWithinOneFile(t *testing.T) {
 				`f:3 number "1234" bad_digits: North Carolina Pick 3 draws 3 digits`,
 				`f:4 fireball "77" malformed: a Fireball is one digit or blank`,
 				`f:5 tod "day" bad_tod: not one of the times of day of North Carolina Pick 3: Day,Evening`,
-				`f:6 date "2023-02-30" bad_date: not a calendar date from 1900-01-01 on in this feed's format, with a four-digit year`,
+				`f:6 date "2023-02-30" bad_date: not a calendar date from 1900-01-01 on, written as 2024-09-30`,
 			},
 		},
 		{

@@ -18,8 +18,10 @@ type file struct {
 	lines      int
 	skipped    int // lines without a candidate
 	ignored    []models.IgnoredColumn
+	doubted    []models.SkippedLine
 	rows       []row // the acceptable draws, by key, then in file order
 	rejections rejections
+	first      *models.Rejection     // the first in the file, for a file of which every draw is rejected
 	rejected   map[models.Reason]int // without the conflicts, which the plan adds
 	doubtful   []models.Date         // the days of rejected draws: what is stored of them may be meant
 	planned
@@ -95,6 +97,11 @@ func (s *reading) parse(ctx context.Context) (lines int, err error) {
 	form.OnIgnored = func(column string) {
 		s.file.ignored = append(s.file.ignored, models.IgnoredColumn{File: s.source.Name, Column: feed.Shown(column)})
 	}
+	form.OnSkipped = func(line int, text string) {
+		if s.index > 0 && len(s.file.doubted) < models.MostSkipped {
+			s.file.doubted = append(s.file.doubted, models.SkippedLine{File: s.source.Name, Line: line, Text: feed.Shown(text)})
+		}
+	}
 	return form.Read(counted, s.take)
 }
 
@@ -121,10 +128,14 @@ func (s *reading) take(c *feed.Candidate) error {
 		if readable(fault.reason) {
 			s.draws++
 		}
-		s.broken = f.rejections.add(index, models.Rejection{
+		rejection := models.Rejection{
 			File: f.name, Line: c.Line, Column: feed.Shown(fault.cell.Column), Value: feed.Shown(fault.cell.Value),
 			Reason: fault.reason, Detail: fault.detail, Draw: c.Identity(),
-		})
+		}
+		if f.first == nil {
+			f.first = &rejection
+		}
+		s.broken = f.rejections.add(index, rejection)
 		return s.broken
 	}
 	s.draws++
@@ -142,12 +153,13 @@ func (s *reading) take(c *feed.Candidate) error {
 
 // nothing returns the error for a file in which no candidate is a draw.
 func (s *reading) nothing() error {
-	found := "there is no line that could be a draw"
-	if s.index > 0 {
+	found, first := "there is no line that could be a draw", ""
+	if r := s.file.first; r != nil {
 		summary := s.file.summary()
 		found = "every line that could be a draw is rejected (" + summary.RejectedBy() + ")"
+		first = fmt.Sprintf("; line %d, the first: %s %q: %s", r.Line, r.Reason, r.Value, r.Detail)
 	}
-	return noDraws{models.Errorf(models.CodeInvalid, "of %s, %s: expected %s", models.Count(s.file.lines, "line"), found, s.run.form.Expected)}
+	return noDraws{models.Errorf(models.CodeInvalid, "of %s, %s: expected %s%s", models.Count(s.file.lines, "line"), found, s.run.form.Expected, first)}
 }
 
 // countedReader counts what is read, and fails once ctx has ended.

@@ -108,6 +108,9 @@ func realFile(t *testing.T, feed, path string, listen func(t *testing.T, h *hear
 	if !maps.Equal(result.Summary.Rejections, h.wrong) {
 		t.Errorf("%s: rejected %v, an independent reading %v", path, result.Summary.Rejections, h.wrong)
 	}
+	if len(result.Summary.SkippedLines) > 0 {
+		t.Errorf("%s: lines that may be draws were skipped: %+v", path, result.Summary.SkippedLines)
+	}
 	again, _ := b.run(importer.Options{Feed: feed}, text(filepath.Base(path), string(content)))
 	if again.Summary.Unchanged != len(want) || again.Summary.Inserted+again.Summary.Corrected > 0 {
 		t.Errorf("%s: the second time: %s", path, counts(again.Summary))

@@ -17,6 +17,7 @@ type Case struct {
 	Text    string
 	Want    []string
 	Ignored []string // the columns and keys that are not read
+	Skipped []int    // the lines that are taken for titles, but hold several numbers
 }
 
 // ReadAll collects the candidates of a text, and returns how many lines it has.
@@ -37,14 +38,19 @@ func Run(t *testing.T, form feed.Form, cases []Case) {
 		t.Run(tc.Name, func(t *testing.T) {
 			t.Parallel()
 			var ignored []string
+			var skipped []int
 			form := form
 			form.OnIgnored = func(column string) { ignored = append(ignored, column) }
+			form.OnSkipped = func(line int, _ string) { skipped = append(skipped, line) }
 			candidates, lines, err := ReadAll(form, tc.Text)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(ignored, tc.Ignored) {
 				t.Errorf("ignored %q, want %q", ignored, tc.Ignored)
+			}
+			if !slices.Equal(skipped, tc.Skipped) {
+				t.Errorf("skipped %v, want %v", skipped, tc.Skipped)
 			}
 			if want := countLines(tc.Text); lines != want {
 				t.Errorf("%d lines, want %d", lines, want)

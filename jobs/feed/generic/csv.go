@@ -24,6 +24,7 @@ import (
 var Form = feed.Form{
 	Feed:     models.FeedCSV,
 	Expected: "CSV with the header game,date,tod,number (and, optionally, sequence and add-on columns)",
+	Dates:    "2024-09-30",
 	Parse:    parse,
 }
 

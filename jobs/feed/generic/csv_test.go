@@ -130,7 +130,14 @@ var cases = []feedtest.Case{
 		Text: "game,date,tod,number\nDraws of 2024-05-02 (Day)\nPick 3 Day 2024-05-02\ntx-pick-3 results of 2024\ntx-pick-3; 2020 to 2024\nall-time results; as of 2024\n" +
 			"e-mail us at 1-800-555-1234\ntx-pick-3 results as of 2024-05-02\npick3 export 2024-05-02\nas-of 2024-05-02\nEvening draws 2024 as of 2024-05-02\nThis list of 123 draws was made on 2024-05-02; Day draws are in it, and so are those of the Night\n" +
 			"Not official \"as of 2024-05-02\"; Day and Night\ng,2024-01-02,Day,1\n",
-		Want: []string{"14: g 2024-01-02 Day 1"},
+		Want:    []string{"14: g 2024-01-02 Day 1"},
+		Skipped: []int{3},
+	},
+	{
+		Name:    "draws that no rule recognizes",
+		Text:    "game,date,tod,number\nny-numbers/2025-01-02/Midday/013\ng,2024-01-02,Day,1\nny-numbers_2025-01-03_Midday_013\nPhone 1-800-555-1234\n",
+		Want:    []string{"3: g 2024-01-02 Day 1"},
+		Skipped: []int{2, 4, 5},
 	},
 	{
 		Name: "a line that is too long",

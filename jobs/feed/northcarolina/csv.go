@@ -22,6 +22,7 @@ import (
 var Form = feed.Form{
 	Feed:     models.FeedNC,
 	Expected: `CSV with the header "Date","Day/Eve","Ball 1","Ball 2","Ball 3","Fireball" (as many balls as the game has)`,
+	Dates:    "09/30/2024",
 	Whole:    true,
 	Parse:    parse,
 }

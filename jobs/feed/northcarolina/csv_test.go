@@ -90,6 +90,12 @@ var cases = []feedtest.Case{
 			"4: malformed[] the row has 1 field, the header has 6, and quotes stand around all of it: leave them out",
 			"5: malformed[] the row has 1 field, the header has 6, and its fields are separated by tabs: save it with commas",
 		},
+		Skipped: []int{6},
+	},
+	{
+		Name: "draws that no rule recognizes",
+		Text: pick3 + "06/21/2025,D,4,2,7,7,,\nFri 06/20/2025 D 1 2 3\nJune 19 2025 D 1 2 3\nJun 18; D; 1; 2; 3\n",
+		Want: []string{"2: nc-pick-3 2025-06-21 Day 427 fireball=7"}, Skipped: []int{3, 4, 5},
 	},
 	{
 		Name: "rows among stray characters with a comma too many are no notices",

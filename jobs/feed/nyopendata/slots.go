@@ -24,6 +24,7 @@ import (
 var Form = feed.Form{
 	Feed:     models.FeedNYOpenData,
 	Expected: "the dataset hsys-3def of data.ny.gov: CSV with the header Draw Date,Midday Daily #,Evening Daily #,Midday Win 4 #,Evening Win 4 #, or a JSON array of records",
+	Dates:    "09/30/2024, or as 2024-09-30T00:00:00.000",
 	Whole:    true,
 	Parse:    parse,
 }

@@ -29,6 +29,7 @@ import (
 var Form = feed.Form{
 	Feed:     models.FeedTexas,
 	Expected: "lines such as Pick 3 Morning,9,30,2024,1,2,3,6,4",
+	Dates:    "9,30,2024",
 	Whole:    true,
 	Parse:    parse,
 }
@@ -48,7 +49,7 @@ var namedLine = regexp.MustCompile(`(?i)^\W*(?:pick|daily)\W*\d{1,2}\b(?:\W+(?:m
 // yearDate matches a date with a four-digit year.
 var yearDate = regexp.MustCompile(`^\d{1,2}[/.-]\d{1,2}[/.-]\d{4}$`)
 
-func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
+func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	var (
 		lines  = feed.NewLines(r)
 		c      feed.Candidate
@@ -68,6 +69,7 @@ func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int
 		case feed.InMarkup(line.Text):
 			fault = feed.FaultMarkup
 		default:
+			f.Skip(line)
 			return nil
 		}
 		c.Reset(line.Number, line.Text)
@@ -120,6 +122,7 @@ func holdsDraw(text string) bool {
 	}
 	words, numbers, dates, dashes := feed.Words(text), 0, 0, 0
 	for _, w := range words {
+		w = strings.Trim(w, ":")
 		date := yearDate.MatchString(w)
 		if date {
 			dates++

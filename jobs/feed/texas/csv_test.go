@@ -114,7 +114,8 @@ var cases = []feedtest.Case{
 			"Odds: Pick 3 up to 1:1,000 & Daily 4 up to 1:10,000\nPlay responsibly [18 or older, 24 hours a day, 7 days a week]\n" +
 			"Winning numbers [10/1/2023 to 10/31/2023], 27 draws\nResults & statistics, 2024, 2025\n" +
 			"Match 0, 1, 2, 3, 4, or more\nThe numbers 1 2 3 4 5 6 were drawn\nPick 3 is drawn at 10 and 12\nTexas Lottery, 2024",
-		Want: []string{"1: tx-pick-3 2013-09-09 Day 398"},
+		Want:    []string{"1: tx-pick-3 2013-09-09 Day 398"},
+		Skipped: []int{3, 5, 7, 8},
 	},
 	{
 		Name: "a mark or spaces at the end are no row that was cut off",
@@ -126,7 +127,19 @@ var cases = []feedtest.Case{
 		Text: "Pick 3 Winning Numbers 2024\nPick 3 Day Results as of 10/2/2023\nPick 3 Day Results as of 10/12/2023\nPick 3 Day 2024\nPick 3 Night Results 1/1/2023 to 10/12/2023\n" +
 			"Daily 4 Morning (10/12/2023)\nPick 3 Day 10/1/2023 - 10/31/2023\nPick 3 Day 9/9/2013 8:30 PM\nCall 1-800-375-6886, or 512 344 5000\n" +
 			"Pick 3 Results 2013 - 2016\nPick 3 – 2013 – 2016\nPick 3 Day — Page 1 — 2\nDaily 4 - Sep 9 2013 - Oct 3 2016\nPick 3 Day,9,9,2013,3,9,8\nPick 3 Day - 9/10/2013 - 3 - 9 - 8\n",
-		Want: []string{"14: tx-pick-3 2013-09-09 Day 398", "15: " + undivided},
+		Want:    []string{"14: tx-pick-3 2013-09-09 Day 398", "15: " + undivided},
+		Skipped: []int{5, 6, 7, 8, 9, 13},
+	},
+	{
+		Name: "a colon before the digits, or behind the date",
+		Text: "Pick 3 Day,9,9,2013,3,9,8\nPick 3 Day 9/10/2013: 398\nPick 3 Day: 9/11/2013: 398\nPick 3 Day: 9/12/2013, 398\nPick 3 Day 9/9/2013 8:30:\n",
+		Want: []string{"1: tx-pick-3 2013-09-09 Day 398", "2: " + undivided, "3: " + undivided, "4: " + strings.Replace(undivided, "1 field", "2 fields", 1)}, Skipped: []int{5},
+	},
+	{
+		Name:    "draws that no rule recognizes",
+		Text:    "9/8/2013,9,3,8\nPick 3 Day,9,9,2013,3,9,8\nPick 3 Day/9/10/2013/9/3/8\n9/11/2013,9,3,8\n",
+		Want:    []string{"2: tx-pick-3 2013-09-09 Day 398"},
+		Skipped: []int{1, 3, 4},
 	},
 	{
 		Name: "digits of another script are no title",

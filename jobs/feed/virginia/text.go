@@ -30,6 +30,7 @@ import (
 var Form = feed.Form{
 	Feed:     models.FeedVirginia,
 	Expected: `the title "Results for Pick 3" (or 4) and lines such as 9/30/2024; Day: 0,3,4; Fireball: 5; Night: 2,8,4`,
+	Dates:    "9/30/2024",
 	Whole:    true,
 	Parse:    parse,
 }
@@ -49,6 +50,7 @@ const (
 const heldLines = 100
 
 type parser struct {
+	form  feed.Form
 	title string      // the title line in force; "" = none yet
 	game  string      // "" = not known yet
 	held  []feed.Line // lines above any title, waiting until the game is known
@@ -58,9 +60,9 @@ type parser struct {
 	yield func(*feed.Candidate) error
 }
 
-func parse(_ feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
+func parse(f feed.Form, r *bufio.Reader, yield func(*feed.Candidate) error) (int, error) {
 	lines := feed.NewLines(r)
-	p := parser{yield: yield}
+	p := parser{form: f, yield: yield}
 	count, err := lines.Each(p.line)
 	if err == nil {
 		err = p.release()
@@ -142,6 +144,7 @@ func (p *parser) read(line feed.Line) error {
 	case feed.InMarkup(text):
 		return p.malformed(line, feed.Cell{Value: line.Text}, feed.FaultMarkup)
 	default:
+		p.form.Skip(line)
 		return nil
 	}
 }
@@ -209,7 +212,10 @@ func (p *parser) draws(line feed.Line, date string, segments []string, from int)
 			return err
 		}
 	}
-	return p.close()
+	if err := p.close(); err != nil || !line.Open || strings.TrimSpace(segments[len(segments)-1]) != "" {
+		return err
+	}
+	return p.malformed(line, feed.Cell{Column: strconv.Itoa(from + len(segments) - 1)}, "the file ends here, after a semicolon: get it again")
 }
 
 // draw yields the open draw, and opens another, which waits for its Fireball.

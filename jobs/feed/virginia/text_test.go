@@ -69,6 +69,15 @@ var cases = []feedtest.Case{
 		Want: []string{"2: va-pick-3 2015-08-30 Day 034", "2: va-pick-3 2015-08-30 Night 284"},
 	},
 	{
+		Name: "the last line is cut off after a semicolon: its next draw is missing",
+		Text: "Results for Pick 3\n8/30/2015; Day: 0,3,4; Night: 2,8,4;\n8/29/2015; Day: 0,3,4; ",
+		Want: []string{"2: va-pick-3 2015-08-30 Day 034", "2: va-pick-3 2015-08-30 Night 284", "3: va-pick-3 2015-08-29 Day 034", "3: malformed[3] the file ends here, after a semicolon: get it again"},
+	},
+	{
+		Name: "draws that no rule recognizes",
+		Text: "Results for Pick 3\n8/30/2015; Day: 0,3,4\nAug 29 2015 Day 0 3 4\n", Want: []string{"2: va-pick-3 2015-08-30 Day 034"}, Skipped: []int{3},
+	},
+	{
 		Name: "Fireballs: blank, wrong, twice, of no draw; pieces that are no draw",
 		Text: "Results for Pick 3\n8/30/2015; Day: 0,3,4; Fireball: ; Night: 1,2,3; fireball: 12\n8/29/2015; Fireball: 1; Day: 0,3,4; Fireball: 1; Fireball: 2\n8/28/2015; Day: 0,3,4; huh; Night: 1,2,3\n",
 		Want: []string{
