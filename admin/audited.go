@@ -47,8 +47,12 @@ func audited(run action) action {
 func (c *call) note(ctx context.Context, o *store.Operator, result string) error {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
+	what := "this attempt"
+	if strings.HasPrefix(result, "done") {
+		what = "the change"
+	}
 	if err := c.store.Note(after, o, c.about, c.object, result); err != nil {
-		return &models.Error{Code: models.CodeUnavailable, Message: "the change could not be written to the audit log", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: what + " could not be written to the audit log", Err: err}
 	}
 	return nil
 }

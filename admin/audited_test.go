@@ -36,7 +36,7 @@ func TestFullDiskIsAudited(t *testing.T) {
 	}
 	fill("audit_entries")
 	set()
-	if _, said := d.run(4, "accounts", "resume", "nobody@example.com"); !strings.Contains(said, "there is no account") || !strings.Contains(said, "could not be written to the audit log") {
+	if _, said := d.run(4, "accounts", "resume", "nobody@example.com"); !strings.Contains(said, "there is no account") || !strings.Contains(said, "this attempt could not be written to the audit log") {
 		t.Errorf("%q", said)
 	}
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -194,6 +195,9 @@ func (p *patient) unset(found string) finding {
 func (p *patient) broken(err error) finding {
 	if models.ErrorCode(err) == models.CodeConflict { // it belongs to another program
 		return failing(err.Error(), "set database_url to a database of its own")
+	}
+	if errors.Is(err, store.ErrDiskFull) {
+		return failing(err.Error(), "remove what is not needed from the disk that holds the database, or make it larger; nothing in the database is lost")
 	}
 	if store.DialectOf(p.cfg.DatabaseURL) == store.SQLite {
 		return failing(err.Error(), "make sure that database_url names a SQLite database file, and that the server's user can read and write it and its folder; if it is damaged, replace it with a backup")

@@ -11,6 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"lottery/configs"
+	"lottery/models/store"
 )
 
 func TestJudgeDisk(t *testing.T) {
@@ -30,6 +33,17 @@ func TestJudgeDisk(t *testing.T) {
 		}
 		if names := strings.Contains(f.Found, "its log 2147 MB"); names != (c.log == 2*gb) {
 			t.Errorf("a log of %d: %+v", c.log, f)
+		}
+	}
+}
+
+// A full disk is no damage: no backup is needed, and no right is missing.
+func TestDoctorOfAFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"sqlite:lottery.db", "postgres:///lottery"} {
+		p := patient{call: &call{cfg: configs.Config{DatabaseURL: url}}}
+		if got := p.broken(store.ErrDiskFull); got.Status != statusFailed || !strings.Contains(got.Found, "disk is full") || !strings.HasPrefix(*got.Remedy, "remove what is not needed") {
+			t.Errorf("%s: %+v", url, got)
 		}
 	}
 }

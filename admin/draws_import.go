@@ -107,7 +107,7 @@ func importOutcome(result *importer.Result, dryRun bool) error {
 		if result.Summary.Rejected > 0 {
 			faults = append(faults, rejected)
 		}
-		faults = append(faults, "nothing was imported: --strict imports all files only if nothing is rejected")
+		faults = append(faults, "nothing was imported: --strict imports all files only if each can be read and nothing is rejected")
 	}
 	switch {
 	case len(faults) > 0:

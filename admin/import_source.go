@@ -26,6 +26,8 @@ func (c *call) sources(args []string) ([]importer.Source, error) {
 	fetcher := feed.NewFetcher(feed.FetchOptions{Contact: c.cfg.PublicURL.String(), AllowPrivate: true})
 	for _, arg := range args {
 		switch {
+		case arg == "":
+			return nil, models.Errorf(models.CodeInvalid, "the name of a file is empty")
 		case arg == "-" && stdin:
 			return nil, models.Errorf(models.CodeInvalid, "stdin (-) can only be read once")
 		case arg == "-":

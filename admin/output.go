@@ -178,6 +178,9 @@ func (f field) text() string {
 		for i := range parts {
 			parts[i] = fmt.Sprint(v.Index(i).Interface())
 		}
+		if slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(part, " ") }) {
+			return strings.Join(parts, "; ") // sentences
+		}
 		return strings.Join(parts, ",")
 	case reflect.Map:
 		parts := make([]string, 0, v.Len())

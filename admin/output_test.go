@@ -72,6 +72,9 @@ a b, "c" \x1b[2J \u202e<x>   -      -
 `},
 		{formTable, []leaf{}, "NAME   N\n"},
 		{formCSV, []leaf{}, "name,n\n"},
+		{formTable, struct {
+			Errors []string `json:"errors"`
+		}{[]string{"one, and", "two"}}, "ERRORS   one, and; two\n"},
 		{formCSV, v, "name,n,words,counts,leaves,none,a_leaf\n" +
 			"\"a\nb, \"\"c\"\" \x1b[2J \u202e<x>\",,\"x,y\",\"{\"\"a\"\":1,\"\"b\"\":2}\"," +
 			"\"[{\"\"name\"\":\"\"m\"\",\"\"n\"\":1},{\"\"name\"\":\"\"\"\",\"\"n\"\":null}]\",,\"{\"\"name\"\":\"\"l\"\",\"\"n\"\":1}\"\n"},

@@ -157,8 +157,11 @@ func head(key string) string { return strings.ToUpper(strings.ReplaceAll(key, "_
 
 // list writes a table whose first line is its header.
 func (t tables) list(lines [][]string) error {
-	if t.width == 0 || len(lines) == 1 || t.widths(lines) != nil {
+	if t.width == 0 || t.widths(lines) != nil {
 		return t.aligned(lines)
+	}
+	if len(lines) == 1 {
+		return t.headers(lines[0])
 	}
 	for i, cells := range lines[1:] {
 		var block [][]string
@@ -175,6 +178,27 @@ func (t tables) list(lines [][]string) error {
 		}
 	}
 	return nil
+}
+
+// headers writes the header of an empty list that does not fit the terminal on several lines.
+func (t tables) headers(names []string) error {
+	var b strings.Builder
+	width := 0
+	for i, name := range names {
+		switch {
+		case i == 0:
+		case width+columnGap+text.StringWidth(name) > t.width:
+			b.WriteString("\n")
+			width = 0
+		default:
+			b.WriteString(strings.Repeat(" ", columnGap))
+			width += columnGap
+		}
+		b.WriteString(name)
+		width += text.StringWidth(name)
+	}
+	_, err := io.WriteString(t.w, b.String()+"\n")
+	return err
 }
 
 // aligned writes lines of cells as columns.

@@ -77,7 +77,7 @@ REMEDY   -
 		t.Errorf("a list that fits: %v\n%s", err, &days)
 	}
 	var b bytes.Buffer
-	if err := (tables{&b, 10}).write([]checked{}); err != nil || b.String() != "ID   NAME   FOUND   REMEDY\n" {
+	if err := (tables{&b, 17}).write([]checked{}); err != nil || b.String() != "ID   NAME   FOUND\nREMEDY\n" {
 		t.Errorf("an empty list: %v\n%s", err, &b)
 	}
 }

@@ -207,6 +207,9 @@ func (f *Fetcher) Fetch(ctx context.Context, address string, known Known, header
 		if fault, ok := errors.AsType[*url.Error](err); ok {
 			err = fault.Err // the caller names the URL
 		}
+		if errors.Is(err, io.EOF) {
+			err = errors.New("the server closed the connection without a response")
+		}
 		return nil, err
 	}
 	defer res.Body.Close() //nolint:errcheck // as much was read as is wanted

@@ -58,6 +58,17 @@ func TestFetchOfWhatHasNotChanged(t *testing.T) {
 	}
 }
 
+// A server that hangs up, perhaps because it expects TLS, is told as that.
+func TestFetchFromAServerThatHangsUp(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer server.Close()
+	_, err := NewFetcher(FetchOptions{AllowPrivate: true, FirstWait: time.Millisecond}).Fetch(t.Context(), server.URL, Known{}, nil)
+	if err == nil || err.Error() != "the server closed the connection without a response" {
+		t.Errorf("%v", err)
+	}
+}
+
 // Anything not on the public internet is refused, however its address is written; neighbouring addresses are not.
 func TestPublicOnly(t *testing.T) {
 	t.Parallel()

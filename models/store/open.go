@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
@@ -139,6 +140,9 @@ func (s *Store) openSQLite(ctx context.Context, databaseURL string) error {
 	file, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, syscall.EISDIR) {
 		return unopened(s.path, err)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return &models.Error{Code: models.CodeUnavailable, Message: s.path + unwritable, Err: err}
 	}
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
@@ -311,6 +315,9 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
+// unwritable ends the message about a file that this user may not open, or not write.
+const unwritable = " cannot be written: this user needs write access to the file and to its folder, where SQLite keeps its log"
+
 // unopened says why a SQLite file cannot be opened, and what to do about it.
 func unopened(path string, err error) error {
 	const notADatabase, readOnly = 26, 8
@@ -323,7 +330,7 @@ func unopened(path string, err error) error {
 	case code&sqlitePrimary == notADatabase:
 		return &models.Error{Code: models.CodeUnavailable, Message: path + " is not a SQLite database: give another file (--database-url, or database_url), or replace it with a backup", Err: err}
 	case code&sqlitePrimary == readOnly:
-		return &models.Error{Code: models.CodeUnavailable, Message: path + " cannot be written: this user needs write access to the file and to its folder, where SQLite keeps its log", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: path + unwritable, Err: err}
 	default:
 		return unavailable(fmt.Errorf("open %s: %w", path, err))
 	}
