@@ -215,31 +215,6 @@ func TestSignedOutAsksForNoLink(t *testing.T) {
 	})
 }
 
-// Signing out everywhere voids the links that would sign in to the account, and nobody else's. A new one works.
-func TestSignInLinksAreVoid(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, st *store.Store) {
-		a := storetest.Account(t, st, "Ann@example.com")
-		ask := func(email string) [32]byte {
-			return createLink(t, st, store.NewLink{Purpose: models.LinkSignIn, Email: email})
-		}
-		use := func(link [32]byte) error {
-			_, err := st.SignIn(t.Context(), models.DefaultPlans(), store.SignIn{Link: link, Session: secret.Hash("of " + string(link[:])), NewID: store.NewAccountID()})
-			return err
-		}
-		before, others := ask("ANN@example.com"), ask("bea@example.com")
-		if err := st.EndSessions(t.Context(), a.ID); err != nil {
-			t.Fatal(err)
-		}
-		if err := use(before); models.ErrorCode(err) != models.CodeNotFound {
-			t.Errorf("asked for before: %v", err)
-		}
-		if err := errors.Join(use(others), use(ask("ann@example.com"))); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // A suspended account cannot change its address, which would free the old one. Links from before no longer work.
 func TestSuspendedKeepsAddress(t *testing.T) {
 	t.Parallel()
