@@ -101,7 +101,7 @@ func (u *usage) answer(x *call, p *middleware.Principal) error {
 	u.gate.Headers(x.c, int64(p.DailyLimit), now.remaining, now.resetsAt.Unix())
 	if rate.Reached {
 		return &problem.Problem{
-			Code: problem.RateLimited, Detail: "/v1/usage may be called 60 times a minute; the rate limit headers of every response show what is left of the day",
+			Code: problem.RateLimited, Detail: "/v1/usage may be called 60 times a minute; the rate limit headers of every request that counts show what is left of the day",
 			RetryAfter: max(time.Second, time.Until(time.Unix(rate.Reset, 0))),
 		}
 	}

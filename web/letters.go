@@ -190,7 +190,7 @@ func (o *Outbox) quotaUsed(m *store.DueMail, b *models.BillingAccount, out mail.
 	}
 	out.After = []string{
 		"If you need more requests a day, " + more + ". How to get by with fewer: " + o.PublicURL + "/docs/limits#use-fewer-requests",
-		"You get this email again only after a week in which your account has used less.",
+		"You get this email again if your account has not come this far for a week, or if its limit has changed.",
 	}
 	return out, ok
 }

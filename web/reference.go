@@ -41,7 +41,20 @@ type parameter struct {
 type response struct {
 	Status string
 	Text   template.HTML
-	Code   string // error code, if it has one
+	Code   string // error code, if it has one that the text does not name
+}
+
+// linkCodes makes the error codes in a text links to their pages.
+func linkCodes(text template.HTML) template.HTML {
+	var pairs []string
+	for code := range errorTexts {
+		pairs = append(pairs, "<code>"+string(code)+"</code>", codeLink(string(code)))
+	}
+	return template.HTML(strings.NewReplacer(pairs...).Replace(string(text))) //nolint:gosec // G203: it was HTML before
+}
+
+func codeLink(code string) string {
+	return `<a href="/docs/errors/` + code + `"><code>` + code + `</code></a>`
 }
 
 // loadReference returns all groups of openapi.yaml.
@@ -92,6 +105,7 @@ func readOperation(path string, item *openapi3.PathItem) (operation, error) {
 	if op.Text, err = markdown(operators, get.Description); err != nil {
 		return op, err
 	}
+	op.Text = linkCodes(op.Text)
 	for _, p := range append(item.Parameters, get.Parameters...) {
 		if p.Value.In == "header" {
 			continue // explained once, in limits and authentication
@@ -113,10 +127,14 @@ func readOperation(path string, item *openapi3.PathItem) (operation, error) {
 			if read.Text, err = markdown(operators, *r.Value.Description); err != nil {
 				return op, err
 			}
+			read.Text = linkCodes(read.Text)
 		}
 		if problem := r.Value.Content["application/problem+json"]; problem != nil {
 			if example, ok := problem.Example.(map[string]any); ok {
 				read.Code, _ = example["code"].(string)
+			}
+			if strings.Contains(string(read.Text), codeLink(read.Code)) {
+				read.Code = "" // the text names it
 			}
 		}
 		op.Responses = append(op.Responses, read)

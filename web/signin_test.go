@@ -162,7 +162,14 @@ func TestFormsThatAreTooLarge(t *testing.T) {
 func TestNoMail(t *testing.T) {
 	t.Parallel()
 	h := open(t, func(d *web.Deps) { d.Mail, d.Mailbox = nil, nil })
-	h.person().get("/sign-up").says(t, http.StatusOK, "sends no email")
+	p := h.person()
+	p.get("/sign-up").says(t, http.StatusOK, "sends no email", `<a href="mailto:help@example.com">`)
+	p.get("/docs").says(t, http.StatusOK, "Ask the operator of this service for a key.")
+	for _, path := range []string{"/", "/pricing"} {
+		if got := p.get(path); !strings.Contains(got.text, "Pro is not for sale here at the moment") || strings.Contains(got.text, "works as usual") {
+			t.Errorf("%s promises a plan that nobody can get", path)
+		}
+	}
 	h.person().post("/sign-in", "email", "ada@example.com").leads(t, "/sign-in")
 	h.person().get("/dev/mail").says(t, http.StatusNotFound)
 }
