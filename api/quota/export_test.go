@@ -95,6 +95,9 @@ func (s *Store) Sync() {
 	s.Settle()
 }
 
+// UsagePortion is how many rows of statistics are written at once.
+const UsagePortion = usagePortion
+
 // LeisureAfter is the pause between two portions of statistics.
 func LeisureAfter(took time.Duration) time.Duration { return leisureAfter(took) }
 

@@ -52,6 +52,9 @@ const (
 	// usageRest is the length of the pause after a portion, as a multiple of the time that the portion took: with many
 	// accounts, writing takes longer instead of taking over the machine.
 	usageRest = 39
+	// usageSlow is how long a portion takes at most that counts for its pause: one that had to wait for a lock, or for a
+	// database that was away, must not keep this node from writing for minutes.
+	usageSlow = 50 * time.Millisecond
 	// usageTimeout is how long a portion may take before the database counts as away.
 	usageTimeout = 5 * time.Second
 	// pruneTimeout bounds the deletion of a portion of expired rows, during which no statistics are written.
@@ -158,7 +161,7 @@ func (u *Usage) write(ctx context.Context, leisure bool) error {
 		u.note(nil)
 		u.settle(portion, true)
 		rows = rows[len(portion):]
-		if leisure && !rest(ctx, leisureAfter(time.Since(began))) {
+		if leisure && len(rows) > 0 && !rest(ctx, leisureAfter(time.Since(began))) {
 			u.settle(rows, false)
 			return ctx.Err()
 		}
@@ -173,9 +176,8 @@ func (u *Usage) add(ctx context.Context, rows []models.UsageDay) error {
 	return u.store.AddUsage(ctx, rows)
 }
 
-// leisureAfter is the pause after a portion that took that long. No portion takes longer than usageTimeout, unless this
-// process was stopped meanwhile: it must not rest for days because its machine was paused for hours.
-func leisureAfter(took time.Duration) time.Duration { return usageRest * min(took, usageTimeout) }
+// leisureAfter is the pause after a portion that took that long.
+func leisureAfter(took time.Duration) time.Duration { return usageRest * min(took, usageSlow) }
 
 // rest sleeps for d. It reports false if ctx ended first.
 func rest(ctx context.Context, d time.Duration) bool {
