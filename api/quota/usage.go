@@ -3,6 +3,7 @@ package quota
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"slices"
@@ -136,11 +137,30 @@ func (u *Usage) Run(ctx context.Context) {
 	}
 }
 
-// Flush writes everything counted so far.
+// Flush writes everything counted so far. Its error says how many requests it could not write.
 func (u *Usage) Flush(ctx context.Context) error {
 	u.writing.Lock()
 	defer u.writing.Unlock()
-	return u.write(ctx, false)
+	err := u.write(ctx, false)
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the statistics of %s could not be written: %w", models.Count(u.waiting(), "request"), err)
+}
+
+// waiting is how many requests are not in the database.
+func (u *Usage) waiting() (n int64) {
+	for i := range u.shards {
+		sh := &u.shards[i]
+		sh.mu.Lock()
+		for _, counts := range sh.counts {
+			for _, count := range counts {
+				n += count.waiting
+			}
+		}
+		sh.mu.Unlock()
+	}
+	return n
 }
 
 // write adds waiting counts to the database in portions, with pauses between them if leisure is set.

@@ -155,9 +155,10 @@ func TestUsageWaitsForTheDatabase(t *testing.T) {
 	u := quota.NewUsage(st, nearMidnight().now, slog.New(slog.NewTextHandler(&log, nil)))
 	u.Record("a", april, "/v1/games", 200)
 	server.Stop()
-	for range 3 {
-		if err := u.Flush(ctx); models.ErrorCode(err) != models.CodeUnavailable {
-			t.Fatalf("a flush into nothing: %v", err)
+	for i := range 3 {
+		want := fmt.Sprintf("the statistics of %s could not be written: ", models.Count(i+1, "request"))
+		if err := u.Flush(ctx); models.ErrorCode(err) != models.CodeUnavailable || !strings.HasPrefix(err.Error(), want) {
+			t.Fatalf("a flush into nothing: %v, want %s", err, want)
 		}
 		u.Record("a", april, "/v1/games", 200)
 	}

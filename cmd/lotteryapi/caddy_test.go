@@ -15,18 +15,18 @@ import (
 	"lottery/models/store/storetest"
 )
 
-// caddyOptions returns the lines that stand in the block of reverse_proxy in a Caddyfile, or in a text with one.
-func caddyOptions(t *testing.T, file string) string {
+// caddyOptions returns what a Caddyfile, or a text with one, has between two texts, on one line.
+func caddyOptions(t *testing.T, file, from, to string) string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "reverse_proxy ")
+	_, block, _ := strings.Cut(string(text), from)
 	_, block, _ = strings.Cut(block, "{")
-	block, _, found := strings.Cut(block, "}")
+	block, _, found := strings.Cut(block, to)
 	if !found {
-		t.Fatalf("%s has no reverse_proxy", file)
+		t.Fatalf("%s has no %s", file, from)
 	}
 	return strings.Join(strings.Fields(block), " ")
 }
@@ -34,14 +34,16 @@ func caddyOptions(t *testing.T, file string) string {
 // The documented example for Caddy and the proxy of compose.yaml have the same options.
 func TestCaddyExamplesAgree(t *testing.T) {
 	t.Parallel()
-	shown, used := caddyOptions(t, "../../docs/operations.md"), caddyOptions(t, "../../docs/operations/Caddyfile")
-	if shown != used {
-		t.Errorf("docs/operations.md: %s\nCaddyfile: %s", shown, used)
+	for from, to := range map[string]string{"reverse_proxy ": "}", "log default ": "\n}\n"} {
+		shown, used := caddyOptions(t, "../../docs/operations.md", from, to), caddyOptions(t, "../../docs/operations/Caddyfile", from, to)
+		if shown != used {
+			t.Errorf("docs/operations.md: %s\nCaddyfile: %s", shown, used)
+		}
 	}
 }
 
-// startCaddy runs Caddy with the Caddyfile of compose.yaml in front of nodes, and returns its address.
-func startCaddy(t *testing.T, nodes ...*process) (address string) {
+// startCaddy runs Caddy with the Caddyfile of compose.yaml in front of nodes, and returns its address too.
+func startCaddy(t *testing.T, nodes ...*process) (p *process, address string) {
 	t.Helper()
 	if _, err := exec.LookPath("caddy"); err != nil {
 		storetest.Missing(t, "caddy")
@@ -56,7 +58,7 @@ func startCaddy(t *testing.T, nodes ...*process) (address string) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "Caddyfile")
-	config := "{\n\tadmin off\n}\n" + strings.Replace(string(text), "api1:8080 api2:8080", strings.Join(upstreams, " "), 1)
+	config := strings.NewReplacer("\n{\n", "\n{\n\tadmin off\n", "api1:8080 api2:8080", strings.Join(upstreams, " ")).Replace(string(text))
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func startCaddy(t *testing.T, nodes ...*process) (address string) {
 		}
 		address = free.Addr().String()
 		free.Close()
-		p := launchCommand(t, dir, []string{"DOMAIN=http://" + address}, exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile"))
+		p = launchCommand(t, dir, []string{"DOMAIN=http://" + address}, exec.Command("caddy", "run", "--config", file, "--adapter", "caddyfile"))
 		ended := false
 		storetest.Until(t, "Caddy", func() bool {
 			select {
@@ -78,7 +80,7 @@ func startCaddy(t *testing.T, nodes ...*process) (address string) {
 			return ended || through(address) == http.StatusOK
 		})
 		if !ended {
-			return address
+			return p, address
 		}
 		if try == 3 {
 			t.Fatalf("Caddy ended:\n%s", p.stderr)
@@ -102,7 +104,7 @@ func through(address string) int {
 func TestNobodyTakesTheNodesFromCaddy(t *testing.T) {
 	t.Parallel()
 	url := storetest.EmptyURL(t)
-	address := startCaddy(t, start(t, t.TempDir(), serveArgs(url)...), start(t, t.TempDir(), serveArgs(url)...))
+	_, address := startCaddy(t, start(t, t.TempDir(), serveArgs(url)...), start(t, t.TempDir(), serveArgs(url)...))
 	for range 6 {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
@@ -125,7 +127,7 @@ func TestCaddyGoesRoundAKilledNode(t *testing.T) {
 	t.Parallel()
 	url := storetest.EmptyURL(t)
 	killed := start(t, t.TempDir(), serveArgs(url)...)
-	address := startCaddy(t, killed, start(t, t.TempDir(), serveArgs(url)...))
+	_, address := startCaddy(t, killed, start(t, t.TempDir(), serveArgs(url)...))
 	if err := killed.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,5 +136,33 @@ func TestCaddyGoesRoundAKilledNode(t *testing.T) {
 		if status := through(address); status != http.StatusOK {
 			t.Errorf("%d", status)
 		}
+	}
+}
+
+// Caddy logs a request that no node takes, but neither the key in its header nor a sign-in link.
+func TestCaddyLogsNoKey(t *testing.T) {
+	t.Parallel()
+	node := start(t, t.TempDir(), serveArgs(storetest.EmptyURL(t))...)
+	caddy, address := startCaddy(t, node)
+	if err := node.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-node.exited
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/v1/games?game=x&token=lnk_secret", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"X-Api-Key": {"ldk_secret"}, "Cookie": {"session=ses_secret"}, "Referer": {"http://x/sign-in/link?token=lnk_secret"}}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode < 500 {
+		t.Fatalf("status %d", res.StatusCode)
+	}
+	storetest.Until(t, "the request in Caddy's log", func() bool { return strings.Contains(caddy.stderr.String(), "/v1/games?game=x") })
+	if log := caddy.stderr.String(); strings.Contains(log, "_secret") {
+		t.Errorf("the log has what it must not:\n%s", log)
 	}
 }
