@@ -22,7 +22,7 @@ func (t *tool) draws() *cli.Command {
 				"Example:\n  lotteryadmin draws import --feed ny-open-data numbers-win4.csv --report rejected.csv\n" +
 				"  lotteryadmin draws export | lotteryadmin draws import --feed csv - --database-url sqlite:copy.db",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "feed", Required: true, Usage: "the format: a feed `ID`, one of " + orList(importer.Feeds())},
+				&cli.StringFlag{Name: "feed", Required: true, Usage: "the format: a feed `ID`, one of " + models.OrList(importer.Feeds())},
 				&cli.BoolFlag{Name: "dry-run", Usage: "report what would happen, without writing anything"},
 				&cli.BoolFlag{Name: "strict", Usage: "import all files if nothing is rejected, otherwise none"},
 				&cli.StringFlag{Name: "report", Usage: "write every rejection to `FILE`, as CSV"},
@@ -154,7 +154,7 @@ func (c *call) tod() (models.Tod, error) {
 	}
 	tod, ok := models.ParseTod(c.String("tod"))
 	if !ok {
-		return 0, models.Errorf(models.CodeInvalid, "--tod must be %s, not %q", orList(allTods()), c.String("tod"))
+		return 0, models.Errorf(models.CodeInvalid, "--tod must be %s, not %q", models.OrList(allTods()), c.String("tod"))
 	}
 	return tod, nil
 }

@@ -22,7 +22,7 @@ type imported struct {
 func drawsImport(ctx context.Context, c *call) (err error) {
 	feed := c.String("feed")
 	if !slices.Contains(importer.Feeds(), feed) {
-		return models.Errorf(models.CodeInvalid, "%q is not a feed; use %s", feed, orList(importer.Feeds()))
+		return models.Errorf(models.CodeInvalid, "%q is not a feed; use %s", feed, models.OrList(importer.Feeds()))
 	}
 	c.object, c.unchanged = feed, c.Bool("dry-run")
 	if err := c.store.NotDemo(ctx); err != nil {

@@ -62,7 +62,7 @@ type synced struct {
 func drawsSync(ctx context.Context, c *call) error {
 	only := c.String("feed")
 	if only != "" && !slices.Contains(jobs.SyncedFeeds(), only) {
-		return models.Errorf(models.CodeInvalid, "%q is not a feed that can be synced; use %s", only, orList(jobs.SyncedFeeds()))
+		return models.Errorf(models.CodeInvalid, "%q is not a feed that can be synced; use %s", only, models.OrList(jobs.SyncedFeeds()))
 	}
 	if c.object = only; only == "" {
 		c.object = "all feeds"

@@ -132,7 +132,7 @@ func jobsRun(ctx context.Context, c *call) error {
 	all := c.allJobs(log)
 	j, ok := jobs.Find(all, c.arg(0))
 	if !ok {
-		return models.Errorf(models.CodeNotFound, "there is no job %q; use %s", c.arg(0), orList(jobs.Names()))
+		return models.Errorf(models.CodeNotFound, "there is no job %q; use %s", c.arg(0), models.OrList(jobs.Names()))
 	}
 	c.object = j.Name
 	runner := jobs.Runner{Store: c.store, Node: jobs.NodeName() + " (lotteryadmin)", Log: log}

@@ -15,15 +15,7 @@ func oneOf(what, value string, allowed ...string) (string, error) {
 	if slices.Contains(allowed, value) {
 		return value, nil
 	}
-	return "", models.Errorf(models.CodeInvalid, "%s must be %s, not %q", what, orList(allowed), value)
-}
-
-// orList joins words as "a, b or c".
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return "", models.Errorf(models.CodeInvalid, "%s must be %s, not %q", what, models.OrList(allowed), value)
 }
 
 // wholeNumber reads a decimal number from low to high.

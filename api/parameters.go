@@ -112,7 +112,7 @@ func (b *binder) oneOf(name string, allowed ...string) string {
 	case ok && slices.Contains(allowed, v):
 		return v
 	case ok:
-		b.failf(name, problem.Malformed, "%s must be %s, not %q", name, strings.Join(allowed, " or "), short(v))
+		b.failf(name, problem.Malformed, "%s must be %s, not %q", name, models.OrList(allowed), short(v))
 	}
 	return allowed[0]
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -54,6 +55,9 @@ func (g *Game) Validate() error {
 	}
 	if err := CheckText("a game's name", g.Name, 1, 100); err != nil {
 		return err
+	}
+	if strings.ContainsRune("=+-@", rune(g.Name[0])) {
+		return Errorf(CodeInvalid, "a game's name must not begin with %q: it is in customers' CSV files, and spreadsheets would take it for a formula", g.Name[:1])
 	}
 	if err := CheckText("a game's jurisdiction", g.Jurisdiction, 1, 20); err != nil {
 		return err

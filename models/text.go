@@ -45,3 +45,11 @@ func Count[N int | int64](n N, one string) string {
 	}
 	return strconv.FormatInt(int64(n), 10) + " " + one + "s"
 }
+
+// OrList lists alternatives: a, b or c.
+func OrList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}

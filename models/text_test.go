@@ -29,3 +29,12 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+func TestOrList(t *testing.T) {
+	t.Parallel()
+	for want, words := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := models.OrList(words); got != want {
+			t.Errorf("%q: %q", words, got)
+		}
+	}
+}
