@@ -128,15 +128,19 @@ func (c *call) accountResult(a models.Account, err error) error {
 	return c.result(c.accountOf(&a))
 }
 
-// email returns --email as customers' addresses are stored: however its domain is written, they sign in to the account.
-func (c *call) email() string { return mail.Readable(strings.TrimSpace(c.String("email"))) }
+// account returns the argument that names an account: an ID, or an email address as it is stored.
+func (c *call) account() string { return asStored(c.arg(0)) }
+
+// asStored returns an email address as customers' are stored: however its domain is written, it is the same account.
+// IDs stay as they are.
+func asStored(ref string) string { return mail.Readable(strings.TrimSpace(ref)) }
 
 func accountsCreate(ctx context.Context, c *call) error {
 	plan, err := c.plan()
 	if err != nil {
 		return err
 	}
-	return c.accountResult(c.store.CreateAccount(ctx, store.NewAccount{Email: c.email(), Name: strings.TrimSpace(c.String("name")), Grant: plan}))
+	return c.accountResult(c.store.CreateAccount(ctx, store.NewAccount{Email: asStored(c.String("email")), Name: strings.TrimSpace(c.String("name")), Grant: plan}))
 }
 
 func accountsList(ctx context.Context, c *call) error {
@@ -164,7 +168,7 @@ func accountsList(ctx context.Context, c *call) error {
 }
 
 func accountsShow(ctx context.Context, c *call) error {
-	a, err := c.store.KeptAccount(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.account())
 	if err != nil {
 		return err
 	}
@@ -194,7 +198,7 @@ func accountsSetPlan(ctx context.Context, c *call) error {
 	if word != "billing" {
 		grant = new(models.Plan(word))
 	}
-	a, err := c.store.GrantPlan(ctx, c.arg(0), grant)
+	a, err := c.store.GrantPlan(ctx, c.account(), grant)
 	if err != nil {
 		return err
 	}
@@ -226,7 +230,7 @@ func accountsSetLimit(ctx context.Context, c *call) error {
 		}
 		limit = &n
 	}
-	a, err := c.store.OverrideLimit(ctx, c.arg(0), limit)
+	a, err := c.store.OverrideLimit(ctx, c.account(), limit)
 	if err == nil {
 		c.saySuspended(&a)
 	}
@@ -265,7 +269,7 @@ func accountsSuspend(ctx context.Context, c *call) error {
 }
 
 func accountsResume(ctx context.Context, c *call) error {
-	return c.accountResult(c.store.SetAccountStatus(ctx, c.arg(0), models.AccountActive))
+	return c.accountResult(c.store.SetAccountStatus(ctx, c.account(), models.AccountActive))
 }
 
 func accountsDelete(ctx context.Context, c *call) error {
@@ -287,7 +291,7 @@ func accountsDelete(ctx context.Context, c *call) error {
 // confirmAccount asks a question about the account that the argument names, and returns its id to use from then on: by
 // the time of the answer, the address may belong to another account.
 func (c *call) confirmAccount(ctx context.Context, question string) (id string, err error) {
-	id = c.arg(0)
+	id = c.account()
 	err = c.confirm(func() (string, error) {
 		a, err := c.store.Account(ctx, id)
 		if err != nil {

@@ -109,7 +109,7 @@ func accountsExport(ctx context.Context, c *call) error {
 	if c.IsSet("output") && c.form != formJSON {
 		return models.Errorf(models.CodeInvalid, "--output %s: the export is always JSON; leave --output out", c.form)
 	}
-	r, err := c.store.Record(ctx, c.arg(0))
+	r, err := c.store.Record(ctx, c.account())
 	if err != nil {
 		return err
 	}

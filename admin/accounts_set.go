@@ -28,7 +28,7 @@ func (t *tool) accountsSet() *cli.Command {
 func accountsSet(ctx context.Context, c *call) error {
 	var in store.AccountCorrection
 	if c.IsSet("email") {
-		in.Email = new(c.email())
+		in.Email = new(asStored(c.String("email")))
 	}
 	if c.IsSet("name") {
 		in.Name = new(strings.TrimSpace(c.String("name")))
@@ -36,5 +36,5 @@ func accountsSet(ctx context.Context, c *call) error {
 	if in == (store.AccountCorrection{}) {
 		return models.Errorf(models.CodeInvalid, "accounts set needs what to correct: --email or --name")
 	}
-	return c.accountResult(c.store.CorrectAccount(ctx, c.arg(0), in))
+	return c.accountResult(c.store.CorrectAccount(ctx, c.account(), in))
 }

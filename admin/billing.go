@@ -158,7 +158,7 @@ type checkout struct {
 }
 
 func billingCheckout(ctx context.Context, c *call) error {
-	a, err := c.store.Account(ctx, c.arg(0))
+	a, err := c.store.Account(ctx, c.account())
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ type portal struct {
 }
 
 func billingPortal(ctx context.Context, c *call) error {
-	a, err := c.store.Account(ctx, c.arg(0))
+	a, err := c.store.Account(ctx, c.account())
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (c *call) closeCheckout(ctx context.Context, accountID, reason string) erro
 }
 
 func billingClearFlags(ctx context.Context, c *call) error {
-	a, err := c.store.KeptAccount(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.account())
 	if err != nil {
 		return err
 	}

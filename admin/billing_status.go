@@ -80,7 +80,7 @@ func (c *call) billingOf(ctx context.Context, accountID string) (*billingState, 
 const shownChanges = 20
 
 func billingStatus(ctx context.Context, c *call) error {
-	a, err := c.store.KeptAccount(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.account())
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func billingSync(ctx context.Context, c *call) error {
 	case !c.Args().Present():
 		return models.Errorf(models.CodeInvalid, "billing sync needs an ACCOUNT, or --all")
 	}
-	a, err := c.store.KeptAccount(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.account())
 	if err != nil {
 		return err
 	}

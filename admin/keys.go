@@ -133,7 +133,7 @@ func keysCreate(ctx context.Context, c *call) error {
 	if plan != nil && !c.Bool("create-account") {
 		return models.Errorf(models.CodeInvalid, "--plan is only for an account that --create-account creates; for an existing one, use `lotteryadmin accounts set-plan`")
 	}
-	in := store.NewKey{Account: c.String("account"), Name: strings.TrimSpace(c.String("name")), Create: c.Bool("create-account"), Grant: plan}
+	in := store.NewKey{Account: asStored(c.String("account")), Name: strings.TrimSpace(c.String("name")), Create: c.Bool("create-account"), Grant: plan}
 	if c.IsSet("expires") {
 		at, err := parseExpiry(c.String("expires"), c.env.Now())
 		if err != nil {

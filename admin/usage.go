@@ -137,7 +137,7 @@ func usageShow(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	a, err := c.store.KeptAccount(ctx, c.arg(0))
+	a, err := c.store.KeptAccount(ctx, c.account())
 	if err != nil {
 		return err
 	}

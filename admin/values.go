@@ -64,7 +64,7 @@ func (c *call) onlyAccount(ctx context.Context) (id string, err error) {
 	if !c.IsSet("account") {
 		return "", nil
 	}
-	a, err := c.store.KeptAccount(ctx, c.String("account"))
+	a, err := c.store.KeptAccount(ctx, asStored(c.String("account")))
 	return a.ID, err
 }
 
