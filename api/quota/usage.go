@@ -53,8 +53,8 @@ const (
 	// usageRest is the length of the pause after a portion, as a multiple of the time that the portion took: with many
 	// accounts, writing takes longer instead of taking over the machine.
 	usageRest = 39
-	// usageSlow is how long a portion takes at most that counts for its pause: one that had to wait for a lock, or for a
-	// database that was away, must not keep this node from writing for minutes.
+	// usageSlow bounds the time that counts for the pause: a portion that had to wait for a lock, or for a database that
+	// was away, must not keep this node from writing for minutes.
 	usageSlow = 50 * time.Millisecond
 	// usageTimeout is how long a portion may take before the database counts as away.
 	usageTimeout = 5 * time.Second

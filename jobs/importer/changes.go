@@ -17,7 +17,7 @@ func (f *file) summary() models.ImportSummary {
 		Lines: f.lines, Skipped: f.skipped,
 		Inserted: f.counts[inserted], Unchanged: f.counts[unchanged], Corrected: f.counts[corrected],
 		Duplicate: f.counts[duplicate], Overruled: f.counts[overruled], Rejected: f.counts[conflicting],
-		Rejections: map[models.Reason]int{}, IgnoredColumns: f.ignored, SkippedLines: f.doubted,
+		Rejections: map[models.Reason]int{}, IgnoredColumns: f.ignored, SkippedLines: f.mayBeDraws,
 		Withdrawn: f.withdrawn.count, WithdrawnDraws: f.withdrawn.draws,
 	}
 	if n := f.counts[conflicting]; n > 0 {

@@ -23,8 +23,8 @@ type gameTable struct {
 	dates       string // how the feed writes dates
 }
 
-func newGameTable(games []models.Game, now time.Time, form *feed.Form) *gameTable {
-	t := &gameTable{index: make(map[string]int, len(games)), tomorrowUTC: models.DateOf(now.UTC()) + 1, dates: form.Dates}
+func newGameTable(games []models.Game, now time.Time, dates string) *gameTable {
+	t := &gameTable{index: make(map[string]int, len(games)), tomorrowUTC: models.DateOf(now.UTC()) + 1, dates: dates}
 	for _, g := range games {
 		known := knownGame{g, t.tomorrowUTC}
 		if loc, err := g.Location(); err == nil {

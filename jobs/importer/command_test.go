@@ -184,7 +184,7 @@ func TestFilesThatAreNone(t *testing.T) {
 		{"header", "of 2 lines, there is no line that could be a draw: expected CSV", importer.ErrNoDraws},
 		{"other", `"c,d" is not the header`, nil},
 		{"nothing", "of 5 lines, every line that could be a draw is rejected (malformed 1, bad_date 3): expected CSV", importer.ErrNoDraws},
-		{"dates", `add-on columns); line 2, the first: bad_date "5/2/2024": not a calendar date from 1900-01-01 on, written as 2024-09-30`, importer.ErrNoDraws},
+		{"dates", `add-on columns); the first is line 2: bad_date "5/2/2024": not a calendar date from 1900-01-01 on, written as 2024-09-30`, importer.ErrNoDraws},
 	}
 	if len(result.FileErrors) != len(want) {
 		t.Fatalf("%v", result.FileErrors)

@@ -136,7 +136,7 @@ func Run(ctx context.Context, st *store.Store, sources []Source, opts Options) (
 	}
 	r := &run{
 		store: st, form: form, opts: opts, started: started,
-		games: newGameTable(games, started, &form), columns: newNameTable(), feeds: newNameTable(), addons: newAddonTable(),
+		games: newGameTable(games, started, form.Dates), columns: newNameTable(), feeds: newNameTable(), addons: newAddonTable(),
 		progress: &meter{tell: opts.Progress},
 		result:   result,
 	}

@@ -18,8 +18,8 @@ type file struct {
 	lines      int
 	skipped    int // lines without a candidate
 	ignored    []models.IgnoredColumn
-	doubted    []models.SkippedLine
-	rows       []row // the acceptable draws, by key, then in file order
+	mayBeDraws []models.SkippedLine // of the skipped lines, those with many numbers
+	rows       []row                // the acceptable draws, by key, then in file order
 	rejections rejections
 	first      *models.Rejection     // the first in the file, for a file of which every draw is rejected
 	rejected   map[models.Reason]int // without the conflicts, which the plan adds
@@ -98,8 +98,8 @@ func (s *reading) parse(ctx context.Context) (lines int, err error) {
 		s.file.ignored = append(s.file.ignored, models.IgnoredColumn{File: s.source.Name, Column: feed.Shown(column)})
 	}
 	form.OnSkipped = func(line int, text string) {
-		if s.index > 0 && len(s.file.doubted) < models.MostSkipped {
-			s.file.doubted = append(s.file.doubted, models.SkippedLine{File: s.source.Name, Line: line, Text: feed.Shown(text)})
+		if s.index > 0 && len(s.file.mayBeDraws) < models.MostSkipped {
+			s.file.mayBeDraws = append(s.file.mayBeDraws, models.SkippedLine{File: s.source.Name, Line: line, Text: feed.Shown(text)})
 		}
 	}
 	return form.Read(counted, s.take)
@@ -157,7 +157,7 @@ func (s *reading) nothing() error {
 	if r := s.file.first; r != nil {
 		summary := s.file.summary()
 		found = "every line that could be a draw is rejected (" + summary.RejectedBy() + ")"
-		first = fmt.Sprintf("; line %d, the first: %s %q: %s", r.Line, r.Reason, r.Value, r.Detail)
+		first = fmt.Sprintf("; the first is line %d: %s %q: %s", r.Line, r.Reason, r.Value, r.Detail)
 	}
 	return noDraws{models.Errorf(models.CodeInvalid, "of %s, %s: expected %s%s", models.Count(s.file.lines, "line"), found, s.run.form.Expected, first)}
 }
