@@ -308,6 +308,14 @@ func (c *connection) givesWay() bool {
 // sends reports whether the rest of a request is waited for.
 func (c *connection) sends() bool { return c.busy.Load() && c.awaits.Load() }
 
+// unread reports whether this server is the one that is waited for: something that the client sent has arrived and is
+// not read, or not dealt with.
+func (c *connection) unread() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stuck.steps < int(stalledAfter/deadlineStep) && (arrived(c.Conn) || !c.awaits.Load())
+}
+
 // usedBy returns when, as known at now and to a step, the client was last sent something; before that, when it came.
 func (c *connection) usedBy(now time.Duration) time.Duration {
 	c.mu.Lock()

@@ -42,8 +42,10 @@ const (
 	// connection makes Connections search for one to close.
 	giveWay = 16
 	// patience is how old a connection must be before it is closed to make room: a prompt client may need that long to
-	// send its request when many connect at the same moment.
-	patience = 50 * time.Millisecond
+	// send its request when many connect at the same moment, or if a packet is lost (systems repeat it after 200 ms).
+	patience = 250 * time.Millisecond
+	// mostSteps is for how many steps a new connection waits for another to give way.
+	mostSteps = 2
 	// waitStep is how often Wait looks.
 	waitStep = 5 * time.Millisecond
 	// manyConnections is the number of connections from which answers are held back until other runnable requests have
@@ -123,31 +125,57 @@ func (s *Connections) add(c *connection) bool {
 }
 
 // makeRoom returns the connections to close for newest, and whether there is no room for it even so. It releases s.mu
-// while it waits for a connection to become old enough, or for a client to turn out to be slow.
+// while it waits for a connection to become old enough, for a client to turn out to be slow, or for this server to read
+// what has arrived.
 func (s *Connections) makeRoom(newest *connection) (gone []*connection, full bool) {
-	for looked := 1; s.most > 0 && len(s.open) > s.most; looked++ {
+	for steps := 0; s.most > 0 && len(s.open) > s.most; {
 		list := s.unused(func(c *connection) bool { return c != newest && c.givesWay() })
-		if len(list) == 0 && looked <= 2 && len(s.unused((*connection).sends)) > 0 {
-			s.mu.Unlock()
-			time.Sleep(deadlineStep)
-			s.mu.Lock()
+		old, wait := patient(list)
+		if wait > 0 {
+			s.pause(wait)
 			continue
 		}
-		if len(list) == 0 {
+		if gone = silent(old, s.most/giveWay+1); len(gone) > 0 {
+			return gone, false
+		}
+		if steps++; steps > mostSteps || len(list) == 0 && len(s.unused((*connection).sends)) == 0 {
 			return nil, true
 		}
-		before := time.Since(epoch) - patience
-		oldest := slices.MinFunc(list, func(a, b *connection) int { return cmp.Compare(a.since, b.since) })
-		if wait := oldest.since - before; wait > 0 {
-			s.mu.Unlock()
-			time.Sleep(wait)
-			s.mu.Lock()
-			continue
-		}
-		list = slices.DeleteFunc(list, func(c *connection) bool { return c.since > before })
-		return list[:min(s.most/giveWay+1, len(list))], false
+		s.pause(deadlineStep)
 	}
 	return nil, false
+}
+
+// patient returns the first of the list that are old enough to be closed, or how long until the first of them is.
+func patient(list []*connection) (old []*connection, wait time.Duration) {
+	now := time.Since(epoch)
+	young := slices.IndexFunc(list, func(c *connection) bool { return c.since+patience > now })
+	switch young {
+	case -1:
+		return list, 0
+	case 0:
+		return nil, list[0].since + patience - now
+	default:
+		return list[:young], 0
+	}
+}
+
+// silent returns the first connections of the list, most at most, that have sent nothing which this server has yet to
+// read.
+func silent(list []*connection, most int) (found []*connection) {
+	for _, c := range list {
+		if len(found) < most && !c.unread() {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// pause sleeps without s.mu, which is held.
+func (s *Connections) pause(wait time.Duration) {
+	s.mu.Unlock()
+	time.Sleep(wait)
+	s.mu.Lock()
 }
 
 // unused returns the connections that match, longest unused first. s.mu is held.

@@ -61,7 +61,7 @@ func TestOldestGiveWay(t *testing.T) {
 		clients = append(clients, dial(t, server, "GET / HTTP/1.1\r\nHost: x\r\nX-Half:"))
 	}
 	storetest.Until(t, "all connections", func() bool { return are("32", "0", "0", "0") == nil })
-	time.Sleep(100 * time.Millisecond) // until the oldest are old enough
+	time.Sleep(300 * time.Millisecond) // until the oldest are old enough
 	clients = append(clients, dial(t, server, ""))
 	storetest.Until(t, "the oldest to give way", func() bool { return are("30", "3", "0", "0") == nil })
 	for i, c := range clients {
@@ -97,7 +97,7 @@ func TestUsedConnectionsDoNotGiveWay(t *testing.T) {
 	}
 	storetest.Until(t, "all connections", func() bool { return are("32", "0", "0", "0") == nil })
 	for round := range 8 { // more give way in all than there are half headers at first
-		time.Sleep(110 * time.Millisecond) // until all are old enough, and the clock that sees what is used has ticked
+		time.Sleep(300 * time.Millisecond) // until all are old enough, and the clock that sees what is used has ticked
 		if err := ask(); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
