@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -172,27 +173,30 @@ func (s *bench) beside(b *testing.B, m *measuredRow, bare string, rounds int) {
 
 const (
 	// settleTime is how long rows are measured again in all.
-	settleTime = 10 * time.Second
+	settleTime = 14 * time.Second
+	// nearDemand is how far from what is demanded a row is measured again in any case, relative to that.
+	nearDemand = 0.2
 	// farApart is the ratio of a row's highest to its lowest ratio above which it is measured again.
 	farApart = 1.25
 )
 
-// settle measures again the rows whose rounds are on both sides of what is demanded, and then those whose rounds differ
-// most, whatever their median: if the machine did something else in one of two rounds, neither is worth much.
+// settle measures again the rows that are near what is demanded, on either side, nearest first, and then those whose
+// rounds differ most, whatever their median: if the machine did something else in one of two rounds, neither is worth
+// much.
 func (s *bench) settle(b *testing.B, rows []measuredRow, bare string) {
 	until := time.Now().Add(settleTime)
-	worst := make([]*measuredRow, len(rows))
+	var near, apart []*measuredRow
 	for i := range rows {
-		worst[i] = &rows[i]
-	}
-	slices.SortStableFunc(worst, func(x, y *measuredRow) int {
-		if x.undecided() != y.undecided() {
-			return map[bool]int{true: -1, false: 1}[x.undecided()]
+		if m := &rows[i]; m.distance() < nearDemand {
+			near = append(near, m)
+		} else if m.apart() >= farApart {
+			apart = append(apart, m)
 		}
-		return cmp.Compare(y.apart(), x.apart())
-	})
-	for _, m := range worst {
-		if !m.undecided() && m.apart() < farApart || time.Now().After(until) {
+	}
+	slices.SortStableFunc(near, func(x, y *measuredRow) int { return cmp.Compare(x.distance(), y.distance()) })
+	slices.SortStableFunc(apart, func(x, y *measuredRow) int { return cmp.Compare(y.apart(), x.apart()) })
+	for _, m := range append(near, apart...) {
+		if time.Now().After(until) {
 			return
 		}
 		s.beside(b, m, bare, 3)
@@ -204,10 +208,8 @@ func (m *measuredRow) ofBare() []float64 { return ratios(m.product, m.bare) }
 // apart returns the highest of a row's ratios divided by the lowest.
 func (m *measuredRow) apart() float64 { return slices.Max(m.ofBare()) / slices.Min(m.ofBare()) }
 
-// undecided reports whether some rounds meet the demand and some do not.
-func (m *measuredRow) undecided() bool {
-	return slices.Min(m.ofBare()) < m.least() && slices.Max(m.ofBare()) >= m.least()
-}
+// distance returns how far the median is from what is demanded, relative to that.
+func (m *measuredRow) distance() float64 { return math.Abs(median(m.ofBare())/m.least() - 1) }
 
 // least returns what section 10 of the contract demands.
 func (m *measuredRow) least() float64 {
