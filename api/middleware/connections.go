@@ -26,6 +26,8 @@ type Connections struct {
 	count uint64 // connections so far
 	timed bool   // keepDeadlines is running
 
+	ended chan struct{} // has something once a connection has ended
+
 	many    atomic.Bool  // at least manyConnections are open
 	leaving atomic.Bool  // every answer is its connection's last
 	pressed atomic.Int64 // when Press last looked (nanoseconds since epoch)
@@ -55,7 +57,7 @@ const (
 
 // NewConnections allows at most that many connections at once; 0 = no limit.
 func NewConnections(most int) *Connections {
-	return &Connections{most: most, open: map[*connection]struct{}{}, closed: prometheus.NewCounterVec(prometheus.CounterOpts{
+	return &Connections{most: most, open: map[*connection]struct{}{}, ended: make(chan struct{}, 1), closed: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lottery_http_connections_closed_total",
 		Help: "Connections closed to make room: waiting (idle), refused (all were busy), stalled (sent or read too slowly while requests were shed).",
 	}, []string{"reason"})}
@@ -171,11 +173,18 @@ func silent(list []*connection, most int) (found []*connection) {
 	return found
 }
 
-// pause sleeps without s.mu, which is held.
-func (s *Connections) pause(wait time.Duration) {
+// pause waits without s.mu, which is held, but no longer than until a connection has ended.
+func (s *Connections) pause(most time.Duration) {
+	select {
+	case <-s.ended: // before
+	default:
+	}
 	s.mu.Unlock()
-	time.Sleep(wait)
-	s.mu.Lock()
+	defer s.mu.Lock()
+	select {
+	case <-s.ended:
+	case <-time.After(most):
+	}
 }
 
 // unused returns the connections that match, longest unused first. s.mu is held.
@@ -279,6 +288,10 @@ func (s *Connections) remove(c *connection) {
 	defer s.mu.Unlock()
 	delete(s.open, c)
 	s.many.Store(len(s.open) >= manyConnections)
+	select {
+	case s.ended <- struct{}{}:
+	default:
+	}
 }
 
 // keepDeadlines steps through the connections periodically until none is open.

@@ -132,6 +132,25 @@ func TestNewConnectionsDoNotGiveWay(t *testing.T) {
 	}
 }
 
+// A new connection waits for the oldest to be old enough only while there is no room: not once another has ended.
+func TestEndedConnectionsMakeRoom(t *testing.T) {
+	t.Parallel()
+	raw := loopback(t)
+	listener := middleware.NewConnections(1).Listen(raw)
+	connect(t, raw)
+	server := accept(t, listener)
+	began := time.Now()
+	const rounds = 40
+	for range rounds {
+		connect(t, raw)
+		time.AfterFunc(10*time.Millisecond, func() { server.Close() })
+		server = accept(t, listener)
+	}
+	if took := time.Since(began); took > rounds*125*time.Millisecond { // half of what they would wait to be old enough
+		t.Errorf("%d connections waited %s", rounds, took)
+	}
+}
+
 func isTimeout(err error) bool {
 	fault, ok := err.(net.Error)
 	return ok && fault.Timeout()
