@@ -2,6 +2,8 @@ package billing
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"time"
@@ -19,8 +21,8 @@ const (
 )
 
 // Checkout returns the account's open checkout session, or makes one. It refuses (CodeConflict) an account whose
-// subscription continues, or may, since that is managed in the portal; and one whose plan the operator has set, since
-// it would pay for nothing.
+// subscription continues, or may, since that is managed in the portal; one whose payment is being processed
+// (ErrUnderWay); and one whose plan the operator has set, since it would pay for nothing.
 func (s *Service) Checkout(ctx context.Context, accountID string) (Session, error) {
 	var out Session
 	err := s.locked(ctx, accountID, func(ctx context.Context, l store.Lease) (err error) {
@@ -41,7 +43,7 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	}
 	// Read the sessions before the subscriptions: one that is paid in between is then still among the open ones, or
 	// already has its subscription.
-	open, err := s.reusableSession(ctx, &b, price.PriceID)
+	open, paid, err := s.reusableSession(ctx, &b, price.PriceID)
 	if err != nil {
 		return Session{}, err
 	}
@@ -51,6 +53,9 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	}
 	if err := sellable(&now, open != nil); err != nil {
 		return Session{}, err
+	}
+	if paid {
+		return Session{}, underWay(accountID)
 	}
 	if b = now.Billing; b.CustomerID == nil {
 		id, known, err := s.newCustomer(ctx, &now.Account, b.Attempt)
@@ -80,6 +85,13 @@ func (s *Service) checkout(ctx context.Context, l store.Lease, accountID string)
 	return out, s.store.SaveBilling(ctx, l, b)
 }
 
+// ErrUnderWay is the cause for which nothing is sold while a payment is being processed.
+var ErrUnderWay = errors.New("wait for its result")
+
+func underWay(accountID string) error {
+	return &models.Error{Code: models.CodeConflict, Message: fmt.Sprintf("a payment for account %s is being processed", accountID), Err: ErrUnderWay}
+}
+
 // sellable returns an error for an account that would gain nothing by paying. open says that a checkout is open; a
 // subscription that was only begun there can still be paid there.
 func sellable(now *Standing, open bool) error {
@@ -92,7 +104,7 @@ func sellable(now *Standing, open bool) error {
 	case a.Status == models.AccountSuspended:
 		return models.Errorf(models.CodeConflict, "account %s is suspended, so nothing is sold to it", a.ID)
 	case unfinished && equal(now.Billing.Status, models.SubscriptionIncomplete):
-		return models.Errorf(models.CodeConflict, "a payment for account %s is being processed; wait for its result", a.ID)
+		return underWay(a.ID)
 	case unfinished:
 		return models.Errorf(models.CodeConflict, "account %s already has a subscription; use the billing portal to manage it", a.ID)
 	case source == models.SourceOperator: // the grant stands whatever is paid

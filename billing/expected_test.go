@@ -1,12 +1,19 @@
 package billing_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"lottery/billing"
+	"lottery/billing/sandbox"
 	"lottery/models"
 )
 
@@ -51,5 +58,59 @@ func TestFault14OfWhatWasPaid(t *testing.T) {
 				w.t.Errorf("%s: it is tried again: %t; %s", e.ObjectID, waits, e.Outcome)
 			}
 		}
+	})
+}
+
+// emptied answers requests for a list of Stripe's with what of it is left after change.
+func emptied(path string, change func(item map[string]any) (keep bool)) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		res, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil || r.Method != http.MethodGet || r.URL.Path != path {
+			return res, err
+		}
+		var list struct {
+			Object  string           `json:"object"`
+			URL     string           `json:"url"`
+			HasMore bool             `json:"has_more"`
+			Data    []map[string]any `json:"data"`
+		}
+		err = json.NewDecoder(res.Body).Decode(&list)
+		_ = res.Body.Close()
+		list.Data = slices.DeleteFunc(list.Data, func(item map[string]any) bool { return !change(item) })
+		text, _ := json.Marshal(list)
+		res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		res.Header.Del("Content-Length")
+		return res, err
+	}
+}
+
+// While Stripe shows no subscription for a checkout that was paid, nothing is sold: the customer would pay twice. If it
+// never shows one, they can buy again after two days.
+func TestFault14NothingIsSoldMeanwhile(t *testing.T) {
+	each(t, func(w *world) {
+		w.buy(sandbox.CardOK)
+		w.kill()
+		sessions := emptied("/v1/checkout/sessions", func(item map[string]any) bool {
+			item["subscription"] = nil
+			return true
+		})
+		none := emptied("/v1/subscriptions", func(map[string]any) bool { return false })
+		early := w.via(roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/v1/subscriptions" {
+				return none(r)
+			}
+			return sessions(r)
+		}))
+		for range 2 {
+			if _, err := early.Checkout(w.t.Context(), w.account.ID); !errors.Is(err, billing.ErrUnderWay) || models.ErrorCode(err) != models.CodeConflict {
+				w.t.Errorf("a second checkout: %v", err)
+			}
+		}
+		if n := len(w.stripe.Sessions("")); n != 1 {
+			w.t.Errorf("%d sessions", n)
+		}
+		w.stripe.Advance(49 * time.Hour)
+		_, err := early.Checkout(w.t.Context(), w.account.ID)
+		w.must(err)
 	})
 }

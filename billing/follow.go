@@ -104,8 +104,7 @@ func (s *Service) expectSubscription(ctx context.Context, sessionID string) erro
 		return nil
 	case err != nil:
 		return explained("read the checkout", err)
-	case c.Mode == stripe.CheckoutSessionModeSubscription && c.Status == stripe.CheckoutSessionStatusComplete &&
-		c.PaymentStatus != stripe.CheckoutSessionPaymentStatusUnpaid && c.Subscription == nil:
+	case paidUnseen(c):
 		return errNotYet
 	default:
 		return nil

@@ -48,16 +48,20 @@ func (s *Service) proSessions(ctx context.Context, b *models.BillingAccount) ([]
 }
 
 // reusableSession returns the customer's open session if it sells the price and lives long enough; it expires every other
-// open one for Pro. It asks Stripe instead of relying on our own record, which lacks a session whose response was lost.
-func (s *Service) reusableSession(ctx context.Context, b *models.BillingAccount, priceID string) (keep *stripe.CheckoutSession, err error) {
+// open one for Pro. paid says that one of late was paid, and Stripe does not show its subscription yet. It asks Stripe
+// instead of relying on our own record, which lacks a session whose response was lost.
+func (s *Service) reusableSession(ctx context.Context, b *models.BillingAccount, priceID string) (keep *stripe.CheckoutSession, paid bool, err error) {
 	if b.CustomerID == nil {
-		return nil, nil //nolint:nilnil // there is no customer, and so no session
+		return nil, false, nil
 	}
 	sessions, err := s.proSessions(ctx, b)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for _, c := range sessions {
+		if paidUnseen(c) && s.stripeNow().Sub(time.Unix(c.Created, 0)) < mostUnseen {
+			paid = true
+		}
 		if c.Status != stripe.CheckoutSessionStatusOpen {
 			continue
 		}
@@ -65,15 +69,25 @@ func (s *Service) reusableSession(ctx context.Context, b *models.BillingAccount,
 		if keep == nil && lives && c.ClientReferenceID == b.AccountID && sells(c, func(p *stripe.Price) bool { return p.ID == priceID }) {
 			keep = c
 		} else if err := s.expire(ctx, c.ID); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return keep, nil
+	return keep, paid, nil
+}
+
+// mostUnseen is for how long after a checkout was opened its payment keeps others from being sold if no subscription is
+// shown for it: a checkout can be paid for a day.
+const mostUnseen = 48 * time.Hour
+
+// paidUnseen reports whether Stripe says that a checkout was paid, and does not show its subscription yet.
+func paidUnseen(c *stripe.CheckoutSession) bool {
+	return c.Mode == stripe.CheckoutSessionModeSubscription && c.Status == stripe.CheckoutSessionStatusComplete &&
+		c.PaymentStatus != stripe.CheckoutSessionPaymentStatusUnpaid && c.Subscription == nil
 }
 
 // closeSessions closes all open sessions of the customer for Pro, but for one that is being paid at this very moment.
 func (s *Service) closeSessions(ctx context.Context, b *models.BillingAccount) error {
-	_, err := s.reusableSession(ctx, b, "") // none sells ""
+	_, _, err := s.reusableSession(ctx, b, "") // none sells ""
 	return err
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -64,7 +65,10 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	on := h.deps.Billing != nil
 	p.CanManage = on && b.CustomerID != nil
 	p.Refused = r.URL.Query().Get("from") == "checkout"
-	p.CanBuy = on && p.open() && !p.Charging
+	if r.URL.Query().Get("from") == "payment" && p.open() { // Stripe may not show the subscription yet
+		p.UnderWay = true
+	}
+	p.CanBuy = on && p.open() && !p.Charging && !p.UnderWay
 	return p, nil
 }
 
@@ -143,6 +147,9 @@ func (h *Handler) toCheckout(w http.ResponseWriter, r *http.Request, accountID s
 		return h.tooOften(w, r, time.Minute)
 	}
 	session, err := h.deps.Billing.Checkout(r.Context(), accountID)
+	if errors.Is(err, billing.ErrUnderWay) {
+		return seeOther(w, r, "/dashboard/plan?from=payment")
+	}
 	if models.ErrorCode(err) == models.CodeConflict { // already paid, or nothing is for sale: the plan page says which
 		h.deps.Log.InfoContext(r.Context(), "no checkout is opened", "account", accountID, "reason", err)
 		return seeOther(w, r, "/dashboard/plan?from=checkout")

@@ -31,14 +31,14 @@ func TestPaymentUnderWay(t *testing.T) {
 	for email, paid := range map[string]bool{"paid@example.com": true, "refused@example.com": false} {
 		p := s.signedIn(email)
 		p.get(s.buy(p, sandbox.BankPays)).says(t, http.StatusOK, "Your payment is being processed")
-		for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout"} {
+		for _, path := range []string{"/dashboard", "/dashboard/plan", "/dashboard/plan?from=checkout", "/dashboard/plan?from=payment"} {
 			got := p.get(path)
 			got.says(t, http.StatusOK, "Your payment is being processed", "A card takes moments, a bank payment a few days", "will not be charged twice", `href="/dashboard/plan?from=portal"`)
 			if strings.Contains(got.text, "pgrade") || strings.Contains(got.text, "Nothing was charged") {
 				t.Errorf("%s: %s sells", email, path)
 			}
 		}
-		p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=checkout")
+		p.post("/dashboard/plan/upgrade").leads(t, "/dashboard/plan?from=payment")
 
 		b, err := s.store.BillingAccount(t.Context(), s.account(email).ID)
 		if err != nil {
@@ -52,6 +52,16 @@ func TestPaymentUnderWay(t *testing.T) {
 		if strings.Contains(got.text, "being processed") {
 			t.Errorf("%s: settled, and the page says that the payment is on its way", email)
 		}
+	}
+}
+
+// If Stripe shows no subscription for a checkout that was paid, the upgrade leads to a page that sells nothing either.
+func TestPaymentUnderWayAndUnseen(t *testing.T) {
+	t.Parallel()
+	got := openShop(t).signedIn("unseen@example.com").get("/dashboard/plan?from=payment")
+	got.says(t, http.StatusOK, "Your payment is being processed", "will not be charged twice", `href="/dashboard/plan?from=portal"`)
+	if strings.Contains(got.text, "pgrade") {
+		t.Error("it sells")
 	}
 }
 
