@@ -68,8 +68,8 @@ type FetchOptions struct {
 	Proxy *httpproxy.Config
 	// FirstWait is the pause before the first retry; 0 = a second.
 	FirstWait time.Duration
-	// Stall is how long a server may take to connect, to send its headers, and between two pieces of the body; 0 = half
-	// a minute.
+	// Stall is how long a server may take to connect, to send its headers, and between two pieces of the body, and how
+	// long a connection is kept for the next request; 0 = half a minute.
 	Stall time.Duration
 	// Through wraps the transport, so that requests can be observed; nil = no wrapping.
 	Through func(http.RoundTripper) http.RoundTripper
@@ -87,6 +87,7 @@ func NewFetcher(o FetchOptions) *Fetcher {
 	client.HTTPClient = &http.Client{
 		Transport: &http.Transport{
 			Proxy: route.proxy, DialContext: route.dial, TLSHandshakeTimeout: stall, ResponseHeaderTimeout: stall, ForceAttemptHTTP2: true,
+			IdleConnTimeout: stall, // nobody closes a Fetcher, and each sync makes one
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) > mostRedirect {

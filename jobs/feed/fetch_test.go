@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -66,6 +67,30 @@ func TestFetchFromAServerThatHangsUp(t *testing.T) {
 	_, err := NewFetcher(FetchOptions{AllowPrivate: true, FirstWait: time.Millisecond}).Fetch(t.Context(), server.URL, Known{}, nil)
 	if err == nil || err.Error() != "the server closed the connection without a response" {
 		t.Errorf("%v", err)
+	}
+}
+
+// A connection is not kept for long, since a Fetcher is not closed.
+func TestFetchKeepsNoConnection(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "date,number\n") }))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			close(closed)
+		}
+	}
+	server.Start()
+	defer server.Close()
+	got, err := NewFetcher(FetchOptions{AllowPrivate: true, Stall: 2 * time.Second}).Fetch(t.Context(), server.URL, Known{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	select {
+	case <-closed:
+	case <-time.After(20 * time.Second):
+		t.Error("it stays open")
 	}
 }
 
