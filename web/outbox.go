@@ -99,12 +99,15 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 		err = o.Mail.Send(ctx, message)
 	}
 	if err != nil {
+		if ctx.Err() != nil { // this node stops, which says nothing about the mail server; the claim will run out
+			return ctx.Err()
+		}
 		wait := firstWait << (m.Attempts - 1)
 		if m.Attempts >= mailAttempts {
 			wait = 0
 		}
 		o.Log.WarnContext(ctx, "a mail cannot be sent now", "mail", m.ID, "kind", m.Kind, "attempt", m.Attempts, "error", err)
-		if wait == 0 && !worthRetrying(m.Kind) {
+		if wait == 0 && !keptWhenGivenUp(m.Kind) {
 			return o.drop(ctx, m)
 		}
 		return o.failed(ctx, m, err.Error(), wait)
@@ -117,9 +120,9 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	return o.Store.MailSent(after, m.Once)
 }
 
-// worthRetrying reports whether somebody should look at a mail of that kind that was given up. Many addresses are changed
+// keptWhenGivenUp reports whether somebody should look at a mail of that kind that was given up. Many addresses are changed
 // because the old one is dead, and a mail about a day's quota is void when the day is over.
-func worthRetrying(kind models.MailKind) bool {
+func keptWhenGivenUp(kind models.MailKind) bool {
 	return kind != models.MailEmailChanged && kind != models.MailQuotaUsed
 }
 

@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -111,5 +113,37 @@ func TestAddressBeforeIsToldByAnotherNode(t *testing.T) {
 	h.clock.move(time.Hour)
 	if n := pass(); n != 1 {
 		t.Errorf("told %d times in all, want once", n)
+	}
+}
+
+// stopping is a mail server under which the node stops.
+type stopping struct{ stop func() }
+
+func (s stopping) Send(ctx context.Context, _ mail.Message) error {
+	s.stop()
+	return ctx.Err()
+}
+
+// A mail that is being sent when the node stops has not failed: it is not given up, even if that was its last attempt.
+func TestOutboxStops(t *testing.T) {
+	t.Parallel()
+	server := &moody{}
+	h, p, token := asksForAnotherAddress(t, server)
+	server.away.Store(true)
+	p.post("/dashboard/account/email/confirm", "token", token).says(t, http.StatusOK, "Your address has changed")
+	outbox := newOutbox(h.store, server)
+	for range 12 {
+		h.clock.move(5 * time.Hour) // longer than the longest wait
+		ctx, stop := context.WithCancel(t.Context())
+		outbox.Mail = stopping{stop}
+		if err := outbox.Send(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("when the node stops: %v", err)
+		}
+	}
+	h.clock.move(5 * time.Hour)
+	box := &mail.Mailbox{}
+	outbox.Mail = box
+	if err := outbox.Send(t.Context()); err != nil || len(box.All()) != 1 || box.All()[0].To != "ada@example.com" {
+		t.Errorf("afterwards: %v, %+v", err, box.All())
 	}
 }
