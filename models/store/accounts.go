@@ -246,7 +246,7 @@ func (s *Store) Accounts(ctx context.Context, f AccountFilter) ([]models.Account
 // database, since SQLite folds only ASCII letters.
 func mentions(a *models.Account, lower string) bool {
 	return strings.Contains(strings.ToLower(a.ID), lower) || strings.Contains(strings.ToLower(a.Name), lower) ||
-		(a.EmailKey != nil && strings.Contains(*a.EmailKey, lower))
+		(a.EmailKey != nil && strings.Contains(strings.ToLower(*a.EmailKey), lower))
 }
 
 // GrantPlan gives an account a plan by an operator's grant; nil takes the grant back.

@@ -63,5 +63,11 @@ func TestNamesAreText(t *testing.T) {
 		if err != nil || len(found) != 1 || found[0].Name != long {
 			t.Errorf("%+v, %v", found, err)
 		}
+		if _, err := st.CreateAccount(ctx, store.NewAccount{Email: "MÖRDER@example.com"}); err != nil {
+			t.Error(err)
+		}
+		if found, err := st.Accounts(ctx, store.AccountFilter{Search: "MÖRD"}); err != nil || len(found) != 1 {
+			t.Errorf("by a capital letter of its address: %+v, %v", found, err)
+		}
 	})
 }
