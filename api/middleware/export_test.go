@@ -17,6 +17,16 @@ func (k *Keys) Waiting() int {
 	return len(k.lookUps.waiting)
 }
 
+// KnownOf is how many known keys the account has.
+func (k *Keys) KnownOf(account string) (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for e := k.byAccount[account]; e != nil; e = e.next {
+		n++
+	}
+	return n
+}
+
 // Refresh polls once, as Run does, and returns the last account change processed.
 func (k *Keys) Refresh(ctx context.Context) (seen store.AccountChange, err error) {
 	err = k.refresh(ctx)

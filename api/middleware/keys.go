@@ -207,8 +207,27 @@ func (k *Keys) reload(ctx context.Context, entries []*knownKey) error {
 		if stored, ok := keys[entry.hash]; ok {
 			entry.set(&stored, k.plans)
 		} else {
-			k.known.remove(entry.hash)
+			k.forget(entry)
 		}
 	}
 	return nil
+}
+
+// forget removes a key from the known ones.
+func (k *Keys) forget(entry *knownKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.known.remove(entry.hash)
+	account := entry.principal.Load().AccountID
+	if k.byAccount[account] == entry {
+		if k.byAccount[account] = entry.next; entry.next == nil {
+			delete(k.byAccount, account)
+		}
+		return
+	}
+	for e := k.byAccount[account]; e != nil; e = e.next {
+		if e.next == entry {
+			e.next = entry.next
+		}
+	}
 }

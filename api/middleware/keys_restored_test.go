@@ -77,6 +77,9 @@ func TestDatabaseIsPutBack(t *testing.T) {
 			}
 			before := storetest.OpenURL(t, address, store.Options{})
 			revoked, stays := create(before, "revoked@example.com"), create(before, "stays@example.com")
+			if _, err := before.GrantPlan(ctx, stays.AccountID, new(models.PlanPro)); err != nil { // it may have more keys
+				t.Fatal(err)
+			}
 			if err := before.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -91,10 +94,11 @@ func TestDatabaseIsPutBack(t *testing.T) {
 			for i := range changes.lost {
 				lost = create(st, strings.Repeat("l", i+1)+"@example.com")
 			}
+			first, last := create(st, "stays@example.com"), create(st, "stays@example.com")
 			if _, err := n.Refresh(ctx); err != nil {
 				t.Fatal(err)
 			}
-			for _, k := range []store.Key{revoked, stays, lost} {
+			for _, k := range []store.Key{revoked, first, stays, last, lost} {
 				if got := code(t, n, k.Secret); got != "" {
 					t.Fatal(got)
 				}
@@ -113,6 +117,9 @@ func TestDatabaseIsPutBack(t *testing.T) {
 				if got := code(t, n, what); got != want {
 					t.Errorf("a key has %q, want %q", got, want)
 				}
+			}
+			if of, none := n.KnownOf(stays.AccountID), n.KnownOf(lost.AccountID); of != 1 || none != 0 {
+				t.Errorf("%d keys of an account are known, and %d of a lost one", of, none)
 			}
 			if told := log.read(t); len(told) != 1 || told[0]["msg"] != "the database was put back to an earlier state: all known keys are read anew" {
 				t.Errorf("the log: %v", told)

@@ -12,6 +12,7 @@ import (
 	"github.com/ulule/limiter/v3"
 
 	"lottery/api/quota"
+	"lottery/models"
 	"lottery/models/store"
 	"lottery/models/store/storetest"
 )
@@ -231,6 +232,9 @@ func TestClose(t *testing.T) {
 	began := time.Now()
 	if err := m.Close(ctx); err == nil || time.Since(began) > 3*time.Second {
 		t.Errorf("close without a backend: %v after %s", err, time.Since(began))
+	}
+	if c, err := m.Get(t.Context(), "new", limiter.Rate{Period: quota.Day, Limit: 20_000}); models.ErrorCode(err) != models.CodeUnavailable {
+		t.Errorf("after it, a request is admitted: %+v, %v", c, err)
 	}
 	unlock()
 }

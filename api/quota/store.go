@@ -149,9 +149,11 @@ func (s *Store) Increment(_ context.Context, key string, n int64, rate limiter.R
 		return c, nil
 	}
 	if s.away.Load() {
-		c := s.withoutBackend(a, now, n, rate)
-		a.mu.Unlock()
-		return c, nil
+		defer a.mu.Unlock()
+		if s.closing.Load() { // nobody would tell the backend
+			return limiter.Context{}, errClosed
+		}
+		return s.withoutBackend(a, now, n, rate), nil
 	}
 	if since := time.Duration(now.UnixNano() - a.asked); a.remaining(rate.Limit) == 0 && since >= 0 && since < refusalHolds && !a.queued {
 		c := a.state(rate, true)
@@ -191,9 +193,11 @@ func (s *Store) await(w *waiter) (answer, error) {
 	case got := <-w.answer:
 		return got, nil
 	default:
-		return answer{}, models.Errorf(models.CodeUnavailable, "the server is shutting down")
+		return answer{}, errClosed
 	}
 }
+
+var errClosed = models.Errorf(models.CodeUnavailable, "the server is shutting down")
 
 // GiveBack takes back one request of the period that ends at reset (Unix seconds): it failed through
 // no fault of the customer.
