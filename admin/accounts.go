@@ -117,7 +117,7 @@ type accountDetails struct {
 	account
 	Keys       []key         `json:"keys"`
 	UsageToday *spending     `json:"usage_today"` // null if the counters do not answer
-	Billing    *billingState `json:"billing"`     // null if the account never went to checkout
+	Billing    *billingState `json:"billing"`     // null if the account never went to checkout and nothing is flagged
 }
 
 // accountResult prints the account that a store method returned, unless it failed.

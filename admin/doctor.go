@@ -20,7 +20,7 @@ import (
 func (t *tool) doctor() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "check everything the service needs, and say how to fix what is wrong",
-		Description: "It changes nothing and sends nothing. Run it as the same user as the server, with the same configuration.\n" +
+		Description: "It leaves everything as it was, and sends nothing. Run it as the same user as the server, with the same configuration.\n" +
 			"Exit code 1 if a check failed; warnings are not failures.\n\n" +
 			"Example:\n  lotteryadmin doctor --config /etc/lottery/lottery.yaml",
 		Action: t.examine,

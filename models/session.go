@@ -34,8 +34,8 @@ type Link struct {
 	Hash      []byte // SHA-256 of the token
 	Purpose   LinkPurpose
 	Email     string // the address it was sent to, as given
-	EmailKey  string // lower case
-	Mailbox   []byte // SHA-256 of Email in lower case, as mail servers read it; mails to it are counted by this
+	EmailKey  string // EmailKey of Email
+	Mailbox   []byte // SHA-256 of the EmailKey of Email as mail servers read it; mails to it are counted by this
 	AccountID string // the account whose address changes; "" for LinkSignIn
 	Intent    string // what to do next: "" or "upgrade"
 	CreatedAt time.Time

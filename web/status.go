@@ -35,7 +35,7 @@ func (h *Handler) status(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// feedTimes are the last imports of all feeds; known is false if the database did not say.
+// feedTimes are the last imports of all feeds; known is false if the database did not say, and these were read before.
 type feedTimes struct {
 	runs  []models.ImportRun
 	known bool
@@ -43,10 +43,14 @@ type feedTimes struct {
 
 // feedTimes returns them, as read at the given time: finding them takes longer the more imports are on record.
 func (h *Handler) feedTimes(ctx context.Context) (times feedTimes, at time.Time) {
-	return h.feeds.get(h.deps.Now, func(feedTimes) feedTimes {
+	return h.feeds.get(h.deps.Now, func(before feedTimes) feedTimes {
 		ctx, cancel := glance(context.WithoutCancel(ctx)) // others may wait for it, too
 		defer cancel()
 		runs, err := h.deps.Store.NewestImports(ctx)
-		return feedTimes{runs, err == nil}
+		if err != nil {
+			h.deps.Log.WarnContext(ctx, "the last imports cannot be read now; the status page shows those read before, if any", "error", err)
+			return feedTimes{before.runs, false}
+		}
+		return feedTimes{runs, true}
 	})
 }

@@ -33,11 +33,12 @@ type Warnings struct {
 	shards [16]warningShard
 
 	mu   sync.Mutex
-	due  []Warning // at most two per account, day and limit
+	due  []Warning // about two per account, day and limit at most
 	wake chan struct{}
 }
 
-// warningShard records which warnings this node has already passed on.
+// warningShard records which warnings of a day this node has already passed on. Around midnight, while requests of both
+// days arrive, some are passed on again: the database knows that they were given.
 type warningShard struct {
 	mu   sync.Mutex
 	day  models.Date

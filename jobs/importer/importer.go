@@ -59,7 +59,8 @@ type Options struct {
 	Patience time.Duration
 
 	// Doubt, if not nil, is called for each planned file: held of its draws are stored as the feed's own earlier word,
-	// and rewritten of those would get different digits. Its error becomes a FileError.
+	// and rewritten of those would get different digits. Its error becomes a FileError, and nothing of the files that are
+	// imported together with it is written.
 	Doubt func(held, rewritten int) error
 
 	// Progress, if not nil, is called at most four times a second, and never at the same time as OnRejection.

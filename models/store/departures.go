@@ -33,13 +33,13 @@ type Departed struct {
 	At        time.Time `gorm:"column:deleted_at"`
 }
 
-// Departures returns the accounts of an address that were closed today: what they have used today still counts.
+// Departures returns the accounts of an address that were closed today, or yesterday, where the counters'
+// clock may still be: what they have used today still counts.
 func (s *Store) Departures(ctx context.Context, emailKey string) ([]Departed, error) {
 	list, err := s.departures(s.reader(ctx), emailKey)
 	return list, translate(err)
 }
 
-// departures also covers yesterday, where the counters' clock may still be.
 func (s *Store) departures(tx *gorm.DB, emailKey string) (list []Departed, err error) {
 	now, err := s.clock(tx)
 	if err != nil {

@@ -189,7 +189,7 @@ type SignIn struct {
 	Session  [32]byte // SHA-256 of the new session's token
 	Old      [32]byte // hash of this browser's previous session; zero if none
 	NewID    string   // id for a new account, if one must be made
-	Carried  int      // how many of today's departures NewID's counter already includes
+	Carried  int      // how many of the address's Departures NewID's counter already includes
 	FirstKey bool     // make a key for a new account, if its plan allows one
 }
 

@@ -36,8 +36,8 @@ const (
 	// MaxConnections is how many connections a Store opens to PostgreSQL; urgentConnections of them are for urgent.
 	MaxConnections    = 16
 	urgentConnections = 6
-	// CommandConnections is how many a command needs at most: an import compares on an urgent one, writes on another, and
-	// keeps its lock on a third.
+	// CommandConnections is how many a command needs at most: an import reads versions on an urgent one and merges on
+	// another, while a third finds out who holds a lock that it waits for.
 	CommandConnections = 3
 )
 
