@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -44,7 +45,8 @@ func explained(doing string, err error) error {
 	case missing(err):
 		return models.Errorf(models.CodeUnavailable, "%s: Stripe does not know it (%s): does stripe_secret_key belong to another Stripe account, or to the other mode?", doing, e.Msg)
 	default:
-		return fmt.Errorf("%s: Stripe answers %d %s: %s", doing, e.HTTPStatusCode, e.Code, e.Msg)
+		code := strings.TrimSpace(fmt.Sprintf("%d %s", e.HTTPStatusCode, e.Code)) // some have none
+		return fmt.Errorf("%s: Stripe answers %s: %s", doing, code, e.Msg)
 	}
 }
 

@@ -190,6 +190,24 @@ func TestFault39PriceChangedInTheDashboard(t *testing.T) {
 	})
 }
 
+// What we sold and the operator moved to another product still charges the account: nothing is sold beside it, and it
+// ends with the account.
+func TestFault39ProductChangedInTheDashboard(t *testing.T) {
+	each(t, func(w *world) {
+		sub := w.pro()
+		w.must(w.stripe.SetPrice(sub, w.otherPrice("")))
+		w.settle()
+		w.wantPlan(models.PlanFree)
+		w.wantFlags(models.FlagUnknownPrice)
+		if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); models.ErrorCode(err) != models.CodeConflict {
+			w.t.Errorf("a checkout beside it: %v", err)
+		}
+		_, err := w.billing.End(w.t.Context(), w.account.ID, cause())
+		w.must(err)
+		w.wantStates(map[string]string{sub: "canceled"})
+	})
+}
+
 // A subscription that continues at a price that gives no plan is reported as it is, even unpaid: it may charge again.
 func TestFault39APriceThatGivesNothingIsNotPaid(t *testing.T) {
 	each(t, func(w *world) {

@@ -22,7 +22,7 @@ type subscription struct {
 	priceID      string
 	quantity     int64     // how many times the price is charged
 	each         string    // what one costs, if it is a price that gives a plan
-	ours         bool      // for our product, whether or not the price is known
+	ours         bool      // for our product, whether or not the price is known, or once sold for it
 	pastDueSince time.Time // if past due: when its oldest unpaid invoice was due, or else when its period began
 	owes         bool      // its latest invoice is unpaid, and Stripe collects it automatically
 	asked        bool      // the same, and that invoice is open: a bank may have been asked to pay it
@@ -68,7 +68,7 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 			out.quantity, out.each = item.Quantity, models.MoneyText(known.UnitAmount, known.Currency)
 			return out
 		}
-		if ofPro(item.Price, prices) {
+		if ofPro(item.Price, prices) || out.sold && !out.ours { // the operator may have moved what we sold to another product
 			out.priceID, out.ours, out.quantity = item.Price.ID, true, item.Quantity
 		}
 	}

@@ -35,9 +35,14 @@ func TestRead(t *testing.T) {
 		"socks and Pro":   {items(socks, pro), models.PlanPro, "price_pro", true},
 		"other and Pro":   {items(other, pro), models.PlanPro, "price_pro", true},
 	} {
-		got := read(&stripe.Subscription{ID: "sub_1", Status: "active", Items: c.items}, prices)
+		sub := &stripe.Subscription{ID: "sub_1", Status: "active", Items: c.items}
+		got := read(sub, prices)
 		if got.plan != c.plan || got.priceID != c.price || got.ours != c.ours || got.periodEnd != nil || !got.pastDueSince.IsZero() {
 			t.Errorf("%s: %+v", name, got)
+		}
+		sub.Metadata = map[string]string{accountKey: "acc_1"}
+		if sold := read(sub, prices); sold.plan != c.plan || c.ours && sold.priceID != c.price || sold.ours != (sold.priceID != "") {
+			t.Errorf("%s, sold by a checkout: %+v", name, sold)
 		}
 	}
 	for name, c := range map[string]struct {
