@@ -103,19 +103,19 @@ func (t *numberCodes) make(l *layout, c *listCodes, texts *numberTexts, n int) {
 	t.leading = []digitCodes{{}}
 	if n > last {
 		t.leading = t.leading[:0]
-		for number := range powerOf10(n - last) {
+		for number := range models.PowerOf10(n - last) {
 			list, str := drawnTexts(l, number, n-last)
 			t.leading = append(t.leading, digitCodes{pack(c.within(before, list+between)), pack(c.literals(str))})
 		}
 		before += "?" + between // stands for any digit
 	}
-	for number := range powerOf10(last) {
+	for number := range models.PowerOf10(last) {
 		list, str := drawnTexts(l, number, last)
 		t.last = append(t.last, digitCodes{pack(c.within(before, list)), pack(c.literals(str))})
 	}
 	t.boxes = make([]boxCodes, len(texts.boxes))
 	var d digits
-	for number := range powerOf10(n) {
+	for number := range models.PowerOf10(n) {
 		box := &t.boxes[texts.box(number)]
 		if box.items > 0 {
 			continue

@@ -1,6 +1,10 @@
 package api
 
-import "sync"
+import (
+	"sync"
+
+	"lottery/models"
+)
 
 // numberTexts has the texts for records of numbers of a given width, in one layout: a long list would spend most of its
 // time on making them for each record.
@@ -44,7 +48,7 @@ func numberTextsOf(f form, n int) *numberTexts {
 }
 
 func (t *numberTexts) make(l *layout, n int) {
-	count := powerOf10(n)
+	count := models.PowerOf10(n)
 	if n <= maxDrawnDigits {
 		t.drawn = make([]drawnText, count)
 	} else {
@@ -77,12 +81,4 @@ func (t *numberTexts) box(number uint64) uint16 {
 		return t.boxOf[number]
 	}
 	return t.drawn[number].box
-}
-
-func powerOf10(n int) uint64 {
-	power := uint64(1)
-	for range n {
-		power *= 10
-	}
-	return power
 }

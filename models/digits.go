@@ -18,6 +18,15 @@ func ValidNumber(s string) bool {
 	return true
 }
 
+// PowerOf10 is 10^n, the number of numbers of n digits, for n up to MaxDigits.
+func PowerOf10(n int) uint64 {
+	power := uint64(1)
+	for range n {
+		power *= 10
+	}
+	return power
+}
+
 // Normalized returns the digits of number in ascending order, which box matching compares: "9315" → "1359".
 func Normalized(number string) string {
 	b := []byte(number)

@@ -25,20 +25,9 @@ func sumsOf(all []catalog.Ref, digits int) []sumCount {
 		}
 		counts[sum]++
 	}
-	ways, numbers := []float64{1}, 1.0
-	for range digits { // convolve the distribution of one digit with itself
-		next := make([]float64, len(ways)+9)
-		for sum, n := range ways {
-			for digit := range 10 {
-				next[sum+digit] += n
-			}
-		}
-		ways = next
-		numbers *= 10
-	}
 	list := make([]sumCount, len(counts))
 	for sum, n := range counts {
-		list[sum] = sumCount{sum, n, 100 * float64(n) / float64(len(all)), 100 * ways[sum] / numbers}
+		list[sum] = sumCount{sum, n, 100 * float64(n) / float64(len(all)), 100 * catalog.SumShare(digits, sum)}
 	}
 	return list
 }

@@ -86,7 +86,7 @@ func boxTable(digits int) *boxesOf {
 	t := &boxTables[digits]
 	t.once.Do(func() {
 		boxes := boxCount(digits)
-		t.boxes, t.numbers = make([]uint16, powerOf10(digits)), make([]uint32, boxes)
+		t.boxes, t.numbers = make([]uint16, models.PowerOf10(digits)), make([]uint32, boxes)
 		t.ways, t.sums = make([]uint8, boxes), make([]uint8, boxes)
 		for number := range t.boxes {
 			box := boxOf(uint64(number), digits)
@@ -97,13 +97,4 @@ func boxTable(digits int) *boxesOf {
 		}
 	})
 	return t
-}
-
-// powerOf10 is 10^n, for n up to models.MaxDigits.
-func powerOf10(n int) uint64 {
-	power := uint64(1)
-	for range n {
-		power *= 10
-	}
-	return power
 }

@@ -38,7 +38,7 @@ func newGame(of *models.Game, byTod *[models.TodCount + 1][]draw, s *scratch) *G
 	g := &Game{ID: of.ID, Name: of.Name, Type: of.Type(), Jurisdiction: of.Jurisdiction, Digits: of.Digits}
 	g.putTogether(byTod)
 	g.missing = missingDays(g, of.DrawDays, of.Tods|g.Tods(), s)
-	g.exact = newKeyIndex(g, s, powerOf10(g.Digits), func(number uint64) uint64 { return number })
+	g.exact = newKeyIndex(g, s, models.PowerOf10(g.Digits), func(number uint64) uint64 { return number })
 	g.box = newKeyIndex(g, s, uint64(boxCount(g.Digits)), boxKey(g.Digits))
 	g.bySum = newSumSets(g)
 	g.pairs = newPairIndex(g, s)

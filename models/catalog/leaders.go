@@ -133,7 +133,7 @@ func (l *leaders) addUp(g *Game) {
 // rank finds the leaders between all pairs of marks. From each first mark it extends the range one mark at a time. The
 // tenth count only grows, so a number far behind it need not be considered until it is drawn again.
 func (l *leaders) rank(g *Game) {
-	counts := make([]uint32, powerOf10(g.Digits))
+	counts := make([]uint32, models.PowerOf10(g.Digits))
 	most := min(int(leadersPart*float64(len(counts))), mostLeaders)
 	var near []uint32 // the numbers drawn at least floor times
 	var ranks frequencies

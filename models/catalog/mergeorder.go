@@ -3,6 +3,8 @@ package catalog
 import (
 	"math"
 	"slices"
+
+	"lottery/models"
 )
 
 // mergeOrder says whose draw comes next when the draws of one key are listed across all games with the same
@@ -27,7 +29,7 @@ func newMergeOrders(games []*Game) (t mergeOrders) {
 		return t
 	}
 	digits := games[0].Digits
-	t.exact = newMergeOrder(games, powerOf10(digits), games[0].exact.key)
+	t.exact = newMergeOrder(games, models.PowerOf10(digits), games[0].exact.key)
 	t.box = newMergeOrder(games, uint64(boxCount(digits)), games[0].box.key)
 	return t
 }

@@ -36,7 +36,7 @@ func newPairIndex(g *Game, s *scratch) (x pairIndex) {
 	if g.Digits < 2 {
 		return x
 	}
-	top := powerOf10(g.Digits - 1)
+	top := models.PowerOf10(g.Digits - 1)
 	x.any = newPairSets(g)
 	x.back = newPostings(g, s, 100, func(number uint64) uint64 { return number % 100 })
 	if g.Digits == 2 { // with two places, front, back and split are the same

@@ -42,7 +42,7 @@ func (r *Stats) addSums(t *tally, s *selection) {
 			Sum:           int(e.key()),
 			Count:         e.count(),
 			Share:         share(e.count(), s.total),
-			ExpectedShare: float64(sumWays()[t.digits][e.key()]) / float64(powerOf10(t.digits)),
+			ExpectedShare: SumShare(t.digits, int(e.key())),
 		})
 	}
 }
@@ -55,7 +55,7 @@ func (r *Stats) addNumbers(t *tally, s *selection) {
 		r.HotNumbers = append(r.HotNumbers, NumberStat{
 			Count:         e.count(),
 			Share:         share(e.count(), s.total),
-			ExpectedShare: 1 / float64(powerOf10(t.digits)),
+			ExpectedShare: 1 / float64(models.PowerOf10(t.digits)),
 			LastDate:      s.last(&s.game.exact, e.key()).slot().date(),
 		})
 	}
@@ -75,7 +75,7 @@ func (r *Stats) addBoxes(t *tally, s *selection) {
 		r.HotBoxes = append(r.HotBoxes, BoxStat{
 			Count:         e.count(),
 			Share:         share(e.count(), s.total),
-			ExpectedShare: float64(ways) / float64(powerOf10(t.digits)),
+			ExpectedShare: float64(ways) / float64(models.PowerOf10(t.digits)),
 			LastDate:      s.last(&s.game.box, e.key()).slot().date(),
 		})
 	}
@@ -146,6 +146,11 @@ func (r *Stats) addOverdue(t *tally, s *selection) {
 		}
 		r.OverdueDigits = append(r.OverdueDigits, digit)
 	}
+}
+
+// SumShare is the share of numbers of so many digits that add up to sum: what fair, independent digits give.
+func SumShare(digits, sum int) float64 {
+	return float64(sumWays()[digits][sum]) / float64(models.PowerOf10(digits))
 }
 
 // sumWays[digits][sum] is how many numbers have that many digits and that sum: the distribution of one

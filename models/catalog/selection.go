@@ -120,7 +120,7 @@ func newStoredCounts(g *Game, tod models.Tod) storedCounts {
 	if g.Digits > tableDigits || marked(g.Digits) {
 		return c
 	}
-	width := int(powerOf10(g.Digits))
+	width := int(models.PowerOf10(g.Digits))
 	step := 2 * width
 	if tod != 0 {
 		step *= len(g.sections)

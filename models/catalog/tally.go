@@ -36,7 +36,7 @@ func newTally(s *selection) *tally {
 	t.numbers, t.topBoxes = top{}, top{}
 	clear(t.sums[:])
 	clear(t.places[:])
-	switch width := int(powerOf10(t.digits)); {
+	switch width := int(models.PowerOf10(t.digits)); {
 	case s.total == 0, t.addMarked(s):
 	case t.digits > tableDigits:
 		t.addSorted(s)
@@ -57,7 +57,7 @@ func (t *tally) release() { tallies.Put(t) }
 func (t *tally) addTable(counts []uint32) {
 	table := boxTable(t.digits)
 	low := min(t.digits, 3)
-	width := int(powerOf10(low))
+	width := int(models.PowerOf10(low))
 	columns, byBox, beaten := make([]int32, 1000)[:width], t.boxes, uint32(0)
 	for first := 0; first < len(counts); first += width {
 		row, boxes := counts[first:first+width], table.boxes[first:first+width]
@@ -133,7 +133,7 @@ func (t *tally) addSorted(s *selection) {
 		t.scratch[i] = slices.Grow(t.scratch[i][:0], s.total)[:s.total]
 	}
 	s.collect(t.scratch[0])
-	sorted := radixSort(t.scratch[0], t.scratch[1], 0, bits.Len64(powerOf10(t.digits)-1))
+	sorted := radixSort(t.scratch[0], t.scratch[1], 0, bits.Len64(models.PowerOf10(t.digits)-1))
 	box := boxKey(t.digits)
 	for i := 0; i < len(sorted); {
 		number, start := sorted[i], i

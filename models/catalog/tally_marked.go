@@ -1,5 +1,7 @@
 package catalog
 
+import "lottery/models"
+
 // addMarked adds a selection from what its game knows of the draws between two marks, corrected by the draws between
 // the marks and the selection's ends. It reports false, with nothing added, if no marks are near, or if they do not
 // determine the most frequent numbers.
@@ -58,10 +60,10 @@ const (
 )
 
 func newMender(t *tally, s *selection) mender {
-	if width := int(powerOf10(t.digits)); len(t.mends) < width {
+	if width := int(models.PowerOf10(t.digits)); len(t.mends) < width {
 		t.mends = make([]int32, width)
 	}
-	front := t.front[:powerOf10(t.digits-backPlaces)]
+	front := t.front[:models.PowerOf10(t.digits-backPlaces)]
 	clear(front)
 	clear(t.back[:])
 	t.mended = t.mended[:0]
