@@ -200,7 +200,7 @@ func (p *patient) broken(err error) finding {
 		return failing(err.Error(), "remove what is not needed from the disk that holds the database, or make it larger; nothing in the database is lost")
 	}
 	if store.DialectOf(p.cfg.DatabaseURL) == store.SQLite {
-		return failing(err.Error(), "make sure that database_url names a SQLite database file, and that the server's user can read and write it and its folder; if it is damaged, replace it with a backup")
+		return failing(err.Error(), "make sure that database_url names a SQLite database file, and that the server's user can read and write it and its folder; if it is damaged, replace it with a backup, without the old file's -wal and -shm")
 	}
 	return failing(err.Error(), "make sure that the database is running, that it exists (`createdb`), that this machine can reach it, that it has connections left (max_connections), and that database_url has the right user and password")
 }
@@ -229,7 +229,7 @@ func (p *patient) database(ctx context.Context) finding {
 	p.mu.Unlock()
 	found := st.Dialect() + " " + health.Version
 	if health.Damage != "" {
-		return failing(found+": the file is damaged: "+health.Damage, "stop the servers and replace it with a backup; see docs/operations.md, Restore SQLite")
+		return failing(found+": the file is damaged: "+health.Damage, "stop the servers and replace it with a backup, without the old file's -wal and -shm; see docs/operations.md, Restore SQLite")
 	}
 	if health.Writable != nil {
 		remedy := "make the user in database_url the owner of the database and its tables, and make sure that the server is the primary and its disk is not full"

@@ -28,7 +28,7 @@ func unavailable(err error) error {
 		return models.Errorf(models.CodeConflict, "the game was removed meanwhile; `lotteryadmin games list` lists those that there are")
 	}
 	if damaged(err) {
-		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and replace it with a backup (docs/operations.md)", Err: err}
+		return &models.Error{Code: models.CodeUnavailable, Message: "the database is damaged: stop the servers and replace it with a backup (docs/operations.md, Restore; with SQLite, the old file's -wal and -shm must go as well)", Err: err}
 	}
 	if Locked(err) {
 		return &models.Error{Code: models.CodeUnavailable, Message: "another program, such as an import, is writing to the database: try again in a moment", Err: err}
