@@ -14,8 +14,9 @@ func (t *tool) mails() *cli.Command {
 	return &cli.Command{Name: "mails", Usage: "emails to customers, and those that could not be sent", Subcommands: []*cli.Command{
 		{
 			Name: "list", Usage: "list emails, newest first, with what went wrong",
-			Description: "Emails about payments and expiring keys; sign-in links are not among them. One that cannot be sent is retried\n" +
-				"for eight hours and then given up (failed).\n\n" +
+			Description: "Emails about payments, expiring keys, changed addresses and daily limits; sign-in links are not among them. One\n" +
+				"that cannot be sent is retried for eight hours and then given up: about a changed address or a daily limit it is\n" +
+				"forgotten, any other stays in the list (failed).\n\n" +
 				"Example:\n  lotteryadmin mails list --failed",
 			Flags: []cli.Flag{
 				&cli.BoolFlag{Name: "failed", Usage: "only those that the servers gave up on"},
