@@ -203,9 +203,53 @@ func TestFault15PaidLater(t *testing.T) {
 				_, err := w.billing.Sync(w.t.Context(), w.account.ID, cause())
 				w.must(err)
 				w.wantPlan(want)
+				w.wantMails(map[models.Plan]models.MailKind{models.PlanPro: models.MailWelcomePro, models.PlanFree: models.MailFirstFailed}[want])
 			})
 		})
 	}
+}
+
+// Whatever Stripe is set up to do once a bank has refused the first payment, the customer is told of it, once.
+func TestFault15RefusedLater(t *testing.T) {
+	for _, end := range []string{"past_due", "unpaid", "canceled"} {
+		t.Run(end, func(t *testing.T) {
+			each(t, func(w *world) {
+				w.stripe.SetDunning(sandbox.Dunning{End: end})
+				w.buy(sandbox.BankFails)
+				w.settle()
+				w.wantMails()
+				w.stripe.Advance(4 * day)
+				w.settle()
+				w.wantStates(map[string]string{w.onlySubscription(): end})
+				w.wantPlan(models.PlanFree)
+				w.wantMails(models.MailFirstFailed)
+				w.stripe.Advance(40 * day)
+				w.settle()
+				w.wantPlan(models.PlanFree)
+				w.wantMails(models.MailFirstFailed)
+			})
+		})
+	}
+}
+
+// A checkout that is left after a refused card, and what is canceled before a bank has decided, are no refused payments.
+func TestFault15NotRefused(t *testing.T) {
+	each(t, func(w *world) {
+		_, _, err := w.stripe.Pay(w.checkout(), sandbox.CardDeclined)
+		w.must(err)
+		w.settle()
+		w.stripe.Advance(2 * day)
+		w.settle()
+		w.buy(sandbox.BankPays)
+		w.settle()
+		for _, sub := range w.stripe.Subscriptions(w.customer()) {
+			if sub.Status == "active" {
+				w.must(w.stripe.Cancel(sub.ID))
+			}
+		}
+		w.settle()
+		w.wantMails()
+	})
 }
 
 // According to Stripe's guide, the subscription is incomplete while a bank decides: the result is the same.
@@ -230,13 +274,14 @@ func TestFault15FirstDebitFails(t *testing.T) {
 		w.settle()
 		w.wantStates(map[string]string{sub: "past_due"})
 		w.wantPlan(models.PlanFree)
-		w.wantMails()
+		w.wantMails(models.MailFirstFailed) // and not one that says that Pro goes on
 		_, err := w.billing.Checkout(w.t.Context(), w.account.ID)
 		w.refused(err)
 		w.must(w.stripe.SetCard(w.customer(), sandbox.CardFailsLater))
 		w.must(w.stripe.RetryPayment(sub))
 		w.settle()
 		w.wantPlan(models.PlanFree) // that card did not pay either
+		w.wantMails(models.MailFirstFailed)
 		w.must(w.stripe.SetCard(w.customer(), sandbox.CardOK))
 		w.must(w.stripe.RetryPayment(sub))
 		w.settle()
@@ -246,6 +291,7 @@ func TestFault15FirstDebitFails(t *testing.T) {
 		w.settle()
 		w.wantStates(map[string]string{sub: "past_due"})
 		w.wantPlan(models.PlanPro)
+		w.wantMails(models.MailFirstFailed, models.MailWelcomePro, models.MailPaymentFailed)
 	})
 }
 

@@ -29,6 +29,7 @@ type subscription struct {
 	sold         bool      // made by one of our checkouts, not by hand
 	besideABank  time.Time // when it was canceled, if a bank may have been deciding then; else zero
 	neverPaid    bool      // it has unpaid invoices, and none was ever paid
+	refused      bool      // Stripe canceled it because a payment failed
 	paidLate     string    // its latest invoice, if that was paid after the subscription ended; else ""
 }
 
@@ -46,6 +47,7 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 	if sub.CancellationDetails != nil && sub.CancellationDetails.Comment == besideABank {
 		out.besideABank = time.Unix(sub.EndedAt, 0)
 	}
+	out.refused = sub.CancellationDetails != nil && sub.CancellationDetails.Reason == stripe.SubscriptionCancellationDetailsReasonPaymentFailed
 	if paidLate(sub) {
 		out.paidLate = sub.LatestInvoice.ID
 	}

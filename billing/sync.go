@@ -176,10 +176,27 @@ func mails(before, after *models.BillingAccount, had bool, v *verdict) []models.
 	if has && v.chosen.status == models.SubscriptionPastDue && !equal(before.Status, models.SubscriptionPastDue) {
 		add(models.MailPaymentFailed, *after.SubscriptionID, *after.PastDueSince)
 	}
-	if had && !has {
+	switch {
+	case had && !has:
 		add(models.MailProEnded, idOf(before.SubscriptionID), *after.SyncedAt)
+	case !has && firstFailed(before, v.chosen):
+		add(models.MailFirstFailed, v.chosen.id, time.Unix(v.chosen.created, 0))
 	}
 	return list
+}
+
+// firstFailed reports whether a bank has refused the first payment of a subscription since before was written. Stripe
+// then calls it past due, or what it is set up to do once a payment cannot be had.
+func firstFailed(before *models.BillingAccount, c *subscription) bool {
+	switch {
+	case c == nil:
+		return false
+	case c.status == models.SubscriptionPastDue:
+		return c.neverPaid && !equal(before.Status, models.SubscriptionPastDue)
+	default:
+		return equal(before.SubscriptionID, c.id) && equal(before.Status, models.SubscriptionIncomplete) &&
+			(c.status == models.SubscriptionUnpaid || c.status == models.SubscriptionCanceled && c.refused)
+	}
 }
 
 func idOf(p *string) string {

@@ -8,7 +8,8 @@ type MailKind string
 // The mails about money, about keys, about the address, and about the daily limit.
 const (
 	MailWelcomePro    MailKind = "welcome_pro"
-	MailPaymentFailed MailKind = "payment_failed"
+	MailPaymentFailed MailKind = "payment_failed" // a renewal's
+	MailFirstFailed   MailKind = "first_payment_failed"
 	MailProEnded      MailKind = "pro_ended"
 	MailKeyExpires    MailKind = "key_expires"
 	MailEmailChanged  MailKind = "email_changed" // sent to the old address

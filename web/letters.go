@@ -34,19 +34,26 @@ func (o *Outbox) letter(m *store.DueMail, b *models.BillingAccount) (mail.Messag
 			counted(o.Plans[models.PlanPro].MaxKeys, "API key") + ", and your questions are answered first."}
 		out.After = []string{"Use the link above to manage your card, see your invoices or cancel."}
 	case models.MailPaymentFailed:
-		out.Subject = "Your payment failed"
+		out.Subject = paymentFailed
 		out.Lines = []string{"Hello,", "The payment for your Lottery Draws API Pro plan did not go through. You keep Pro " + proFor(b) +
 			", and we will try the payment again. Please check your card before then."}
 		out.After = []string{"If it stays unpaid, your account moves to Free, with " + free + " requests a day. Nothing is lost."}
+	case models.MailFirstFailed:
+		out.Subject = paymentFailed
+		out.Lines = []string{"Hello,", "The first payment for your Lottery Draws API Pro plan did not go through, so Pro has not started. Your account stays on Free, with " +
+			free + " requests a day, and your keys still work."}
+		out.After = []string{withoutPro(b, "starts Pro")}
 	case models.MailProEnded:
 		out.Subject = "Pro has ended"
 		out.Lines = []string{"Hello,", "Your Pro plan for the Lottery Draws API has ended, and your account is now on Free, with " + free + " requests a day. Your keys still work."}
-		out.After = []string{afterPro(b)}
+		out.After = []string{withoutPro(b, "brings Pro back")}
 	default:
 		return out, false
 	}
 	return out, true
 }
+
+const paymentFailed = "Your payment failed"
 
 // keyExpires fills in the mail that warns of an expiring key. It identifies the key by name and prefix; the key itself
 // is not known here.
@@ -85,8 +92,9 @@ func proFor(b *models.BillingAccount) string {
 	return "until " + moment(*until)
 }
 
-// afterPro says how to get Pro back after it has ended. While the subscription continues, an upgrade is not the way.
-func afterPro(b *models.BillingAccount) string {
+// withoutPro says how to get Pro, or get it back. While the subscription continues, an upgrade is not the way. does is
+// what paying does.
+func withoutPro(b *models.BillingAccount, does string) string {
 	unpaid := b.Status != nil && (*b.Status == models.SubscriptionPastDue || *b.Status == models.SubscriptionUnpaid)
 	switch {
 	case !b.GoesOn():
@@ -95,9 +103,9 @@ func afterPro(b *models.BillingAccount) string {
 		return "Your subscription is still open, but it does not give you Pro as it is. Use the link above to see what you can do."
 	case b.CancelAtPeriodEnd && b.PeriodEnd != nil:
 		return "Your subscription is canceled and ends on " + b.PeriodEnd.UTC().Format("January 2, 2006") + ", and its payment is due: " +
-			"until then, paying it brings Pro back. Use the link above to manage your card, see your invoices or undo the cancellation."
+			"until then, paying it " + does + ". Use the link above to manage your card, see your invoices or undo the cancellation."
 	default:
-		return "Your subscription is still open, and its payment is due: paying it brings Pro back. " +
+		return "Your subscription is still open, and its payment is due: paying it " + does + ". " +
 			"Use the link above to manage your card, see your invoices or cancel."
 	}
 }
@@ -122,8 +130,11 @@ func (o *Outbox) besideGrant(m *store.DueMail, out mail.Message) (mail.Message, 
 		out.Subject = "Your subscription has started"
 		out.Lines = []string{"Hello,", "Your subscription to the Lottery Draws API has started. " + stays}
 	case models.MailPaymentFailed:
-		out.Subject = "Your payment failed"
+		out.Subject = paymentFailed
 		out.Lines = []string{"Hello,", "The payment for your subscription to the Lottery Draws API did not go through, and we will try it again. " + stays}
+	case models.MailFirstFailed:
+		out.Subject = paymentFailed
+		out.Lines = []string{"Hello,", "The first payment for your subscription to the Lottery Draws API did not go through. " + stays}
 	case models.MailProEnded:
 		out.Subject = "Your subscription has ended"
 		out.Lines = []string{"Hello,", "Your subscription to the Lottery Draws API has ended, or went unpaid for too long. " + stays}
@@ -147,8 +158,11 @@ func (o *Outbox) toSuspended(m *store.DueMail, out mail.Message) (mail.Message, 
 		out.Subject = "Your subscription has started"
 		out.Lines = []string{"Hello,", "Your subscription to the Lottery Draws API has started.", suspended}
 	case models.MailPaymentFailed:
-		out.Subject = "Your payment failed"
+		out.Subject = paymentFailed
 		out.Lines = []string{"Hello,", "The payment for your Lottery Draws API Pro plan did not go through, and we will try it again.", suspended}
+	case models.MailFirstFailed:
+		out.Subject = paymentFailed
+		out.Lines = []string{"Hello,", "The first payment for your Lottery Draws API Pro plan did not go through, so Pro has not started.", suspended}
 	case models.MailProEnded:
 		out.Subject = "Pro has ended"
 		out.Lines = []string{"Hello,", "Your Pro plan for the Lottery Draws API has ended, and your account is now on Free.", suspended}

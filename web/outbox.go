@@ -142,6 +142,8 @@ func overtaken(m *store.DueMail, b *models.BillingAccount) string {
 		return "Pro has begun again since"
 	case (m.Kind == models.MailWelcomePro || m.Kind == models.MailPaymentFailed) && !paid:
 		return "Pro has ended since"
+	case m.Kind == models.MailFirstFailed && paid:
+		return "the payment has arrived since"
 	case m.Kind == models.MailPaymentFailed && (b.Status == nil || *b.Status != models.SubscriptionPastDue):
 		return "the payment has arrived since"
 	case (m.Kind == models.MailKeyExpires || m.Kind == models.MailQuotaUsed) && m.Account.Status != models.AccountActive:

@@ -29,7 +29,7 @@ func (s *accountState) due() bool {
 	switch s.kind {
 	case models.MailQuotaUsed:
 		return s.status == models.AccountActive
-	case models.MailProEnded:
+	case models.MailProEnded, models.MailFirstFailed:
 		return s.billed == nil
 	default:
 		return s.billed != nil
@@ -41,7 +41,7 @@ func TestMailsInAllStates(t *testing.T) {
 	t.Parallel()
 	free, pro := new(models.PlanFree), new(models.PlanPro)
 	var states []accountState
-	for _, kind := range []models.MailKind{models.MailWelcomePro, models.MailPaymentFailed, models.MailProEnded, models.MailQuotaUsed} {
+	for _, kind := range []models.MailKind{models.MailWelcomePro, models.MailPaymentFailed, models.MailFirstFailed, models.MailProEnded, models.MailQuotaUsed} {
 		for _, status := range []models.AccountStatus{models.AccountActive, models.AccountSuspended} {
 			for _, granted := range []*models.Plan{nil, free, pro} {
 				states = append(states, accountState{kind, status, granted, nil}, accountState{kind, status, granted, pro})
@@ -107,7 +107,7 @@ func judge(t *testing.T, a *models.Account, plans models.Plans, text string) {
 	active := a.Status == models.AccountActive
 	for words, so := range map[string]bool{
 		"You are on Pro": plan == models.PlanPro && active, "You keep Pro": plan == models.PlanPro && active, "your Pro plan has started": plan == models.PlanPro && active,
-		"now on Free": plan == models.PlanFree, "Pro has ended": plan == models.PlanFree, "moves to Free": plan == models.PlanPro && a.GrantedPlan == nil,
+		"now on Free": plan == models.PlanFree, "Pro has ended": plan == models.PlanFree, "stays on Free": plan == models.PlanFree, "moves to Free": plan == models.PlanPro && a.GrantedPlan == nil,
 		"keys still work": active, "suspended": !active, "set it to Free": plan == models.PlanFree && a.GrantedPlan != nil, "set it to Pro": plan == models.PlanPro && a.GrantedPlan != nil,
 	} {
 		if strings.Contains(text, words) && !so {

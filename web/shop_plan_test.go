@@ -52,6 +52,12 @@ func TestPaymentUnderWay(t *testing.T) {
 		if strings.Contains(got.text, "being processed") {
 			t.Errorf("%s: settled, and the page says that the payment is on its way", email)
 		}
+		s.sync(email)
+		if paid {
+			s.wantMail("You are on Pro", []string{"10,000 requests a day"}, nil)
+		} else {
+			s.wantMail("Your payment failed", []string{"Pro has not started", "stays on Free, with 100 requests a day", "paying it starts Pro"}, []string{"You keep Pro", "brings Pro back"})
+		}
 	}
 }
 
