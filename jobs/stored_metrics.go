@@ -16,8 +16,9 @@ import (
 const (
 	// storedEvery is how often the database is read for metrics at most, however often they are scraped.
 	storedEvery = 15 * time.Second
-	// storedTimeout bounds that reading: a database that hangs must not hang the scrape.
-	storedTimeout = 2 * time.Second
+	// storedTimeout bounds that reading: a database that hangs must not hang the scrape, which Prometheus gives up
+	// after 10 s by default. A dozen reads of a distant one, 300 ms away, fit.
+	storedTimeout = 5 * time.Second
 )
 
 // StoredMetrics exports what the database knows about feeds, webhooks and mails. While the database is away,
