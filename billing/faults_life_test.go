@@ -174,16 +174,23 @@ func TestFault36EmailChangedInThePortal(t *testing.T) {
 	})
 }
 
+// moved makes a subscription that the operator then moves to another price, of that product or of a new one.
+func (w *world) moved(product string) (sub string) {
+	w.t.Helper()
+	sub = w.pro()
+	w.must(w.stripe.SetPrice(sub, w.otherPrice(product)))
+	w.settle()
+	w.wantPlan(models.PlanFree)
+	w.wantFlags(models.FlagUnknownPrice)
+	if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); models.ErrorCode(err) != models.CodeConflict {
+		w.t.Errorf("a checkout beside it: %v", err)
+	}
+	return sub
+}
+
 func TestFault39PriceChangedInTheDashboard(t *testing.T) {
 	each(t, func(w *world) {
-		sub := w.pro()
-		w.must(w.stripe.SetPrice(sub, w.otherPrice("lottery_pro")))
-		w.settle()
-		w.wantPlan(models.PlanFree)
-		w.wantFlags(models.FlagUnknownPrice)
-		if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); models.ErrorCode(err) != models.CodeConflict {
-			w.t.Errorf("a checkout beside it: %v", err)
-		}
+		sub := w.moved("lottery_pro")
 		w.must(w.stripe.SetPrice(sub, w.price))
 		w.settle()
 		w.wantPlan(models.PlanPro)
@@ -194,14 +201,7 @@ func TestFault39PriceChangedInTheDashboard(t *testing.T) {
 // ends with the account.
 func TestFault39ProductChangedInTheDashboard(t *testing.T) {
 	each(t, func(w *world) {
-		sub := w.pro()
-		w.must(w.stripe.SetPrice(sub, w.otherPrice("")))
-		w.settle()
-		w.wantPlan(models.PlanFree)
-		w.wantFlags(models.FlagUnknownPrice)
-		if _, err := w.billing.Checkout(w.t.Context(), w.account.ID); models.ErrorCode(err) != models.CodeConflict {
-			w.t.Errorf("a checkout beside it: %v", err)
-		}
+		sub := w.moved("")
 		_, err := w.billing.End(w.t.Context(), w.account.ID, cause())
 		w.must(err)
 		w.wantStates(map[string]string{sub: "canceled"})

@@ -120,8 +120,8 @@ func (o *Outbox) send(ctx context.Context, m *store.DueMail) error {
 	return o.Store.MailSent(after, m.Once)
 }
 
-// keptWhenGivenUp reports whether somebody should look at a mail of that kind that was given up. Many addresses are changed
-// because the old one is dead, and a mail about a day's quota is void when the day is over.
+// keptWhenGivenUp reports whether somebody should look at a mail of that kind that was given up. Many addresses are
+// changed because the old one is dead, and a mail about a day's quota is void when the day is over.
 func keptWhenGivenUp(kind models.MailKind) bool {
 	return kind != models.MailEmailChanged && kind != models.MailQuotaUsed
 }

@@ -65,7 +65,7 @@ func (h *Handler) standing(r *http.Request, v *visitor) (planView, error) {
 	on := h.deps.Billing != nil
 	p.CanManage = on && b.CustomerID != nil
 	p.Refused = r.URL.Query().Get("from") == "checkout"
-	if r.URL.Query().Get("from") == "payment" && p.open() { // Stripe may not show the subscription yet
+	if r.URL.Query().Get("from") == "payment" && p.open() && !p.Charging { // Stripe does not show the subscription yet
 		p.UnderWay = true
 	}
 	p.CanBuy = on && p.open() && !p.Charging && !p.UnderWay

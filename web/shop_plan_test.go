@@ -49,8 +49,10 @@ func TestPaymentUnderWay(t *testing.T) {
 		}
 		got := p.get("/dashboard/plan?from=portal") // "Look again"
 		got.says(t, http.StatusOK, map[bool]string{true: "renews on", false: "Your last payment failed"}[paid])
-		if strings.Contains(got.text, "being processed") {
-			t.Errorf("%s: settled, and the page says that the payment is on its way", email)
+		for _, got := range []page{got, p.get("/dashboard/plan?from=payment")} { // the second is reloaded
+			if strings.Contains(got.text, "being processed") {
+				t.Errorf("%s: settled, and the page says that the payment is on its way", email)
+			}
 		}
 		s.sync(email)
 		if paid {
