@@ -18,7 +18,7 @@ type account struct {
 	block  int64 // granted to this node and not yet spent
 	limit  int64 // the limit under which the block was granted
 	asked  int64 // when the backend last answered (Unix nanoseconds); 0 = ask it again
-	epoch  int64 // the store's epoch (Store.epoch) at the last contact
+	epoch  int64 // the store's epoch (Store.epoch) in which used was learned
 	turns  int64 // contacts so far
 	flying int64 // debts of the running period in the contact under way
 	idleAt int64 // when the block is given back unless a request comes first (Unix nanoseconds)
@@ -128,14 +128,15 @@ func (a *account) spent() int64 { return max(0, a.used-a.block+a.unwritten()) }
 type batch struct {
 	a       *account
 	start   int64           // the account's period
-	ops     []store.QuotaOp // the debts, then the take
+	ops     []store.QuotaOp // what remind adds, the debts, then the take
 	debts   []debt
+	reminds bool // the first of ops is what remind adds
 	waiting []*waiter
 }
 
 // take builds the account's batch. It asks for an advance only if a request is waiting or the block is running out:
 // otherwise the contact that gives a block back would take it again. a.mu is held.
-func (a *account) take(now time.Time, advance, floor bool) batch {
+func (a *account) take(now time.Time, advance bool) batch {
 	take := store.QuotaOp{Kind: store.QuotaTake, Key: a.key, Period: a.period, Limit: a.limit}
 	for _, w := range a.waiting {
 		take.Need += w.need
@@ -153,9 +154,6 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 	a.want = false
 	b := batch{a: a, start: a.start, debts: a.owed, waiting: a.waiting}
 	a.owed, a.waiting = nil, nil
-	if floor && a.start != 0 {
-		b.ops = append(b.ops, a.floor())
-	}
 	for _, d := range b.debts {
 		if d.n == 0 {
 			continue
@@ -167,11 +165,6 @@ func (a *account) take(now time.Time, advance, floor bool) batch {
 	}
 	b.ops = append(b.ops, take)
 	return b
-}
-
-// floor is the operation that tells the backend the count it reported at the last contact.
-func (a *account) floor() store.QuotaOp {
-	return store.QuotaOp{Kind: store.QuotaFloor, Key: a.key, Period: a.period, Start: a.start, N: a.used}
 }
 
 // sparse is the number of recent requests below which no block is taken: it would be given back

@@ -17,10 +17,10 @@ import (
 // is back. If it is unclear whether the backend heard the contact, the contact's mark settles that later. A contact
 // without a mark, because the backend was not yet known to be away, may have its requests counted twice, but never
 // gives a block back twice: an account may lose by an outage, never gain.
-func (s *Store) failed(batches []batch, mark string, err error) {
+func (s *Store) failed(batches []batch, epoch int64, mark string, err error) {
 	unclear := errors.Is(err, store.ErrQuotaUnclear)
 	if unclear && mark != "" {
-		s.doubt = &doubt{mark, batches}
+		s.doubt = &doubt{mark, epoch, batches}
 	}
 	s.opts.Metrics.errors.Inc()
 	if !s.away.Swap(true) {
@@ -53,6 +53,7 @@ func (s *Store) failed(batches []batch, mark string, err error) {
 // doubt is a contact that the backend may or may not have heard. Its debts stay in flight until that is known.
 type doubt struct {
 	mark    string // a counter that exists if the backend heard the contact
+	epoch   int64  // in which it was made
 	batches []batch
 }
 
@@ -88,7 +89,7 @@ func (s *Store) resolve() bool {
 		b := &s.doubt.batches[i]
 		b.a.mu.Lock()
 		if heard {
-			b.a.used += b.a.flying
+			b.a.used, b.a.epoch = b.a.used+b.a.flying, max(b.a.epoch, s.doubt.epoch)
 		} else {
 			for _, d := range b.debts {
 				b.a.owe(d.start, d.n)

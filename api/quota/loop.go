@@ -149,7 +149,8 @@ func (s *Store) apply(accounts []*account) bool {
 	advance := s.opts.Advance && !s.closing.Load() && !s.away.Load() // a block would be lost with its answer
 	for i, a := range accounts {
 		a.mu.Lock()
-		batches[i] = a.take(at, advance, a.epoch != epoch)
+		batches[i] = a.take(at, advance)
+		s.remind(&batches[i])
 		a.mu.Unlock()
 	}
 	mark := s.mark()
@@ -168,10 +169,15 @@ func (s *Store) apply(accounts []*account) bool {
 	began := time.Now()
 	results, now, err := s.tell(ctx, operations, func() {
 		epoch = s.epoch.Load()
-		remind(batches)
+		for i := range batches {
+			b := &batches[i]
+			b.a.mu.Lock()
+			s.remind(b)
+			b.a.mu.Unlock()
+		}
 	})
 	if err != nil {
-		s.failed(batches, mark, err)
+		s.failed(batches, epoch, mark, err)
 		return false
 	}
 	s.clock.set(now, time.Since(began))

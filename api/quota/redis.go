@@ -128,6 +128,7 @@ func (r *Redis) Close() error { return r.client.Close() }
 // redisKinds maps kinds of operation to their names in the script.
 var redisKinds = map[store.QuotaKind]string{
 	store.QuotaTake: "take", store.QuotaAdd: "add", store.QuotaPeek: "peek", store.QuotaReset: "reset", store.QuotaFloor: "floor",
+	store.QuotaRestore: "restore",
 }
 
 // redisTrial runs every command of the script on a counter that belongs to nobody. Redis does not roll back a
@@ -165,8 +166,11 @@ func onlyLooks(ops []store.QuotaOp) bool {
 
 // apply runs the script.
 func (r *Redis) apply(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
-	args := make([]any, 0, 2+6*len(ops))
-	args = append(args, RedisPrefix, r.skew().Microseconds())
+	r.mu.Lock()
+	server := r.server
+	r.mu.Unlock()
+	args := make([]any, 0, 3+6*len(ops))
+	args = append(args, RedisPrefix, r.skew().Microseconds(), server)
 	for i := range ops {
 		op := &ops[i]
 		n := op.N

@@ -50,21 +50,27 @@ func (s *Store) tell(ctx context.Context, operations func() []store.QuotaOp, rem
 	if !ok || !errors.Is(err, store.ErrQuotaRestarted) {
 		return results, now, err
 	}
+	s.moved = s.epoch.Add(1) // before the new server answers: see ask
 	b.AcceptCounters()
-	s.epoch.Add(1)
 	s.opts.Log.Warn("the quota counters were started anew, or are on another server: they are told what this node knows")
 	reminded()
 	return s.backend.ApplyQuota(ctx, operations())
 }
 
-// remind puts what this node knows of its counter at the front of each batch, unless it is there already.
-func remind(batches []batch) {
-	for i := range batches {
-		b := &batches[i]
-		b.a.mu.Lock()
-		if b.a.start != 0 && b.ops[0].Kind != store.QuotaFloor {
-			b.ops = slices.Insert(b.ops, 0, b.a.floor())
-		}
-		b.a.mu.Unlock()
+// remind puts what this node knows of its counter at the front of the batch, if the backend may have lost it since the
+// account's last contact. a.mu is held.
+func (s *Store) remind(b *batch) {
+	a := b.a
+	if a.epoch == s.epoch.Load() || a.used == 0 {
+		return
+	}
+	op := store.QuotaOp{Kind: store.QuotaFloor, Key: a.key, Period: a.period, Start: a.start, N: a.used}
+	if a.epoch < s.moved { // what is counted now may be of requests that are not among those
+		op.Kind = store.QuotaRestore
+	}
+	if b.reminds {
+		b.ops[0] = op
+	} else {
+		b.ops, b.reminds = slices.Insert(b.ops, 0, op), true
 	}
 }

@@ -59,6 +59,7 @@ type Store struct {
 	name  string
 	marks int
 	doubt *doubt // nil = none
+	moved int64  // the epoch in which the present server was accepted; 0 = the first one still counts
 
 	clocks store.Clocks // used by the loop, then by Close
 
@@ -267,6 +268,7 @@ func (s *Store) Reset(ctx context.Context, key string, rate limiter.Rate) (limit
 // describe the same moment.
 func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (c limiter.Context, used int64, err error) {
 	a := s.account(key, rate.Period)
+	epoch := s.epoch.Load()
 	a.mu.Lock()
 	turns, before := a.turns, a.start
 	a.mu.Unlock()
@@ -295,11 +297,10 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	case kind == store.QuotaReset:
 		a.used, a.block, a.owed, a.over = 0, 0, nil, false
 	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // otherwise the loop has newer information
-		used := results[0].Used
-		if a.epoch != s.epoch.Load() {
-			used = max(used, a.used) // the backend may have lost counts and has not been told yet
+		// What another server told, or one that has not been told yet what this node knows, is not mixed with that.
+		if told := a.epoch == epoch || a.used == 0; told && epoch == s.epoch.Load() {
+			a.used, a.known, a.epoch = results[0].Used, true, epoch
 		}
-		a.used, a.known = used, true
 	}
 	a.asked = 0
 	return a.state(rate, a.over && a.remaining(rate.Limit) == 0), a.spent(), nil

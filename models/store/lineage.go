@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -51,10 +52,10 @@ func (l *lineage) left(c *pgconn.PgConn) bool {
 	return own != "" && l.reached != "" && own != l.reached
 }
 
-// see returns ErrQuotaRestarted unless conn leads to the server being counted with. A server that does not
-// tell its lineage is trusted.
-func (l *lineage) see(ctx context.Context, conn *sql.Conn) error {
-	return conn.Raw(func(driver any) error {
+// see returns a number of the server that conn leads to, or ErrQuotaRestarted unless it is the one being counted with.
+// A server that does not tell its lineage is trusted, and has no number.
+func (l *lineage) see(ctx context.Context, conn *sql.Conn) (server sql.NullInt64, err error) {
+	err = conn.Raw(func(driver any) error {
 		c := driver.(*stdlib.Conn).Conn().PgConn() //nolint:forcetypeassert // what stdlib.OpenDB makes
 		own, known := c.CustomData()[lineageOf].(string)
 		if !known {
@@ -75,8 +76,17 @@ func (l *lineage) see(ctx context.Context, conn *sql.Conn) error {
 		if l.asked = own; own != l.counted {
 			return ErrQuotaRestarted
 		}
+		server = sql.NullInt64{Int64: numberOf(own), Valid: true}
 		return nil
 	})
+	return server, err
+}
+
+// numberOf is a lineage as a number, which takes less of each counter's row.
+func numberOf(lineage string) int64 {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(lineage)) // it never fails
+	return int64(sum.Sum64())
 }
 
 // readLineage returns "" if the server does not tell.

@@ -13,11 +13,12 @@ type QuotaKind uint8
 
 // The kinds of operation on a counter.
 const (
-	QuotaTake  QuotaKind = iota // grant up to Need, and perhaps an advance, while the limit allows
-	QuotaAdd                    // add N, which may be negative, whatever the limit
-	QuotaPeek                   // only read the counter
-	QuotaReset                  // back to zero
-	QuotaFloor                  // raise to at least N: what a node knew of a counter that its backend may have lost
+	QuotaTake    QuotaKind = iota // grant up to Need, and perhaps an advance, while the limit allows
+	QuotaAdd                      // add N, which may be negative, whatever the limit
+	QuotaPeek                     // only read the counter
+	QuotaReset                    // back to zero
+	QuotaFloor                    // raise to at least N: what a node knew of a counter that its backend may have lost
+	QuotaRestore                  // make good N, which a node knew of the counter on a server that another has replaced
 )
 
 // QuotaOp is one operation on the counter of one key in one period.
@@ -25,13 +26,13 @@ type QuotaOp struct {
 	Kind   QuotaKind
 	Key    string        // the account's id
 	Period time.Duration // periods begin at multiples of it since 1970 UTC: 24 h is the UTC day
-	Start  int64         // QuotaAdd, QuotaFloor: start of the period (Unix seconds); others use the current one
+	Start  int64         // start of the period (Unix seconds) if the operation is Dated; others use the current one
 
 	Need   int64 // QuotaTake: number of waiting requests
 	Recent int64 // QuotaTake: the node's recent use, the most that it may take in advance; 0 = no advance
 	Held   int64 // QuotaTake: what the node already holds in advance
 	Limit  int64 // QuotaTake: limit of the period
-	N      int64 // QuotaAdd, QuotaFloor
+	N      int64 // QuotaAdd, QuotaFloor, QuotaRestore
 }
 
 // QuotaResult is the result of a QuotaOp.
@@ -48,7 +49,9 @@ const (
 )
 
 // Dated reports whether the operation names its period instead of using the current one.
-func (op *QuotaOp) Dated() bool { return op.Kind == QuotaAdd || op.Kind == QuotaFloor }
+func (op *QuotaOp) Dated() bool {
+	return op.Kind == QuotaAdd || op.Kind == QuotaFloor || op.Kind == QuotaRestore
+}
 
 // grant returns how much a QuotaTake gets of a counter at used.
 func (op *QuotaOp) grant(used int64) int64 {
@@ -69,7 +72,9 @@ func QuotaAdvance(left, recent int64) int64 {
 	return min(left/quotaFraction, recent)
 }
 
-// apply changes a counter at used. On PostgreSQL the function quota_apply (migration 11) does the same.
+// apply changes a counter at used. On PostgreSQL the function quota_apply (migration 17) does the same. It also keeps how
+// much of each counter former servers counted, so that QuotaRestore adds what N exceeds that by, whatever has been
+// counted since; on SQLite no server replaces another.
 func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 	switch op.Kind {
 	case QuotaTake:
@@ -77,7 +82,7 @@ func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 		used += r.Granted
 	case QuotaAdd:
 		used = max(0, used+op.N)
-	case QuotaFloor:
+	case QuotaFloor, QuotaRestore:
 		used = max(used, op.N)
 	case QuotaReset:
 		used = 0

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// quotaPostgres applies the operations in one round trip: the function of migration 11 locks, decides and counts.
+// quotaPostgres applies the operations in one round trip: the function of migration 17 locks, decides and counts.
 func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult, time.Time, error) {
 	// Lock rows in the order of the keys, so that two nodes never wait for each other; operations on one
 	// counter keep their order.
@@ -54,7 +54,8 @@ func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []
 		return time.Time{}, fmt.Errorf("count requests: %w", err)
 	}
 	defer conn.Close() //nolint:errcheck // it goes back to the pool
-	if err := s.lineage.see(ctx, conn); err != nil {
+	server, err := s.lineage.see(ctx, conn)
+	if err != nil {
 		return time.Time{}, fmt.Errorf("count requests: %w", err)
 	}
 	n := len(results)
@@ -63,7 +64,7 @@ func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []
 		err := conn.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
 		return time.UnixMicro(micros).Add(s.skew()).UTC(), unclear(err)
 	}
-	rows, err := conn.QueryContext(ctx, "SELECT now_us, granted, used_after, started FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", args...)
+	rows, err := conn.QueryContext(ctx, "SELECT now_us, granted, used_after, started FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", append(args, server)...)
 	if err != nil {
 		return time.Time{}, unclear(err)
 	}

@@ -280,3 +280,27 @@ func applyPatiently(st *store.Store, ops []store.QuotaOp) (results []store.Quota
 	}
 	return nil, err
 }
+
+// Nodes of an older version count in the same counters as those of this one, during an upgrade.
+func TestQuotaOfOlderPrograms(t *testing.T) {
+	t.Parallel()
+	url := storetest.NewPostgres(t)
+	st, db := storetest.OpenURL(t, url, store.Options{}), storetest.SQL(t, url)
+	older := func(need int64) (granted, used int64) {
+		t.Helper()
+		err := db.QueryRowContext(t.Context(), `SELECT granted, used_after FROM quota_apply(0, '{0}', '{acc}', '{86400}', '{0}', ARRAY[$1::bigint], '{0}', '{0}', '{20}', '{0}')`, need).Scan(&granted, &used)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return granted, used
+	}
+	storetest.AwayFromMidnight(t)
+	for i, want := range []struct{ granted, used, then int64 }{{5, 5, 8}, {5, 13, 16}, {4, 20, 20}} {
+		if granted, used := older(5); granted != want.granted || used != want.used {
+			t.Errorf("the older node's take %d: granted %d, used %d, want %+v", i, granted, used, want)
+		}
+		if r := applyQuota(t, st, taking("acc", 3, 20))[0]; r.Used != want.then {
+			t.Errorf("this one's take %d: %+v, want %+v", i, r, want)
+		}
+	}
+}

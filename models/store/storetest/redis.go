@@ -98,6 +98,26 @@ func (r *Redis) Lose(t testing.TB) {
 	}
 }
 
+// Keep saves what the server holds at this moment. It must hold something.
+func (r *Redis) Keep(t testing.TB) {
+	t.Helper()
+	cmd := exec.Command("cp", "-a", filepath.Join(r.dir, "appendonlydir"), filepath.Join(r.dir, "kept"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("keep the data: %v\n%s", err, out)
+	}
+}
+
+// TakeOver kills the server and replaces its data with what Keep saved: everything since is lost.
+func (r *Redis) TakeOver(t testing.TB) {
+	t.Helper()
+	r.Stop()
+	r.Lose(t)
+	if err := os.Rename(filepath.Join(r.dir, "kept"), filepath.Join(r.dir, "appendonlydir")); err != nil {
+		t.Fatal(err)
+	}
+	r.Start(t)
+}
+
 // Stop kills the server, like a crash.
 func (r *Redis) Stop() {
 	if r.proc != nil {
