@@ -28,9 +28,8 @@ func (s *Store) failed(batches []batch, epoch int64, mark string, err error) {
 			s.epoch.Add(1)
 		}
 		s.opts.Metrics.away.Set(1)
-		s.logged = time.Time{} // its end is logged, too
 	}
-	s.logAway(err)
+	s.note(err)
 	for i := range batches {
 		b := &batches[i]
 		b.a.mu.Lock()
@@ -48,6 +47,14 @@ func (s *Store) failed(batches []batch, epoch int64, mark string, err error) {
 		b.a.mu.Unlock()
 	}
 	s.answerPending()
+}
+
+// logEvery is how often a lasting outage is logged.
+const logEvery = time.Minute
+
+// note logs when the backend begins to fail and when it answers again. err is that of a contact; nil = it answered.
+func (s *Store) note(err error) {
+	s.outage.Note(s.opts.Log, err, "the quota counters do not answer: requests are admitted from what remained, and counted afterwards", "the quota counters answer again")
 }
 
 // doubt is a contact that the backend may or may not have heard. Its debts stay in flight until that is known.
@@ -80,7 +87,7 @@ func (s *Store) resolve() bool {
 	}, func() {})
 	if err != nil {
 		s.opts.Metrics.errors.Inc()
-		s.logAway(err)
+		s.note(err)
 		s.answerPending()
 		return false
 	}

@@ -186,8 +186,8 @@ func (s *Store) apply(accounts []*account) bool {
 	}
 	if s.away.Swap(false) {
 		s.opts.Metrics.away.Set(0)
-		s.opts.Log.Info("the quota counters answer again")
 	}
+	s.note(nil)
 	for i := range batches {
 		n := len(batches[i].ops)
 		s.granted(&batches[i], results[n-1], epoch)

@@ -1,8 +1,6 @@
 package quota
 
 import (
-	"time"
-
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -29,18 +27,4 @@ func NewMetrics() *Metrics {
 // Register adds the metrics to r.
 func (m *Metrics) Register(r prometheus.Registerer) {
 	r.MustRegister(m.admitted, m.refused, m.withoutBackend, m.errors, m.away)
-}
-
-// logEvery is how often a lasting outage is logged.
-const logEvery = time.Minute
-
-// logAway logs, at the start of an outage and then once every logEvery, that the backend is away. Only the loop and then
-// Close call it.
-func (s *Store) logAway(err error) {
-	now := time.Now()
-	if now.Sub(s.logged) < logEvery {
-		return
-	}
-	s.logged = now
-	s.opts.Log.Warn("the quota counters do not answer: requests are admitted from what remained, and counted afterwards", "error", err)
 }

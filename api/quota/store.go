@@ -53,7 +53,6 @@ type Store struct {
 	closing atomic.Bool
 	epoch   atomic.Int64 // increases whenever the backend may have lost counts
 	away    atomic.Bool
-	logged  time.Time // when an outage was last logged
 
 	// Used by the loop, then by Close; see mark.
 	name  string
@@ -61,7 +60,9 @@ type Store struct {
 	doubt *doubt // nil = none
 	moved int64  // the epoch in which the present server was accepted; 0 = the first one still counts
 
-	clocks store.Clocks // used by the loop, then by Close
+	// Used by the loop, then by Close.
+	clocks store.Clocks
+	outage store.Outage
 
 	// Used by the loop only; see tellKnown.
 	tellingOf int64 // the epoch being told
@@ -90,7 +91,8 @@ func New(backend Backend, opts Options) *Store {
 	}
 	s := &Store{
 		backend: backend, opts: opts, clock: newClock(opts.Now), seed: maphash.MakeSeed(), holding: map[*account]struct{}{},
-		name: rand.Text(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
+		outage: store.Outage{Every: logEvery},
+		name:   rand.Text(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i := range s.shards {
 		s.shards[i].accounts = map[accountID]*account{}

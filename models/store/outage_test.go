@@ -20,14 +20,17 @@ func TestOutageIsLogged(t *testing.T) {
 	for name, c := range map[string]struct {
 		works string // by the second, one letter each: y = yes, n = no, s = sometimes
 		want  string // what is logged, each with its second
+		every time.Duration
 	}{
-		"never fails":                    {"yyyyyyyyyy", ""},
-		"fails from the start":           {"nnnnn", "0 away"},
-		"fails once":                     {"yynnnnyyyy", "2 away, 6 back"},
-		"fails twice":                    {"ynny" + strings.Repeat("y", 10) + "nny", "1 away, 3 back, 14 away, 16 back"},
-		"fails again soon":               {"ynnyynn" + strings.Repeat("y", 12) + "n", "1 away, 3 back, 5 away, 16 back, 19 away"},
-		"fails sometimes":                {"y" + strings.Repeat("s", 60) + strings.Repeat("y", 12), "1 away, 1 back, 1 away, 70 back"},
-		"fails sometimes, then entirely": {"y" + strings.Repeat("s", 30) + "nnnn" + strings.Repeat("y", 12), "1 away, 1 back, 1 away, 44 back"},
+		"never fails":                    {"yyyyyyyyyy", "", 0},
+		"fails from the start":           {"nnnnn", "0 away", 0},
+		"fails once":                     {"yynnnnyyyy", "2 away, 6 back", 0},
+		"fails twice":                    {"ynny" + strings.Repeat("y", 10) + "nny", "1 away, 3 back, 14 away, 16 back", 0},
+		"fails again soon":               {"ynnyynn" + strings.Repeat("y", 12) + "n", "1 away, 3 back, 5 away, 16 back, 19 away", 0},
+		"fails sometimes":                {"y" + strings.Repeat("s", 60) + strings.Repeat("y", 12), "1 away, 1 back, 1 away, 70 back", 0},
+		"fails sometimes, then entirely": {"y" + strings.Repeat("s", 30) + "nnnn" + strings.Repeat("y", 12), "1 away, 1 back, 1 away, 44 back", 0},
+		"lasts":                          {"y" + strings.Repeat("n", 10) + "y", "1 away, 5 away, 9 away, 11 back", 4 * time.Second},
+		"lasts, now and then":            {"y" + strings.Repeat("s", 9) + strings.Repeat("y", 12), "1 away, 1 back, 1 away, 5 away, 9 away, 19 back", 4 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -38,7 +41,7 @@ func TestOutageIsLogged(t *testing.T) {
 					what := map[bool]string{true: "away", false: "back"}[strings.Contains(line, "level=WARN msg=away error=gone")]
 					said = append(said, fmt.Sprintf("%d %s", time.Since(began)/time.Second, what))
 				}), nil))
-				var outage store.Outage
+				outage := store.Outage{Every: c.every}
 				for _, second := range c.works {
 					for i := range int(time.Second / tick) {
 						var err error
