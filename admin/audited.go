@@ -47,6 +47,9 @@ func audited(run action) action {
 func (c *call) note(ctx context.Context, o *store.Operator, result string) error {
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 	defer cancel()
+	if c.about == "" {
+		c.about = c.named(after)
+	}
 	what := "this attempt"
 	if strings.HasPrefix(result, "done") {
 		what = "the change"
@@ -55,6 +58,22 @@ func (c *call) note(ctx context.Context, o *store.Operator, result string) error
 		return &models.Error{Code: models.CodeUnavailable, Message: what + " could not be written to the audit log", Err: err}
 	}
 	return nil
+}
+
+// named returns the id of the account that the command line names; "" = none, or one that is not found.
+func (c *call) named(ctx context.Context) string {
+	ref := asStored(c.String("account"))
+	if strings.Contains(c.Command.ArgsUsage, "ACCOUNT") {
+		ref = c.account()
+	}
+	if ref == "" {
+		return ""
+	}
+	a, err := c.store.KeptAccount(ctx, ref)
+	if err != nil {
+		return ""
+	}
+	return a.ID
 }
 
 // failure returns an error as the audit log records it; "" for one that comes before anything could be changed. It

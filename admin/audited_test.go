@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lottery/admin"
+	"lottery/models"
 	"lottery/models/store/storetest"
 )
 
@@ -84,7 +85,7 @@ func TestFailedMigrationIsAudited(t *testing.T) {
 func TestInterruptedIsAudited(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.run(0, "accounts", "create", "--email", "ada@example.com")
+	id := d.object("accounts", "create", "--email", "ada@example.com")["id"].(string)
 	d.terminal = true
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -96,7 +97,7 @@ func TestInterruptedIsAudited(t *testing.T) {
 	if code := admin.Run(ctx, []string{"accounts", "suspend", "ada@example.com"}, d.env(asked, &out, &said)); code != 1 || !strings.HasSuffix(said.String(), "lotteryadmin: interrupted\n") {
 		t.Errorf("exit code %d: %s", code, &said)
 	}
-	if log, _ := d.run(0, "audit", "list", "-o", "csv"); !strings.Contains(log, ",accounts suspend,,,,,interrupted,") {
+	if log, _ := d.run(0, "audit", "list", "-o", "csv"); !strings.Contains(log, ",accounts suspend,"+id+",,,,interrupted,") {
 		t.Errorf("the audit log has\n%s", log)
 	}
 }
@@ -147,4 +148,24 @@ func TestRefusalsNameTheirObject(t *testing.T) {
 			t.Errorf("%v: %v", c.args, log[0])
 		}
 	}
+}
+
+// A refused change of an account is in the audit log of that account.
+func TestRefusalsNameTheirAccount(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	id := d.object("accounts", "create", "--email", "ada@example.com", "--name", "Ada")["id"]
+	for range models.DefaultPlans()[models.PlanFree].MaxKeys {
+		d.run(0, "keys", "create", "--account", "ada@example.com")
+	}
+	refused := func(code int, args ...string) {
+		t.Helper()
+		d.run(code, args...)
+		if log := d.list("audit", "list"); log[0]["account_id"] != id || !strings.HasPrefix(log[0]["result"].(string), "failed: ") {
+			t.Errorf("%v: %v", args, log[0])
+		}
+	}
+	refused(5, "keys", "create", "--account", "Ada@example.com")
+	d.run(0, "accounts", "delete", "ada@example.com", "--yes")
+	refused(4, "accounts", "set-limit", id.(string), "7")
 }

@@ -144,12 +144,15 @@ var redisTrial = []store.QuotaOp{
 // ApplyQuota implements Backend.
 func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
 	if !r.tried.Load() && !onlyLooks(ops) {
-		if _, _, err := r.apply(ctx, redisTrial); err != nil {
+		if _, _, err := r.apply(ctx, "", redisTrial); err != nil {
 			return nil, time.Time{}, fmt.Errorf("count requests in Redis: %w", err)
 		}
 		r.tried.Store(true)
 	}
-	results, now, err := r.apply(ctx, ops)
+	r.mu.Lock()
+	server := r.server // known by now: the trial made a connection
+	r.mu.Unlock()
+	results, now, err := r.apply(ctx, server, ops)
 	if err != nil {
 		// A slow Redis does not refuse more than before, and trying again takes time.
 		if !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) {
@@ -164,11 +167,8 @@ func onlyLooks(ops []store.QuotaOp) bool {
 	return !slices.ContainsFunc(ops, func(op store.QuotaOp) bool { return op.Kind != store.QuotaPeek })
 }
 
-// apply runs the script.
-func (r *Redis) apply(ctx context.Context, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
-	r.mu.Lock()
-	server := r.server
-	r.mu.Unlock()
+// apply runs the script. server is the run ID of the server being counted with; "" if it does not matter.
+func (r *Redis) apply(ctx context.Context, server string, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
 	args := make([]any, 0, 3+6*len(ops))
 	args = append(args, RedisPrefix, r.skew().Microseconds(), server)
 	for i := range ops {

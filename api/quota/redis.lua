@@ -1,6 +1,6 @@
 -- Operations on counters, all at one moment of this server's clock.
--- ARGV: prefix, skew in microseconds, this server's run ID ('' = it does not tell), then for each operation: kind, key,
--- period in seconds, start, n, limit.
+-- ARGV: prefix, skew in microseconds, this server's run ID ('' = not told, or it does not matter), then for each
+-- operation: kind, key, period in seconds, start, n, limit.
 -- Reply: now in microseconds, then for each operation: granted, used afterwards, start of the period.
 
 -- The date of a day number, as YYYY-MM-DD (civil_from_days of Howard Hinnant's chrono algorithms).
@@ -32,8 +32,8 @@ local function ending(period, start)
   return endings[id]
 end
 
--- Since when this server counts, in microseconds: it may have taken the place of another, or have lost the last commands
--- when it was started.
+-- Since when this server counts, in microseconds: it may have taken the place of another, or have lost the last
+-- commands when it was started.
 local born
 local function since()
   if not born then

@@ -40,7 +40,7 @@ func (r *Redis) Health(ctx context.Context) (RedisHealth, error) {
 	case err != nil:
 		return h, err
 	}
-	tried, _, err := r.apply(ctx, redisTrial)
+	tried, _, err := r.apply(ctx, "", redisTrial)
 	if h.Writable = err; err == nil { // it expires in about an hour anyway, in case this user may not delete it
 		_ = r.client.Del(ctx, fmt.Sprintf("%strial:1:%d", RedisPrefix, tried[0].Start)).Err()
 	}
