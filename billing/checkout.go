@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -113,18 +112,6 @@ func sellable(now *Standing, open bool) error {
 	default:
 		return nil
 	}
-}
-
-// currentPrice returns the price that checkout sells.
-func (s *Service) currentPrice(ctx context.Context) (models.KnownPrice, error) {
-	list, err := s.store.KnownPrices(ctx, s.cfg.Live())
-	if err != nil {
-		return models.KnownPrice{}, err
-	}
-	if i := slices.IndexFunc(list, models.KnownPrice.Sold); i >= 0 {
-		return list[i], nil
-	}
-	return models.KnownPrice{}, models.Errorf(models.CodeConflict, "nothing is for sale yet: run `lotteryadmin billing setup`")
 }
 
 // Portal returns the URL of Stripe's portal for the account, where it manages cards, invoices and cancelling.

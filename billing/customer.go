@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -71,20 +72,65 @@ func replayed(res *stripe.APIResponse) bool {
 }
 
 // findCustomer returns Stripe's customer that has the account's address and names the account, "" if there is none, and
-// the others with its address.
+// the others with its address. If several name it, it is the oldest that has a subscription, or else the oldest, and the
+// others are flagged.
 func (s *Service) findCustomer(ctx context.Context, a *models.Account) (id string, others []*stripe.Customer, err error) {
-	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx), Email: a.Email})
+	iter := s.api.Customers.List(&stripe.CustomerListParams{ListParams: listParams(ctx), Email: a.Email}) // the newest first
+	var naming []string
 	for iter.Next() {
 		c := iter.Customer()
-		if c.Metadata[accountKey] == a.ID && !c.Deleted {
-			return c.ID, nil, nil
+		if c.Metadata[accountKey] != a.ID || c.Deleted {
+			others = append(others, c)
+			continue
 		}
-		others = append(others, c)
+		of, err := s.store.AccountOfCustomer(ctx, c.ID)
+		switch {
+		case models.ErrorCode(err) == models.CodeNotFound || of == a.ID:
+			naming = append(naming, c.ID)
+		case err != nil:
+			return "", nil, err
+		default:
+			s.log.WarnContext(ctx, "a customer at Stripe names an account, but is another one's here: look at it in Stripe's dashboard", "customer", c.ID, "names", a.ID, "account", of)
+		}
 	}
-	if refusesEmail(iter.Err()) {
+	switch err := iter.Err(); {
+	case refusesEmail(err):
 		return "", nil, nil
+	case err != nil:
+		return "", nil, explained("look for the customer", err)
+	case len(naming) == 0:
+		return "", others, nil
 	}
-	return "", others, explained("look for the customer", iter.Err())
+	if id, err = s.ownOf(ctx, a.ID, naming); err != nil {
+		return "", nil, err
+	}
+	for _, second := range naming {
+		if second == id {
+			continue
+		}
+		if err := s.flagSecond(ctx, a.ID, second, secondDetail(second, id)); err != nil {
+			return "", nil, err
+		}
+	}
+	return id, nil, nil
+}
+
+// ownOf returns which of the customers that name an account, the newest first, is to be its own.
+func (s *Service) ownOf(ctx context.Context, accountID string, naming []string) (id string, err error) {
+	oldest := naming[len(naming)-1]
+	if len(naming) == 1 {
+		return oldest, nil
+	}
+	for _, id := range slices.Backward(naming) {
+		subs, _, err := s.subscriptions(ctx, &models.BillingAccount{AccountID: accountID, CustomerID: &id})
+		if err != nil {
+			return "", err
+		}
+		if unfinished(subs) {
+			return id, nil
+		}
+	}
+	return oldest, nil
 }
 
 // SendEmail sends Stripe the account's new address, to which receipts go. It does nothing for an account without a

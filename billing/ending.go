@@ -60,6 +60,9 @@ func (s *Service) End(ctx context.Context, accountID string, why Cause) (Ended, 
 			if _, err := s.endOwn(ctx, &b, &out); err != nil {
 				return err
 			}
+			if err := s.endOthers(ctx, accountID, &out); err != nil { // recall may have found some
+				return err
+			}
 		}
 		if out.All = true; len(out.Cancelled) == 0 {
 			return nil // what is stored about it follows by an event, or by reconcile
@@ -99,7 +102,7 @@ func (s *Service) endPaid(ctx context.Context, b *models.BillingAccount, out *En
 		if !sub.goesOn() {
 			continue
 		}
-		if own && unheard(b, &sub) {
+		if own && unheard(b, &sub, s.stripeNow()) {
 			out.JustPaid = true
 			detail := fmt.Sprintf("subscription %s was paid just as the account was closed, and has been canceled: refund its payment", sub.id)
 			if err := s.store.RaiseFlag(ctx, flag(b.AccountID, models.FlagClosed, sub.id, detail)); err != nil {
@@ -165,10 +168,11 @@ func (s *Service) endOther(ctx context.Context, accountID, customerID string) er
 	})
 }
 
-// unheard reports whether a subscription has been paid but is not known here yet: its checkout was completed just now.
-func unheard(b *models.BillingAccount, sub *subscription) bool {
+// unheard reports whether a subscription has been paid but is not known here yet, at now: its checkout was completed just
+// now. One that was paid earlier is only not the one that counts, or the database was restored.
+func unheard(b *models.BillingAccount, sub *subscription, now time.Time) bool {
 	known := equal(b.SubscriptionID, sub.id) && !equal(b.Status, models.SubscriptionIncomplete)
-	return !known && sub.status == models.SubscriptionActive && !sub.neverPaid
+	return !known && sub.status == models.SubscriptionActive && !sub.neverPaid && now.Sub(sub.paidAt) < justPaid
 }
 
 // settled is sync, plus cancelling what a closed checkout leaves behind: a subscription that it began and that a

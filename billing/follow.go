@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/stripe/stripe-go/v76"
 
@@ -167,12 +168,46 @@ func (s *Service) attach(ctx context.Context, customerID, named string) (account
 	case *b.CustomerID == customerID: // perhaps another server attached it just now
 		return account.ID, true, nil
 	}
-	detail := fmt.Sprintf("Stripe customer %s names this account, but its own customer is %s: find out which one pays", customerID, *b.CustomerID)
-	err = s.store.RaiseFlag(ctx, flag(account.ID, models.FlagSecondCustomer, customerID, detail))
-	if err == nil && account.Status == models.AccountClosed {
+	if err := s.flagSecond(ctx, account.ID, customerID, secondDetail(customerID, *b.CustomerID)); err != nil {
+		return "", false, err
+	}
+	if account, err = s.store.BilledAccount(ctx, named); err != nil { // it may have been closed before it was flagged
+		return "", false, err
+	}
+	if account.Status == models.AccountClosed {
 		err = s.endOther(ctx, account.ID, customerID)
 	}
 	return account.ID, false, err
+}
+
+func secondDetail(second, own string) string {
+	return fmt.Sprintf("Stripe customer %s names this account, but its own customer is %s: find out which one pays", second, own)
+}
+
+// flagSecond flags a second customer of an account. If that flag was cleared, it is news again with each subscription that
+// begins afterwards.
+func (s *Service) flagSecond(ctx context.Context, accountID, customerID, detail string) error {
+	first := flag(accountID, models.FlagSecondCustomer, customerID, detail)
+	if err := s.store.RaiseFlag(ctx, first); err != nil {
+		return err
+	}
+	cleared, err := s.store.FlagCleared(ctx, first)
+	if err != nil || cleared == nil {
+		return err
+	}
+	subs, _, err := s.subscriptions(ctx, &models.BillingAccount{AccountID: accountID, CustomerID: &customerID})
+	if err != nil {
+		return err
+	}
+	for _, sub := range subs {
+		if sub.goesOn() && time.Unix(sub.created, 0).After(*cleared) {
+			anew := flag(accountID, models.FlagSecondCustomer, customerID+":"+sub.id, fmt.Sprintf("%s; it has begun subscription %s", detail, sub.id))
+			if err := s.store.RaiseFlag(ctx, anew); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // unowned reports whether an account has no customer, or one that was deleted at Stripe, of which nobody may have heard

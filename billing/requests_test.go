@@ -67,7 +67,7 @@ var everything = []string{
 	"POST /v1/checkout/sessions",
 	"POST /v1/checkout/sessions/ID/expire",
 	"POST /v1/customers",
-	"POST /v1/prices",
+	"POST /v1/prices", "POST /v1/prices/ID",
 	"POST /v1/products",
 	"POST /v1/products/ID",
 	"POST /v1/webhook_endpoints",

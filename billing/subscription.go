@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v76"
@@ -19,18 +20,20 @@ type subscription struct {
 	periodEnd    *time.Time  // or when the subscription itself ends, if it is set to
 	ending       bool        // it is set to end, with its period or on a date
 	plan         models.Plan // the plan that its price gives; "" = none
-	priceID      string
-	quantity     int64     // how many times the price is charged
-	each         string    // what one costs, if it is a price that gives a plan
-	ours         bool      // for our product, whether or not the price is known, or once sold for it
-	pastDueSince time.Time // if past due: when its oldest unpaid invoice was due, or else when its period began
-	owes         bool      // its latest invoice is unpaid, and Stripe collects it automatically
-	asked        bool      // the same, and that invoice is open: a bank may have been asked to pay it
-	sold         bool      // made by one of our checkouts, not by hand
-	besideABank  time.Time // when it was canceled, if a bank may have been deciding then; else zero
-	neverPaid    bool      // it has unpaid invoices, and none was ever paid
-	refused      bool      // Stripe canceled it because a payment failed
-	paidLate     string    // its latest invoice, if that was paid after the subscription ended; else ""
+	priceID      string      // several if it has several items, with commas between them
+	items        int         // how many of its items are for our product
+	quantity     int64       // how many times the price is charged; of several, the first one
+	each         string      // what one costs, if it is a price that gives a plan
+	ours         bool        // for our product, whether or not the price is known, or once sold for it
+	pastDueSince time.Time   // if past due: when its oldest unpaid invoice was due, or else when its period began
+	owes         bool        // its latest invoice is unpaid, and Stripe collects it automatically
+	asked        bool        // the same, and that invoice is open: a bank may have been asked to pay it
+	sold         bool        // made by one of our checkouts, not by hand
+	besideABank  time.Time   // when it was canceled, if a bank may have been deciding then; else zero
+	neverPaid    bool        // it has unpaid invoices, and none was ever paid
+	refused      bool        // Stripe canceled it because a payment failed
+	paidAt       time.Time   // when its latest invoice was paid; zero if it was not
+	paidLate     string      // its latest invoice, if that was paid after the subscription ended; else ""
 }
 
 // lastSecond is the last second of the year 9999: databases hold no later time.
@@ -48,6 +51,9 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 		out.besideABank = time.Unix(sub.EndedAt, 0)
 	}
 	out.refused = sub.CancellationDetails != nil && sub.CancellationDetails.Reason == stripe.SubscriptionCancellationDetailsReasonPaymentFailed
+	if inv := sub.LatestInvoice; inv != nil && inv.StatusTransitions != nil && inv.StatusTransitions.PaidAt > 0 {
+		out.paidAt = time.Unix(inv.StatusTransitions.PaidAt, 0)
+	}
 	if paidLate(sub) {
 		out.paidLate = sub.LatestInvoice.ID
 	}
@@ -58,23 +64,35 @@ func read(sub *stripe.Subscription, prices map[string]models.KnownPrice) subscri
 	if at := sub.CurrentPeriodStart; at > 0 && at <= lastSecond { // unless an invoice gives a better date
 		out.pastDueSince = time.Unix(at, 0).UTC()
 	}
-	if sub.Items == nil {
-		return out
+	if sub.Items != nil {
+		out.charges(sub.Items.Data, prices)
 	}
-	for _, item := range sub.Items.Data {
+	return out
+}
+
+// charges notes what the subscription is for, and whether it charges more than one of our prices.
+func (s *subscription) charges(items []*stripe.SubscriptionItem, prices map[string]models.KnownPrice) {
+	var ids []string
+	for _, item := range items {
 		if item.Price == nil {
 			continue
 		}
-		if known, ok := prices[item.Price.ID]; ok {
-			out.plan, out.priceID, out.ours = known.Plan, known.PriceID, true
-			out.quantity, out.each = item.Quantity, models.MoneyText(known.UnitAmount, known.Currency)
-			return out
+		known, ok := prices[item.Price.ID]
+		if ofPro(item.Price, prices) {
+			ids = append(ids, item.Price.ID)
 		}
-		if ofPro(item.Price, prices) || out.sold && !out.ours { // the operator may have moved what we sold to another product
-			out.priceID, out.ours, out.quantity = item.Price.ID, true, item.Quantity
+		switch {
+		case s.plan != "":
+		case ok:
+			s.plan, s.priceID, s.ours = known.Plan, known.PriceID, true
+			s.quantity, s.each = item.Quantity, models.MoneyText(known.UnitAmount, known.Currency)
+		case ofPro(item.Price, prices) || s.sold && !s.ours: // the operator may have moved what we sold to another product
+			s.priceID, s.ours, s.quantity = item.Price.ID, true, item.Quantity
 		}
 	}
-	return out
+	if s.items = len(ids); s.items > 1 {
+		s.priceID = strings.Join(ids, ", ")
+	}
 }
 
 // ofPro reports whether a price is one of our product's, whether or not it is known.

@@ -33,7 +33,7 @@ func TestRead(t *testing.T) {
 		"another price":   {items(other), "", "price_x", true},
 		"another product": {items(socks), "", "", false},
 		"socks and Pro":   {items(socks, pro), models.PlanPro, "price_pro", true},
-		"other and Pro":   {items(other, pro), models.PlanPro, "price_pro", true},
+		"other and Pro":   {items(other, pro), models.PlanPro, "price_x, price_pro", true},
 	} {
 		sub := &stripe.Subscription{ID: "sub_1", Status: "active", Items: c.items}
 		got := read(sub, prices)

@@ -126,8 +126,12 @@ func besides(accountID string, v *verdict) (list []models.AccountFlag) {
 		list = append(list, flag(accountID, models.FlagQuantity, fmt.Sprintf("%s:%d", c.id, c.quantity),
 			fmt.Sprintf("subscription %s has the quantity %d and charges %d times %s, for one plan: set its quantity to 1 in Stripe's dashboard", c.id, c.quantity, c.quantity, c.each)))
 	}
+	if c := v.chosen; c != nil && !c.over() && c.items > 1 {
+		list = append(list, flag(accountID, models.FlagQuantity, c.id+":"+c.priceID,
+			fmt.Sprintf("subscription %s charges several prices of our product (%s), for one plan: remove all but one in Stripe's dashboard", c.id, c.priceID)))
+	}
 	for _, sub := range v.unknown {
-		list = append(list, flag(accountID, models.FlagUnknownPrice, sub.id,
+		list = append(list, flag(accountID, models.FlagUnknownPrice, sub.id+":"+sub.priceID,
 			fmt.Sprintf("subscription %s is for price %s, which gives no plan; `billing setup` registers the current price", sub.id, sub.priceID)))
 	}
 	for _, sub := range v.late {
@@ -223,6 +227,9 @@ func (s *Service) subscriptions(ctx context.Context, b *models.BillingAccount) (
 	p.AddExpand("data.latest_invoice")
 	iter := s.api.Subscriptions.List(p)
 	for iter.Next() {
+		if err := s.learn(ctx, iter.Subscription(), prices); err != nil {
+			return nil, false, err
+		}
 		sub := read(iter.Subscription(), prices)
 		if sub.unclear() {
 			since, ever, err := s.unpaidSince(ctx, sub.id)
@@ -324,19 +331,6 @@ func (s *Service) becamePastDue(b *models.BillingAccount, sub *subscription) tim
 		return s.stripeNow().Truncate(time.Second)
 	}
 	return since
-}
-
-// prices returns the prices that give a plan, by id.
-func (s *Service) prices(ctx context.Context) (map[string]models.KnownPrice, error) {
-	list, err := s.store.KnownPrices(ctx, s.cfg.Live())
-	if err != nil {
-		return nil, err
-	}
-	prices := make(map[string]models.KnownPrice, len(list))
-	for _, p := range list {
-		prices[p.PriceID] = p
-	}
-	return prices, nil
 }
 
 // cancelSurplus cancels the subscriptions that were paid in addition to an older one, and asks the operator to refund

@@ -172,6 +172,12 @@ func (s *Store) SetPrice(ctx context.Context, p models.KnownPrice) error {
 	}))
 }
 
+// AddPrice makes p a known price, unless it is one. What is sold stays the same.
+func (s *Store) AddPrice(ctx context.Context, p models.KnownPrice) error {
+	p.AddedAt, p.Current = s.now(), false
+	return translate(s.writer(ctx).Clauses(clause.OnConflict{DoNothing: true}).Create(&p).Error)
+}
+
 // billingSetting is a row of billing_settings.
 type billingSetting struct {
 	Name  string `gorm:"primaryKey"`

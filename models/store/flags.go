@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"slices"
+	"strings"
+	"time"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -42,11 +45,28 @@ func (s *Store) Flags(ctx context.Context, accountID string) ([]models.AccountFl
 	return list, unavailable(err)
 }
 
-// SecondCustomers returns the Stripe customers that an account was flagged for as second ones, cleared or not.
+// FlagCleared returns when the flag with f's account, kind and reference was cleared; nil = it was not, or was never raised.
+func (s *Store) FlagCleared(ctx context.Context, f models.AccountFlag) (*time.Time, error) {
+	var found []models.AccountFlag
+	err := s.reader(ctx).Where("account_id = ? AND kind = ? AND ref = ?", f.AccountID, f.Kind, f.Ref).Find(&found).Error
+	if err != nil || len(found) == 0 {
+		return nil, unavailable(err)
+	}
+	return found[0].ClearedAt, nil
+}
+
+// SecondCustomers returns the Stripe customers that an account was flagged for as second ones, cleared or not. Such a
+// flag's reference is the customer, perhaps with what it was flagged for again after a colon.
 func (s *Store) SecondCustomers(ctx context.Context, accountID string) (ids []string, err error) {
 	err = s.reader(ctx).Model(&models.AccountFlag{}).Where("account_id = ? AND kind = ?", accountID, models.FlagSecondCustomer).
 		Order("id").Pluck("ref", &ids).Error
-	return ids, unavailable(err)
+	customers := ids[:0]
+	for _, ref := range ids {
+		if id, _, _ := strings.Cut(ref, ":"); !slices.Contains(customers, id) {
+			customers = append(customers, id)
+		}
+	}
+	return customers, unavailable(err)
 }
 
 // ClearFlags records that an operator has looked at an account's flags and returns those, oldest first. A
