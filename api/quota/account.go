@@ -13,19 +13,20 @@ type account struct {
 	period time.Duration
 
 	mu     sync.Mutex
-	start  int64 // start of the period that used and block belong to (Unix seconds); 0 = the backend was never asked
-	used   int64 // the backend's count at the last contact: all that was granted to any node, our block included
-	block  int64 // granted to this node and not yet spent
-	limit  int64 // the limit under which the block was granted
-	asked  int64 // when the backend last answered (Unix nanoseconds); 0 = ask it again
-	epoch  int64 // the store's epoch (Store.epoch) in which used was learned
-	turns  int64 // contacts so far
-	flying int64 // debts of the running period in the contact under way
-	idleAt int64 // when the block is given back unless a request comes first (Unix nanoseconds)
-	known  bool  // used was read from the backend in the running period, or an attempt was made
-	queued bool  // the loop has this account, or is about to take it
-	want   bool  // the next block is due
-	over   bool  // a request was refused here in the running period
+	start  int64            // start of the period that used and block belong to (Unix seconds); 0 = the backend was never asked
+	used   int64            // the backend's count at the last contact: all that was granted to any node, our block included
+	block  int64            // granted to this node and not yet spent
+	limit  int64            // the limit under which the block was granted
+	asked  int64            // when the backend last answered (Unix nanoseconds); 0 = ask it again
+	source *source          // who told used; nil = nobody yet
+	former map[string]int64 // how much of used former servers counted (see store.QuotaResult); never changed in place
+	turns  int64            // contacts so far
+	flying int64            // debts of the running period in the contact under way
+	idleAt int64            // when the block is given back unless a request comes first (Unix nanoseconds)
+	known  bool             // used was read from the backend in the running period, or an attempt was made
+	queued bool             // the loop has this account, or is about to take it
+	want   bool             // the next block is due
+	over   bool             // a request was refused here in the running period
 
 	waiting []*waiter
 	owed    []debt // changes that the backend has not been told of
@@ -105,7 +106,7 @@ func (a *account) catchUp(before, start int64) {
 // begin begins the period at start. What is left of the other period's block is given back to that period.
 func (a *account) begin(start int64) {
 	a.owe(a.start, -a.block)
-	a.start, a.used, a.block, a.flying = start, 0, 0, 0
+	a.start, a.used, a.block, a.flying, a.former = start, 0, 0, 0, nil
 	a.over, a.want, a.known, a.asked = false, false, false, 0
 }
 

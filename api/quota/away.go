@@ -4,6 +4,7 @@ package quota
 // later.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -17,15 +18,15 @@ import (
 // is back. If it is unclear whether the backend heard the contact, the contact's mark settles that later. A contact
 // without a mark, because the backend was not yet known to be away, may have its requests counted twice, but never
 // gives a block back twice: an account may lose by an outage, never gain.
-func (s *Store) failed(batches []batch, epoch int64, mark string, err error) {
+func (s *Store) failed(batches []batch, mark string, err error) {
 	unclear := errors.Is(err, store.ErrQuotaUnclear)
 	if unclear && mark != "" {
-		s.doubt = &doubt{mark, epoch, batches}
+		s.doubt = &doubt{mark, s.source.Load(), batches}
 	}
 	s.opts.Metrics.errors.Inc()
 	if !s.away.Swap(true) {
-		if s.opts.Volatile {
-			s.epoch.Add(1)
+		if last := s.source.Load(); s.opts.Volatile && last != nil {
+			s.source.Store(&source{last.server})
 		}
 		s.opts.Metrics.away.Set(1)
 	}
@@ -59,8 +60,8 @@ func (s *Store) note(err error) {
 
 // doubt is a contact that the backend may or may not have heard. Its debts stay in flight until that is known.
 type doubt struct {
-	mark    string // a counter that exists if the backend heard the contact
-	epoch   int64  // in which it was made
+	mark    string  // a counter that exists if the backend heard the contact
+	source  *source // that it was made with; nil = the first
 	batches []batch
 }
 
@@ -91,12 +92,13 @@ func (s *Store) resolve() bool {
 		s.answerPending()
 		return false
 	}
+	s.met()
 	heard := results[0].Used > 0
 	for i := range s.doubt.batches {
 		b := &s.doubt.batches[i]
 		b.a.mu.Lock()
 		if heard {
-			b.a.used, b.a.epoch = b.a.used+b.a.flying, max(b.a.epoch, s.doubt.epoch)
+			s.heardBy(b.a, cmp.Or(s.doubt.source, s.source.Load()))
 		} else {
 			for _, d := range b.debts {
 				b.a.owe(d.start, d.n)

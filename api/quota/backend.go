@@ -26,6 +26,8 @@ type Backend interface {
 type replaceable interface {
 	// AcceptCounters makes the new server the one to count with.
 	AcceptCounters()
+	// CountersOf returns a name of the server being counted with; "" if it does not tell.
+	CountersOf() string
 }
 
 // readable is a backend that can be read while it cannot be written: SQLite, while an import holds its write lock.

@@ -75,6 +75,7 @@ func (s *Store) loop() {
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
 	s.contact() // learn the backend's clock before the first request
+	close(s.tried)
 	lastSync, lastForget := time.Now(), time.Now()
 	for {
 		wake := s.wake
@@ -145,7 +146,7 @@ func (s *Store) contact() {
 // apply makes one contact for the given accounts. It reports whether the backend answered.
 func (s *Store) apply(accounts []*account) bool {
 	batches := make([]batch, len(accounts))
-	epoch, at := s.epoch.Load(), s.clock.now()
+	at := s.clock.now()
 	advance := s.opts.Advance && !s.closing.Load() && !s.away.Load() // a block would be lost with its answer
 	for i, a := range accounts {
 		a.mu.Lock()
@@ -168,7 +169,6 @@ func (s *Store) apply(accounts []*account) bool {
 	defer cancel()
 	began := time.Now()
 	results, now, err := s.tell(ctx, operations, func() {
-		epoch = s.epoch.Load()
 		for i := range batches {
 			b := &batches[i]
 			b.a.mu.Lock()
@@ -177,9 +177,10 @@ func (s *Store) apply(accounts []*account) bool {
 		}
 	})
 	if err != nil {
-		s.failed(batches, epoch, mark, err)
+		s.failed(batches, mark, err)
 		return false
 	}
+	s.met()
 	s.clock.set(now, time.Since(began))
 	if s.opts.Volatile { // PostgreSQL's clock is compared by the schedule of jobs
 		s.clocks.Compare(s.opts.Log, "Redis's", now, began)
@@ -190,23 +191,23 @@ func (s *Store) apply(accounts []*account) bool {
 	s.note(nil)
 	for i := range batches {
 		n := len(batches[i].ops)
-		s.granted(&batches[i], results[n-1], epoch)
+		s.granted(&batches[i], results[n-1])
 		results = results[n:]
 	}
 	return true
 }
 
 // granted hands out the backend's grant: first to the waiting requests in order, the rest into the block.
-func (s *Store) granted(b *batch, r store.QuotaResult, epoch int64) {
+func (s *Store) granted(b *batch, r store.QuotaResult) {
 	a := b.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := s.clock.now()
 	a.catchUp(b.start, max(r.Start, models.PeriodStart(now, a.period)))
-	a.flying, a.epoch = 0, epoch
+	a.flying = 0
 	a.turns++
 	if r.Start == a.start {
-		a.used, a.asked, a.known = r.Used, now.UnixNano(), true
+		a.used, a.former, a.source, a.asked, a.known = r.Used, r.Former, s.source.Load(), now.UnixNano(), true
 		a.block += r.Granted
 		a.serve(b.waiting, now)
 		a.serveEarly(now)
@@ -321,7 +322,7 @@ func (s *Store) forget() {
 	}
 }
 
-// Close gives back all blocks and tells the backend what it does not know yet. Requests that come later, or still wait
+// Close gives back all blocks and tells the backend what it does not know yet, or has lost. Requests that come later, or still wait
 // when Close returns, get an error. Close may be called once.
 func (s *Store) Close(ctx context.Context) error {
 	s.closing.Store(true)
@@ -338,6 +339,10 @@ func (s *Store) Close(ctx context.Context) error {
 		s.mu.Lock()
 	}
 	s.mu.Unlock()
+	s.contact() // it may find another server of the counters
+	for s.untold() {
+		s.tellKnown() // perhaps nobody else knows it
+	}
 	for {
 		s.contact()
 		s.mu.Lock()

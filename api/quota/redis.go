@@ -3,6 +3,7 @@ package quota
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -114,6 +115,14 @@ func (r *Redis) recognize(ctx context.Context, conn *redis.Conn) error {
 	return nil
 }
 
+// CountersOf returns a name of the server being counted with: the beginning of its run ID. "" = none yet, or it does not
+// tell.
+func (r *Redis) CountersOf() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.server[:min(len(r.server), 16)]
+}
+
 // AcceptCounters makes the new server the one to count with. Callers that only peek must not call it: that would hide
 // the restart from the loop.
 func (r *Redis) AcceptCounters() {
@@ -149,9 +158,7 @@ func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Qu
 		}
 		r.tried.Store(true)
 	}
-	r.mu.Lock()
-	server := r.server // known by now: the trial made a connection
-	r.mu.Unlock()
+	server := r.CountersOf() // known by now: the trial made a connection
 	results, now, err := r.apply(ctx, server, ops)
 	if err != nil {
 		// A slow Redis does not refuse more than before, and trying again takes time.
@@ -167,31 +174,59 @@ func onlyLooks(ops []store.QuotaOp) bool {
 	return !slices.ContainsFunc(ops, func(op store.QuotaOp) bool { return op.Kind != store.QuotaPeek })
 }
 
-// apply runs the script. server is the run ID of the server being counted with; "" if it does not matter.
+// apply runs the script. server is the name of the server being counted with; "" if it does not matter.
 func (r *Redis) apply(ctx context.Context, server string, ops []store.QuotaOp) ([]store.QuotaResult, time.Time, error) {
 	args := make([]any, 0, 3+6*len(ops))
 	args = append(args, RedisPrefix, r.skew().Microseconds(), server)
 	for i := range ops {
 		op := &ops[i]
-		n := op.N
-		if op.Kind == store.QuotaTake {
+		n, last := op.N, any(op.Limit)
+		switch op.Kind {
+		case store.QuotaTake:
 			n = op.Need
+		case store.QuotaRestore:
+			known, err := json.Marshal(op.Known)
+			if err != nil {
+				return nil, time.Time{}, err
+			}
+			last = known
+		case store.QuotaAdd, store.QuotaFloor, store.QuotaPeek, store.QuotaReset:
 		}
-		args = append(args, redisKinds[op.Kind], op.Key, int64(op.Period/time.Second), op.Start, n, op.Limit)
+		args = append(args, redisKinds[op.Kind], op.Key, int64(op.Period/time.Second), op.Start, n, last)
 	}
-	reply, err := r.script.Run(ctx, r.client, nil, args...).Int64Slice()
+	reply, err := r.script.Run(ctx, r.client, nil, args...).Slice()
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	if len(reply) != 1+3*len(ops) {
-		return nil, time.Time{}, fmt.Errorf("%d numbers for %d operations", len(reply), len(ops))
+	return readReply(reply, len(ops))
+}
+
+// readReply reads the script's reply to so many operations.
+func readReply(reply []any, operations int) ([]store.QuotaResult, time.Time, error) {
+	numbers := make([]int64, 1+3*operations)
+	if len(reply) < len(numbers) {
+		return nil, time.Time{}, fmt.Errorf("%d values for %d operations", len(reply), operations)
 	}
-	results := make([]store.QuotaResult, len(ops))
+	for i := range numbers {
+		n, ok := reply[i].(int64)
+		if !ok {
+			return nil, time.Time{}, fmt.Errorf("%T instead of a number", reply[i])
+		}
+		numbers[i] = n
+	}
+	results := make([]store.QuotaResult, operations)
 	for i := range results {
-		at := reply[1+3*i:]
+		at := numbers[1+3*i:]
 		results[i] = store.QuotaResult{Granted: at[0], Used: at[1], Start: at[2]}
 	}
-	return results, time.UnixMicro(reply[0]).UTC(), nil
+	for former := reply[len(numbers):]; len(former) >= 2; former = former[2:] {
+		i, _ := former[0].(int64)
+		counts, _ := former[1].(string)
+		if i < 0 || i >= int64(operations) || json.Unmarshal([]byte(counts), &results[i].Former) != nil {
+			return nil, time.Time{}, fmt.Errorf("what former servers counted cannot be read: %q", counts)
+		}
+	}
+	return results, time.UnixMicro(numbers[0]).UTC(), nil
 }
 
 // fault classifies an error: ErrQuotaUnclear unless Redis was never reached or refused before doing anything.

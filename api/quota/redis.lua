@@ -1,7 +1,9 @@
 -- Operations on counters, all at one moment of this server's clock.
--- ARGV: prefix, skew in microseconds, this server's run ID ('' = not told, or it does not matter), then for each
--- operation: kind, key, period in seconds, start, n, limit.
--- Reply: now in microseconds, then for each operation: granted, used afterwards, start of the period.
+-- ARGV: prefix, skew in microseconds, this server's name ('' = not told, or it does not matter), then for each
+-- operation: kind, key, period in seconds, start, n, limit. A restore has what each server counted, as JSON, instead of
+-- a limit.
+-- Reply: now in microseconds, then for each operation: granted, used afterwards, start of the period. Then for each
+-- counter of which former servers counted something: the operation's number, and how much each did, as JSON.
 
 -- The date of a day number, as YYYY-MM-DD (civil_from_days of Howard Hinnant's chrono algorithms).
 local function date(days)
@@ -32,35 +34,99 @@ local function ending(period, start)
   return endings[id]
 end
 
--- Since when this server counts, in microseconds: it may have taken the place of another, or have lost the last
--- commands when it was started.
-local born
-local function since()
-  if not born then
-    local id, at = string.match(redis.call('GET', ARGV[1] .. 'server') or '', '^(%S+) (%d+)$')
-    if id ~= ARGV[3] then
-      at = string.format('%d', now)
-      redis.call('SET', ARGV[1] .. 'server', ARGV[3] .. ' ' .. at)
-    end
-    born = tonumber(at)
-  end
-  return born
+-- Who only looks changes nothing.
+local writes = false
+for i = 4, #ARGV, 6 do
+  writes = writes or ARGV[i] ~= 'peek'
 end
 
--- How much of a counter is from before that, and where this is kept. It must be read before the counter is changed. A
--- period that began later has nothing from before.
-local function former(key, start, expires)
-  if ARGV[3] == '' or start * 1000000 >= since() then
-    return 0
+-- The servers that counted here, the newest last, each with since when (microseconds): this one has taken the place of
+-- another, or is another since it was started again, and may lack the last counts.
+local servers
+local function since()
+  if not servers then
+    servers = {}
+    for id, at in string.gmatch(redis.call('GET', ARGV[1] .. 'servers') or '', '(%S+) (%d+)') do
+      table.insert(servers, {id, tonumber(at)})
+    end
+    if #servers == 0 or servers[#servers][1] ~= ARGV[3] then
+      table.insert(servers, {ARGV[3], now})
+      while #servers > 100 or #servers > 1 and servers[2][2] < now - 3 * 86400 * 1000000 do
+        table.remove(servers, 1)
+      end
+      local list = {}
+      for i, s in ipairs(servers) do
+        list[i] = string.format('%s %d', s[1], s[2])
+      end
+      if writes then
+        redis.call('SET', ARGV[1] .. 'servers', table.concat(list, ' '))
+      end
+    end
   end
-  local name = string.format('%s:%d', key, born)
-  local n = redis.call('GET', name)
-  if not n then
-    n = redis.call('GET', key) or '0'
-    redis.call('SET', name, n)
+  return servers[#servers][2]
+end
+
+local function sum(counts)
+  local total = 0
+  for _, n in pairs(counts) do
+    total = total + n
+  end
+  return total
+end
+
+local function keep(name, counts, expires)
+  local json = next(counts) and cjson.encode(counts) or ''
+  if writes then
+    redis.call('SET', name, ARGV[3] .. ' ' .. json)
     redis.call('EXPIREAT', name, expires)
   end
-  return tonumber(n), name
+  return json
+end
+
+-- How much of a counter former servers counted, as JSON ('' = nothing), and where that is kept; nothing if the period
+-- began later. It must be called before the counter is changed: from then on, this server counts.
+local function former(key, start, expires)
+  if ARGV[3] == '' or start * 1000000 >= since() then
+    return
+  end
+  local name = key .. ':servers'
+  local id, json = string.match(redis.call('GET', name) or '', '^(%S*) (.*)$')
+  if id == ARGV[3] then
+    return json, name
+  end
+  if not id then
+    id, json = '', ''
+    for _, s in ipairs(servers) do
+      if s[2] <= start * 1000000 then
+        id = s[1]
+      end
+    end
+  end
+  local counts = json ~= '' and cjson.decode(json) or {}
+  local own = tonumber(redis.call('GET', key) or '0') - sum(counts)
+  if own ~= 0 then
+    counts[id] = own
+  end
+  counts[ARGV[3]] = nil
+  return keep(name, counts, expires), name
+end
+
+-- Raises what each server counted to what is known of it.
+local function restore(before, known, json, name, expires)
+  known = cjson.decode(known)
+  if not name then
+    return math.max(before, sum(known)), json
+  end
+  local counts = json ~= '' and cjson.decode(json) or {}
+  local own = before - sum(counts)
+  for id, n in pairs(known) do
+    if id == ARGV[3] then
+      own = math.max(own, n)
+    elseif not counts[id] or counts[id] < n then
+      counts[id] = n
+    end
+  end
+  return math.max(0, own + sum(counts)), keep(name, counts, expires)
 end
 
 -- Counts up to n, as many as the limit leaves. Most are granted in full, by one command.
@@ -78,22 +144,18 @@ local function take(key, n, limit, expires)
   return granted, redis.call('DECRBY', key, n - granted)
 end
 
--- Does any other kind of operation, given what former returned.
-local function change(kind, key, n, expires, restored, name)
+-- Does any other kind of operation.
+local function change(kind, key, n, expires)
   local before = tonumber(redis.call('GET', key) or '0')
   local used = before
   if kind == 'add' then
     used = math.max(0, used + n)
   elseif kind == 'floor' then
     used = math.max(used, n)
-  elseif kind == 'restore' and n > restored then
-    used = name and used + n - restored or math.max(used, n)
-    if name then
-      redis.call('SET', name, string.format('%d', n))
-      redis.call('EXPIREAT', name, expires)
-    end
   elseif kind == 'reset' then
     used = 0
+  elseif kind == 'is' then
+    used = n
   end
   if used ~= before then
     redis.call('SET', key, string.format('%d', used))
@@ -103,22 +165,31 @@ local function change(kind, key, n, expires, restored, name)
 end
 
 local dated = {add = true, floor = true, restore = true}
+local formers = {}
 for i = 4, #ARGV, 6 do
   local kind, period, n = ARGV[i], tonumber(ARGV[i + 2]), ARGV[i + 4]
   local start = dated[kind] and tonumber(ARGV[i + 3]) or seconds - seconds % period
   -- A clock that was ahead may be set back, as far as a period and an hour: a count must not be gone by then.
   local key, expires = ARGV[1] .. ARGV[i + 1] .. ending(period, start), start + 2 * period + 3600
+  local json, name = former(key, start, expires)
   local granted, used
-  local restored, name
-  if kind ~= 'peek' then
-    restored, name = former(key, start, expires)
-  end
   if kind == 'take' then
     granted, used = take(key, n, tonumber(ARGV[i + 5]), expires)
+  elseif kind == 'restore' then
+    local before = tonumber(redis.call('GET', key) or '0')
+    used, json = restore(before, ARGV[i + 5], json, name, expires)
+    granted, used = change('is', key, used, expires)
   else
-    granted, used = change(kind, key, tonumber(n), expires, restored, name)
+    granted, used = change(kind, key, tonumber(n), expires)
   end
   local at = (i - 2) / 2
   reply[at + 1], reply[at + 2], reply[at + 3] = granted, used, start
+  if json and json ~= '' then
+    table.insert(formers, (i - 4) / 6)
+    table.insert(formers, json)
+  end
+end
+for _, f in ipairs(formers) do
+  table.insert(reply, f)
 end
 return reply

@@ -118,3 +118,25 @@ func TestRedisIsToldByThoseWhoKnow(t *testing.T) {
 		})
 	}
 }
+
+// A node that is stopped tells a Redis what it knows and that has lost it, even if nothing was asked of it since.
+func TestClosingNodeTellsWhatItKnows(t *testing.T) {
+	t.Parallel()
+	storetest.AwayFromMidnight(t)
+	srv := storetest.NewRedis(t)
+	n := watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true})
+	const accounts = 30
+	for i := range accounts {
+		n.burst(t, strconv.Itoa(i), 10, 1, 100)
+	}
+	srv.Stop()
+	srv.Lose(t)
+	srv.Start(t)
+	closeNode(t, n.Store)
+	l := openRedis(t, srv)
+	for i := range accounts {
+		if got := counted(t, l, strconv.Itoa(i)); got != 10 {
+			t.Errorf("account %d: %d are counted", i, got)
+		}
+	}
+}

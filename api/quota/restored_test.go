@@ -2,7 +2,9 @@ package quota_test
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,6 +26,7 @@ type forgetful interface {
 type accepting interface {
 	quota.Backend
 	AcceptCounters()
+	CountersOf() string
 }
 
 // forgetfulServers runs test on each of them. open returns the backend of one more node.
@@ -43,23 +46,24 @@ func forgetfulServers(t *testing.T, test func(t *testing.T, srv forgetful, open 
 	})
 }
 
-// What nodes knew of a counter on former servers is made good once, in whatever order they report it, however often, and
-// whatever is counted before, between and after.
+// What nodes knew of a counter on former servers is made good once, in whatever order they report it, however often and
+// however late, and whatever is counted before, between and after.
 func TestCountersAreMadeGood(t *testing.T) {
 	t.Parallel()
 	forgetfulServers(t, func(t *testing.T, srv forgetful, open func() accepting, _ quota.Options) {
-		const nodes, accounts, losses = 3, 80, 3
-		backends := make([]accepting, nodes+1) // the last one reports nothing: it is started after each loss
-		knows := make([][accounts]int64, nodes)
-		for i := range nodes {
+		const nodes, accounts, losses = 4, 80, 4
+		var want [accounts]int64
+		var knows [nodes][accounts]map[string]int64
+		var told [nodes][accounts]bool
+		var backends [nodes]accepting
+		for i := range backends {
 			backends[i] = open()
 		}
-		var want [accounts]int64
 		today := counterOf(t, open(), "none").Start
-		do := func(node int, kind store.QuotaKind, account int, n int64) store.QuotaResult {
+		do := func(l accepting, op store.QuotaOp, account int) store.QuotaResult {
 			t.Helper()
-			op := store.QuotaOp{Kind: kind, Key: strconv.Itoa(account), Period: quota.Day, Start: today, Need: n, N: n, Limit: 1 << 40}
-			results, _, err := backends[node].ApplyQuota(t.Context(), []store.QuotaOp{op})
+			op.Key, op.Period, op.Start, op.Limit = strconv.Itoa(account), quota.Day, today, 1<<40
+			results, _, err := l.ApplyQuota(t.Context(), []store.QuotaOp{op})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,23 +72,30 @@ func TestCountersAreMadeGood(t *testing.T) {
 			}
 			return results[0]
 		}
-		change := func(node, account int) store.QuotaResult {
-			kind, n := store.QuotaTake, 1+rand.Int64N(9)
-			if rand.IntN(2) > 0 {
-				kind = store.QuotaAdd
+		ask := func(node, account int, n int64) (used int64) {
+			t.Helper()
+			l := backends[node]
+			for range 1 + rand.IntN(2) { // the answer may be lost
+				if !told[node][account] && knows[node][account] != nil {
+					do(l, store.QuotaOp{Kind: store.QuotaRestore, Known: knows[node][account]}, account)
+				}
 			}
-			want[account] += n
-			return do(node, kind, account, n)
+			kind := []store.QuotaKind{store.QuotaTake, store.QuotaAdd}[rand.IntN(2)]
+			if want[account] += n; n == 0 {
+				kind = store.QuotaPeek
+			}
+			r := do(l, store.QuotaOp{Kind: kind, Need: n, N: n}, account)
+			knows[node][account], told[node][account] = countsOf(l, r), true
+			return r.Used
 		}
-		count := func(changes int) {
-			for range changes {
-				node, account := rand.IntN(nodes), rand.IntN(accounts)
-				knows[node][account] = change(node, account).Used
+		count := func(requests int, awake []int) {
+			for range requests {
+				ask(awake[rand.IntN(len(awake))], rand.IntN(accounts), 1+rand.Int64N(9))
 			}
 		}
 		accept := func() {
 			t.Helper()
-			for _, l := range backends[:nodes] {
+			for _, l := range backends {
 				storetest.Until(t, "the server to answer again", func() bool {
 					_, _, err := l.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaPeek, Key: "none", Period: quota.Day}})
 					l.AcceptCounters()
@@ -92,50 +103,99 @@ func TestCountersAreMadeGood(t *testing.T) {
 				})
 			}
 		}
+		awake := rand.Perm(nodes)
 		for loss := range losses {
-			count(rand.IntN(5 * accounts))
-			do(0, store.QuotaAdd, accounts, 1) // so that Redis has something to keep
+			count(rand.IntN(5*accounts), awake)
+			do(backends[0], store.QuotaOp{Kind: store.QuotaAdd, N: 1}, accounts) // so that Redis has something to keep
 			srv.Keep(t)
 			accept()
-			count(5 * accounts)
-			known := want
-			for account := range accounts { // a node that asks again knows all
-				node := rand.IntN(nodes)
-				knows[node][account] = do(node, store.QuotaPeek, account, 0).Used
-				if knows[node][account] != want[account] {
-					t.Fatalf("loss %d, account %d: %d are counted, want %d", loss, account, knows[node][account], want[account])
-				}
+			count(rand.IntN(5*accounts), awake)
+			for account := range accounts { // one of them asks last, and knows what the server knows
+				ask(awake[rand.IntN(len(awake))], account, 0)
 			}
 			srv.TakeOver(t)
 			accept()
-			backends[nodes] = open()
-			for account := range accounts {
-				var steps []func()
-				for node := range nodes {
-					for range 1 + rand.IntN(2) { // the answer may be lost
-						steps = append(steps, func() { do(node, store.QuotaRestore, account, knows[node][account]) })
-					}
-				}
-				for range rand.IntN(6) {
-					steps = append(steps, func() { change(rand.IntN(nodes+1), account) })
-				}
-				rand.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
-				for _, step := range steps {
-					step()
-				}
-				node := rand.IntN(nodes)
-				if knows[node][account] = do(node, store.QuotaPeek, account, 0).Used; knows[node][account] != want[account] {
-					t.Errorf("loss %d, account %d: %d are counted, want %d, of which %d before the loss", loss, account, knows[node][account], want[account], known[account])
-				}
+			told = [nodes][accounts]bool{}
+			awake = rand.Perm(nodes)[:1+rand.IntN(nodes)] // the others are frozen, and report later
+			if loss == losses-1 {
+				awake = rand.Perm(nodes)
 			}
-			for i := range nodes {
-				for account := range accounts {
-					if i > 0 || rand.IntN(2) > 0 {
-						knows[i][account] = do(i, store.QuotaPeek, account, 0).Used
-					}
-				}
+			newcomer := open()
+			for account := range accounts {
+				n := rand.Int64N(5)
+				want[account] += n
+				do(newcomer, store.QuotaOp{Kind: store.QuotaTake, Need: n}, account)
+			}
+			for range rand.IntN(2) {
+				count(3*accounts, awake)
+			}
+			for account := range accounts {
+				ask(awake[0], account, 0) // nobody but the newcomer may know what that was granted
 			}
 		}
+		for account := range accounts {
+			for _, node := range awake {
+				ask(node, account, 0)
+			}
+			if used := ask(0, account, 0); used != want[account] {
+				t.Errorf("account %d: %d are counted, want %d: %v", account, used, want[account], knows[0][account])
+			}
+		}
+	})
+}
+
+// countsOf is what a node knows from l's answer: how much each server counted.
+func countsOf(l accepting, r store.QuotaResult) map[string]int64 {
+	counts, own := map[string]int64{}, r.Used
+	for server, n := range r.Former {
+		counts[server] = n
+		own -= n
+	}
+	counts[l.CountersOf()] = own
+	return counts
+}
+
+// Nodes that go back to a server that they counted with before do not count again what it has counted itself.
+func TestServerThatReturns(t *testing.T) {
+	t.Parallel()
+	storetest.AwayFromMidnight(t)
+	flip := func(t *testing.T, first, second accepting) {
+		t.Helper()
+		today := counterOf(t, first, "acc").Start
+		known := map[string]int64{}
+		on := func(l accepting, n, want int64) {
+			t.Helper()
+			results, _, err := l.ApplyQuota(t.Context(), []store.QuotaOp{
+				{Kind: store.QuotaRestore, Key: "acc", Period: quota.Day, Start: today, Known: known},
+				{Kind: store.QuotaTake, Key: "acc", Period: quota.Day, Need: n, Limit: 1000},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if known = countsOf(l, results[1]); results[1].Used != want {
+				t.Errorf("%d used, want %d: %v", results[1].Used, want, known)
+			}
+		}
+		on(first, 60, 60)
+		on(second, 15, 75)
+		on(first, 0, 75)
+		on(second, 0, 75)
+		on(second, 5, 80)
+		on(first, 7, 87)
+		on(second, 0, 87)
+	}
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		srv := storetest.NewPostgresServer(t)
+		address := srv.NewDatabase(t)
+		storetest.OpenURL(t, address, store.Options{}).Close()
+		srv.Keep(t)
+		other := srv.Split(t)
+		flip(t, storetest.OpenURL(t, address, store.Options{}), storetest.OpenURL(t, strings.Replace(address, filepath.Dir(srv.Socket()), filepath.Dir(other.Socket()), 1), store.Options{}))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		flip(t, openRedis(t, storetest.NewRedis(t)), openRedis(t, storetest.NewRedis(t)))
 	})
 }
 
@@ -183,10 +243,12 @@ func TestServedWhileCountersAreLost(t *testing.T) {
 			ask(account, account, 80)
 		}
 		srv.TakeOver(t)
-		recovered()
 		for account := range accounts {
 			ask(account, account+2, 5) // it never knew the account
 		}
+		srv.Stop() // before all have reported
+		srv.Start(t)
+		recovered()
 		l := open()
 		for account, n := range served {
 			storetest.Until(t, "counter "+strconv.Itoa(account)+" to be told", func() bool { return counterOf(t, l, strconv.Itoa(account)).Used >= n })

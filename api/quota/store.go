@@ -51,22 +51,22 @@ type Store struct {
 	done    chan struct{} // the loop has ended
 	ended   chan struct{} // Close has returned
 	closing atomic.Bool
-	epoch   atomic.Int64 // increases whenever the backend may have lost counts
+	tried   chan struct{}          // the backend was contacted once
+	source  atomic.Pointer[source] // who tells counts now; nil = nobody has answered yet
 	away    atomic.Bool
 
 	// Used by the loop, then by Close; see mark.
 	name  string
 	marks int
 	doubt *doubt // nil = none
-	moved int64  // the epoch in which the present server was accepted; 0 = the first one still counts
 
 	// Used by the loop, then by Close.
 	clocks store.Clocks
 	outage store.Outage
 
 	// Used by the loop only; see tellKnown.
-	tellingOf int64 // the epoch being told
-	telling   int   // index of the next shard
+	tellingOf *source // who is being told
+	telling   int     // index of the next shard
 }
 
 type shard struct {
@@ -92,7 +92,7 @@ func New(backend Backend, opts Options) *Store {
 	s := &Store{
 		backend: backend, opts: opts, clock: newClock(opts.Now), seed: maphash.MakeSeed(), holding: map[*account]struct{}{},
 		outage: store.Outage{Every: logEvery},
-		name:   rand.Text(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
+		name:   rand.Text(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), tried: make(chan struct{}), ended: make(chan struct{}),
 	}
 	for i := range s.shards {
 		s.shards[i].accounts = map[accountID]*account{}
@@ -270,12 +270,16 @@ func (s *Store) Reset(ctx context.Context, key string, rate limiter.Rate) (limit
 // describe the same moment.
 func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind store.QuotaKind) (c limiter.Context, used int64, err error) {
 	a := s.account(key, rate.Period)
-	epoch := s.epoch.Load()
+	ctx, cancel := context.WithTimeout(ctx, backendTimeout)
+	defer cancel()
+	select {
+	case <-s.tried:
+	case <-ctx.Done():
+	}
+	src := s.source.Load()
 	a.mu.Lock()
 	turns, before := a.turns, a.start
 	a.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, backendTimeout)
-	defer cancel()
 	var results []store.QuotaResult
 	if !s.away.Load() {
 		var now time.Time
@@ -300,8 +304,8 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 		a.used, a.block, a.owed, a.over = 0, 0, nil, false
 	case results[0].Start == a.start && a.turns == turns && a.flying == 0: // otherwise the loop has newer information
 		// What another server told, or one that has not been told yet what this node knows, is not mixed with that.
-		if told := a.epoch == epoch || a.used == 0; told && epoch == s.epoch.Load() {
-			a.used, a.known, a.epoch = results[0].Used, true, epoch
+		if told := a.source == src || a.used == 0; told && src == s.source.Load() {
+			a.used, a.former, a.known, a.source = results[0].Used, results[0].Former, true, src
 		}
 	}
 	a.asked = 0

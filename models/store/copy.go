@@ -43,7 +43,7 @@ var copyRules = map[string]copyRule{
 
 // foldedCounters is SQLite's counters: each has the value from the newest row of the log that names it, else from the
 // table. Columns that are not grouped come from the row with the maximum (https://sqlite.org/lang_select.html#bareagg).
-const foldedCounters = `(SELECT account_id, period_start, used, NULL AS server, NULL AS restored FROM (
+const foldedCounters = `(SELECT account_id, period_start, used, NULL AS server, NULL AS former FROM (
 	SELECT account_id, period_start, used, max(id) FROM (
 		SELECT account_id, period_start, used, 0 AS id FROM quota_counters
 		UNION ALL SELECT value->>'a', value->>'s', value->>'u', quota_log.id FROM quota_log, json_each(quota_log.counters))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"strconv"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -103,6 +104,16 @@ func readLineage(ctx context.Context, c *pgconn.PgConn) (string, error) {
 		return "", fmt.Errorf("ask for the server's timeline: %w", err)
 	}
 	return string(results[0].Rows[0][0]), nil
+}
+
+// CountersOf returns the name of the server being counted with; "" if it does not tell, or none has answered yet.
+func (s *Store) CountersOf() string {
+	s.lineage.mu.Lock()
+	defer s.lineage.mu.Unlock()
+	if s.lineage.counted == "" {
+		return ""
+	}
+	return strconv.FormatInt(numberOf(s.lineage.counted), 10)
 }
 
 // AcceptCounters makes the server that ErrQuotaRestarted was about the one to count with. Callers that only look at a

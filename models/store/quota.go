@@ -18,7 +18,7 @@ const (
 	QuotaPeek                     // only read the counter
 	QuotaReset                    // back to zero
 	QuotaFloor                    // raise to at least N: what a node knew of a counter that its backend may have lost
-	QuotaRestore                  // make good N, which a node knew of the counter on a server that another has replaced
+	QuotaRestore                  // raise what each server counted to at least what Known says
 )
 
 // QuotaOp is one operation on the counter of one key in one period.
@@ -32,7 +32,11 @@ type QuotaOp struct {
 	Recent int64 // QuotaTake: the node's recent use, the most that it may take in advance; 0 = no advance
 	Held   int64 // QuotaTake: what the node already holds in advance
 	Limit  int64 // QuotaTake: limit of the period
-	N      int64 // QuotaAdd, QuotaFloor, QuotaRestore
+	N      int64 // QuotaAdd, QuotaFloor
+
+	// Known is, for QuotaRestore, what a node knows of the counter: how much each server has counted, by its name. The
+	// name of one that does not tell is "".
+	Known map[string]int64
 }
 
 // QuotaResult is the result of a QuotaOp.
@@ -40,6 +44,9 @@ type QuotaResult struct {
 	Granted int64 // QuotaTake
 	Used    int64 // afterwards: granted in the period to all nodes
 	Start   int64 // start of the period, Unix seconds
+	// Former is how much of Used former servers counted, by their names; nil = nothing. The server that answers has
+	// counted the rest.
+	Former map[string]int64
 }
 
 // quotaSingly is the remainder at which advances stop: from there every request is counted singly.
@@ -72,9 +79,8 @@ func QuotaAdvance(left, recent int64) int64 {
 	return min(left/quotaFraction, recent)
 }
 
-// apply changes a counter at used. On PostgreSQL the function quota_apply (migration 17) does the same. It also keeps how
-// much of each counter former servers counted, so that QuotaRestore adds what N exceeds that by, whatever has been
-// counted since; on SQLite no server replaces another.
+// apply changes a counter at used. On PostgreSQL the function quota_apply (migration 17) does the same, and keeps how much
+// each server has counted; no server takes the place of a SQLite file.
 func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 	switch op.Kind {
 	case QuotaTake:
@@ -82,8 +88,14 @@ func (op *QuotaOp) apply(used int64) (after int64, r QuotaResult) {
 		used += r.Granted
 	case QuotaAdd:
 		used = max(0, used+op.N)
-	case QuotaFloor, QuotaRestore:
+	case QuotaFloor:
 		used = max(used, op.N)
+	case QuotaRestore:
+		var known int64
+		for _, n := range op.Known {
+			known += n
+		}
+		used = max(used, known)
 	case QuotaReset:
 		used = 0
 	case QuotaPeek:

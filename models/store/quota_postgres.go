@@ -3,7 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -33,7 +35,11 @@ func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult
 			column(c)[at] = v
 		}
 	}
-	args := []any{s.skew().Microseconds(), kinds, keys, column(0), column(1), column(2), column(3), column(4), column(5), column(6)}
+	reports, err := reportsOf(ops, order)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	args := []any{s.skew().Microseconds(), kinds, keys, column(0), column(1), column(2), column(3), column(4), column(5), column(6), reports}
 	results := make([]QuotaResult, n)
 	for broken := 0; ; broken++ {
 		now, err := s.askPostgres(ctx, results, order, args)
@@ -45,6 +51,24 @@ func (s *Store) quotaPostgres(ctx context.Context, ops []QuotaOp) ([]QuotaResult
 			return nil, time.Time{}, err
 		}
 	}
+}
+
+// reportsOf returns what the QuotaRestores among the operations report, as JSON in their places; nil = there are none.
+func reportsOf(ops []QuotaOp, order []int) (reports []string, err error) {
+	for at, i := range order {
+		if ops[i].Kind != QuotaRestore {
+			continue
+		}
+		if reports == nil {
+			reports = make([]string, len(ops))
+		}
+		text, err := json.Marshal(ops[i].Known)
+		if err != nil {
+			return nil, err
+		}
+		reports[at] = string(text)
+	}
+	return reports, nil
 }
 
 // askPostgres tries once, and fills results.
@@ -64,7 +88,7 @@ func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []
 		err := conn.QueryRowContext(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint").Scan(&micros)
 		return time.UnixMicro(micros).Add(s.skew()).UTC(), unclear(err)
 	}
-	rows, err := conn.QueryContext(ctx, "SELECT now_us, granted, used_after, started FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", append(args, server)...)
+	rows, err := conn.QueryContext(ctx, "SELECT now_us, granted, used_after, started, formerly FROM quota_apply($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)", append(args, server)...)
 	if err != nil {
 		return time.Time{}, unclear(err)
 	}
@@ -72,8 +96,15 @@ func (s *Store) askPostgres(ctx context.Context, results []QuotaResult, order []
 	at := 0
 	for ; rows.Next() && at < n; at++ {
 		r := &results[order[at]]
-		if err := rows.Scan(&micros, &r.Granted, &r.Used, &r.Start); err != nil {
+		var formerly sql.RawBytes
+		if err := rows.Scan(&micros, &r.Granted, &r.Used, &r.Start, &formerly); err != nil {
 			return time.Time{}, unclear(err)
+		}
+		r.Former = nil
+		if formerly != nil {
+			if err := json.Unmarshal(formerly, &r.Former); err != nil {
+				return time.Time{}, unclear(err)
+			}
 		}
 	}
 	if err := rows.Err(); err != nil {

@@ -1,24 +1,41 @@
 -- A server that takes another's place may lack its last counts, and nodes then tell it what they know: each something
--- else, while requests are counted there already. So each counter keeps how much of it former servers counted, and only
--- that is made good. Older programs go on with the function of migration 11.
+-- else, while requests are counted there already. So a counter is kept as what each server counted of it, and a report
+-- raises each of these numbers by itself. Older programs go on with the function of migration 11.
 -- +goose Up
 
 ALTER TABLE quota_counters
-  ADD COLUMN server BIGINT,  -- which server the two columns are about; NULL = one that does not tell
-  ADD COLUMN restored BIGINT; -- how much of used was counted by former servers
+  ADD COLUMN server BIGINT, -- which server counted the rest of used; NULL = one that does not tell, or none
+  ADD COLUMN former TEXT;   -- how much of used each former server counted, as JSON, by its number; NULL = nothing
 
--- As in migration 11, with the number of the server that is counted with, NULL if it does not tell, and a sixth kind.
+-- The sum of what former servers counted.
+CREATE FUNCTION quota_sum(former text) RETURNS bigint LANGUAGE sql IMMUTABLE AS
+  'SELECT coalesce(sum(value::bigint), 0)::bigint FROM jsonb_each_text(former::jsonb)';
+
+-- What former servers counted of a counter once present counts, in whose row server does.
+CREATE FUNCTION quota_former(former text, server bigint, used bigint, present bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE
+    WHEN server IS NOT DISTINCT FROM present THEN former
+    WHEN used = 0 AND former IS NULL THEN NULL
+    ELSE nullif((coalesce(former::jsonb, '{}') || jsonb_build_object(coalesce(server::text, ''), used - quota_sum(former))) - coalesce(present::text, ''), '{}')::text
+  END
+$$;
+
+-- As in migration 11, with the number of the server that is counted with, NULL if it does not tell, and a sixth kind, of
+-- which reports has what each server counted.
 -- +goose StatementBegin
 CREATE FUNCTION quota_apply(
   skew_us bigint, kinds smallint[], keys text[], periods bigint[], starts bigint[],
-  needs bigint[], recents bigint[], helds bigint[], limits bigint[], ns bigint[], present bigint
-) RETURNS TABLE (now_us bigint, granted bigint, used_after bigint, started bigint) LANGUAGE plpgsql SET enable_seqscan = off AS $$
+  needs bigint[], recents bigint[], helds bigint[], limits bigint[], ns bigint[], reports text[], present bigint
+) RETURNS TABLE (now_us bigint, granted bigint, used_after bigint, started bigint, formerly text) LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   total int := coalesce(array_length(kinds, 1), 0);
   last int := 0; -- of the operations on one key
   now_s bigint;
   before bigint;
-  former bigint; -- how much of before was counted by former servers
+  own bigint;
+  others jsonb;
+  id text;
+  n bigint;
   remaining bigint;
 BEGIN
   now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + skew_us;
@@ -43,21 +60,20 @@ BEGIN
     END IF;
     started := starts[i];
     IF kinds[i] = 0 AND needs[i] > 0 AND recents[i] <= helds[i] THEN -- no advance is asked for
-      UPDATE quota_counters q SET used = q.used + needs[i],
-        server = present, restored = CASE WHEN q.server = present THEN q.restored ELSE q.used END
+      UPDATE quota_counters q SET used = q.used + needs[i], former = quota_former(q.former, q.server, q.used, present), server = present
       WHERE q.account_id = keys[i] AND q.period_start = started AND q.used + needs[i] <= limits[i]
-      RETURNING q.used INTO used_after;
+      RETURNING q.used, q.former INTO used_after, formerly;
       IF FOUND THEN
         granted := needs[i];
         RETURN NEXT;
         CONTINUE;
       END IF;
     END IF;
-    SELECT q.used, CASE WHEN q.server = present THEN q.restored ELSE q.used END INTO before, former
+    SELECT q.used, quota_former(q.former, q.server, q.used, present) INTO before, formerly
     FROM quota_counters q WHERE q.account_id = keys[i] AND q.period_start = started FOR UPDATE;
     IF NOT FOUND THEN
       INSERT INTO quota_counters (account_id, period_start, used) VALUES (keys[i], started, 0) ON CONFLICT DO NOTHING;
-      SELECT q.used, CASE WHEN q.server = present THEN q.restored ELSE q.used END INTO before, former
+      SELECT q.used, quota_former(q.former, q.server, q.used, present) INTO before, formerly
       FROM quota_counters q WHERE q.account_id = keys[i] AND q.period_start = started FOR UPDATE;
     END IF;
     granted := 0;
@@ -74,16 +90,21 @@ BEGIN
       WHEN 3 THEN used_after := 0;
       WHEN 4 THEN used_after := greatest(before, ns[i]);
       WHEN 5 THEN -- restore
-        IF present IS NULL THEN
-          used_after := greatest(before, ns[i]);
-        ELSE
-          used_after := before + greatest(0, ns[i] - former);
-          former := greatest(former, ns[i]);
-        END IF;
+        own := before - quota_sum(formerly);
+        others := coalesce(formerly, '{}');
+        FOR id, n IN SELECT r.key, r.value::bigint FROM jsonb_each_text(reports[i]::jsonb) AS r LOOP
+          IF id = coalesce(present::text, '') THEN
+            own := greatest(own, n);
+          ELSIF coalesce((others ->> id)::bigint < n, true) THEN
+            others := others || jsonb_build_object(id, n);
+          END IF;
+        END LOOP;
+        formerly := nullif(others, '{}')::text;
+        used_after := greatest(0, own + quota_sum(formerly));
       ELSE NULL; -- peek
     END CASE;
     IF used_after <> before THEN
-      UPDATE quota_counters q SET used = used_after, server = present, restored = former
+      UPDATE quota_counters q SET used = used_after, former = formerly, server = present
       WHERE q.account_id = keys[i] AND q.period_start = started;
     END IF;
     RETURN NEXT;

@@ -2,4 +2,4 @@
 -- +goose Up
 
 ALTER TABLE quota_counters ADD COLUMN server INTEGER;
-ALTER TABLE quota_counters ADD COLUMN restored INTEGER;
+ALTER TABLE quota_counters ADD COLUMN former TEXT;
