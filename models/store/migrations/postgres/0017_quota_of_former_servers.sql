@@ -14,7 +14,6 @@ CREATE FUNCTION quota_sum(former text) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 -- What former servers counted of a counter once present counts, in whose row server does.
 CREATE FUNCTION quota_former(former text, server bigint, used bigint, present bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE
-    WHEN server IS NOT DISTINCT FROM present THEN former
     WHEN used = 0 AND former IS NULL THEN NULL
     ELSE nullif((coalesce(former::jsonb, '{}') || jsonb_build_object(coalesce(server::text, ''), used - quota_sum(former))) - coalesce(present::text, ''), '{}')::text
   END
@@ -32,6 +31,7 @@ DECLARE
   last int := 0; -- of the operations on one key
   now_s bigint;
   before bigint;
+  counting bigint; -- the server that is in the row
   own bigint;
   others jsonb;
   id text;
@@ -53,15 +53,15 @@ BEGIN
       END LOOP;
       IF last > i THEN
         FOR started IN SELECT DISTINCT s FROM unnest(starts[i:last]) AS s ORDER BY s LOOP
-          INSERT INTO quota_counters (account_id, period_start, used) VALUES (keys[i], started, 0) ON CONFLICT DO NOTHING;
+          INSERT INTO quota_counters (account_id, period_start, used, server) VALUES (keys[i], started, 0, present) ON CONFLICT DO NOTHING;
           PERFORM 1 FROM quota_counters q WHERE q.account_id = keys[i] AND q.period_start = started FOR UPDATE;
         END LOOP;
       END IF;
     END IF;
     started := starts[i];
     IF kinds[i] = 0 AND needs[i] > 0 AND recents[i] <= helds[i] THEN -- no advance is asked for
-      UPDATE quota_counters q SET used = q.used + needs[i], former = quota_former(q.former, q.server, q.used, present), server = present
-      WHERE q.account_id = keys[i] AND q.period_start = started AND q.used + needs[i] <= limits[i]
+      UPDATE quota_counters q SET used = q.used + needs[i]
+      WHERE q.account_id = keys[i] AND q.period_start = started AND q.used + needs[i] <= limits[i] AND q.server IS NOT DISTINCT FROM present
       RETURNING q.used, q.former INTO used_after, formerly;
       IF FOUND THEN
         granted := needs[i];
@@ -69,12 +69,15 @@ BEGIN
         CONTINUE;
       END IF;
     END IF;
-    SELECT q.used, quota_former(q.former, q.server, q.used, present) INTO before, formerly
+    SELECT q.used, q.former, q.server INTO before, formerly, counting
     FROM quota_counters q WHERE q.account_id = keys[i] AND q.period_start = started FOR UPDATE;
     IF NOT FOUND THEN
-      INSERT INTO quota_counters (account_id, period_start, used) VALUES (keys[i], started, 0) ON CONFLICT DO NOTHING;
-      SELECT q.used, quota_former(q.former, q.server, q.used, present) INTO before, formerly
+      INSERT INTO quota_counters (account_id, period_start, used, server) VALUES (keys[i], started, 0, present) ON CONFLICT DO NOTHING;
+      SELECT q.used, q.former, q.server INTO before, formerly, counting
       FROM quota_counters q WHERE q.account_id = keys[i] AND q.period_start = started FOR UPDATE;
+    END IF;
+    IF counting IS DISTINCT FROM present THEN
+      formerly := quota_former(formerly, counting, before, present);
     END IF;
     granted := 0;
     used_after := before;
