@@ -339,12 +339,14 @@ func (s *Store) Close(ctx context.Context) error {
 		s.mu.Lock()
 	}
 	s.mu.Unlock()
-	s.contact() // it may find another server of the counters
-	for s.untold() {
-		s.tellKnown() // perhaps nobody else knows it
-	}
 	for {
-		s.contact()
+		s.contact() // it may find another server of the counters
+		if s.untold() { // perhaps nobody else knows it
+			for s.untold() {
+				s.tellKnown()
+			}
+			continue
+		}
 		s.mu.Lock()
 		left := len(s.pending)
 		s.mu.Unlock()

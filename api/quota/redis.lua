@@ -43,6 +43,23 @@ end
 -- The servers that counted here, the newest last, each with since when (microseconds): this one has taken the place of
 -- another, or is another since it was started again, and may lack the last counts.
 local servers
+local function begin()
+  table.insert(servers, {ARGV[3], now})
+  while #servers > 1 and servers[2][2] < now - 3 * 86400 * 1000000 do
+    table.remove(servers, 1)
+  end
+  if #servers > 100 then
+    table.remove(servers, 2) -- a period that began before today may still need the first
+  end
+  local list = {}
+  for i, s in ipairs(servers) do
+    list[i] = string.format('%s %d', s[1], s[2])
+  end
+  if writes then
+    redis.call('SET', ARGV[1] .. 'servers', table.concat(list, ' '))
+  end
+end
+
 local function since()
   if not servers then
     servers = {}
@@ -50,17 +67,7 @@ local function since()
       table.insert(servers, {id, tonumber(at)})
     end
     if #servers == 0 or servers[#servers][1] ~= ARGV[3] then
-      table.insert(servers, {ARGV[3], now})
-      while #servers > 100 or #servers > 1 and servers[2][2] < now - 3 * 86400 * 1000000 do
-        table.remove(servers, 1)
-      end
-      local list = {}
-      for i, s in ipairs(servers) do
-        list[i] = string.format('%s %d', s[1], s[2])
-      end
-      if writes then
-        redis.call('SET', ARGV[1] .. 'servers', table.concat(list, ' '))
-      end
+      begin()
     end
   end
   return servers[#servers][2]
@@ -109,6 +116,16 @@ local function former(key, start, expires)
   end
   counts[ARGV[3]] = nil
   return keep(name, counts, expires), name
+end
+
+-- Whether something is known that another server counted.
+local function foreign(known)
+  for id in pairs(cjson.decode(known)) do
+    if id ~= ARGV[3] then
+      return true
+    end
+  end
+  return false
 end
 
 -- Raises what each server counted to what is known of it.
@@ -172,6 +189,10 @@ for i = 4, #ARGV, 6 do
   -- A clock that was ahead may be set back, as far as a period and an hour: a count must not be gone by then.
   local key, expires = ARGV[1] .. ARGV[i + 1] .. ending(period, start), start + 2 * period + 3600
   local json, name = former(key, start, expires)
+  if kind == 'restore' and not name and ARGV[3] ~= '' and foreign(ARGV[i + 5]) then
+    begin() -- it has counted for longer, but not alone
+    json, name = former(key, start, expires)
+  end
   local granted, used
   if kind == 'take' then
     granted, used = take(key, n, tonumber(ARGV[i + 5]), expires)

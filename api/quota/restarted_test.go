@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -119,24 +120,43 @@ func TestRedisIsToldByThoseWhoKnow(t *testing.T) {
 	}
 }
 
-// A node that is stopped tells a Redis what it knows and that has lost it, even if nothing was asked of it since.
+// A node that is stopped tells a Redis what it knows and that has lost it, even if nothing was asked of it since, or if
+// Redis returns only while the node waits to tell it what it served meanwhile.
 func TestClosingNodeTellsWhatItKnows(t *testing.T) {
 	t.Parallel()
 	storetest.AwayFromMidnight(t)
-	srv := storetest.NewRedis(t)
-	n := watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true})
-	const accounts = 30
-	for i := range accounts {
-		n.burst(t, strconv.Itoa(i), 10, 1, 100)
-	}
-	srv.Stop()
-	srv.Lose(t)
-	srv.Start(t)
-	closeNode(t, n.Store)
-	l := openRedis(t, srv)
-	for i := range accounts {
-		if got := counted(t, l, strconv.Itoa(i)); got != 10 {
-			t.Errorf("account %d: %d are counted", i, got)
-		}
+	for name, away := range map[string]bool{"at once": false, "after an outage": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := storetest.NewRedis(t)
+			n := watch(t, openRedis(t, srv), quota.Options{Volatile: true, Replaceable: true})
+			const accounts = 30
+			for i := range accounts {
+				n.burst(t, strconv.Itoa(i), 10, 1, 100)
+			}
+			srv.Stop()
+			srv.Lose(t)
+			var closed sync.WaitGroup
+			if away {
+				n.burst(t, "0", 5, 1, 100)
+				closed.Go(func() { closeNode(t, n.Store) })
+				time.Sleep(500 * time.Millisecond)
+			}
+			srv.Start(t)
+			if !away {
+				closeNode(t, n.Store)
+			}
+			closed.Wait()
+			l := openRedis(t, srv)
+			for i := range accounts {
+				want := int64(10)
+				if away && i == 0 {
+					want = 15
+				}
+				if got := counted(t, l, strconv.Itoa(i)); got != want {
+					t.Errorf("account %d: %d are counted, want %d", i, got, want)
+				}
+			}
+		})
 	}
 }

@@ -183,6 +183,9 @@ func TestServerThatReturns(t *testing.T) {
 		on(second, 5, 80)
 		on(first, 7, 87)
 		on(second, 0, 87)
+		known = map[string]int64{first.CountersOf(): 70} // a node that knew more reports late
+		on(second, 0, 90)
+		on(first, 1, 91)
 	}
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
@@ -196,6 +199,24 @@ func TestServerThatReturns(t *testing.T) {
 	t.Run("redis", func(t *testing.T) {
 		t.Parallel()
 		flip(t, openRedis(t, storetest.NewRedis(t)), openRedis(t, storetest.NewRedis(t)))
+	})
+	// Both have counted since the day before yesterday, so neither kept what the other counts.
+	t.Run("redis, for days", func(t *testing.T) {
+		t.Parallel()
+		open := func() accepting {
+			skew := -48 * time.Hour
+			l, err := quota.OpenRedis(storetest.NewRedis(t).URL(), func() time.Duration { return skew })
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { l.Close() })
+			if _, _, err := l.ApplyQuota(t.Context(), []store.QuotaOp{{Kind: store.QuotaTake, Key: "x", Period: quota.Day, Need: 1, Limit: 9}}); err != nil {
+				t.Fatal(err)
+			}
+			skew = 0
+			return l
+		}
+		flip(t, open(), open())
 	})
 }
 
