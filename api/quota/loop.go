@@ -340,7 +340,7 @@ func (s *Store) Close(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	for {
-		s.contact() // it may find another server of the counters
+		s.contact()     // it may find another server of the counters
 		if s.untold() { // perhaps nobody else knows it
 			for s.untold() {
 				s.tellKnown()
