@@ -141,6 +141,9 @@ func (s *Service) checkPrice(ctx context.Context) Check {
 	if unusual(price.UnitAmount, string(price.Currency)) {
 		found += fmt.Sprintf(" (billing setup would create %s)", money(models.ProMonthlyCents, models.ProCurrency))
 	}
+	if !registered(price) {
+		return wrong(found+", is not marked at Stripe: a restored database would not know it", "run `lotteryadmin billing setup`")
+	}
 	current, err := s.currentPrice(ctx)
 	if err != nil && models.ErrorCode(err) != models.CodeConflict { // which says that none is being sold
 		return unchecked(err)

@@ -127,7 +127,7 @@ func (s *Service) soldAnother(ctx context.Context) error {
 }
 
 // moveKey is what to do about a price that cannot be sold.
-const moveKey = "move the lookup key " + LookupKey + " in Stripe's dashboard to a monthly price, or remove it, and run `lotteryadmin billing setup`"
+const moveKey = "move the lookup key " + LookupKey + " in Stripe's dashboard to a monthly price (or remove it, if none was sold yet), and run `lotteryadmin billing setup`"
 
 // unsellable says why a price cannot be the monthly price of Pro; "" if it can. Any currency will do.
 func unsellable(p *stripe.Price) string {

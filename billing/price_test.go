@@ -3,10 +3,12 @@ package billing_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"lottery/billing"
 	"lottery/models"
 	"lottery/models/store/storetest"
 )
@@ -73,6 +75,28 @@ func TestSetupAfterThePriceWasArchived(t *testing.T) {
 		done, err := w.billing.Setup(w.t.Context())
 		if err != nil || done.Price.PriceID != sold {
 			w.t.Errorf("%+v %v", done, err)
+		}
+	})
+}
+
+// The doctor reports a price that a restored database would not know; Setup marks it.
+func TestPriceIsMarked(t *testing.T) {
+	each(t, func(w *world) {
+		checked := func() billing.Check {
+			all := w.billing.Doctor(w.t.Context())
+			return all[slices.IndexFunc(all, func(c billing.Check) bool { return c.Name == "price" })]
+		}
+		if c := checked(); !c.OK {
+			w.t.Errorf("%+v", c)
+		}
+		w.ask(http.MethodPost, "/v1/prices/"+w.price, url.Values{"metadata[lottery_price]": {""}}, new(struct{}))
+		if c := checked(); c.OK || !strings.Contains(c.Found, "not marked") {
+			w.t.Errorf("%+v", c)
+		}
+		_, err := w.billing.Setup(w.t.Context())
+		w.must(err)
+		if c := checked(); !c.OK {
+			w.t.Errorf("%+v", c)
 		}
 	})
 }

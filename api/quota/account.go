@@ -13,20 +13,21 @@ type account struct {
 	period time.Duration
 
 	mu     sync.Mutex
-	start  int64            // start of the period that used and block belong to (Unix seconds); 0 = the backend was never asked
-	used   int64            // the backend's count at the last contact: all that was granted to any node, our block included
-	block  int64            // granted to this node and not yet spent
-	limit  int64            // the limit under which the block was granted
-	asked  int64            // when the backend last answered (Unix nanoseconds); 0 = ask it again
+	start  int64 // start of the period that used and block belong to (Unix seconds); 0 = the backend was never asked
+	used   int64 // the backend's count at the last contact: all that was granted to any node, our block included
+	block  int64 // granted to this node and not yet spent
+	limit  int64 // the limit under which the block was granted
+	asked  int64 // when the backend last answered (Unix nanoseconds); 0 = ask it again
+	turns  int64 // contacts so far
+	flying int64 // debts of the running period in the contact under way
+	idleAt int64 // when the block is given back unless a request comes first (Unix nanoseconds)
+	known  bool  // used was read from the backend in the running period, or an attempt was made
+	queued bool  // the loop has this account, or is about to take it
+	want   bool  // the next block is due
+	over   bool  // a request was refused here in the running period
+
 	source *source          // who told used; nil = nobody yet
 	former map[string]int64 // how much of used former servers counted (see store.QuotaResult); never changed in place
-	turns  int64            // contacts so far
-	flying int64            // debts of the running period in the contact under way
-	idleAt int64            // when the block is given back unless a request comes first (Unix nanoseconds)
-	known  bool             // used was read from the backend in the running period, or an attempt was made
-	queued bool             // the loop has this account, or is about to take it
-	want   bool             // the next block is due
-	over   bool             // a request was refused here in the running period
 
 	waiting []*waiter
 	owed    []debt // changes that the backend has not been told of

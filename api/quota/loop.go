@@ -75,7 +75,7 @@ func (s *Store) loop() {
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
 	s.contact() // learn the backend's clock before the first request
-	close(s.tried)
+	close(s.contacted)
 	lastSync, lastForget := time.Now(), time.Now()
 	for {
 		wake := s.wake
@@ -322,8 +322,8 @@ func (s *Store) forget() {
 	}
 }
 
-// Close gives back all blocks and tells the backend what it does not know yet, or has lost. Requests that come later, or still wait
-// when Close returns, get an error. Close may be called once.
+// Close gives back all blocks and tells the backend what it does not know yet, or has lost. Requests that come later, or
+// still wait when Close returns, get an error. Close may be called once.
 func (s *Store) Close(ctx context.Context) error {
 	s.closing.Store(true)
 	defer close(s.ended)

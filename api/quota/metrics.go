@@ -1,8 +1,6 @@
 package quota
 
-import (
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 // Metrics counts the gate's decisions. Accounts are never labels.
 type Metrics struct {

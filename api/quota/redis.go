@@ -158,7 +158,7 @@ func (r *Redis) ApplyQuota(ctx context.Context, ops []store.QuotaOp) ([]store.Qu
 		}
 		r.tried.Store(true)
 	}
-	server := r.CountersOf() // known by now: the trial made a connection
+	server := r.CountersOf() // known by now, unless the first contact is a look: the trial made a connection
 	results, now, err := r.apply(ctx, server, ops)
 	if err != nil {
 		// A slow Redis does not refuse more than before, and trying again takes time.

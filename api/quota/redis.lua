@@ -161,26 +161,6 @@ local function take(key, n, limit, expires)
   return granted, redis.call('DECRBY', key, n - granted)
 end
 
--- Does any other kind of operation.
-local function change(kind, key, n, expires)
-  local before = tonumber(redis.call('GET', key) or '0')
-  local used = before
-  if kind == 'add' then
-    used = math.max(0, used + n)
-  elseif kind == 'floor' then
-    used = math.max(used, n)
-  elseif kind == 'reset' then
-    used = 0
-  elseif kind == 'is' then
-    used = n
-  end
-  if used ~= before then
-    redis.call('SET', key, string.format('%d', used))
-    redis.call('EXPIREAT', key, expires)
-  end
-  return 0, used
-end
-
 local dated = {add = true, floor = true, restore = true}
 local formers = {}
 for i = 4, #ARGV, 6 do
@@ -193,15 +173,25 @@ for i = 4, #ARGV, 6 do
     begin() -- it has counted for longer, but not alone
     json, name = former(key, start, expires)
   end
-  local granted, used
+  local granted, used = 0, nil
   if kind == 'take' then
     granted, used = take(key, n, tonumber(ARGV[i + 5]), expires)
-  elseif kind == 'restore' then
-    local before = tonumber(redis.call('GET', key) or '0')
-    used, json = restore(before, ARGV[i + 5], json, name, expires)
-    granted, used = change('is', key, used, expires)
   else
-    granted, used = change(kind, key, tonumber(n), expires)
+    local before = tonumber(redis.call('GET', key) or '0')
+    used = before
+    if kind == 'add' then
+      used = math.max(0, before + tonumber(n))
+    elseif kind == 'floor' then
+      used = math.max(before, tonumber(n))
+    elseif kind == 'restore' then
+      used, json = restore(before, ARGV[i + 5], json, name, expires)
+    elseif kind == 'reset' then
+      used = 0
+    end
+    if used ~= before then
+      redis.call('SET', key, string.format('%d', used))
+      redis.call('EXPIREAT', key, expires)
+    end
   end
   local at = (i - 2) / 2
   reply[at + 1], reply[at + 2], reply[at + 3] = granted, used, start

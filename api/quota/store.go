@@ -51,9 +51,10 @@ type Store struct {
 	done    chan struct{} // the loop has ended
 	ended   chan struct{} // Close has returned
 	closing atomic.Bool
-	tried   chan struct{}          // the backend was contacted once
-	source  atomic.Pointer[source] // who tells counts now; nil = nobody has answered yet
 	away    atomic.Bool
+
+	contacted chan struct{}          // the backend was contacted once, whether or not it answered
+	source    atomic.Pointer[source] // who tells counts now; nil = nobody has answered yet
 
 	// Used by the loop, then by Close; see mark.
 	name  string
@@ -92,7 +93,7 @@ func New(backend Backend, opts Options) *Store {
 	s := &Store{
 		backend: backend, opts: opts, clock: newClock(opts.Now), seed: maphash.MakeSeed(), holding: map[*account]struct{}{},
 		outage: store.Outage{Every: logEvery},
-		name:   rand.Text(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), tried: make(chan struct{}), ended: make(chan struct{}),
+		name:   rand.Text(), wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}), contacted: make(chan struct{}),
 	}
 	for i := range s.shards {
 		s.shards[i].accounts = map[accountID]*account{}
@@ -273,7 +274,7 @@ func (s *Store) ask(ctx context.Context, key string, rate limiter.Rate, kind sto
 	ctx, cancel := context.WithTimeout(ctx, backendTimeout)
 	defer cancel()
 	select {
-	case <-s.tried:
+	case <-s.contacted:
 	case <-ctx.Done():
 	}
 	src := s.source.Load()

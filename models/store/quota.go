@@ -17,7 +17,7 @@ const (
 	QuotaAdd                      // add N, which may be negative, whatever the limit
 	QuotaPeek                     // only read the counter
 	QuotaReset                    // back to zero
-	QuotaFloor                    // raise to at least N: what a node knew of a counter that its backend may have lost
+	QuotaFloor                    // raise to at least N
 	QuotaRestore                  // raise what each server counted to at least what Known says
 )
 
