@@ -124,7 +124,11 @@ func (s *Service) checkPrice(ctx context.Context) Check {
 		return unchecked(err)
 	}
 	if price == nil {
-		return wrong("Stripe has no active price with the lookup key "+LookupKey, "run `lotteryadmin billing setup`")
+		found := "Stripe has no active price with the lookup key " + LookupKey
+		if sold := s.soldAnother(ctx); models.ErrorCode(sold) == models.CodeConflict {
+			return wrong(found+"; the price sold so far, another than "+models.MoneyText(models.ProMonthlyCents, models.ProCurrency)+", has lost it or is archived", returnKey)
+		}
+		return wrong(found, "run `lotteryadmin billing setup`")
 	}
 	if why := unsellable(price); why != "" {
 		return wrong(price.ID+" cannot be sold: "+why, moveKey)

@@ -104,9 +104,6 @@ func (s *Service) setupPrice(ctx context.Context, out *SetupResult) (SetupStep, 
 		if _, err = s.api.Prices.Update(price.ID, mark); err != nil {
 			return SetupStep{}, explained("mark the price as ours", err)
 		}
-		if did == "found" {
-			did = "updated"
-		}
 	}
 	return SetupStep{"price", price.ID, did}, s.store.SetPrice(ctx, out.Price)
 }
@@ -121,10 +118,12 @@ func (s *Service) soldAnother(ctx context.Context) error {
 	if err != nil || !unusual(sold.UnitAmount, sold.Currency) {
 		return err
 	}
-	return models.Errorf(models.CodeConflict, "price %s (%s a month), which has been sold so far, is archived or no longer has the lookup key %s: "+
-		"make it active again, or move the key to the monthly price to be sold, in Stripe's dashboard, and run `lotteryadmin billing setup`",
+	return models.Errorf(models.CodeConflict, "price %s (%s a month), which has been sold so far, is archived or no longer has the lookup key %s: "+returnKey,
 		sold.PriceID, models.MoneyText(sold.UnitAmount, sold.Currency), LookupKey)
 }
+
+// returnKey is what to do about a price that was sold and has lost its lookup key.
+const returnKey = "make it active again, or move the key to the monthly price to be sold, in Stripe's dashboard, and run `lotteryadmin billing setup`"
 
 // moveKey is what to do about a price that cannot be sold.
 const moveKey = "move the lookup key " + LookupKey + " in Stripe's dashboard to a monthly price (or remove it, if none was sold yet), and run `lotteryadmin billing setup`"

@@ -71,6 +71,11 @@ func TestSetupAfterThePriceWasArchived(t *testing.T) {
 		if models.ErrorCode(err) != models.CodeConflict || !strings.Contains(err.Error(), sold) || !strings.Contains(err.Error(), "15.00 USD") {
 			w.t.Errorf("%v", err)
 		}
+		for _, c := range w.billing.Doctor(w.t.Context()) {
+			if c.Name == "price" && (c.OK || !strings.HasPrefix(c.Remedy, "make it active again")) {
+				w.t.Errorf("%+v", c)
+			}
+		}
 		w.ask(http.MethodPost, "/v1/prices/"+sold, url.Values{"active": {"true"}}, new(struct{}))
 		done, err := w.billing.Setup(w.t.Context())
 		if err != nil || done.Price.PriceID != sold {
